@@ -144,6 +144,9 @@ Outcome<engine::Done> LogPrinter::drain(std::string* kept) {
     if (!part) {
       return part.failure();
     }
+    if (part->offset > offset_ && kept == nullptr) {
+      tell_left_out(part->offset - offset_);
+    }
     const std::string lines = lines_.take(part->text);
     if (kept != nullptr) {
       *kept += lines;
@@ -156,6 +159,15 @@ Outcome<engine::Done> LogPrinter::drain(std::string* kept) {
     if (part->text.empty() || offset_ >= part->size) {
       return engine::Done{};
     }
+  }
+}
+
+void LogPrinter::tell_left_out(std::uint64_t bytes) {
+  const std::string text = "… " + bytes_text(bytes) + " left out here …";
+  if (output_.json() || shown_.raw || shown_.wanted) {
+    output_.message(text);  // It is no part of what was asked for.
+  } else {
+    emit(lines_.finish() + text + "\n");
   }
 }
 

@@ -81,6 +81,8 @@ class LogPrinter {
   /// For how long nothing could be read.
   [[nodiscard]] std::chrono::steady_clock::duration silence();
 
+  /// Something is missing here: nobody has it any more.
+  void tell_left_out(std::uint64_t bytes);
   void emit(const std::string& text);
   /// On a terminal, a progress bar is seen while it moves.
   void draw_unfinished();

@@ -11,6 +11,7 @@
 #include "cli/server.hpp"
 #include "cli/text.hpp"
 #include "hpsearch/engine/trial/trial_state.hpp"
+#include "hpsearch/logs/kept_log.hpp"
 
 namespace hpsearch::cli {
 
@@ -94,15 +95,38 @@ std::string read_piece(const Piece& piece, std::uint64_t offset, std::uint64_t l
 
 }  // namespace
 
-LeftLogs::LeftLogs(fs::path attempts, std::uint64_t experiment, std::uint64_t trial, const LogStream& stream)
-    : attempts_(std::move(attempts)),
+LeftLogs::LeftLogs(const StateDirectory& state, std::uint64_t experiment, std::uint64_t trial,
+                   const LogStream& stream)
+    : attempts_(state.worker() / "attempts"),
+      kept_(state.daemon() / "logs" / std::to_string(experiment) / std::to_string(trial)),
       prefix_(std::to_string(experiment) + "-" + std::to_string(trial) + "-"),
-      name_(stream.name + (stream.rank == 0 ? "" : "." + std::to_string(stream.rank)) + ".log") {
+      name_(stream.name + (stream.rank == 0 ? "" : "." + std::to_string(stream.rank)) + ".log"),
+      kept_ending_("." + std::to_string(stream.rank) + "." + stream.name + ".zst") {
+}
+
+std::optional<LogPart> LeftLogs::read_kept(std::uint64_t attempt, std::uint64_t offset, bool from_end) const {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(kept_ / std::to_string(attempt), ignored)) {
+    if (!entry.path().filename().string().ends_with(kept_ending_)) {
+      continue;
+    }
+    std::string packed(logs::most_packed_bytes + 1, '\0');
+    std::ifstream in(entry.path(), std::ios::binary);
+    in.read(packed.data(), static_cast<std::streamsize>(packed.size()));
+    packed.resize(static_cast<std::size_t>(in.gcount()));
+    if (auto stretch = logs::unpack(packed, offset, log_part_bytes, from_end)) {
+      return LogPart{stretch->offset, stretch->size, std::move(stretch->bytes)};
+    }
+  }
+  return std::nullopt;
 }
 
 Outcome<LogPart> LeftLogs::read(std::uint64_t attempt, std::uint64_t offset, bool from_end) const {
   const fs::path directory = attempts_ / (prefix_ + std::to_string(attempt));
   const std::vector<Piece> pieces = pieces_of(directory, name_);
+  if (const auto kept = pieces.empty() ? read_kept(attempt, offset, from_end) : std::nullopt) {
+    return *kept;
+  }
   if (pieces.empty()) {
     return not_found_failure("there is no log " + (directory / name_).string());
   }
@@ -126,15 +150,18 @@ Outcome<LogPart> LeftLogs::read(std::uint64_t attempt, std::uint64_t offset, boo
 
 Outcome<LogSource::Course> LeftLogs::course() const {
   Course course{0, true};
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(attempts_, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(prefix_)) {
-      if (const auto number = read_number(name.substr(prefix_.size()), "attempt")) {
+  const auto count = [&course](const fs::path& directory, const std::string& prefix) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+      const std::string name = entry.path().filename().string();
+      if (const auto number = name.starts_with(prefix) ? read_number(name.substr(prefix.size()), "attempt")
+                                                       : Outcome<std::uint64_t>(std::uint64_t{0})) {
         course.attempts = std::max(course.attempts, *number);
       }
     }
-  }
+  };
+  count(attempts_, prefix_);
+  count(kept_, "");
   return course;
 }
 

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "cli/client.hpp"
 #include "cli/failure.hpp"
+#include "cli/state_directory.hpp"
 
 namespace hpsearch::cli {
 
@@ -60,20 +62,26 @@ class DaemonLogs final : public LogSource {
   std::string whose_;  ///< As the query says it.
 };
 
-/// Reads the files that the worker of a run has left, when no run is using its directory: nothing grows then,
-/// and no worker need be started, which would go on training.
+/// Reads the files that the worker of a run has left, and where they are gone what its daemon has kept, when
+/// no run is using its directory: nothing grows then, and no worker need be started, which would go on
+/// training.
 class LeftLogs final : public LogSource {
  public:
-  LeftLogs(std::filesystem::path attempts, std::uint64_t experiment, std::uint64_t trial,
+  LeftLogs(const StateDirectory& state, std::uint64_t experiment, std::uint64_t trial,
            const LogStream& stream);
   [[nodiscard]] Outcome<LogPart> read(std::uint64_t attempt, std::uint64_t offset,
                                       bool from_end) const override;
   [[nodiscard]] Outcome<Course> course() const override;
 
  private:
+  [[nodiscard]] std::optional<LogPart> read_kept(std::uint64_t attempt, std::uint64_t offset,
+                                                 bool from_end) const;
+
   std::filesystem::path attempts_;
+  std::filesystem::path kept_;  ///< Of the trial.
   std::string prefix_;
-  std::string name_;  ///< Of the log's file.
+  std::string name_;         ///< Of the log's file.
+  std::string kept_ending_;  ///< Of the one that is kept, behind its worker's number: there is one worker.
 };
 
 }  // namespace hpsearch::cli

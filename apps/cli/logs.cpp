@@ -58,7 +58,7 @@ int logs(const LogsOptions& options, const Output& output) {
       if (!experiment) {
         return output.fail(experiment.failure());
       }
-      const LeftLogs source(state.worker() / "attempts", *experiment, *trial, shown.stream);
+      const LeftLogs source(state, *experiment, *trial, shown.stream);
       return LogPrinter(source, shown, output).print_all();
     }
   }

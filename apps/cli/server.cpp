@@ -128,7 +128,7 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
       if (cluster) {
         Server server(Client(""));
         server.cluster_ = std::make_unique<PrivateCluster>(std::move(*cluster));
-        server.left_attempts_ = state.worker() / "attempts";
+        server.left_state_ = state;
         return server;
       }
       if (cluster.failure().exit != Exit::conflict) {

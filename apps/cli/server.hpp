@@ -10,6 +10,7 @@
 #include "cli/failure.hpp"
 #include "cli/output.hpp"
 #include "cli/private_cluster.hpp"
+#include "cli/state_directory.hpp"
 #include "cli/verbs.hpp"
 
 namespace hpsearch::cli {
@@ -42,9 +43,9 @@ class Server {
   /// Nobody else's daemon ran there: it was started for this command, and no training goes on.
   [[nodiscard]] bool is_ours() const noexcept { return cluster_ != nullptr; }
 
-  /// Where the attempts of its worker lie, when it is ours: there is no worker then that could be asked for
-  /// their logs.
-  [[nodiscard]] std::optional<std::filesystem::path> left_attempts() const { return left_attempts_; }
+  /// Where its worker's attempts lie, when it is ours: there is no worker then that could be asked for their
+  /// logs.
+  [[nodiscard]] std::optional<StateDirectory> left_state() const { return left_state_; }
 
   Server(Server&&) noexcept = default;
   Server& operator=(Server&&) noexcept = default;
@@ -54,7 +55,7 @@ class Server {
   explicit Server(Client client) : client_(std::move(client)) {}
   Client client_;
   std::unique_ptr<PrivateCluster> cluster_;
-  std::optional<std::filesystem::path> left_attempts_;
+  std::optional<StateDirectory> left_state_;
 };
 
 /// The daemon that runs on that directory now, if one does.

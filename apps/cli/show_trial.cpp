@@ -43,7 +43,7 @@ FailedLog failed_log(const Server& server, std::uint64_t experiment, std::uint64
                      const AttemptHistory& attempt) {
   for (const char* stream : {"stderr", "stdout"}) {
     const LogStream whose{stream, 0, attempt.worker};
-    const auto left = server.left_attempts();
+    const auto left = server.left_state();
     const Outcome<LogPart> part =
         left ? LeftLogs(*left, experiment, trial, whose).read(attempt.number, 0, true)
              : DaemonLogs(server.client(), experiment, trial, whose).read(attempt.number, 0, true);

@@ -21,7 +21,9 @@
 #include "daemon/checkpoint_remover.hpp"
 #include "daemon/contexts.hpp"
 #include "daemon/http_routes.hpp"
+#include "daemon/kept_logs.hpp"
 #include "daemon/keys/worker_keys.hpp"
+#include "daemon/log_places.hpp"
 #include "daemon/ownership_watch.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/state_directory.hpp"
@@ -30,6 +32,7 @@
 #include "daemon/worker_port.hpp"
 #include "daemon/worker_sessions.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
+#include "hpsearch/logs/kept_log.hpp"
 #include "hpsearch/net/descriptor_limit.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/log.hpp"
@@ -245,9 +248,12 @@ class Daemon {
     const jobs::Programs::OpenSecrets open_secrets = [this](const engine::Value& config) {
       return secrets_->open(config);
     };
-    WorkerSessions::Settings settings{.checkpoint_root = directory_->checkpoints(),
-                                      .new_http_key = new_secret,
-                                      .open_secrets = open_secrets};
+    WorkerSessions::Settings settings{
+        .checkpoint_root = directory_->checkpoints(),
+        .new_http_key = new_secret,
+        .on_log_not_kept = [this](engine::WorkerId worker,
+                                  const proto::LogNotKept& message) { note_log_problem(worker, message); },
+        .open_secrets = open_secrets};
     std::optional<net::CurveServer> curve;
     const std::string for_workers =
         options_.workers.empty() ? "ipc://" + absolute(directory_->workers_socket()) : options_.workers;
@@ -273,6 +279,13 @@ class Daemon {
     backups_.emplace(*runtime_, *store_, directory_->backups());
     contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit);
     contexts_->keep_only(contexts_of_experiments());
+    logs_.emplace(loop_, directory_->logs(), options_.log_quota, [this](engine::ExperimentId experiment) {
+      const engine::ExperimentRecord* record = runtime_->engine().find(experiment);
+      // Of one that is not in this store nobody knows more.
+      return record == nullptr                 ? std::optional(engine::Instant{})
+             : engine::is_ended(record->state) ? std::optional(record->ended_at)
+                                               : std::nullopt;
+    });
     authentication_.emplace(
         *tokens_, Authentication::Rules{.owner = ::geteuid(), .open = options_.http_open},
         [this](std::string_view key) { return sessions_->is_http_key(key); },
@@ -287,17 +300,19 @@ class Daemon {
                             .started = loop_.now(),
                             .backups = &*backups_,
                             .contexts = &*contexts_,
+                            .logs = &*logs_,
                             .checks = &checks_,
                             .authentication = &*authentication_,
                             .secrets = &*secrets_,
                             .tokens = &*tokens_};
     const ServedRoutes routes = http_routes(*runtime_, *sessions_, about);
-    const net::HttpRules rules{.archives_below = "/api/v1/contexts/",
-                               .most_archive_bytes = contexts_->most_bytes(),
-                               .uploads = contexts_->directory(),
-                               .tls = tls_,
-                               .only_from = options_.behind_proxy,
-                               .refuse_head = routes.refuse_head};
+    const net::HttpRules rules{
+        .large_bodies = {{"/api/v1/contexts/", "application/x-tar", contexts_->most_bytes()},
+                         {"/api/v1/logs/", "application/zstd", logs::most_packed_bytes}},
+        .uploads = contexts_->directory(),
+        .tls = tls_,
+        .only_from = options_.behind_proxy,
+        .refuse_head = routes.refuse_head};
     const std::string place = options_.http_socket.empty() ? directory_->http_socket() : options_.http_socket;
     auto socket = net::HttpServer::listen(loop_, "unix://" + absolute(place), routes.handler, rules);
     if (!socket) {
@@ -400,6 +415,25 @@ class Daemon {
     return digests;
   }
 
+  /// Only of an attempt that ran there.
+  void note_log_problem(engine::WorkerId worker, const proto::LogNotKept& message) {
+    if (!logs_ || runtime_->stalled()) {
+      return;
+    }
+    runtime_->read([this, worker, message,
+                    numbering = runtime_->engine().numbering()](EventStore& store) -> Committer::Then {
+      const engine::AttemptKey& key = message.key;
+      const auto places = places_of(store, numbering, key.experiment, key.trial, key.attempt.number());
+      const bool ran_there =
+          places && places->on(worker) != nullptr && engine::label_of(places->key) == engine::label_of(key);
+      return [this, worker, message, ran_there] {
+        if (ran_there) {
+          logs_->note_problem(message.key, worker, message.why);
+        }
+      };
+    });
+  }
+
   void carry_out(const engine::Order& order) {
     if (const auto* discard = std::get_if<engine::DiscardCheckpoints>(&order)) {
       remover_->remove(*discard);
@@ -463,6 +497,7 @@ class Daemon {
   std::optional<Authentication> authentication_;
   std::optional<Backups> backups_;
   std::optional<Contexts> contexts_;
+  std::optional<KeptLogs> logs_;
   std::optional<CheckpointRemover> remover_;
   std::optional<StorageWatch> storage_;
   std::unique_ptr<net::HttpServer> socket_;  ///< For clients on this machine.

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,7 +15,6 @@ namespace {
 
 using engine::Errc;
 using engine::Error;
-using engine::ExperimentId;
 using engine::Result;
 using engine::TrialNumber;
 using engine::Value;
@@ -24,7 +22,6 @@ using net::HttpResponse;
 
 /// A page of metrics ends when it has so many: the store takes in no reports while it is read.
 constexpr std::size_t enough_numbers = 5'000;
-constexpr std::uint64_t most_log_bytes = 128 * 1024;
 
 /// The trial, and what is known of it beyond the log.
 Value trial_now(RequestContext& context, const engine::ExperimentRecord& record, TrialNumber number) {
@@ -46,7 +43,15 @@ void trials(RequestContext& context, Call call) {
 
 void trial(RequestContext& context, Call call) {
   const auto record = context.experiment_with_trial(call);
-  context.answer(call, record ? Result<Value>(trial_now(context, **record, call.trial())) : record.error());
+  if (!record) {
+    context.answer(call, failure(record.error()));
+    return;
+  }
+  Value value = trial_now(context, **record, call.trial());
+  const std::string problem =
+      context.about.logs != nullptr ? context.about.logs->problem_of(call.experiment(), call.trial()) : "";
+  (*value.as_map())["log_problem"] = problem.empty() ? Value() : Value(problem);
+  context.answer(call, with(200, value));
 }
 
 Value checkpoints_now(const engine::ExperimentRecord& record, TrialNumber number) {
@@ -172,144 +177,6 @@ void metrics(RequestContext& context, Call call) {
                });
 }
 
-/// Where an attempt ran or runs: whom to ask for its logs.
-struct AttemptPlaces {
-  engine::AttemptKey key;
-  std::vector<engine::Place> nodes;  ///< By rank; never none.
-};
-
-/// `attempt` 0: the last one.
-Result<AttemptPlaces> places_of(EventStore& store, const engine::Numbering& numbering,
-                                ExperimentId experiment, TrialNumber trial, std::uint64_t attempt) {
-  const auto events = store.history(experiment, trial);
-  if (!events) {
-    return events.error();
-  }
-  std::optional<AttemptPlaces> places;
-  for (const engine::Event& event : *events) {
-    const auto* granted = std::get_if<engine::LeaseGranted>(&event.body);
-    const auto* adopted = std::get_if<engine::AttemptAdopted>(&event.body);
-    if (adopted != nullptr && (attempt == 0 || adopted->key.attempt.number() == attempt)) {
-      places = AttemptPlaces{adopted->key, {{adopted->worker, adopted->slots}}};
-    }
-    if (granted != nullptr && (attempt == 0 || granted->attempt.number() == attempt)) {
-      places = AttemptPlaces{{experiment, trial, granted->attempt, numbering.lease_of(event.lsn)},
-                             {{granted->worker, granted->slots}}};
-      places->nodes.insert(places->nodes.end(), granted->others.begin(), granted->others.end());
-    }
-  }
-  if (!places) {
-    return Error{Errc::not_found,
-                 "trial " + std::to_string(trial.number()) +
-                     (attempt == 0 ? " has not run yet" : " has no attempt " + std::to_string(attempt))};
-  }
-  return *places;
-}
-
-/// Which process a question about logs means; no rank and no worker: the first.
-struct WantedProcess {
-  std::uint64_t rank = 0;
-  std::uint64_t worker = 0;  ///< The first on that worker, whatever its rank; 0 = by rank.
-};
-
-/// Puts the worker and its process into the question.
-engine::Status ask_for(const AttemptPlaces& places, jobs::RankLevel level, const WantedProcess& wanted,
-                       WorkerSessions::LogQuestion& question) {
-  question.key = places.key;
-  const std::string attempt = "attempt " + std::to_string(places.key.attempt.number());
-  if (wanted.worker != 0) {
-    question.worker = engine::WorkerId(wanted.worker);
-    const bool there =
-        std::any_of(places.nodes.begin(), places.nodes.end(),
-                    [&question](const engine::Place& node) { return node.worker == question.worker; });
-    return there
-               ? engine::Status(engine::Done{})
-               : Error{Errc::not_found, attempt + " had nothing on worker " + std::to_string(wanted.worker)};
-  }
-  const std::uint64_t on_each =
-      level == jobs::RankLevel::process ? std::max<std::uint64_t>(places.nodes.front().slots.size(), 1) : 1;
-  const std::uint64_t ranks = on_each * places.nodes.size();
-  if (wanted.rank >= ranks) {
-    return Error{Errc::not_found,
-                 attempt + " has " +
-                     (ranks == 1 ? "rank 0 only" : "ranks 0 to " + std::to_string(ranks - 1)) + ", no rank " +
-                     std::to_string(wanted.rank)};
-  }
-  question.worker = places.nodes[wanted.rank / on_each].worker;
-  question.process = wanted.rank % on_each;
-  return engine::Done{};
-}
-
-void read_log(RequestContext& context, const Call& call, const WorkerSessions::LogQuestion& question) {
-  context.sessions.read_log(
-      question, [&context, call, shown = question.key.attempt](const Result<proto::LogPart>& part) {
-        if (!part) {
-          context.answer(call, failure(part.error()));
-        } else if (!part->problem.empty()) {
-          context.answer(call, failure(Error{Errc::not_found, part->problem}));
-        } else {
-          context.answer(call, with(200, Value::Map{{"attempt", integer(shown.number())},
-                                                    {"offset", integer(part->offset)},
-                                                    {"size", integer(part->size)},
-                                                    {"text", part->text}}));
-        }
-      });
-}
-
-void log(RequestContext& context, Call call) {
-  const auto record = context.experiment_with_trial(call);
-  const auto attempt = number_of(call.request, "attempt", 0);
-  const auto offset = number_of(call.request, "offset", 0);
-  const auto limit = number_of(call.request, "limit", 64 * 1024);
-  const auto rank = number_of(call.request, "rank", 0);
-  const auto worker = number_of(call.request, "worker", 0);
-  if (!record) {
-    context.answer(call, failure(record.error()));
-    return;
-  }
-  for (const auto* number : {&attempt, &offset, &limit, &rank, &worker}) {
-    if (!*number) {
-      call.reply(failure(number->error()));
-      return;
-    }
-  }
-  WorkerSessions::LogQuestion question;
-  question.stream = call.request.query_or("stream", "stdout");
-  if (question.stream != "stdout" && question.stream != "stderr") {
-    call.reply(failure(Error{Errc::bad_request, "stream has to be stdout or stderr"}));
-    return;
-  }
-  question.offset = *offset;
-  question.limit = std::min(*limit, most_log_bytes);
-  const std::string_view from_end = call.request.query_or("from_end", "0");
-  question.from_end = from_end == "1" || from_end == "true";
-  const WantedProcess wanted{*rank, *worker};
-  const auto program = jobs::read_program((*record)->effective, (*record)->config.space);
-  if (!program) {
-    call.reply(failure(program.error()));
-    return;
-  }
-  context.read(
-      call,
-      [&context, call, question, wanted, number = *attempt, numbering = context.runtime.engine().numbering(),
-       level = program->launch.rank](EventStore& store) -> Committer::Then {
-        const auto places = places_of(store, numbering, call.experiment(), call.trial(), number);
-        WorkerSessions::LogQuestion asked = question;
-        const engine::Status found =
-            places ? ask_for(*places, level, wanted, asked) : engine::Status(places.error());
-        return [&context, call, asked, found] {
-          if (found) {
-            read_log(context, call, asked);
-          } else {
-            call.reply(failure(found.error()));
-          }
-        };
-      });
-}
-
-constexpr std::string_view log_query[] = {"attempt", "offset", "limit",   "rank",
-                                          "worker",  "stream", "from_end"};
-
 constexpr std::string_view after_query[] = {"after"};
 
 constexpr Route table[] = {
@@ -321,7 +188,6 @@ constexpr Route table[] = {
     {"POST", "/api/v1/experiments/#/trials/#/stop", Role::operate, &stop_trial},
     {"GET", "/api/v1/experiments/#/trials/#/explain", Role::viewer, &explain},
     {"GET", "/api/v1/experiments/#/trials/#/metrics", Role::viewer, &metrics, after_query},
-    {"GET", "/api/v1/experiments/#/trials/#/log", Role::viewer, &log, log_query},
 };
 
 }  // namespace

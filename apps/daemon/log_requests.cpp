@@ -40,6 +40,7 @@ void LogRequests::expire(engine::Instant now, const std::function<std::string(en
     return true;
   });
   for (const auto& [worker, answer] : late) {
+    silent_.insert(worker);
     answer(engine::Error{engine::Errc::unavailable,
                          "worker \"" + name_of(worker) + "\", which has this log, does not answer"});
   }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -32,6 +33,11 @@ class LogRequests {
   /// Fails those that are late. `name_of` names a worker in the error.
   void expire(engine::Instant now, const std::function<std::string(engine::WorkerId)>& name_of);
 
+  /// The worker let a question go unanswered, and nothing was heard of it since: the next one would only wait
+  /// as long.
+  [[nodiscard]] bool is_silent(engine::WorkerId worker) const { return silent_.contains(worker); }
+  void heard(engine::WorkerId worker) { silent_.erase(worker); }
+
   /// Fails all.
   void fail_all(const engine::Error& error);
 
@@ -45,6 +51,7 @@ class LogRequests {
   engine::Duration patience_;
   std::uint64_t numbers_ = 0;
   std::map<std::uint64_t, Request> open_;
+  std::set<engine::WorkerId> silent_;
 };
 
 }  // namespace hpsearch::daemon

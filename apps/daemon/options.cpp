@@ -57,6 +57,11 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{1}, context::largest_limit_megabytes))
       ->type_name("MB");
+  app.add_option("--log-quota", options.log_quota,
+                 "Room for the logs of attempts that have ended, such as 500MiB or 20GiB; the oldest logs of "
+                 "ended experiments are removed first (default: 20GiB)")
+      ->transform(CLI::AsSizeValue(true))
+      ->type_name("SIZE");
   app.add_flag("--allow-network-filesystem", options.allow_network_filesystem,
                "Accept a state directory on SMB, 9P, FUSE and similar, if the file system passes a test");
   app.add_flag("--take-over", options.take_over,

@@ -101,6 +101,7 @@ void WorkerSessions::take_frame(const net::Peer& peer, std::span<const std::byte
   }
   const WorkerId id = session.worker;
   runtime_.heard(id);
+  log_requests_.heard(id);
   if (Counterpart& counterpart = counterparts_[id]; !counterpart.in_doubt.empty()) {
     // It answers to the WELCOME of its HELLO: what was not named there it does not have.
     static_cast<void>(
@@ -365,6 +366,10 @@ void WorkerSessions::take(const net::Peer& peer, WorkerId worker, const proto::F
     counterparts_[worker].outbox.decision_acknowledged(ack->key, ack->decision);
   } else if (const auto* part = std::get_if<proto::LogPart>(&message)) {
     log_requests_.take(worker, *part);
+  } else if (const auto* not_kept = std::get_if<proto::LogNotKept>(&message)) {
+    if (settings_.on_log_not_kept) {
+      settings_.on_log_not_kept(worker, *not_kept);
+    }
   } else if (const auto* goodbye = std::get_if<proto::Goodbye>(&message)) {
     net::log(net::Level::info, "worker \"" + name_of(worker) + "\" left: " + goodbye->why);
     end_session(peer);
@@ -418,11 +423,12 @@ void WorkerSessions::end_session(const net::Peer& peer) {
   }
 }
 
-bool WorkerSessions::is_http_key(std::string_view key) const {
+std::optional<WorkerId> WorkerSessions::worker_of_http_key(std::string_view key) const {
   const std::string hash = hash_of(key);
-  return std::any_of(sessions_.begin(), sessions_.end(), [&hash](const auto& session) {
+  const auto found = std::find_if(sessions_.begin(), sessions_.end(), [&hash](const auto& session) {
     return !session.second.superseded && equal_hashes(session.second.http_key_hash, hash);
   });
+  return found == sessions_.end() ? std::nullopt : std::optional(found->second.worker);
 }
 
 void WorkerSessions::end_unstarted(engine::WorkerId worker, const engine::AttemptKey& key,
@@ -586,7 +592,8 @@ void WorkerSessions::read_log(const LogQuestion& question, LogAnswer answer) {
         Error{Errc::unavailable, stopped_ ? "the daemon is shutting down" : "too many logs are being read"});
     return;
   }
-  if (!send(question.worker, proto::ReadLog{*request, question.key, question.stream, question.offset,
+  if (log_requests_.is_silent(question.worker) ||
+      !send(question.worker, proto::ReadLog{*request, question.key, question.stream, question.offset,
                                             question.limit, question.from_end, question.process})) {
     answer(Error{Errc::unavailable, away});
     return;

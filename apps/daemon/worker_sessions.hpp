@@ -38,8 +38,11 @@ class WorkerSessions {
     std::function<std::optional<std::string>(const std::string& key)> worker_of_key{};
     std::uint64_t hellos_per_second = 500;  ///< Whoever comes on top of that is told to come later.
     CreditRules credit{};
-    /// Makes the key with which a session fetches contexts over TCP. Not set: there are none.
+    /// Makes the key with which a session fetches contexts over TCP and hands over logs. Not set: there are
+    /// none.
     std::function<std::string()> new_http_key{};
+    /// Hears of logs that workers could not hand over. What it is told is not checked.
+    std::function<void(engine::WorkerId worker, const proto::LogNotKept& message)> on_log_not_kept{};
     jobs::Programs::OpenSecrets open_secrets{};
   };
 
@@ -59,8 +62,9 @@ class WorkerSessions {
   /// Workers are told from now on that the daemon serves contexts there.
   void announce_http(std::string address) { http_ = std::move(address); }
 
-  /// Whether a session of now was given this key in its WELCOME.
-  [[nodiscard]] bool is_http_key(std::string_view key) const;
+  /// Whose session of now was given this key in its WELCOME.
+  [[nodiscard]] std::optional<engine::WorkerId> worker_of_http_key(std::string_view key) const;
+  [[nodiscard]] bool is_http_key(std::string_view key) const { return worker_of_http_key(key).has_value(); }
 
   /// Carries out one order of the engine.
   void carry_out(const engine::Order& order);

@@ -99,6 +99,7 @@ Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const eng
   launch.data = program.data;
   launch.progress_timeout = config.progress_timeout.value_or(engine::Duration{});
   launch.despite_leaked_processes = spec.despite_leaked_processes;
+  launch.hand_over_log = program.log_storage == LogStorage::daemon;
   launch.contract = program.contract;
   launch.launch = program.launch;
   launch.rendezvous = spec.rendezvous;

@@ -1,5 +1,7 @@
 #include "hpsearch/jobs/program.hpp"
 
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "hpsearch/jobs/determined.hpp"
@@ -74,6 +76,10 @@ void read_program_fields(engine::ExperimentSections& sections, const Space& spac
       top.note("scheduling_unit", std::string(only_harness));
     }
   }
+  static constexpr std::array<std::string_view, 2> log_storages = {"daemon", "worker"};
+  if (const auto where = top.text_in("log_storage", log_storages)) {
+    program.log_storage = *where == "worker" ? LogStorage::worker : LogStorage::daemon;
+  }
   Value::Map resources;
   read_unused_resources(sections.resources, program.single_node, resources);
   if (!resources.empty()) {
@@ -117,6 +123,7 @@ Value::Map to_value(const Program& program) {
       {"scheduling_unit", static_cast<std::int64_t>(program.scheduling_unit)},
       {"checkpoint_storage", storage_value(program.checkpoint_storage)},
       {"environment", std::move(environment)},
+      {"log_storage", program.log_storage == LogStorage::worker ? "worker" : "daemon"},
       {"metrics", text_map(program.metrics)},
   };
   add(map, program.other_sections);

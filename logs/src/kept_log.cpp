@@ -212,7 +212,9 @@ Result<Stretch> unpack(std::string_view packed, std::uint64_t offset, std::uint6
                                    skip -= skipped;
                                    bytes.remove_prefix(skipped);
                                    stretch.bytes.append(bytes.substr(0, wanted - stretch.bytes.size()));
-                                   return stretch.bytes.size() < wanted;
+                                   // To the end where the stretch is the last one: only there damage shows
+                                   // for sure.
+                                   return stretch.bytes.size() < wanted || !stretch.goes_on;
                                  });
   if (!read) {
     return read.error();

@@ -30,6 +30,8 @@ using engine::Errc;
 using engine::Error;
 using std::chrono::seconds;
 
+std::atomic<std::uint64_t> uploads_begun{0};  // Of all servers: two may share a directory.
+
 constexpr std::size_t most_header_bytes = 8 * 1024;
 constexpr std::size_t most_connections = 4'096;
 constexpr std::size_t most_connections_of_one = 64;
@@ -92,7 +94,6 @@ struct Shared {
   std::map<std::string, std::size_t> connections_of;  ///< By the peer's name.
   std::set<Session*> sessions;
   std::size_t answering = 0;
-  std::uint64_t uploads = 0;  ///< So many began.
   std::shared_ptr<std::atomic<std::uint64_t>> uploaded_bytes =
       std::make_shared<std::atomic<std::uint64_t>>(0);
   std::uint64_t waits = 0;  ///< How many times a session began to wait for a request.
@@ -151,7 +152,11 @@ class Session : public std::enable_shared_from_this<Session> {
     waits_since_ = ++shared_->waits;
     parser_.emplace();
     parser_->header_limit(most_header_bytes);
-    parser_->body_limit(std::max(shared_->rules.most_body_bytes, shared_->rules.most_archive_bytes));
+    std::size_t most = shared_->rules.most_body_bytes;
+    for (const LargeBodies& large : shared_->rules.large_bodies) {
+      most = std::max(most, large.most_bytes);
+    }
+    parser_->body_limit(most);
     if (buffer_.size() > 0) {
       read_header();  // The next request came along with the last one.
       return;
@@ -243,14 +248,15 @@ class Session : public std::enable_shared_from_this<Session> {
   void read_body() {
     const HttpRules& rules = shared_->rules;
     const std::string_view target = view_of((*parser_).get().target());
-    takes_archive_ = !rules.archives_below.empty() && target.starts_with(rules.archives_below);
-    if (!takes_archive_ && parser_->content_length().value_or(0) > rules.most_body_bytes) {
+    large_ = nullptr;
+    for (const LargeBodies& large : rules.large_bodies) {
+      large_ = target.starts_with(large.below) ? &large : large_;
+    }
+    if (parser_->content_length().value_or(0) > most_bytes()) {
       reading_failed(http::make_error_code(http::error::body_limit));
       return;
     }
-    if (!takes_archive_) {
-      parser_->body_limit(rules.most_body_bytes);
-    }
+    parser_->body_limit(most_bytes());
     // Whoever asks first whether the body is wanted may send it: limits hold in any case.
     if (equal_ignoring_case(view_of((*parser_).get()[http::field::expect]), "100-continue") &&
         !parser_->is_done()) {
@@ -268,16 +274,21 @@ class Session : public std::enable_shared_from_this<Session> {
     read_rest();
   }
 
-  /// An archive goes to the disk: many at once must not fill the memory.
+  [[nodiscard]] std::size_t most_bytes() const {
+    return large_ != nullptr ? std::max(large_->most_bytes, shared_->rules.most_body_bytes)
+                             : shared_->rules.most_body_bytes;
+  }
+
+  /// A large body goes to the disk: many at once must not fill the memory.
   void receive_upload() {
     const std::optional<std::uint64_t> bytes =
         parser_->content_length() ? std::optional<std::uint64_t>(*parser_->content_length()) : std::nullopt;
     const HttpRules& rules = shared_->rules;
     if (!bytes) {
-      refuse(refusal(411, "bad_request", "an archive needs a Content-Length"));
+      refuse(refusal(411, "bad_request", "a body of " + large_->content_type + " needs a Content-Length"));
       return;
     }
-    if (*bytes > rules.most_archive_bytes) {
+    if (*bytes > large_->most_bytes) {
       reading_failed(http::make_error_code(http::error::body_limit));
       return;
     }
@@ -286,11 +297,11 @@ class Session : public std::enable_shared_from_this<Session> {
                      "the uploads under way take all the room there is for them; try again later"));
       return;
     }
-    auto upload = std::make_shared<UploadedFile>(
-        rules.uploads + "/upload-" + std::to_string(++shared_->uploads) + ".part", *bytes,
-        shared_->uploaded_bytes);
+    auto upload =
+        std::make_shared<UploadedFile>(rules.uploads + "/upload-" + std::to_string(++uploads_begun) + ".part",
+                                       *bytes, shared_->uploaded_bytes);
     upload_parser_.emplace(std::move(*parser_));
-    upload_parser_->body_limit(rules.most_archive_bytes);
+    upload_parser_->body_limit(large_->most_bytes);
     AsioError error;
     upload_parser_->get().body().open(upload->path().c_str(), beast::file_mode::write, error);
     if (error) {
@@ -318,7 +329,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void read_rest() {
     // Without a body there is nothing to write.
-    if (takes_archive_ && !shared_->rules.uploads.empty() && !parser_->is_done() && is_archive()) {
+    if (is_large() && !shared_->rules.uploads.empty() && !parser_->is_done()) {
       receive_upload();
       return;
     }
@@ -336,11 +347,8 @@ class Session : public std::enable_shared_from_this<Session> {
     if (error == http::error::header_limit || error == http::error::buffer_overflow) {
       refuse(refusal(431, "bad_request", "the header is larger than 8 KiB"));
     } else if (error == http::error::body_limit) {
-      refuse(refusal(413, "bad_request",
-                     "the body is larger than " +
-                         std::to_string(takes_archive_ ? shared_->rules.most_archive_bytes
-                                                       : shared_->rules.most_body_bytes) +
-                         " bytes"));
+      refuse(
+          refusal(413, "bad_request", "the body is larger than " + std::to_string(most_bytes()) + " bytes"));
     } else if (error == beast::error::timeout) {
       close();  // The stream has closed itself.
     } else if (error != http::error::end_of_stream && error != http::error::partial_message &&
@@ -355,7 +363,7 @@ class Session : public std::enable_shared_from_this<Session> {
     auto message = parser_->release();
     keep_alive_ = message.keep_alive();
     if (request_.method != "GET" && !is_head_ && shared_->rules.only_json && !message.body().empty() &&
-        !is_json(request_.header("Content-Type")) && !(takes_archive_ && is_archive())) {
+        !is_json(request_.header("Content-Type")) && !is_large()) {
       refuse(refusal(415, "bad_request", "the body has to be application/json"));
       return;
     }
@@ -363,8 +371,8 @@ class Session : public std::enable_shared_from_this<Session> {
     dispatch();
   }
 
-  [[nodiscard]] bool is_archive() const {
-    return equal_ignoring_case(request_.header("Content-Type"), "application/x-tar");
+  [[nodiscard]] bool is_large() const {
+    return large_ != nullptr && equal_ignoring_case(request_.header("Content-Type"), large_->content_type);
   }
 
   void dispatch() {
@@ -543,7 +551,7 @@ class Session : public std::enable_shared_from_this<Session> {
   http::response<http::file_body> file_response_;
   http::response<http::empty_body> head_;
   bool is_head_ = false;
-  bool takes_archive_ = false;
+  const LargeBodies* large_ = nullptr;  ///< That this request's path may have.
   bool keep_alive_ = true;
   bool answering_ = false;
   std::uint64_t waits_since_ = 0;

@@ -84,6 +84,13 @@ void spell(auto& fields, Is<Goodbye> auto& goodbye) {
   fields.maybe("why", goodbye.why);
 }
 
+template <>
+inline constexpr const char* tag_of<LogNotKept> = "LOG_NOT_KEPT";
+void spell(auto& fields, Is<LogNotKept> auto& lost) {
+  spell(fields, lost.key);
+  fields.maybe("why", lost.why);
+}
+
 // --- daemon → worker ---
 
 template <>

@@ -1,5 +1,6 @@
 #include "hpsearch/proto/utf8.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -24,6 +25,27 @@ std::size_t ascii_length(std::string_view bytes) noexcept {
     ++length;
   }
   return length;
+}
+
+bool continues(unsigned byte) noexcept {
+  return (byte & 0xC0U) == 0x80U;
+}
+
+/// Length of the character a lead byte announces; 0 for a byte that leads none.
+std::size_t announced(unsigned lead) noexcept {
+  if (lead < 0x80) {
+    return 1;
+  }
+  if (lead >= 0xC2 && lead <= 0xDF) {
+    return 2;
+  }
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    return 3;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    return 4;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -72,6 +94,38 @@ std::string to_utf8(std::string_view bytes) {
     bytes.remove_prefix(length == 0 ? 1 : length);
   }
   return text;
+}
+
+std::string clean_utf8(std::string_view bytes) {
+  std::string clean(bytes);
+  for (std::size_t at = 0; at < clean.size();) {
+    const std::size_t length = utf8_length(std::string_view(clean).substr(at));
+    if (length == 0) {
+      clean[at] = '?';
+      ++at;
+    } else {
+      at += length;
+    }
+  }
+  return clean;
+}
+
+std::size_t cut_character_at_end(std::string_view bytes) noexcept {
+  for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
+    const unsigned byte = byte_at(bytes, bytes.size() - back);
+    if (!continues(byte)) {
+      return announced(byte) > back ? back : 0;
+    }
+  }
+  return 0;
+}
+
+std::size_t cut_character_at_start(std::string_view bytes) noexcept {
+  std::size_t cut = 0;
+  while (cut < std::min<std::size_t>(3, bytes.size()) && continues(byte_at(bytes, cut))) {
+    ++cut;
+  }
+  return cut;
 }
 
 }  // namespace hpsearch::proto

@@ -117,6 +117,48 @@ TEST(LogPrinters, WaitForAWorkerThatIsAwayAsLongAsItsTrialLives) {
   EXPECT_EQ(printed(Course(looks)).text, "back\n");
 }
 
+/// The log of an attempt that is over, of which the middle is gone.
+class Gap final : public LogSource {
+ public:
+  [[nodiscard]] Outcome<LogSource::Course> course() const override { return LogSource::Course{1, true}; }
+  [[nodiscard]] Outcome<LogPart> read(std::uint64_t /*attempt*/, std::uint64_t offset,
+                                      bool from_end) const override {
+    const std::string head = "one\ntwo";
+    const std::string tail = "of three\nfour\n";
+    constexpr std::uint64_t size = 12'345'700;
+    if (!from_end && offset < head.size()) {
+      return LogPart{offset, size, head.substr(offset)};
+    }
+    const std::uint64_t begin = size - tail.size();
+    const std::uint64_t at = from_end ? begin : std::max(offset, begin);
+    return LogPart{at, size, tail.substr(at - begin)};
+  }
+};
+
+TEST(LogPrinters, SayWhatIsLeftOutInOneLine) {
+  const auto print = [](const std::function<void(ShownLog&)>& with) {
+    const Gap gap;
+    ShownLog shown;
+    with(shown);
+    const Output output(Output::Format::table);
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    Printed printed;
+    printed.status = LogPrinter(gap, shown, output, std::chrono::milliseconds(1)).print_all();
+    printed.text = testing::internal::GetCapturedStdout();
+    printed.messages = testing::internal::GetCapturedStderr();
+    return printed;
+  };
+  const std::string said = "… 12.3 MB left out here …\n";
+  EXPECT_EQ(print([](ShownLog&) {}).text, "one\ntwo\n" + said + "of three\nfour\n");
+  EXPECT_EQ(print([](ShownLog& shown) { shown.follow = true; }).text,
+            "one\ntwo\n" + said + "of three\nfour\n");
+  const Printed raw = print([](ShownLog& shown) { shown.raw = true; });
+  EXPECT_EQ(raw.text, "one\ntwoof three\nfour\n");
+  EXPECT_NE(raw.messages.find(said), std::string::npos) << raw.messages;
+  EXPECT_EQ(print([](ShownLog& shown) { shown.tail = 1; }).text, "four\n");
+}
+
 TEST(LogPrinters, SayAtOnceWhatWillNeverBeThere) {
   EXPECT_EQ(printed(Course({{1, true, {no_log()}}})).status, static_cast<int>(Exit::not_found));
   EXPECT_EQ(printed(Course({{1, false, {"a\n"s}}}), [](ShownLog& shown) { shown.attempt = 3; }).status,

@@ -50,6 +50,7 @@ const Rights rights{
     {{"GET", "/api/v1/experiments/#/trials/#/explain"}, Role::viewer},
     {{"GET", "/api/v1/experiments/#/trials/#/metrics"}, Role::viewer},
     {{"GET", "/api/v1/experiments/#/trials/#/log"}, Role::viewer},
+    {{"PUT", "/api/v1/logs/#/#/#"}, Role::worker},
     {{"GET", "/api/v1/contexts/*"}, Role::worker},
     {{"HEAD", "/api/v1/contexts/*"}, Role::worker},
     {{"PUT", "/api/v1/contexts/*"}, Role::operate},
@@ -101,9 +102,12 @@ class AccessTable : public testing::Test {
     Authentication authentication(daemon_.tokens, {.owner = 1'000}, [this](std::string_view key) {
       return daemon_.sessions->is_http_key(key);
     });
-    const ServedRoutes routes =
-        http_routes(*daemon_.runtime, *daemon_.sessions,
-                    {"0.1.0", "/state", {}, nullptr, nullptr, daemon_.checks.get(), &authentication});
+    const ServedRoutes routes = http_routes(*daemon_.runtime, *daemon_.sessions,
+                                            {.version = "0.1.0",
+                                             .state_dir = "/state",
+                                             .started = {},
+                                             .checks = daemon_.checks.get(),
+                                             .authentication = &authentication});
     net::HttpRequest request;
     request.method = std::string(route.method);
     request.path = example_of(route.path);
@@ -192,7 +196,7 @@ TEST_F(AccessTable, OverTheUnixSocketOnlyTheDaemonsUserAndRootAreServed) {
   });
 }
 
-TEST_F(AccessTable, AKeyOfAWorkersSessionOpensContextsAlone) {
+TEST_F(AccessTable, AKeyOfAWorkersSessionOpensContextsAndTakesLogsAlone) {
   ScriptedWorker worker(daemon_);
   const std::string key = worker.join().http_key;
   ASSERT_EQ(key.size(), 43U);

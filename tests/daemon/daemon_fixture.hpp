@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,12 +15,14 @@
 #include "daemon/access/tokens.hpp"
 #include "daemon/gated_store.hpp"
 #include "daemon/http_routes.hpp"
+#include "daemon/kept_logs.hpp"
 #include "daemon/pump.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/worker_port.hpp"
 #include "daemon/worker_sessions.hpp"
 #include "engine/state_text.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/net/background.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/zmq_port.hpp"
@@ -58,15 +61,26 @@ class DaemonFixture {
     runtime = std::make_unique<Runtime>(loop, *store, searchers::registry(), patience_);
     const auto recovered = runtime->recover();
     ASSERT_TRUE(recovered) << recovered.error().message;
-    auto opened = WorkerSessions::open(*runtime, router_port(loop, "tcp://127.0.0.1:0"),
-                                       {.checkpoint_root = "/checkpoints/default",
-                                        .repeat_after = engine::Duration::millis(500),
-                                        .log_patience = engine::Duration::millis(500),
-                                        .new_http_key = new_secret,
-                                        .open_secrets = opener()});
+    auto opened =
+        WorkerSessions::open(*runtime, router_port(loop, "tcp://127.0.0.1:0"),
+                             {.checkpoint_root = "/checkpoints/default",
+                              .repeat_after = engine::Duration::millis(500),
+                              .log_patience = engine::Duration::millis(500),
+                              .new_http_key = new_secret,
+                              .on_log_not_kept =
+                                  [this](engine::WorkerId worker, const proto::LogNotKept& message) {
+                                    logs->note_problem(message.key, worker, message.why);
+                                  },
+                              .open_secrets = opener()});
     ASSERT_TRUE(opened) << opened.error().message;
     sessions = std::move(opened).value();
     checks = std::make_unique<net::Background>(loop, 2);
+    logs = std::make_unique<KeptLogs>(
+        loop, (folder.path() / "logs").string(), log_quota, [this](engine::ExperimentId experiment) {
+          const engine::ExperimentRecord* record = runtime->engine().find(experiment);
+          return record != nullptr && engine::is_ended(record->state) ? std::optional(record->ended_at)
+                                                                      : std::nullopt;
+        });
     serve_http(true);
     runtime->start([this](const engine::Order& order) { sessions->carry_out(order); },
                    [this](const engine::Error& error) { failure = error; });
@@ -87,12 +101,17 @@ class DaemonFixture {
                                             {.version = "0.1.0",
                                              .state_dir = "/state",
                                              .started = loop.now(),
+                                             .logs = logs.get(),
                                              .checks = checks.get(),
                                              .authentication = authentication.get(),
                                              .secrets = secrets,
                                              .tokens = &tokens});
+    std::filesystem::create_directories(folder.path() / "uploads");
     auto listening =
-        net::HttpServer::listen(loop, "127.0.0.1:0", routes.handler, {.refuse_head = routes.refuse_head});
+        net::HttpServer::listen(loop, "127.0.0.1:0", routes.handler,
+                                {.large_bodies = {{"/api/v1/logs/", "application/zstd", 5'000'000}},
+                                 .uploads = (folder.path() / "uploads").string(),
+                                 .refuse_head = routes.refuse_head});
     ASSERT_TRUE(listening) << listening.error().message;
     http = std::move(listening).value();
   }
@@ -108,6 +127,7 @@ class DaemonFixture {
   void crash() {
     checks.reset();
     http.reset();
+    logs.reset();
     sessions.reset();
     runtime.reset();
     store.reset();
@@ -179,6 +199,8 @@ class DaemonFixture {
   std::unique_ptr<WorkerSessions> sessions;
   std::unique_ptr<net::HttpServer> http;
   std::unique_ptr<net::Background> checks;
+  std::unique_ptr<KeptLogs> logs;
+  std::uint64_t log_quota = std::uint64_t{20} << 30U;  ///< From start() on.
   Scratch folder;
   Tokens tokens{folder.path().string()};
   std::unique_ptr<Authentication> authentication;

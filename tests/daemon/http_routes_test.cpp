@@ -436,13 +436,13 @@ TEST_F(HttpRoutes, LogIsAskedOfTheWorker) {
   client.join();
   ASSERT_TRUE(*response);
   EXPECT_EQ((*response)->status, 200U);
-  EXPECT_EQ((*response)->body, "{\"attempt\":1,\"offset\":3,\"size\":12,\"text\":\"epoch two\"}\n");
+  EXPECT_EQ((*response)->body,
+            "{\"attempt\":1,\"kept\":false,\"offset\":3,\"size\":12,\"text\":\"epoch two\"}\n");
 }
 
 TEST_F(HttpRoutes, LogOfAWorkerThatIsAwayIsUnavailable) {
   begin_a_search();
-  worker_->send(proto::Goodbye{""});
-  daemon_.pump_until([&] { return !daemon_.sessions->connected(engine::WorkerId(1)); });
+  daemon_.restart();
   const auto answer = get("/api/v1/experiments/1/trials/0/log");
   EXPECT_EQ(answer.status, 503U);
   EXPECT_NE(answer.text.find("worker of uid-1"), std::string::npos);

@@ -77,6 +77,22 @@ TEST_F(WorkerSessionsLog, WorkerThatDoesNotAnswerIsNamed) {
   EXPECT_NE(answer_->error().message.find("does not answer"), std::string::npos);
 }
 
+TEST_F(WorkerSessionsLog, WorkerThatDoesNotAnswerIsNotAskedAgainBeforeItSpeaks) {
+  ask();
+  daemon_.pump_until([&] { return answer_.has_value(); });
+  answer_.reset();
+  ask();
+  ASSERT_TRUE(answer_.has_value()) << "at once";
+  EXPECT_NE(answer_->error().message.find("is away"), std::string::npos);
+  EXPECT_EQ(worker_.all<proto::ReadLog>().size(), 1U);
+  answer_.reset();
+  worker_.send(proto::Beat{});
+  daemon_.pump_until([&] {
+    ask();
+    return worker_.all<proto::ReadLog>().size() > 1;
+  });
+}
+
 TEST_F(WorkerSessionsLog, IsGivenUpWhenTheDaemonEnds) {
   ask();
   daemon_.sessions->stop();

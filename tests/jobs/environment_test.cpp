@@ -31,6 +31,19 @@ TEST(Environment, KeepsTheCheckpointSignal) {
             std::string::npos);
 }
 
+TEST(LogStorage, IsTheDaemonOrTheWorker) {
+  EXPECT_EQ(accepted(small_experiment()).program.log_storage, LogStorage::daemon);
+  EXPECT_EQ(accepted(with(small_experiment(), "log_storage", nullptr)).program.log_storage,
+            LogStorage::daemon);
+  const ParsedExperiment parsed = accepted(with(small_experiment(), "log_storage", "worker"));
+  EXPECT_EQ(parsed.program.log_storage, LogStorage::worker);
+  const auto again = parse_submission(to_value(*parsed.config), test_registry(), "", 0);
+  EXPECT_EQ(again.program.log_storage, LogStorage::worker);
+  const std::string problems = problems_of(with(small_experiment(), "log_storage", "checkpoint_storage"));
+  EXPECT_NE(problems.find("log_storage"), std::string::npos) << problems;
+  EXPECT_NE(problems.find("daemon"), std::string::npos) << problems;
+}
+
 TEST(Environment, RefusesNamesThatAreTaken) {
   const std::string allowed =
       " (any name but the loader's (LD_…) and the worker's own (HPSEARCH_…, DET_…, PAI_…, "

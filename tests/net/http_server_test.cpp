@@ -217,7 +217,8 @@ TEST_F(HttpServerOfSecrets, HasALimitOfItsOwn) {
 class HttpServerOfArchives : public HttpServerTest {
  protected:
   [[nodiscard]] HttpRules rules() const override {
-    return {.most_body_bytes = 10, .archives_below = "/archives/", .most_archive_bytes = 20};
+    return {.most_body_bytes = 10,
+            .large_bodies = {{"/archives/", "application/x-tar", 20}, {"/logs/", "application/zstd", 15}}};
   }
   /// The status line of the answer to so many bytes put there.
   std::string put(const std::string& path, std::size_t bytes, const std::string& more = "") {
@@ -233,6 +234,8 @@ TEST_F(HttpServerOfArchives, TakesLargerBodiesInTheirPlaceOnly) {
   EXPECT_EQ(put("/archives/1", 21), "HTTP/1.1 413");
   EXPECT_EQ(put("/elsewhere", 11), "HTTP/1.1 413");
   EXPECT_EQ(put("/elsewhere", 5), "HTTP/1.1 415") << "an archive is wanted in its place only";
+  EXPECT_EQ(put("/logs/1", 5), "HTTP/1.1 415") << "each place has its type";
+  EXPECT_EQ(put("/logs/1", 16), "HTTP/1.1 413") << "and its limit";
   const std::string chunked =
       "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n0123456789a\r\n0\r\n\r\n";
   EXPECT_EQ(status_of(exchange("POST /elsewhere HTTP/1.1\r\n" + host() + chunked)), "HTTP/1.1 413");
@@ -410,7 +413,7 @@ TEST_F(HttpServerTest, StopsAcceptingButAnswersWhatItHasTaken) {
 class HttpServerWithAGuard : public HttpServerTest {
  protected:
   [[nodiscard]] HttpRules rules() const override {
-    HttpRules rules{.archives_below = "/closed/archives", .most_archive_bytes = std::size_t{1} << 30U};
+    HttpRules rules{.large_bodies = {{"/closed/archives", "application/x-tar", std::size_t{1} << 30U}}};
     rules.refuse_head = [](const HttpRequest& head) {
       EXPECT_EQ(head.body, "");
       EXPECT_NE(head.peer.name, "");
@@ -445,8 +448,7 @@ TEST_F(HttpServerWithAGuard, KeepsTheConnectionWhereThereIsNoBody) {
 class HttpServerOfUploads : public HttpServerTest {
  protected:
   [[nodiscard]] HttpRules rules() const override {
-    return {.archives_below = "/archives/",
-            .most_archive_bytes = 20,
+    return {.large_bodies = {{"/archives/", "application/x-tar", 20}},
             .uploads = folder_.path().string(),
             .most_uploaded_bytes = 25};
   }

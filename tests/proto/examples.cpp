@@ -131,6 +131,12 @@ LaunchSpec spec_after_a_restore() {
   return spec;
 }
 
+LaunchSpec spec_whose_log_is_kept() {
+  LaunchSpec spec = spec_after_a_restore();
+  spec.hand_over_log = true;
+  return spec;
+}
+
 std::vector<SlotDevice> devices() {
   return {{"GPU-5a1c3f60-0000-4000-8000-000000000000", "NVIDIA H200", 1, 150'754'820'096},
           {"GPU-5a1c3f60-0000-4000-8000-000000000001", "NVIDIA H200", 3, 150'754'820'096}};
@@ -282,6 +288,7 @@ const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
       {"decision_ack", proto::DecisionAck{key(), Lsn{70'002}}},
       {"log_part", proto::LogPart{3, 4'096, 9'999, std::string("epoch 3\n\xC3\x00\xFF", 11), "log was cut"}},
       {"goodbye", proto::Goodbye{"told to end"}},
+      {"log_not_kept", proto::LogNotKept{key(), "the daemon did not take it within 30 s"}},
   };
   return examples;
 }
@@ -324,7 +331,8 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"lease_with_a_warm_start", proto::Lease{warm_spec()}, false},
       {"lease_of_a_gang", proto::Lease{gang_spec()}, false},
       {"lease_of_a_gang_with_roles", proto::Lease{gang_spec_with_roles()}, false},
-      {"lease_after_a_restore", proto::Lease{spec_after_a_restore()}},
+      {"lease_after_a_restore", proto::Lease{spec_after_a_restore()}, false},
+      {"lease_whose_log_is_kept", proto::Lease{spec_whose_log_is_kept()}},
       {"ack", proto::Ack{key(), 31}, false},
       {"ack_with_credit", proto::Ack{key(), 31, 131'072}},
       {"nack", proto::Nack{key(), 29}},

@@ -80,10 +80,10 @@ auto parts(Is<engine::Rendezvous> auto& x) {
 auto parts(Is<jobs::LaunchSpec> auto& x) {
   auto& [key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, digest, root,
          storage, checkpoint, step, gone, warm, source, environment, patterns, data, timeout, despite,
-         contract, launch, rendezvous] = x;
+         hand_over, contract, launch, rendezvous] = x;
   return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context,
                   digest, root, storage, checkpoint, step, gone, warm, source, environment, patterns, data,
-                  timeout, despite, contract, launch, rendezvous);
+                  timeout, despite, hand_over, contract, launch, rendezvous);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
   auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable, waits] = x;
@@ -145,6 +145,10 @@ auto parts(Is<proto::LogPart> auto& x) {
 auto parts(Is<proto::Goodbye> auto& x) {
   auto& [why] = x;
   return std::tie(why);
+}
+auto parts(Is<proto::LogNotKept> auto& x) {
+  auto& [key, why] = x;
+  return std::tie(key, why);
 }
 auto parts(Is<proto::Welcome> auto& x) {
   auto& [worker, beat, attempts, http, hello, credit, http_key] = x;

@@ -5,6 +5,9 @@
 namespace hpsearch::test {
 namespace {
 
+using proto::clean_utf8;
+using proto::cut_character_at_end;
+using proto::cut_character_at_start;
 using proto::is_utf8;
 using proto::to_utf8;
 
@@ -28,6 +31,30 @@ TEST(Utf8, RefusesWhatIsNoCharacter) {
 TEST(Utf8, RepairTouchesNothingElse) {
   EXPECT_EQ(to_utf8("Änn 漢"), "Änn 漢");
   EXPECT_EQ(to_utf8("a\xFF\xC3z"), "a\xEF\xBF\xBD\xEF\xBF\xBDz");
+}
+
+TEST(CleanUtf8, ReplacesWhatIsNotWellFormedByteByByte) {
+  EXPECT_EQ(clean_utf8("plain \xC3\xA9 \xE4\xB8\xAD \xF0\x9F\x98\x80"),
+            "plain \xC3\xA9 \xE4\xB8\xAD \xF0\x9F\x98\x80");
+  EXPECT_EQ(clean_utf8("a\xFF"
+                       "b\xC3"),
+            "a?b?");
+  EXPECT_EQ(clean_utf8("\xC0\xAF"), "??");            // overlong
+  EXPECT_EQ(clean_utf8("\xED\xA0\x80"), "???");       // surrogate
+  EXPECT_EQ(clean_utf8("\xF4\x90\x80\x80"), "????");  // above U+10FFFF
+  EXPECT_EQ(clean_utf8("\xE4\xB8"), "??");            // cut off
+}
+
+TEST(CutCharacter, IsCountedAtBothEnds) {
+  EXPECT_EQ(cut_character_at_end("ab\xE4\xB8"), 2U);
+  EXPECT_EQ(cut_character_at_end("ab\xE4\xB8\xAD"), 0U);
+  EXPECT_EQ(cut_character_at_end("ab\xF0"), 1U);
+  EXPECT_EQ(cut_character_at_end("ab"), 0U);
+  EXPECT_EQ(cut_character_at_end(""), 0U);
+  EXPECT_EQ(cut_character_at_start("\xB8\xAD"
+                                   "ab"),
+            2U);
+  EXPECT_EQ(cut_character_at_start("ab"), 0U);
 }
 
 }  // namespace

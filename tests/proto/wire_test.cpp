@@ -50,6 +50,7 @@ TEST(Wire, NamesEveryMessage) {
   EXPECT_STREQ(name_of(FromWorker(proto::DecisionAck{})), "DECISION_ACK");
   EXPECT_STREQ(name_of(FromWorker(proto::LogPart{})), "LOG_PART");
   EXPECT_STREQ(name_of(FromWorker(proto::Goodbye{})), "GOODBYE");
+  EXPECT_STREQ(name_of(FromWorker(proto::LogNotKept{})), "LOG_NOT_KEPT");
   EXPECT_STREQ(name_of(FromDaemon(proto::Welcome{})), "WELCOME");
   EXPECT_STREQ(name_of(FromDaemon(proto::Lease{})), "LEASE");
   EXPECT_STREQ(name_of(FromDaemon(proto::Ack{})), "ACK");

@@ -257,7 +257,7 @@ void AttemptMachine::stay_with_leaked_processes() noexcept {
 void AttemptMachine::no_more_leaked_processes(AttemptOutput& out) {
   leaked_processes_ = false;
   notice(Notice::Level::info, "nothing of it is left any more", out);
-  if (phase_ == Phase::exited && (fenced_ || reports_.empty())) {
+  if (phase_ == Phase::exited && (fenced_ || reports_.empty()) && !log_pending()) {
     finish(!fenced_ || had_exited_, out);
   }
 }
@@ -348,6 +348,7 @@ void AttemptMachine::make_exit_report() {
         .append("a checkpoint was not taken: " + lost_checkpoint_);
   }
   keep(std::move(report), true);
+  log_ = spec_.hand_over_log ? Log::waits : Log::none;
 }
 
 void AttemptMachine::finish(bool keep_logs, AttemptOutput& out) {
@@ -355,6 +356,8 @@ void AttemptMachine::finish(bool keep_logs, AttemptOutput& out) {
   finished_ = true;
   reports_.stop_timer();
   force_at_.reset();
+  log_ = Log::over;
+  log_due_.reset();
   out.effects.emplace_back(DeleteAttempt{spec_.key, keep_logs});
 }
 

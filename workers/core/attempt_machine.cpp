@@ -41,6 +41,9 @@ std::optional<Instant> AttemptMachine::next_wake() const noexcept {
   if (const auto due = progress_due()) {
     wake = wake ? std::min(*wake, *due) : *due;
   }
+  if (log_due_) {
+    wake = wake ? std::min(*wake, *log_due_) : *log_due_;
+  }
   if (const auto due = may_spool() ? spool_.next_wake() : std::nullopt) {
     wake = wake ? std::min(*wake, *due) : *due;
   }
@@ -169,7 +172,7 @@ void AttemptMachine::fenced(AttemptOutput& out) {
   spool_.no_need_for(reports_.last());
   if (alive()) {
     kill_now(out);
-  } else if (!publishing_ && !leaked_processes_) {
+  } else if (!publishing_ && !leaked_processes_ && !log_pending()) {
     finish(had_exited_, out);
   }
 }
@@ -177,6 +180,7 @@ void AttemptMachine::fenced(AttemptOutput& out) {
 void AttemptMachine::hold() noexcept {
   on_hold_ = true;
   reports_.forget_sent();
+  take_log_back();
 }
 
 void AttemptMachine::go_on(std::uint64_t upto, AttemptOutput& out) {
@@ -205,6 +209,11 @@ void AttemptMachine::check_timers(Instant now, AttemptOutput& out) {
     }
   }
   look_for_progress(now, out);
+  if (log_due_ && now >= *log_due_) {
+    give_up_log("the daemon did not take it within " +
+                    std::to_string(rules_.log_within.in_micros() / 1'000'000) + " s",
+                out);
+  }
   reports_.check_timer(now);
 }
 

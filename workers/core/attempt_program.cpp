@@ -9,8 +9,8 @@
 #include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/utf8.hpp"
 #include "hpsearch/workers/core/attempt_machine.hpp"
-#include "hpsearch/workers/core/log_text.hpp"
 
 namespace hpsearch::workers {
 
@@ -170,7 +170,8 @@ void AttemptMachine::note(Flaw flaw, const std::string& text, AttemptOutput& out
   notice(Notice::Level::warning, text, out);
   const std::string_view piece = std::string_view(text).substr(0, most);
   keep(engine::NoteReport{.about = names[which],
-                          .text = std::string(piece.substr(0, piece.size() - cut_character_at_end(piece)))},
+                          .text = std::string(
+                              piece.substr(0, piece.size() - proto::cut_character_at_end(piece)))},
        false);
 }
 

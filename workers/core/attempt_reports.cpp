@@ -40,6 +40,7 @@ AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
   paused_alone_ = state.paused_alone;
   leaked_processes_ = state.unkillable;
   lost_checkpoint_ = state.lost_checkpoint;
+  log_ = state.exited && spec_.hand_over_log ? Log::waits : Log::none;
   to_publish_.assign(state.checkpoints.begin(), state.checkpoints.end());
   position_ = state.position;
   reports_.restore(state.acked, std::move(found.reports));
@@ -167,7 +168,7 @@ void AttemptMachine::after_acknowledgement(AttemptOutput& out) {
     spool_.no_need_for(reports_.acked());
     spool_.ask_anew();
   }
-  if (phase_ == Phase::exited && reports_.empty() && !leaked_processes_) {
+  if (phase_ == Phase::exited && reports_.empty() && !leaked_processes_ && !log_pending()) {
     finish(true, out);
   }
 }

@@ -8,31 +8,6 @@ namespace hpsearch::workers {
 
 namespace {
 
-unsigned byte_at(std::string_view text, std::size_t at) noexcept {
-  return static_cast<unsigned char>(text[at]);
-}
-
-bool continues(unsigned byte) noexcept {
-  return (byte & 0xC0U) == 0x80U;
-}
-
-/// Length of the character a lead byte announces; 0 for a byte that leads none.
-std::size_t announced(unsigned lead) noexcept {
-  if (lead < 0x80) {
-    return 1;
-  }
-  if (lead >= 0xC2 && lead <= 0xDF) {
-    return 2;
-  }
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    return 3;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    return 4;
-  }
-  return 0;
-}
-
 constexpr char escape_byte = '\x1b';
 
 /// Of the escape sequence at the start of `text`; 0 when `text` is empty.
@@ -60,38 +35,6 @@ std::size_t line_end(std::string_view text) noexcept {
 
 }  // namespace
 
-std::string clean_utf8(std::string_view bytes) {
-  std::string clean(bytes);
-  for (std::size_t at = 0; at < clean.size();) {
-    const std::size_t length = proto::utf8_length(std::string_view(clean).substr(at));
-    if (length == 0) {
-      clean[at] = '?';
-      ++at;
-    } else {
-      at += length;
-    }
-  }
-  return clean;
-}
-
-std::size_t cut_character_at_end(std::string_view bytes) noexcept {
-  for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
-    const unsigned byte = byte_at(bytes, bytes.size() - back);
-    if (!continues(byte)) {
-      return announced(byte) > back ? back : 0;
-    }
-  }
-  return 0;
-}
-
-std::size_t cut_character_at_start(std::string_view bytes) noexcept {
-  std::size_t cut = 0;
-  while (cut < std::min<std::size_t>(3, bytes.size()) && continues(byte_at(bytes, cut))) {
-    ++cut;
-  }
-  return cut;
-}
-
 std::string without_escapes(std::string_view line) {
   std::string out;
   while (!line.empty()) {
@@ -110,10 +53,10 @@ std::string last_lines(std::string_view text, std::size_t limit) {
     if (!at_line_start) {
       const std::size_t end = text.find('\n');
       const bool another_line = end != std::string_view::npos && end + 1 < text.size();
-      text.remove_prefix(another_line ? end + 1 : cut_character_at_start(text));
+      text.remove_prefix(another_line ? end + 1 : proto::cut_character_at_start(text));
     }
   }
-  return clean_utf8(text);
+  return proto::clean_utf8(text);
 }
 
 bool LineSplitter::feed(std::string_view bytes, const std::function<void(std::string_view)>& line) {

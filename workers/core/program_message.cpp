@@ -9,7 +9,7 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/json.hpp"
-#include "hpsearch/workers/core/log_text.hpp"
+#include "hpsearch/proto/utf8.hpp"
 
 namespace hpsearch::workers {
 
@@ -229,8 +229,9 @@ Result<ProgramMessage> read_report(const Value::Map& message) {
 /// Whole characters of its beginning.
 std::string beginning_of(std::string_view text, std::size_t most) {
   const std::string_view piece = text.substr(0, most);
-  return std::string(piece.size() < text.size() ? piece.substr(0, piece.size() - cut_character_at_end(piece))
-                                                : piece);
+  return std::string(piece.size() < text.size()
+                         ? piece.substr(0, piece.size() - proto::cut_character_at_end(piece))
+                         : piece);
 }
 
 Result<ProgramMessage> read_log(const Value::Map& message) {

@@ -23,6 +23,10 @@ constexpr unsigned resends_before_new_session = 4;
 constexpr std::size_t window_of_all = std::size_t{4} * 1024 * 1024;
 constexpr std::size_t window_of_one = std::size_t{1} * 1024 * 1024;
 
+// Each is at most a few MiB, most are a few kB: more at once would only share the line.
+constexpr std::size_t most_logs_under_way = 4;
+constexpr std::size_t most_logs_waiting = 1000;
+
 bool overlap(const std::vector<SlotIndex>& a, const std::vector<SlotIndex>& b) {
   return std::any_of(a.begin(), a.end(),
                      [&b](SlotIndex slot) { return std::find(b.begin(), b.end(), slot) != b.end(); });
@@ -258,12 +262,21 @@ void WorkerMachine::on_event(const LogWasRead& read, Instant /*now*/) {
   say(read.part);
 }
 
+void WorkerMachine::on_event(const LogHandedOver& handed, Instant /*now*/) {
+  if (AttemptMachine* attempt = find(handed.key)) {
+    AttemptOutput out;
+    attempt->log_handed_over(handed.delivery, handed.problem, out);
+    carry_out(std::move(out));
+  }
+}
+
 void WorkerMachine::on_event(const StopAsked& /*asked*/, Instant now) {
   const bool again = std::exchange(draining_, true);
   AttemptOutput out;
   for (auto& [key, attempt] : attempts_) {
     if (again) {
       attempt.kill_now(out);
+      attempt.give_up_log("its worker was asked to end at once", out);
     } else {
       attempt.end_now(now, out);
     }
@@ -414,9 +427,38 @@ void WorkerMachine::carry_out(AttemptOutput out) {
   }
 }
 
+/// A few at a time, in the order of their keys. Where logs come faster than the daemon takes them, those that
+/// wait must not become ever more.
+void WorkerMachine::hand_over_logs(Instant now, AttemptOutput& out) {
+  const auto count = [this](bool (AttemptMachine::*which)() const noexcept) {
+    return static_cast<std::size_t>(std::count_if(
+        attempts_.begin(), attempts_.end(), [which](const auto& entry) { return (entry.second.*which)(); }));
+  };
+  std::size_t waiting = count(&AttemptMachine::log_waits);
+  std::size_t under_way = waiting > 0 ? count(&AttemptMachine::log_under_way) : 0;
+  for (auto at = attempts_.begin(); at != attempts_.end() && waiting > 0; ++at) {
+    if (!at->second.log_waits()) {
+      continue;
+    }
+    if (waiting > most_logs_waiting) {
+      at->second.give_up_log("more than " + std::to_string(most_logs_waiting) + " logs wait to be taken",
+                             out);
+    } else if (under_way < most_logs_under_way) {
+      at->second.hand_over_log(now, out);
+      ++under_way;
+    } else {
+      return;
+    }
+    --waiting;
+  }
+}
+
 void WorkerMachine::settle(Instant now) {
   start_what_fits(now);
   AttemptOutput out;
+  if (session_ == Session::ready) {
+    hand_over_logs(now, out);
+  }
   const std::size_t window = std::clamp(credit_ / std::max<std::size_t>(1, attempts_.size()),
                                         rules_.attempt.batch_bytes, window_of_one);
   const std::optional<Instant> pauses = pauses_due();
@@ -538,8 +580,10 @@ void WorkerMachine::end_when_done(Instant now) {
     if (!leave_at_) {
       leave_at_ = now + rules_.longest_farewell;
     }
-    if (!farewell_ && std::all_of(attempts_.begin(), attempts_.end(),
-                                  [](const auto& entry) { return entry.second.all_written(); })) {
+    const bool heard = session_ == Session::ready;  // Else nobody takes their logs.
+    if (!farewell_ && std::all_of(attempts_.begin(), attempts_.end(), [heard](const auto& entry) {
+          return entry.second.all_written() && !(heard && entry.second.log_pending());
+        })) {
       farewell_ = true;
       leave_at_ = std::min(*leave_at_, now + rules_.farewell);
     }

@@ -85,7 +85,14 @@ bool WorkerMachine::listens_to(const proto::Envelope& envelope, Instant now) {
   if (known_.cluster == 0 || envelope.cluster == known_.cluster) {
     return true;
   }
-  if (attempts_.empty()) {
+  if (std::all_of(attempts_.begin(), attempts_.end(),
+                  [](const auto& entry) { return entry.second.only_log_left(); })) {
+    AttemptOutput out;
+    for (auto& [key, attempt] : attempts_) {
+      attempt.give_up_log("a daemon with another store has taken its daemon's place", out);
+    }
+    carry_out(std::move(out));
+    attempts_.clear();
     known_ = {};
     session_epoch_ = 0;
     done_.clear();
@@ -258,7 +265,8 @@ void WorkerMachine::send_hello(Instant now) {
   hello.max_unslotted = identity_.max_unslotted;
   for (const auto& [key, attempt] : attempts_) {
     // Fenced, it is being ended: the daemon must not take it for one that could go on.
-    if (!attempt.is_fenced() || attempt.reports_leaked_processes()) {
+    const bool over = attempt.only_log_left();
+    if ((!attempt.is_fenced() && !over) || attempt.reports_leaked_processes()) {
       hello.held.push_back(attempt.held());
     }
   }
@@ -300,7 +308,9 @@ void WorkerMachine::say(proto::FromWorker message) {
                                  .session_epoch = session_epoch_,
                                  .msg_no = ++msg_no_};
   const auto rename = [this](auto& said) {
-    if constexpr (requires { said.key; }) {
+    // Logs are called by the lease under which the attempt was started.
+    constexpr bool about_a_log = std::is_same_v<std::decay_t<decltype(said)>, proto::LogNotKept>;
+    if constexpr (!about_a_log && requires { said.key; }) {
       said.key = spoken(said.key);
     }
   };

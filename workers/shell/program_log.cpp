@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/proto/utf8.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 
 namespace hpsearch::workers {
@@ -20,6 +21,13 @@ namespace fs = std::filesystem;
 using engine::Instant;
 using engine::Result;
 using trees::Directory;
+
+/// One file of a log.
+struct LogFile {
+  std::uint64_t begin = 0;
+  std::uint64_t size = 0;
+  [[nodiscard]] std::uint64_t end() const noexcept { return begin + size; }
+};
 
 namespace {
 
@@ -31,25 +39,18 @@ std::string piece_name(const std::string& name, std::uint64_t begin) {
   return begin == 0 ? name : name + "." + std::to_string(begin);
 }
 
-/// One file of a log.
-struct Piece {
-  std::uint64_t begin = 0;
-  std::uint64_t size = 0;
-  [[nodiscard]] std::uint64_t end() const noexcept { return begin + size; }
-};
-
-std::optional<Piece> piece_at(const Directory& directory, const std::string& name, std::uint64_t begin) {
+std::optional<LogFile> piece_at(const Directory& directory, const std::string& name, std::uint64_t begin) {
   const Result<Descriptor> file = directory.file(piece_name(name, begin));
   struct stat info {};
   if (!file || ::fstat(file->get(), &info) != 0) {
     return std::nullopt;
   }
-  return Piece{begin, static_cast<std::uint64_t>(info.st_size)};
+  return LogFile{begin, static_cast<std::uint64_t>(info.st_size)};
 }
 
 /// In order; empty when there is no such log.
-std::vector<Piece> pieces_of(const Directory& directory, const std::string& name) {
-  std::vector<Piece> pieces;
+std::vector<LogFile> pieces_of(const Directory& directory, const std::string& name) {
+  std::vector<LogFile> pieces;
   if (const auto first = piece_at(directory, name, 0)) {
     pieces.push_back(*first);
   }
@@ -70,7 +71,8 @@ std::vector<Piece> pieces_of(const Directory& directory, const std::string& name
       pieces.push_back(*piece);
     }
   }
-  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+  std::sort(pieces.begin(), pieces.end(),
+            [](const LogFile& a, const LogFile& b) { return a.begin < b.begin; });
   return pieces;
 }
 
@@ -97,9 +99,9 @@ std::string read_at(const Directory& directory, const std::string& name, std::ui
 
 /// Up to `limit` bytes from `offset`, over pieces that follow each other without a gap.
 std::string read_through(const Directory& directory, const std::string& name,
-                         const std::vector<Piece>& pieces, std::uint64_t offset, std::uint64_t limit) {
+                         const std::vector<LogFile>& pieces, std::uint64_t offset, std::uint64_t limit) {
   std::string text;
-  for (const Piece& piece : pieces) {
+  for (const LogFile& piece : pieces) {
     const std::uint64_t at = offset + text.size();
     if (at < piece.begin || text.size() >= limit) {
       break;
@@ -235,16 +237,54 @@ std::string ProgramLog::last_lines(std::size_t limit) const {
       read_through(directory_, name_, pieces_of(directory_, name_), end - wanted, wanted), limit);
 }
 
+LogReader::LogReader(const Directory& directory, std::string name, std::vector<LogFile> files)
+    : directory_(&directory), name_(std::move(name)), files_(std::move(files)) {
+}
+LogReader::~LogReader() = default;
+LogReader::LogReader(LogReader&&) noexcept = default;
+
+Result<LogReader> LogReader::open(const Directory& directory, std::string name) {
+  std::vector<LogFile> files = pieces_of(directory, name);
+  if (files.empty()) {
+    return directory.failed("cannot read", name, ENOENT);
+  }
+  return LogReader(directory, std::move(name), std::move(files));
+}
+
+std::uint64_t LogReader::size() const noexcept {
+  return files_.back().end();
+}
+
+std::uint64_t LogReader::front() const noexcept {
+  std::uint64_t front = 0;
+  for (const LogFile& file : files_) {
+    front = file.begin <= front ? std::max(front, file.end()) : front;
+  }
+  return front;
+}
+
+std::uint64_t LogReader::back() const noexcept {
+  std::uint64_t back = size();
+  for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
+    back = file->end() >= back ? std::min(back, file->begin) : back;
+  }
+  return back;
+}
+
+std::string LogReader::read(std::uint64_t offset, std::uint64_t limit) const {
+  return read_through(*directory_, name_, files_, offset, limit);
+}
+
 Result<LogPiece> read_log(const Directory& directory, const std::string& name, std::uint64_t offset,
                           std::uint64_t limit, bool from_end) {
-  const std::vector<Piece> pieces = pieces_of(directory, name);
+  const std::vector<LogFile> pieces = pieces_of(directory, name);
   if (pieces.empty()) {
     return directory.failed("cannot read", name, ENOENT);
   }
   LogPiece piece;
   piece.size = pieces.back().end();
   piece.offset = from_end ? piece.size - std::min(limit, piece.size) : std::min(offset, piece.size);
-  for (const Piece& kept : pieces) {
+  for (const LogFile& kept : pieces) {
     if (kept.end() > piece.offset) {
       piece.offset = std::max(piece.offset, kept.begin);  // Behind what was left out.
       break;
@@ -253,17 +293,17 @@ Result<LogPiece> read_log(const Directory& directory, const std::string& name, s
   std::string bytes =
       read_through(directory, name, pieces, piece.offset, std::min(limit, piece.size - piece.offset));
   if (from_end && piece.offset > 0) {
-    const std::size_t cut = cut_character_at_start(bytes);
+    const std::size_t cut = proto::cut_character_at_start(bytes);
     bytes.erase(0, cut);
     piece.offset += cut;
   }
   const std::uint64_t end = piece.offset + bytes.size();
-  const bool goes_on =
-      std::ranges::any_of(pieces, [end](const Piece& kept) { return kept.begin <= end && end < kept.end(); });
+  const bool goes_on = std::ranges::any_of(
+      pieces, [end](const LogFile& kept) { return kept.begin <= end && end < kept.end(); });
   if (goes_on) {  // At a gap it does not: the rest of a character that is cut there will never come.
-    bytes.resize(bytes.size() - cut_character_at_end(bytes));  // The next piece begins with it.
+    bytes.resize(bytes.size() - proto::cut_character_at_end(bytes));  // The next piece begins with it.
   }
-  piece.text = clean_utf8(bytes);
+  piece.text = proto::clean_utf8(bytes);
   return piece;
 }
 

@@ -95,6 +95,7 @@ WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions 
 
 WorkerLoop::~WorkerLoop() {
   *present_ = false;
+  end_of_deliveries_.request_stop();
   links_.clear();
   state_.tidy_sockets();
 }
@@ -415,7 +416,17 @@ void WorkerLoop::not_prepared(const AttemptKey& key, const Error& why) {
 }
 
 void WorkerLoop::carry_out(const ContextsServed& served) {
-  contexts_.fetch_from(contexts_address(served.http, options_.daemon), served.key);
+  log_taker_ = {contexts_address(served.http, options_.daemon), served.key};
+  contexts_.fetch_from(log_taker_.address, log_taker_.key);
+}
+
+void WorkerLoop::carry_out(const HandOverLog& hand_over) {
+  background_.run([this, hand_over, directory = state_.attempt(hand_over.key), taker = log_taker_,
+                   stop = end_of_deliveries_.get_token()]() -> net::Background::Afterwards {
+    const std::chrono::milliseconds within(hand_over.within.in_micros() / 1'000);
+    const std::string problem = deliver_log(directory, hand_over.key, taker, within, stop);
+    return [this, hand_over, problem] { push(LogHandedOver{hand_over.key, hand_over.delivery, problem}); };
+  });
 }
 
 /// The attempt's, made now.

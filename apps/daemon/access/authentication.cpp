@@ -31,6 +31,11 @@ HttpResponse token_needed() {
       "create");
 }
 
+std::string_view bearer_of(const net::HttpRequest& request) noexcept {
+  const std::string_view shown = request.header("Authorization");
+  return shown.starts_with(scheme) ? shown.substr(scheme.size()) : std::string_view();
+}
+
 std::variant<Caller, HttpResponse> Authentication::caller_of(const net::HttpRequest& request, Instant now) {
   if (request.peer.uid) {
     if (*request.peer.uid == 0 || *request.peer.uid == rules_.owner) {
@@ -42,10 +47,7 @@ std::variant<Caller, HttpResponse> Authentication::caller_of(const net::HttpRequ
   if (shown.empty()) {
     return rules_.open ? Caller{Role::admin, "anyone", "", false} : Caller{};
   }
-  if (!shown.starts_with(scheme)) {
-    return refused(request.peer.name, now);
-  }
-  const std::string_view key = shown.substr(scheme.size());
+  const std::string_view key = bearer_of(request);
   if (const std::optional<Token> token = read_token(key)) {
     if (const std::optional<TokenRecord> record = tokens_.find(*token, now)) {
       note_use(*record, now);

@@ -70,6 +70,9 @@ class Authentication {
   std::map<std::string, std::int64_t> noted_;  ///< The day on which a token's use was last told, by its id.
 };
 
+/// What follows "Authorization: Bearer "; "" = nothing of that kind.
+[[nodiscard]] std::string_view bearer_of(const net::HttpRequest& request) noexcept;
+
 /// What they get who have shown no token where one is needed.
 [[nodiscard]] net::HttpResponse token_needed();
 

@@ -12,7 +12,7 @@ namespace hpsearch::daemon {
 /// What a client may do. Each role may do what those before it may.
 enum class Role : std::uint8_t {
   anyone,   ///< Has shown nothing: health and version.
-  worker,   ///< A session of a worker: fetches contexts.
+  worker,   ///< A session of a worker: fetches contexts, hands over logs.
   viewer,   ///< Reads everything but secrets.
   operate,  ///< Submits and changes experiments, trials and workers.
   admin,    ///< Also tokens and backups.

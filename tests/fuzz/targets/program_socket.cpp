@@ -1,5 +1,6 @@
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
+#include "hpsearch/proto/utf8.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 
@@ -35,8 +36,8 @@ void run_program_socket(std::string_view bytes) {
     const auto message = workers::parse_socket_line(line);
     HPSEARCH_CHECK(message || !message.error().message.empty(), "an error has a reason");
   }
-  const std::string clean = workers::clean_utf8(said);
-  HPSEARCH_CHECK(clean.size() == said.size() && workers::clean_utf8(clean) == clean,
+  const std::string clean = proto::clean_utf8(said);
+  HPSEARCH_CHECK(clean.size() == said.size() && proto::clean_utf8(clean) == clean,
                  "clean text stays as it is");
   HPSEARCH_CHECK(workers::last_lines(said, piece).size() <= piece, "a limit is kept");
 }

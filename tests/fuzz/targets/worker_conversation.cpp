@@ -54,8 +54,8 @@ class Machine {
 
  private:
   /// Something the worker wants of its shell, which answers later.
-  using Owed =
-      std::variant<StartProgram, AttachProgram, WriteSpool, PublishCheckpoint, ProbeDisk, ReadLogPart>;
+  using Owed = std::variant<StartProgram, AttachProgram, WriteSpool, PublishCheckpoint, ProbeDisk,
+                            ReadLogPart, HandOverLog>;
 
   /// The agent starts, with what an earlier one has left.
   void begin() {
@@ -146,6 +146,10 @@ class Machine {
   void answer(const ReadLogPart& read, bool well) {
     take(machine_->step(LogWasRead{{read.request.request, 0, 4, well ? "text" : "", well ? "" : "none"}},
                         now_));
+  }
+
+  void answer(const HandOverLog& hand_over, bool well) {
+    take(machine_->step(LogHandedOver{hand_over.key, hand_over.delivery, well ? "" : "no room"}, now_));
   }
 
   void say(unsigned who, std::string_view line) {
@@ -254,6 +258,7 @@ Seeds worker_conversation_seeds() {
   spec.slots = {engine::SlotIndex{0}};
   spec.length = engine::Units{3};
   spec.metric = "acc";
+  spec.hand_over_log = true;
   jobs::LaunchSpec next = spec;
   next.key.trial = engine::TrialNumber{3};
   next.key.lease = engine::LeaseId{41};

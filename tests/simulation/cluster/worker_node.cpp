@@ -308,6 +308,14 @@ void WorkerNode::carry_out(const ReadLogPart& read) {
   inputs_.emplace_back(LogWasRead{std::move(part)});
 }
 
+/// Soon, late, not at all, or never answered.
+void WorkerNode::carry_out(const HandOverLog& hand_over) {
+  const bool slow = faults_.strikes(Fault::checkpoint_fails);
+  in_agent_after(slow ? 90'000 : 200, [this, hand_over, well = !faults_.strikes(Fault::checkpoint_fails)] {
+    push(LogHandedOver{hand_over.key, hand_over.delivery, well ? "" : "the daemon answered with status 507"});
+  });
+}
+
 void WorkerNode::carry_out(const Notice& notice) {
   if (notice.text.find("store is older than it was") != std::string::npos) {
     promises_.break_because("I1: " + notice.text);

@@ -93,6 +93,7 @@ class WorkerNode {
   void carry_out(const workers::DeleteAttempt& remove);
   void carry_out(const workers::NewConnection& connection);
   void carry_out(const workers::ReadLogPart& read);
+  void carry_out(const workers::HandOverLog& hand_over);
   void carry_out(const workers::Notice& notice);
   void carry_out(const workers::EndAgent& end);
   void carry_out(const workers::ContextsServed& /*served*/) {}  // Its programs have no files.

@@ -83,18 +83,6 @@ TEST(LineSplitter, LooksForNoLinesWhereTheWordIsNot) {
   EXPECT_EQ(lines, (std::vector<std::string>{"end", "two WORD"}));
 }
 
-TEST(CleanUtf8, ReplacesWhatIsNotWellFormedByteByByte) {
-  EXPECT_EQ(clean_utf8("plain \xC3\xA9 \xE4\xB8\xAD \xF0\x9F\x98\x80"),
-            "plain \xC3\xA9 \xE4\xB8\xAD \xF0\x9F\x98\x80");
-  EXPECT_EQ(clean_utf8("a\xFF"
-                       "b\xC3"),
-            "a?b?");
-  EXPECT_EQ(clean_utf8("\xC0\xAF"), "??");            // overlong
-  EXPECT_EQ(clean_utf8("\xED\xA0\x80"), "???");       // surrogate
-  EXPECT_EQ(clean_utf8("\xF4\x90\x80\x80"), "????");  // above U+10FFFF
-  EXPECT_EQ(clean_utf8("\xE4\xB8"), "??");            // cut off
-}
-
 TEST(WithoutEscapes, LeavesWhatAPersonReads) {
   EXPECT_EQ(without_escapes("plain"), "plain");
   EXPECT_EQ(without_escapes("\x1b[36mepoch 1\x1b[0m acc: \x1b[1;32m0.92\x1b[0m"), "epoch 1 acc: 0.92");
@@ -110,18 +98,6 @@ TEST(WithoutEscapes, LeavesWhatAPersonReads) {
   for (const char* cut : {"a\x1b", "a\x1b[", "a\x1b[1;3", "a\x1b]0;title", "a\x1b]0;title\x1b"}) {
     EXPECT_EQ(without_escapes(cut), "a");
   }
-}
-
-TEST(CutCharacter, IsCountedAtBothEnds) {
-  EXPECT_EQ(cut_character_at_end("ab\xE4\xB8"), 2U);
-  EXPECT_EQ(cut_character_at_end("ab\xE4\xB8\xAD"), 0U);
-  EXPECT_EQ(cut_character_at_end("ab\xF0"), 1U);
-  EXPECT_EQ(cut_character_at_end("ab"), 0U);
-  EXPECT_EQ(cut_character_at_end(""), 0U);
-  EXPECT_EQ(cut_character_at_start("\xB8\xAD"
-                                   "ab"),
-            2U);
-  EXPECT_EQ(cut_character_at_start("ab"), 0U);
 }
 
 TEST(LastLines, AreWholeLinesThatFit) {

@@ -27,6 +27,12 @@ struct CheckpointStorage {
   Value::Map fields;               ///< Further fields of the type, as written. Secrets too.
 };
 
+/// Where the output of a program can be read when its worker is gone.
+enum class LogStorage : std::uint8_t {
+  daemon,  ///< The daemon keeps its beginning and its end.
+  worker,  ///< Nowhere.
+};
+
 /// What is trained, and how it wants to be started: everything of an experiment that its search does not
 /// decide by.
 struct Program {
@@ -36,6 +42,7 @@ struct Program {
   std::map<std::string, std::string> metrics;  ///< Metric name → regular expression over the output.
   std::string checkpoint_signal;               ///< "SIGUSR1", "SIGUSR2", or "" = none.
   CheckpointStorage checkpoint_storage;
+  LogStorage log_storage = LogStorage::daemon;
   JobContract contract;                 ///< What it asks of the way it is started.
   LaunchConfig launch;                  ///< How its processes find each other.
   bool single_node = false;             ///< Never on several workers, whatever `launch` says.

@@ -52,7 +52,7 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   std::shared_ptr<const UploadedFile>
-      uploaded{};  ///< The body of an archive, where HttpRules::uploads says so.
+      uploaded{};  ///< The body that was one of HttpRules::large_bodies, where HttpRules::uploads says so.
   HttpPeer peer{};
 
   [[nodiscard]] std::string_view query_or(std::string_view name, std::string_view otherwise) const noexcept;
@@ -70,19 +70,23 @@ struct HttpResponse {
   HttpHeaders headers{};  ///< Besides those that every answer has.
 };
 
+/// Below this path bodies may be larger than elsewhere, and of that type, which no page of another site can
+/// say.
+struct LargeBodies {
+  std::string below;         ///< "/api/v1/contexts/"
+  std::string content_type;  ///< "application/x-tar"
+  std::size_t most_bytes = 0;
+};
+
 /// What differs between servers.
 struct HttpRules {
   std::size_t most_body_bytes = std::size_t{1024} * 1024;
   /// Bodies must say that they are JSON, which no page of another site can say. Only a server whose requests
   /// carry a secret may do without.
   bool only_json = true;
-  /// Below this path bodies may be larger, and tar archives too (application/x-tar, which no page can say
-  /// either);
-  /// "" = nowhere.
-  std::string archives_below{};
-  std::size_t most_archive_bytes = 0;
-  /// The directory, which exists, into which archives are written as they come; "" = they are held in memory.
-  /// All of them together have at most `most_uploaded_bytes`; others are told to come later (503).
+  std::vector<LargeBodies> large_bodies{};
+  /// The directory, which exists, into which they are written as they come; "" = they are held in memory. All
+  /// of them together have at most `most_uploaded_bytes`; others are told to come later (503).
   std::string uploads{};
   std::uint64_t most_uploaded_bytes = std::uint64_t{2} << 30U;
   /// Over TCP, TLS is spoken as this server. Nothing: none.

@@ -89,11 +89,16 @@ struct LogPart {
   std::string text;
   std::string problem;  ///< Why there is none, or "".
 };
+/// What the daemon was to keep of an attempt's output did not get there.
+struct LogNotKept {
+  engine::AttemptKey key;
+  std::string why;  ///< One sentence for people.
+};
 /// The worker ends in good order; its programs are gone.
 struct Goodbye {
   std::string why;
 };
-using FromWorker = std::variant<Hello, Beat, Started, Reports, DecisionAck, LogPart, Goodbye>;
+using FromWorker = std::variant<Hello, Beat, Started, Reports, DecisionAck, LogPart, Goodbye, LogNotKept>;
 
 // --- daemon → worker ---
 
@@ -106,8 +111,8 @@ struct Welcome {
   std::uint64_t hello = 0;  ///< The number of the HELLO that this answers; 0 = not said.
   std::uint64_t credit =
       0;  ///< Bytes of reports the worker may have under way, all attempts together; 0 = its own limit.
-  std::string
-      http_key{};  ///< Opens the daemon's contexts over TCP while the session lasts; "" = none is needed.
+  std::string http_key{};  ///< Opens the daemon's contexts and takes logs while the session lasts; "" = there
+                           ///< is none.
 };
 struct Lease {
   jobs::LaunchSpec spec;

@@ -35,10 +35,12 @@ struct AttemptRules {
   engine::Duration spool_within = engine::Duration::seconds(1);  ///< For reports that decide nothing.
   /// Of reports in one message: well below proto::max_frame_bytes, whatever one report adds to it.
   std::size_t batch_bytes = std::size_t{64} * 1024;
+  engine::Duration log_within = engine::Duration::seconds(30);  ///< For the daemon to take a log.
 };
 
 /// What an attempt wants done, and said to the daemon. Messages may be dropped while there is no session:
-/// each is either repeated by this machine or asked for again by the daemon.
+/// each is either repeated by this machine or asked for again by the daemon, but for LogNotKept: nobody waits
+/// for it.
 struct AttemptOutput {
   std::vector<Effect> effects;
   std::vector<proto::FromWorker> messages;
@@ -136,10 +138,25 @@ class AttemptMachine {
   /// In answer to what was sent: it is also learnt how long answers take.
   void answered(std::uint64_t upto, engine::Instant now, AttemptOutput& out);
   void resend_from(std::uint64_t expect, engine::Instant now) noexcept { reports_.resend_from(expect, now); }
-  void session_lost() noexcept { reports_.forget_sent(); }
+  void session_lost() noexcept;
   /// Says every spooled report that was not said in this session yet, while no more than `window` bytes of
   /// them (or one that is larger) and less than 64 batches are unacknowledged.
   void send(engine::Instant now, std::size_t window, AttemptOutput& out);
+
+  // --- its log ---
+  // The daemon keeps the beginning and the end of its output. That is sent when the exit report is made,
+  // beside it: slots are free by then, and no device waits for a log.
+  [[nodiscard]] bool log_waits() const noexcept { return log_ == Log::waits; }
+  [[nodiscard]] bool log_under_way() const noexcept { return log_ == Log::under_way; }
+  [[nodiscard]] bool log_pending() const noexcept { return log_waits() || log_under_way(); }
+  /// All the daemon had to hear was heard: only its log keeps it here.
+  [[nodiscard]] bool only_log_left() const noexcept {
+    return phase_ == Phase::exited && log_pending() && reports_.empty() && !leaked_processes_;
+  }
+  void hand_over_log(engine::Instant now, AttemptOutput& out);
+  void log_handed_over(std::uint64_t delivery, const std::string& problem, AttemptOutput& out);
+  /// The daemon is told that it does not get it, and why.
+  void give_up_log(const std::string& why, AttemptOutput& out);
 
   // --- the worker ---
   /// It has done what it was asked for, and waits to hear what comes next or would hear a checkpoint signal.
@@ -162,6 +179,7 @@ class AttemptMachine {
   };
   enum class Speaks : std::uint8_t { unknown, lines, socket };
   enum class Forcing : std::uint8_t { none, asked, terminated, killed };
+  enum class Log : std::uint8_t { none, waits, under_way, over };
 
   void take(const MetricsMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
@@ -206,6 +224,8 @@ class AttemptMachine {
   [[nodiscard]] SpooledState state_to_spool() const;
   [[nodiscard]] bool may_spool() const noexcept;
   void finish(bool keep_logs, AttemptOutput& out);
+  void take_log_back() noexcept;
+  void log_over(AttemptOutput& out);
   void notice(Notice::Level level, const std::string& text, AttemptOutput& out) const;
   [[nodiscard]] bool names_metric(const engine::MetricsReport& report) const;
   [[nodiscard]] bool decides(const engine::MetricsReport& report) const;
@@ -268,6 +288,11 @@ class AttemptMachine {
   /// who trains on before may write over what an agent after this one would take for it.
   std::vector<std::pair<std::uint64_t, QuestionId>> unsaid_checkpoints_;
   std::vector<engine::Lsn> unacked_decisions_;  ///< To be acknowledged when they are.
+
+  // What is kept of its output.
+  Log log_ = Log::none;
+  std::uint64_t delivery_ = 0;              ///< The last one that was begun.
+  std::optional<engine::Instant> log_due_;  ///< Then it is given up.
 
   // What the daemon is to hear.
   ReportQueue reports_;

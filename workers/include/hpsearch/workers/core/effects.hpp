@@ -119,6 +119,12 @@ struct JournalNotWritten {
 struct LogWasRead {
   proto::LogPart part;
 };
+/// The answer to HandOverLog.
+struct LogHandedOver {
+  engine::AttemptKey key;
+  std::uint64_t delivery = 0;
+  std::string problem;  ///< Why the daemon does not have all of it, or "".
+};
 /// The worker is to end: gently the first time, at once the second.
 struct StopAsked {};
 /// The worker is to end and its programs are to run on: the next agent takes them over.
@@ -126,10 +132,11 @@ struct LeaveAsked {};
 /// Nothing but time.
 struct TimePassed {};
 
-using Input = std::variant<FrameReceived, SendRefused, ProgramStarted, ProgramNotStarted,
-                           ProgramMessageReceived, CheckpointPublished, CheckpointNotPublished, ProgramEnded,
-                           ProgramStuck, ProgramLost, SpoolWritten, SpoolNotWritten, JournalNotWritten,
-                           LogWasRead, StopAsked, LeaveAsked, TimePassed, DevicesJudged, DiskProbed>;
+using Input =
+    std::variant<FrameReceived, SendRefused, ProgramStarted, ProgramNotStarted, ProgramMessageReceived,
+                 CheckpointPublished, CheckpointNotPublished, ProgramEnded, ProgramStuck, ProgramLost,
+                 SpoolWritten, SpoolNotWritten, JournalNotWritten, LogWasRead, LogHandedOver, StopAsked,
+                 LeaveAsked, TimePassed, DevicesJudged, DiskProbed>;
 
 // --- what to do about it: the effects, carried out in order ---
 
@@ -137,8 +144,8 @@ struct SendMessage {
   proto::Envelope envelope;
   proto::FromWorker message;
 };
-/// The daemon serves contexts there, as it was told to listen: "0.0.0.0:8077" or "unix:///path"; "" =
-/// nowhere.
+/// The daemon serves contexts and takes logs there, as it was told to listen: "0.0.0.0:8077" or
+/// "unix:///path"; "" = nowhere.
 struct ContextsServed {
   std::string http;
   std::string key;  ///< To be shown there; "" = none is needed.
@@ -204,6 +211,13 @@ struct NewConnection {};
 struct ReadLogPart {
   proto::ReadLog request;
 };
+/// Give the daemon what is to be kept of the attempt's output, of all its processes here. Answered by
+/// LogHandedOver.
+struct HandOverLog {
+  engine::AttemptKey key;
+  std::uint64_t delivery = 0;  ///< Names it in the answer.
+  engine::Duration within{};   ///< Nobody waits longer.
+};
 /// Put down durably whom the next agent on this state directory obeys, before anything that follows is done:
 /// what is asked of the disk later waits for it too.
 struct RememberDaemon {
@@ -223,8 +237,9 @@ struct EndAgent {
   std::string why;
 };
 
-using Effect = std::variant<SendMessage, StartProgram, AttachProgram, WriteSpool, SignalProgram,
-                            AnswerProgram, AnswerAhead, PublishCheckpoint, DeleteAttempt, NewConnection,
-                            ReadLogPart, Notice, EndAgent, ContextsServed, RememberDaemon, ProbeDisk>;
+using Effect =
+    std::variant<SendMessage, StartProgram, AttachProgram, WriteSpool, SignalProgram, AnswerProgram,
+                 AnswerAhead, PublishCheckpoint, DeleteAttempt, NewConnection, ReadLogPart, HandOverLog,
+                 Notice, EndAgent, ContextsServed, RememberDaemon, ProbeDisk>;
 
 }  // namespace hpsearch::workers

@@ -7,16 +7,6 @@
 
 namespace hpsearch::workers {
 
-/// `bytes` with every byte that is not part of well-formed UTF-8 replaced by '?', so the length stays and
-/// offsets keep their meaning.
-[[nodiscard]] std::string clean_utf8(std::string_view bytes);
-
-/// How many bytes at the end of `bytes` begin a UTF-8 character that is cut off there; 0 … 3.
-[[nodiscard]] std::size_t cut_character_at_end(std::string_view bytes) noexcept;
-
-/// How many bytes at the start of `bytes` belong to a character that began before; 0 … 3.
-[[nodiscard]] std::size_t cut_character_at_start(std::string_view bytes) noexcept;
-
 /// `line` without a terminal's escape sequences (ECMA-48: colours, cursor, titles); what is cut off at the
 /// end of the line goes too.
 [[nodiscard]] std::string without_escapes(std::string_view line);

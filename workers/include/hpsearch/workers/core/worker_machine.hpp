@@ -116,6 +116,7 @@ class WorkerMachine {
   void on_event(const SpoolNotWritten& not_written, engine::Instant now);
   void on_event(const JournalNotWritten& not_written, engine::Instant now);
   void on_event(const LogWasRead& read, engine::Instant now);
+  void on_event(const LogHandedOver& handed, engine::Instant now);
   void on_event(const StopAsked& asked, engine::Instant now);
   void on_event(const LeaveAsked& asked, engine::Instant now);
   void on_event(const TimePassed& passed, engine::Instant now);
@@ -145,6 +146,7 @@ class WorkerMachine {
   void send_beat(engine::Instant now);
   void carry_out(AttemptOutput out);
   void settle(engine::Instant now);
+  void hand_over_logs(engine::Instant now, AttemptOutput& out);
   void start_what_fits(engine::Instant now);
   [[nodiscard]] bool must_wait(const AttemptMachine& attempt) const;
   /// Why a program in these slots cannot be trusted, or "".

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/result.hpp"
@@ -78,6 +79,30 @@ class ProgramLog {
       0;  ///< Bytes since the last write; those that are still in the ring wait for the next.
   std::int64_t allowance_;                 ///< Bytes that may be written now.
   std::optional<engine::Instant> earned_;  ///< Until when that was counted.
+};
+
+struct LogFile;
+
+/// A log as it lies on the disk, for who wants its bytes as they are.
+class LogReader {
+ public:
+  /// not_found: there is no such log. The directory must outlive this.
+  [[nodiscard]] static engine::Result<LogReader> open(const trees::Directory& directory, std::string name);
+  ~LogReader();
+  LogReader(LogReader&&) noexcept;
+  LogReader& operator=(LogReader&&) = delete;
+
+  [[nodiscard]] std::uint64_t size() const noexcept;   ///< Of the stream.
+  [[nodiscard]] std::uint64_t front() const noexcept;  ///< What is before this can be read.
+  [[nodiscard]] std::uint64_t back() const noexcept;   ///< What follows this can be read.
+  /// Up to `limit` bytes; fewer at the end and where something was left out.
+  [[nodiscard]] std::string read(std::uint64_t offset, std::uint64_t limit) const;
+
+ private:
+  LogReader(const trees::Directory& directory, std::string name, std::vector<LogFile> files);
+  const trees::Directory* directory_;
+  std::string name_;
+  std::vector<LogFile> files_;
 };
 
 /// A piece of a log for people: clean UTF-8 without a character cut in two.

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@
 #include "hpsearch/workers/shell/device_use.hpp"
 #include "hpsearch/workers/shell/device_watch.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
+#include "hpsearch/workers/shell/log_delivery.hpp"
 #include "hpsearch/workers/shell/shim_client.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 
@@ -90,6 +92,7 @@ class WorkerLoop {
   void carry_out(const DeleteAttempt& remove);
   void carry_out(const NewConnection& connection);
   void carry_out(const ReadLogPart& read);
+  void carry_out(const HandOverLog& hand_over);
   void carry_out(const Notice& notice);
   void carry_out(const EndAgent& end);
   void carry_out(const ContextsServed& served);
@@ -149,6 +152,8 @@ class WorkerLoop {
   };
   std::map<engine::AttemptKey, Preparing> preparing_;
   ContextCache contexts_;
+  LogTaker log_taker_;
+  std::stop_source end_of_deliveries_;
   std::set<pid_t> shims_;  ///< Children of this process that are not reaped yet.
   net::Watch child_signals_;
   /// Attempts whose spool is being written, and what is wanted of them afterwards.

@@ -1,0 +1,256 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "daemon/http_request_context.hpp"
+#include "daemon/kept_logs.hpp"
+#include "daemon/log_places.hpp"
+#include "hpsearch/jobs/program.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Value;
+
+constexpr std::uint64_t most_log_bytes = 128 * 1024;
+
+/// What is asked, where the answer may be, and what to say when it is nowhere.
+struct Question {
+  WorkerSessions::LogQuestion log;
+  std::string lost_because;
+  bool stays_on_worker = false;
+  [[nodiscard]] LogName name() const { return {log.key, log.worker, log.process, log.stream}; }
+};
+
+/// Which process a question about logs means; no rank and no worker: the first.
+struct WantedProcess {
+  std::uint64_t rank = 0;
+  std::uint64_t worker = 0;  ///< The first on that worker, whatever its rank; 0 = by rank.
+};
+
+/// Puts the worker and its process into the question.
+engine::Status ask_for(const AttemptPlaces& places, jobs::RankLevel level, const WantedProcess& wanted,
+                       WorkerSessions::LogQuestion& question) {
+  question.key = places.key;
+  const std::string attempt = "attempt " + std::to_string(places.key.attempt.number());
+  if (wanted.worker != 0) {
+    question.worker = engine::WorkerId(wanted.worker);
+    return places.on(question.worker) != nullptr
+               ? engine::Status(engine::Done{})
+               : Error{Errc::not_found, attempt + " had nothing on worker " + std::to_string(wanted.worker)};
+  }
+  const std::uint64_t on_each =
+      level == jobs::RankLevel::process ? std::max<std::uint64_t>(places.nodes.front().slots.size(), 1) : 1;
+  const std::uint64_t ranks = on_each * places.nodes.size();
+  if (wanted.rank >= ranks) {
+    return Error{Errc::not_found,
+                 attempt + " has " +
+                     (ranks == 1 ? "rank 0 only" : "ranks 0 to " + std::to_string(ranks - 1)) + ", no rank " +
+                     std::to_string(wanted.rank)};
+  }
+  question.worker = places.nodes[wanted.rank / on_each].worker;
+  question.process = wanted.rank % on_each;
+  return engine::Done{};
+}
+
+Value piece_value(const Question& question, std::uint64_t offset, std::uint64_t size, const std::string& text,
+                  bool kept) {
+  return Value::Map{{"attempt", integer(question.log.key.attempt.number())},
+                    {"kept", kept},
+                    {"offset", integer(offset)},
+                    {"size", integer(size)},
+                    {"text", text}};
+}
+
+/// Why nobody has it: `live` is what its worker, or its absence, had to say.
+Error not_to_be_had(RequestContext& context, const Question& question, Error live) {
+  const engine::AttemptKey& key = question.log.key;
+  if (context.about.logs->was_removed(key.experiment, key.trial)) {
+    return Error{Errc::not_found, live.message +
+                                      "; what the daemon had kept of it was removed to make room (hpsearchd "
+                                      "--log-quota)"};
+  }
+  const std::string problem = context.about.logs->problem_of(key, question.log.worker);
+  if (!problem.empty()) {
+    live.message += "; the daemon could not keep it: " + problem;
+  } else if (question.stays_on_worker) {
+    live.message += "; the daemon keeps no logs of this experiment (log_storage: worker)";
+  } else if (!question.lost_because.empty() && !context.sessions.connected(question.log.worker)) {
+    return Error{Errc::not_found,
+                 live.message + "; the log counts as lost with it: " + question.lost_because};
+  }
+  return live;
+}
+
+void read_kept(RequestContext& context, const Call& call, const Question& question, const Error& live) {
+  if (context.about.logs == nullptr) {
+    context.answer(call, failure(live));
+    return;
+  }
+  const WorkerSessions::LogQuestion& log = question.log;
+  context.about.logs->read(
+      question.name(), log.offset, log.limit, log.from_end,
+      [&context, call, question, live](const Result<KeptLogs::Piece>& piece) {
+        if (piece) {
+          context.answer(call,
+                         with(200, piece_value(question, piece->offset, piece->size, piece->text, true)));
+        } else if (piece.error().code == Errc::not_found) {
+          context.answer(call, failure(not_to_be_had(context, question, live)));
+        } else {
+          context.answer(call, failure(Error{piece.error().code, live.message +
+                                                                     ", and what the daemon kept "
+                                                                     "of it cannot be read: " +
+                                                                     piece.error().message}));
+        }
+      });
+}
+
+/// From the worker, which has more of it, while it has it; else what is kept.
+void read_log(RequestContext& context, const Call& call, const Question& question) {
+  context.sessions.read_log(question.log, [&context, call, question](const Result<proto::LogPart>& part) {
+    if (!part) {
+      read_kept(context, call, question, part.error());
+    } else if (!part->problem.empty()) {
+      read_kept(context, call, question, Error{Errc::not_found, part->problem});
+    } else {
+      context.answer(call, with(200, piece_value(question, part->offset, part->size, part->text, false)));
+    }
+  });
+}
+
+void log(RequestContext& context, Call call) {
+  const auto record = context.experiment_with_trial(call);
+  const auto attempt = number_of(call.request, "attempt", 0);
+  const auto offset = number_of(call.request, "offset", 0);
+  const auto limit = number_of(call.request, "limit", 64 * 1024);
+  const auto rank = number_of(call.request, "rank", 0);
+  const auto worker = number_of(call.request, "worker", 0);
+  if (!record) {
+    context.answer(call, failure(record.error()));
+    return;
+  }
+  for (const auto* number : {&attempt, &offset, &limit, &rank, &worker}) {
+    if (!*number) {
+      call.reply(failure(number->error()));
+      return;
+    }
+  }
+  Question question;
+  question.log.stream = call.request.query_or("stream", "stdout");
+  if (question.log.stream != "stdout" && question.log.stream != "stderr") {
+    call.reply(failure(Error{Errc::bad_request, "stream has to be stdout or stderr"}));
+    return;
+  }
+  question.log.offset = *offset;
+  question.log.limit = std::min(*limit, most_log_bytes);
+  const std::string_view from_end = call.request.query_or("from_end", "0");
+  question.log.from_end = from_end == "1" || from_end == "true";
+  const WantedProcess wanted{*rank, *worker};
+  const auto program = jobs::read_program((*record)->effective, (*record)->config.space);
+  if (!program) {
+    call.reply(failure(program.error()));
+    return;
+  }
+  question.stays_on_worker = program->log_storage == jobs::LogStorage::worker;
+  context.read(
+      call,
+      [&context, call, question, wanted, number = *attempt, numbering = context.runtime.engine().numbering(),
+       level = program->launch.rank](EventStore& store) -> Committer::Then {
+        const auto places = places_of(store, numbering, call.experiment(), call.trial(), number);
+        Question asked = question;
+        asked.lost_because = places ? places->lost_because : "";
+        const engine::Status found =
+            places ? ask_for(*places, level, wanted, asked.log) : engine::Status(places.error());
+        return [&context, call, asked, found] {
+          if (found) {
+            read_log(context, call, asked);
+          } else {
+            call.reply(failure(found.error()));
+          }
+        };
+      });
+}
+
+/// A worker hands over a log of an attempt that it ran.
+void take(RequestContext& context, Call call) {
+  const std::optional<engine::WorkerId> worker = context.sessions.worker_of_http_key(bearer_of(call.request));
+  const auto lease = number_of(call.request, "lease", 0);
+  const auto process = number_of(call.request, "process", 0);
+  const std::string stream(call.request.query_or("stream", "stdout"));
+  if (context.about.logs == nullptr) {
+    call.reply(failure(Error{Errc::not_found, "this daemon keeps no logs"}));
+    return;
+  }
+  if (!worker) {
+    call.reply(failure(Error{Errc::bad_request,
+                             "logs are taken from the worker that wrote them: show the key of its session"}));
+    return;
+  }
+  for (const auto* number : {&lease, &process}) {
+    if (!*number) {
+      call.reply(failure(number->error()));
+      return;
+    }
+  }
+  if (stream != "stdout" && stream != "stderr") {
+    call.reply(failure(Error{Errc::bad_request, "stream has to be stdout or stderr"}));
+    return;
+  }
+  if (const auto record = context.experiment_with_trial(call); !record) {
+    context.answer(call, failure(record.error()));
+    return;
+  }
+  if (context.runtime.storage().intake != Intake::everything) {
+    call.reply(no_room(context.runtime.storage()));
+    return;
+  }
+  if (call.request.uploaded == nullptr) {
+    call.reply(failure(Error{Errc::bad_request, "the body has to be a packed log, application/zstd"}));
+    return;
+  }
+  const engine::AttemptKey key{call.experiment(), call.trial(), engine::AttemptNumber(call.numbers.at(2)),
+                               engine::LeaseId(*lease)};
+  context.read(
+      call,
+      [&context, call, name = LogName{key, *worker, *process, stream},
+       numbering = context.runtime.engine().numbering()](EventStore& store) -> Committer::Then {
+        const engine::AttemptKey& asked = name.key;
+        const auto places =
+            places_of(store, numbering, asked.experiment, asked.trial, asked.attempt.number());
+        const bool same = places && engine::label_of(places->key) == engine::label_of(asked);
+        const engine::Place* place = same ? places->on(name.worker) : nullptr;
+        const bool known = place != nullptr && name.process < std::max<std::size_t>(place->slots.size(), 1);
+        return [&context, call, name, known] {
+          if (!known) {
+            call.reply(refusal(403, "worker " + std::to_string(name.worker.number()) +
+                                        " had no such process of attempt " + engine::label_of(name.key)));
+            return;
+          }
+          context.about.logs->take(
+              name, call.request.uploaded, [reply = call.reply](const engine::Status& taken) {
+                reply(taken ? with(201, Value::Map{{"kept", true}}) : failure(taken.error()));
+              });
+        };
+      });
+}
+
+constexpr std::string_view log_query[] = {"attempt", "offset", "limit",   "rank",
+                                          "worker",  "stream", "from_end"};
+constexpr std::string_view taken_query[] = {"lease", "process", "stream"};
+
+constexpr Route table[] = {
+    {"GET", "/api/v1/experiments/#/trials/#/log", Role::viewer, &log, log_query},
+    {"PUT", "/api/v1/logs/#/#/#", Role::worker, &take, taken_query},
+};
+
+}  // namespace
+
+std::span<const Route> log_routes() noexcept {
+  return table;
+}
+
+}  // namespace hpsearch::daemon
