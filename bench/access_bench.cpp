@@ -22,7 +22,8 @@ class StoredTokens {
  public:
   explicit StoredTokens(std::int64_t count) : tokens_(folder()) {
     for (std::int64_t i = 0; i < count; ++i) {
-      const auto made = tokens_.create("token " + std::to_string(i), Role::viewer, Tokens::usual_life, "uid 0", now);
+      const auto made =
+          tokens_.create("token " + std::to_string(i), Role::viewer, Tokens::usual_life, "uid 0", now);
       HPSEARCH_CHECK(made, "a token is made");
       last_ = made->text;
     }

@@ -30,7 +30,7 @@ ROOMS = {
     "workers/determined": ({"engine", "jobs", "proto", "net", "trees", "workers/core", "workers/shell"}, "", False),
     "apps/daemon/store": ({"engine", "proto"}, r"sqlite3\.h", False),
     "apps/daemon/keys": ({"engine", "net", "apps/daemon/store"}, "", False),
-    "apps/daemon": ({"engine", "jobs", "searchers", "sentences", "proto", "net", "trees", "context", "places",
+    "apps/daemon": ({"engine", "jobs", "searchers", "sentences", "proto", "net", "trees", "context", "places", "logs",
                      "patterns", "apps/daemon/store", "apps/daemon/keys"}, r"CLI/", False),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.

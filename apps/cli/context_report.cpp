@@ -23,7 +23,8 @@ std::string enumerated(const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i) {
     out += (i == 0 ? "" : ", ") + names[i];
   }
-  return names.size() > most_named ? out + " and " + std::to_string(names.size() - most_named) + " more" : out;
+  return names.size() > most_named ? out + " and " + std::to_string(names.size() - most_named) + " more"
+                                   : out;
 }
 
 std::vector<std::string> largest_directories(const std::vector<ContextFile>& files) {
@@ -34,7 +35,8 @@ std::vector<std::string> largest_directories(const std::vector<ContextFile>& fil
     }
   }
   std::vector<std::pair<std::string, std::uint64_t>> by_size(bytes_in.begin(), bytes_in.end());
-  std::stable_sort(by_size.begin(), by_size.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   by_size.resize(std::min(by_size.size(), most_named));
   std::vector<std::string> out;
   for (const auto& [name, bytes] : by_size) {
@@ -53,7 +55,8 @@ std::vector<std::string> context_report(const ContextListing& listing) {
     files += file.kind == ContextFile::Kind::directory ? 0U : 1U;
   }
   const std::vector<std::string> directories = largest_directories(listing.files);
-  std::vector<std::string> out{"each trial gets a copy of " + counted(files, "file") + ", " + bytes_text(bytes) +
+  std::vector<std::string> out{"each trial gets a copy of " + counted(files, "file") + ", " +
+                               bytes_text(bytes) +
                                (directories.size() < 2 ? "" : ": " + enumerated(directories))};
   if (!listing.left_out.empty()) {
     out.push_back("left out: " + enumerated(listing.left_out) +

@@ -24,7 +24,8 @@ struct RangeText {
     return engine::compact_json(constant.val);
   }
   std::string operator()(const engine::IntParameter& range) const {
-    return std::to_string(range.minval) + " to " + std::to_string(range.maxval) + ", whole numbers" + points_of(range);
+    return std::to_string(range.minval) + " to " + std::to_string(range.maxval) + ", whole numbers" +
+           points_of(range);
   }
   std::string operator()(const engine::DoubleParameter& range) const {
     return short_number(range.minval) + " to " + short_number(range.maxval) + points_of(range);

@@ -13,7 +13,8 @@ ContextFile file(const char* path, std::uint64_t bytes) {
 }
 
 TEST(ContextReport, CountsFilesAndBytes) {
-  EXPECT_THAT(context_report({{file("train.py", 1'200)}, {}}), ElementsAre("each trial gets a copy of 1 file, 1.2 kB"));
+  EXPECT_THAT(context_report({{file("train.py", 1'200)}, {}}),
+              ElementsAre("each trial gets a copy of 1 file, 1.2 kB"));
   EXPECT_THAT(context_report({}), ElementsAre("each trial gets a copy of 0 files, 0 B"));
 }
 
@@ -22,8 +23,10 @@ TEST(ContextReport, NamesTheFiveLargestDirectories) {
   for (const char* name : {"a/x", "b/x", "b/y/z", "c/x", "d/x", "e/x", "f/x"}) {
     files.push_back(file(name, 1'000U * static_cast<std::uint64_t>(name[0] - 'a' + 1)));
   }
-  EXPECT_THAT(context_report({files, {}}),
-              ElementsAre("each trial gets a copy of 8 files, 9 MB: f/ (6 kB), e/ (5 kB), b/ (4 kB), d/ (4 kB), c/ (3 kB)"));
+  EXPECT_THAT(
+      context_report({files, {}}),
+      ElementsAre(
+          "each trial gets a copy of 8 files, 9 MB: f/ (6 kB), e/ (5 kB), b/ (4 kB), d/ (4 kB), c/ (3 kB)"));
 }
 
 TEST(ContextReport, NamesWhatIsLeftOutByDefault) {

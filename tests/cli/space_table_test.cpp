@@ -16,17 +16,19 @@ std::string table_of(const Value::Map& hyperparameters) {
 }
 
 TEST(SpaceTable, ShowsRangesAsValues) {
-  EXPECT_EQ(table_of({{"act", Value::Map{{"type", "categorical"}, {"vals", Value::List{"relu", 1, 1.0, true, Value()}}}},
-                      {"batch", 32},
-                      {"drop", Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 0.3}}},
-                      {"layers", Value::Map{{"type", "int"}, {"minval", 2}, {"maxval", 6}, {"count", 3}}},
-                      {"opt", Value::Map{{"lr", Value::Map{{"type", "log"}, {"minval", -4}, {"maxval", -1}}}}}}),
-            "HYPERPARAMETER  SEARCHED\n"
-            "act             \"relu\", 1, 1.0, true, null\n"
-            "drop            0 to 0.3\n"
-            "layers          2 to 6, whole numbers, 3 points in a grid\n"
-            "opt.lr          0.0001 to 0.1, logarithmic\n"
-            "and 1 constant\n");
+  EXPECT_EQ(
+      table_of(
+          {{"act", Value::Map{{"type", "categorical"}, {"vals", Value::List{"relu", 1, 1.0, true, Value()}}}},
+           {"batch", 32},
+           {"drop", Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 0.3}}},
+           {"layers", Value::Map{{"type", "int"}, {"minval", 2}, {"maxval", 6}, {"count", 3}}},
+           {"opt", Value::Map{{"lr", Value::Map{{"type", "log"}, {"minval", -4}, {"maxval", -1}}}}}}),
+      "HYPERPARAMETER  SEARCHED\n"
+      "act             \"relu\", 1, 1.0, true, null\n"
+      "drop            0 to 0.3\n"
+      "layers          2 to 6, whole numbers, 3 points in a grid\n"
+      "opt.lr          0.0001 to 0.1, logarithmic\n"
+      "and 1 constant\n");
 }
 
 TEST(SpaceTable, OfConstantsOnlyCountsThem) {

@@ -12,10 +12,11 @@ namespace hpsearch::engine {
 namespace {
 
 constexpr std::array<std::string_view, 21> larger_is_better{
-    "acc",    "accuracy", "auc", "auroc",  "bleu",   "dice",      "f1",    "iou",   "map", "mcc",     "ndcg",
-    "recall", "precision", "psnr", "r2", "reward", "rouge", "score", "ssim", "top1", "top5"};
-constexpr std::array<std::string_view, 14> smaller_is_better{"cer", "err", "error", "fid", "latency", "logloss", "loss",
-                                                             "mae", "mape", "mse", "nll", "perplexity", "ppl", "rmse"};
+    "acc",    "accuracy",  "auc",  "auroc", "bleu",   "dice",  "f1",    "iou",  "map",  "mcc", "ndcg",
+    "recall", "precision", "psnr", "r2",    "reward", "rouge", "score", "ssim", "top1", "top5"};
+constexpr std::array<std::string_view, 14> smaller_is_better{
+    "cer", "err",  "error", "fid", "latency",    "logloss", "loss",
+    "mae", "mape", "mse",   "nll", "perplexity", "ppl",     "rmse"};
 
 template <std::size_t n>
 bool lists(const std::array<std::string_view, n>& words, std::string_view word) {
@@ -55,7 +56,8 @@ void note_odd_searches(const ExperimentConfig& config, Findings& findings) {
   if (by_name && *by_name != config.searcher.smaller_is_better) {
     findings.notes.push_back({"searcher.smaller_is_better",
                               std::string("is ") + (*by_name ? "false" : "true") + ", and the search " +
-                                  (*by_name ? "maximises" : "minimises") + " \"" + config.searcher.metric + "\"",
+                                  (*by_name ? "maximises" : "minimises") + " \"" + config.searcher.metric +
+                                  "\"",
                               std::string(*by_name ? "true" : "false") + ", if the name means what it says"});
   }
 }

@@ -5,7 +5,8 @@
 
 namespace hpsearch::engine {
 
-/// Notes what can be searched so, but is hardly meant: nothing varies, or the direction contradicts the metric's name.
+/// Notes what can be searched so, but is hardly meant: nothing varies, or the direction contradicts the
+/// metric's name.
 void note_odd_searches(const ExperimentConfig& config, Findings& findings);
 
 }  // namespace hpsearch::engine

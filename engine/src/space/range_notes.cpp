@@ -37,7 +37,8 @@ bool is_text(const Value& value) {
 
 std::optional<Problem> note_of_untyped_range(const Value::Map& group, std::string path) {
   // W&B: {distribution: log_uniform_values, min: …, max: …}; NNI: {_type: loguniform, _value: [...]}.
-  if (holds(group, "distribution", is_text) || (holds(group, "_type", is_text) && holds(group, "_value", is_list))) {
+  if (holds(group, "distribution", is_text) ||
+      (holds(group, "_type", is_text) && holds(group, "_value", is_list))) {
     return Problem{std::move(path), "is a range of another product: its members are read as constants",
                    "type: int, double, log or categorical"};
   }
@@ -59,8 +60,8 @@ std::optional<Problem> note_of_untyped_range(const Value::Map& group, std::strin
 }
 
 std::optional<Problem> note_of_exponents(const LogParameter& parameter, std::string path) {
-  constexpr double least_ratio = 5;      // Between values a log range is worth it from here on; between exponents
-                                         // below 1 it is hardly ever meant.
+  constexpr double least_ratio = 5;  // Between values a log range is worth it from here on; between exponents
+                                     // below 1 it is hardly ever meant.
   constexpr double most_decades = 12;
   const double decades = (parameter.maxval - parameter.minval) * std::abs(std::log10(parameter.base));
   const bool like_small_values =
@@ -74,9 +75,12 @@ std::optional<Problem> note_of_exponents(const LogParameter& parameter, std::str
                    ": minval and maxval are exponents of " + short_number(parameter.base),
                ""};
   if (parameter.minval > 0 && parameter.base > 1) {
-    const auto exponent = [&](double value) { return short_number(std::log(value) / std::log(parameter.base)); };
+    const auto exponent = [&](double value) {
+      return short_number(std::log(value) / std::log(parameter.base));
+    };
     note.allowed = "minval: " + exponent(parameter.minval) + " and maxval: " + exponent(parameter.maxval) +
-                   ", to search from " + short_number(parameter.minval) + " to " + short_number(parameter.maxval);
+                   ", to search from " + short_number(parameter.minval) + " to " +
+                   short_number(parameter.maxval);
   }
   return note;
 }

@@ -10,8 +10,8 @@
 
 namespace hpsearch::engine {
 
-/// What to say of a group without `type` whose members are those of a range, as this or another product spells one;
-/// nothing when it looks like a group of hyperparameters.
+/// What to say of a group without `type` whose members are those of a range, as this or another product
+/// spells one; nothing when it looks like a group of hyperparameters.
 [[nodiscard]] std::optional<Problem> note_of_untyped_range(const Value::Map& group, std::string path);
 
 /// What to say of a `log` whose bounds look like values and not like exponents.
