@@ -23,12 +23,18 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
 
+net::HttpResponse status(unsigned number) {
+  net::HttpResponse response;
+  response.status = number;
+  return response;
+}
+
 /// A daemon that takes logs, on a thread of its own.
 class Taker {
  public:
   /// nullopt: it never answers.
   using Answer = std::function<std::optional<net::HttpResponse>(std::size_t number)>;
-  explicit Taker(Answer answer = [](std::size_t) { return net::HttpResponse{201}; }) {
+  explicit Taker(Answer answer = [](std::size_t) { return status(201); }) {
     auto server = net::HttpServer::listen(
         loop_, "127.0.0.1:0",
         [this, answer = std::move(answer)](net::HttpRequest request, net::HttpServer::Reply reply) {
@@ -177,11 +183,11 @@ TEST_F(LogDelivery, GivesUpOnADaemonThatNeverAnswers) {
 
 TEST_F(LogDelivery, TriesAgainWhileThereIsNoRoomAndNotWhenItIsRefused) {
   write("stdout.log", "one\n");
-  Taker full([](std::size_t number) { return net::HttpResponse{number < 2 ? 503U : 201U}; });
+  Taker full([](std::size_t number) { return status(number < 2 ? 503 : 201); });
   EXPECT_EQ(deliver(full.here()), "");
   full.end();
   EXPECT_EQ(full.keys().size(), 2U);
-  Taker strict([](std::size_t) { return net::HttpResponse{403}; });
+  Taker strict([](std::size_t) { return status(403); });
   EXPECT_EQ(deliver(strict.here()), "the daemon answered with status 403");
   strict.end();
   EXPECT_EQ(strict.keys().size(), 1U);
@@ -189,7 +195,7 @@ TEST_F(LogDelivery, TriesAgainWhileThereIsNoRoomAndNotWhenItIsRefused) {
 
 TEST_F(LogDelivery, EndsWhenItsWorkerDoes) {
   write("stdout.log", "one\n");
-  Taker full([](std::size_t) { return net::HttpResponse{503}; });
+  Taker full([](std::size_t) { return status(503); });
   std::thread agent([&] {
     while (full.requests() == 0) {
       std::this_thread::yield();
