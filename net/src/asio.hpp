@@ -12,6 +12,7 @@
 
 #include "hpsearch/net/engine_clock.hpp"
 #include "hpsearch/net/loop.hpp"
+#include "hpsearch/net/loop_lag.hpp"
 
 namespace hpsearch::net {
 
@@ -28,6 +29,7 @@ struct Loop::Impl {
   asio::io_context io{1};
   SystemClocks clocks;
   EngineClock clock{clocks};
+  LoopLag lag;
 };
 
 }  // namespace hpsearch::net

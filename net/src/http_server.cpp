@@ -77,14 +77,16 @@ class Session;
 
 /// What the sessions of one server share; they may outlive it for the moment their last handler takes.
 struct Shared {
-  Shared(asio::io_context& io_context, HttpServer::Handler handle, HttpRules its_rules)
-      : io(io_context),
-        acceptor(io_context),
-        retry(io_context),
+  Shared(Loop::Impl& loop, HttpServer::Handler handle, HttpRules its_rules)
+      : io(loop.io),
+        lag(loop.lag),
+        acceptor(loop.io),
+        retry(loop.io),
         handler(std::move(handle)),
         rules(std::move(its_rules)) {}
 
   asio::io_context& io;
+  LoopLag& lag;
   asio::basic_socket_acceptor<AnyStream> acceptor;
   asio::steady_timer retry;
   HttpServer::Handler handler;
@@ -168,6 +170,7 @@ class Session : public std::enable_shared_from_this<Session> {
                                 self->close();
                                 return;
                               }
+                              const LoopLag::Turn turn(self->shared_->lag);
                               self->buffer_.commit(size);
                               self->read_header();
                             });
@@ -183,7 +186,7 @@ class Session : public std::enable_shared_from_this<Session> {
     const auto bytes = buffer_.data();
     const std::string_view raw(static_cast<const char*>(bytes.data()), bytes.size());
     const std::size_t end = raw.find("\r\n\r\n");
-    if (end == std::string_view::npos ? raw.size() > most_header_bytes : end > most_header_bytes) {
+    if ((end == std::string_view::npos ? raw.size() : end + 4) > most_header_bytes) {
       reading_failed(http::make_error_code(http::error::header_limit));
     } else if (end == std::string_view::npos) {
       stream_.async_read_some(buffer_.prepare(4096),
@@ -192,6 +195,7 @@ class Session : public std::enable_shared_from_this<Session> {
                                   self->reading_failed(error);
                                   return;
                                 }
+                                const LoopLag::Turn turn(self->shared_->lag);
                                 self->buffer_.commit(size);
                                 self->read_head();
                               });
@@ -209,6 +213,7 @@ class Session : public std::enable_shared_from_this<Session> {
                                 self->reading_failed(error);
                                 return;
                               }
+                              const LoopLag::Turn turn(self->shared_->lag);
                               self->check_head();
                             });
   }
@@ -313,6 +318,7 @@ class Session : public std::enable_shared_from_this<Session> {
     http::async_read(
         stream_, buffer_, *upload_parser_,
         [self = shared_from_this(), upload](AsioError failed, std::size_t) {
+          const LoopLag::Turn turn(self->shared_->lag);
           if (failed == boost::system::errc::no_space_on_device) {
             self->refuse(refusal(507, "unavailable",
                                  "there is no room for the upload in " + self->shared_->rules.uploads));
@@ -339,6 +345,7 @@ class Session : public std::enable_shared_from_this<Session> {
         self->reading_failed(error);
         return;
       }
+      const LoopLag::Turn turn(self->shared_->lag);
       self->take_body();
     });
   }
@@ -481,7 +488,10 @@ class Session : public std::enable_shared_from_this<Session> {
   template <class Message>
   void write(Message& message, std::uint64_t size) {
     message.prepare_payload();
-    const auto then = [self = shared_from_this()](AsioError error, std::size_t) { self->written(error); };
+    const auto then = [self = shared_from_this()](AsioError error, std::size_t) {
+      const LoopLag::Turn turn(self->shared_->lag);
+      self->written(error);
+    };
     if (is_head_) {
       head_ = http::response<http::empty_body>(message.base());
       stream_.plain().expires_after(write_deadline);
@@ -727,7 +737,7 @@ engine::Result<std::unique_ptr<HttpServer>> HttpServer::listen(Loop& loop, const
                                         "' is not an address to listen on (one looks like 127.0.0.1:8077 or "
                                         "unix:///run/hpsearch/api.sock)"};
   }
-  auto shared = std::make_shared<Shared>(loop.impl().io, std::move(handler), rules);
+  auto shared = std::make_shared<Shared>(loop.impl(), std::move(handler), rules);
   auto bound = place->path.empty() ? bind_tcp(*shared, place->tcp, address) : bind_unix(*shared, place->path);
   if (!bound) {
     return bound.error();

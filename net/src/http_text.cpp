@@ -113,13 +113,15 @@ std::string ambiguity_of(std::string_view head) {
         return "the header " + std::string(single[i]) + " stands twice";
       }
     }
-    if (equal_ignoring_case(name, "Transfer-Encoding")) {
-      std::string_view coding = line.substr(std::min(line.size(), name.size() + 1));
-      coding.remove_prefix(std::min(coding.size(), coding.find_first_not_of(" \t")));
-      coding = coding.substr(0, coding.find_last_not_of(" \t") + 1);
-      if (!equal_ignoring_case(coding, "chunked")) {
-        return "the only transfer coding that is served is chunked";
-      }
+    std::string_view value = line.substr(std::min(line.size(), name.size() + 1));
+    value.remove_prefix(std::min(value.size(), value.find_first_not_of(" \t")));
+    value = value.substr(0, value.find_last_not_of(" \t") + 1);
+    if (equal_ignoring_case(name, "Transfer-Encoding") && !equal_ignoring_case(value, "chunked")) {
+      return "the only transfer coding that is served is chunked";
+    }
+    if (equal_ignoring_case(name, "Content-Length") && !all_digits(value)) {
+      return "the Content-Length is not a number";  // A list of equal ones neither, which others may read in
+                                                    // two ways.
     }
   }
   const auto has = [&](std::string_view name) {

@@ -32,8 +32,8 @@ class Handle final : public Watch::Kept {
 };
 
 struct Timer : std::enable_shared_from_this<Timer> {
-  Timer(asio::io_context& io, std::chrono::microseconds every, std::function<void()> what)
-      : timer(io), period(every), task(std::move(what)) {}
+  Timer(Loop::Impl& loop, std::chrono::microseconds every, std::function<void()> what)
+      : timer(loop.io), lag(loop.lag), period(every), task(std::move(what)) {}
 
   void wait_until(std::chrono::steady_clock::time_point when) {
     timer.expires_at(when);
@@ -41,6 +41,7 @@ struct Timer : std::enable_shared_from_this<Timer> {
       if (error || self->ended) {
         return;
       }
+      const LoopLag::Turn turn(self->lag);
       self->task();
       if (self->period.count() > 0 && !self->ended) {
         // After a stall the missed ticks are skipped, not made up for.
@@ -52,14 +53,15 @@ struct Timer : std::enable_shared_from_this<Timer> {
   void cancel() { timer.cancel(); }
 
   asio::steady_timer timer;
+  LoopLag& lag;
   std::chrono::microseconds period;  // Zero: once.
   std::function<void()> task;
   bool ended = false;
 };
 
 struct Descriptor : std::enable_shared_from_this<Descriptor> {
-  Descriptor(asio::io_context& io, int number, std::function<void()> what)
-      : stream(io), task(std::move(what)) {
+  Descriptor(Loop::Impl& loop, int number, std::function<void()> what)
+      : stream(loop.io), lag(loop.lag), task(std::move(what)) {
     AsioError error;
     stream.assign(number, error);
     HPSEARCH_CHECK(!error, "a descriptor that cannot be watched");
@@ -72,6 +74,7 @@ struct Descriptor : std::enable_shared_from_this<Descriptor> {
                         if (error || self->ended) {
                           return;
                         }
+                        const LoopLag::Turn turn(self->lag);
                         self->task();
                         if (!self->ended) {
                           self->wait();
@@ -86,6 +89,7 @@ struct Descriptor : std::enable_shared_from_this<Descriptor> {
   }
 
   asio::posix::stream_descriptor stream;
+  LoopLag& lag;
   std::function<void()> task;
   bool ended = false;
 };
@@ -145,24 +149,27 @@ void Loop::stop() {
 }
 
 void Loop::post(std::function<void()> task) {
-  asio::post(impl_->io, std::move(task));
+  asio::post(impl_->io, [&lag = impl_->lag, task = std::move(task)] {
+    const LoopLag::Turn turn(lag);
+    task();
+  });
 }
 
 Watch Loop::after(std::chrono::microseconds delay, std::function<void()> task) {
-  auto timer = std::make_shared<Timer>(impl_->io, std::chrono::microseconds{0}, std::move(task));
+  auto timer = std::make_shared<Timer>(*impl_, std::chrono::microseconds{0}, std::move(task));
   timer->wait_until(std::chrono::steady_clock::now() + delay);
   return Watch(std::make_unique<Handle<Timer>>(std::move(timer)));
 }
 
 Watch Loop::every(std::chrono::microseconds period, std::function<void()> task) {
   HPSEARCH_CHECK(period.count() > 0, "a period of nothing would never let the loop wait");
-  auto timer = std::make_shared<Timer>(impl_->io, period, std::move(task));
+  auto timer = std::make_shared<Timer>(*impl_, period, std::move(task));
   timer->wait_until(std::chrono::steady_clock::now() + period);
   return Watch(std::make_unique<Handle<Timer>>(std::move(timer)));
 }
 
 Watch Loop::when_readable(int descriptor, std::function<void()> task) {
-  auto watched = std::make_shared<Descriptor>(impl_->io, descriptor, std::move(task));
+  auto watched = std::make_shared<Descriptor>(*impl_, descriptor, std::move(task));
   watched->wait();
   return Watch(std::make_unique<Handle<Descriptor>>(std::move(watched)));
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "handshake.hpp"
 #include "hpsearch/net/log.hpp"
+#include "peer_connections.hpp"
 #include "uninterrupted.hpp"
 #include "unix_socket.hpp"
 #include "zap.hpp"
@@ -23,10 +25,9 @@ using engine::Error;
 
 // Messages taken per turn of the loop, so that a flood on one socket does not starve timers and the others.
 constexpr int frames_per_turn = 256;
-// Messages of several frames, until their sender is not heard any more: libzmq cannot close one connection.
-constexpr unsigned most_strikes = 8;
-// Peers with strikes that are remembered; each costs a connection to make.
-constexpr std::size_t most_struck_peers = 4'096;
+// The same, for frames that are large.
+constexpr std::size_t bytes_per_turn = 64UL * 1024;
+constexpr std::chrono::milliseconds look_at_peers_every{100};
 constexpr std::string_view local_scheme = "ipc://";
 
 std::span<const std::byte> bytes_of(const zmq::message_t& message) {
@@ -99,17 +100,29 @@ class Port : public std::enable_shared_from_this<Port> {
   }
 
  protected:
-  /// Takes one whole message and hands it on, or drops it. False when there was none.
-  virtual bool receive_one() = 0;
+  /// Takes one whole message and hands it on, or one part of what is dropped. Its bytes; nothing when there
+  /// was none.
+  virtual std::optional<std::size_t> receive_one() = 0;
 
   /// Receives one part without waiting. False when there is none.
   bool receive_part(zmq::message_t& part) {
     return uninterrupted([&] { return socket.recv(part, zmq::recv_flags::dontwait).has_value(); });
   }
-  /// Receives and forgets what is left of a message. Parts of one message always arrive together.
-  void skip_rest(zmq::message_t& part) {
-    while (part.more() && receive_part(part)) {
+  /// What is left of a message of several parts, which is dropped: one part at a time, as it may have
+  /// millions. Nothing: there is none.
+  std::optional<std::size_t> skip() {
+    zmq::message_t part;
+    if (!in_rest_ || !receive_part(part)) {
+      return std::nullopt;
     }
+    in_rest_ = part.more();
+    return part.size();
+  }
+  void skip_rest_of(const zmq::message_t& part) { in_rest_ = part.more(); }
+  /// Whether there was nothing left to receive at some time since this was asked last.
+  bool take_drained() {
+    look_again();
+    return std::exchange(drained_, false) || !look_posted_;
   }
 
  private:
@@ -119,10 +132,14 @@ class Port : public std::enable_shared_from_this<Port> {
 
   void drain() {
     const auto self = shared_from_this();
-    for (int taken = 0; taken < frames_per_turn; ++taken) {
-      if (closed_ || !receive_one()) {
+    std::size_t bytes = 0;
+    for (int taken = 0; taken < frames_per_turn && bytes < bytes_per_turn && !closed_; ++taken) {
+      const std::optional<std::size_t> received = in_rest_ ? skip() : receive_one();
+      if (!received) {
+        drained_ = true;
         break;
       }
+      bytes += *received;
     }
     if (!closed_) {
       look_again();
@@ -142,12 +159,16 @@ class Port : public std::enable_shared_from_this<Port> {
   Watch watch_;
   bool closed_ = false;
   bool look_posted_ = false;
+  bool in_rest_ = false;
+  bool drained_ = false;
 };
 
 class Router final : public Port {
  public:
   Router(Loop& loop, std::size_t max_frame_bytes, RouterPort::OnFrame on_frame)
-      : Port(loop, zmq::socket_type::router, max_frame_bytes), on_frame_(std::move(on_frame)) {
+      : Port(loop, zmq::socket_type::router, max_frame_bytes),
+        max_frame_bytes_(max_frame_bytes),
+        on_frame_(std::move(on_frame)) {
     socket.set(zmq::sockopt::router_mandatory, 1);
     // Towards us strangers fill the queues: 256 frames of the largest size bound what one peer may cost.
     // From us go small frames only, and a full queue ends a session, so it may be longer.
@@ -178,59 +199,56 @@ class Router final : public Port {
     }
   }
 
+  /// Over TCP connections that fill the memory are closed. Before it is bound.
+  void watch_connections(Loop& loop) {
+    connections_.emplace(context_, socket, PeerConnections::Limits{max_frame_bytes_, zap_.has_value()});
+    looks_ = loop.every(look_at_peers_every, [this] { connections_->look(take_drained()); });
+  }
+  void close_all() {
+    looks_ = Watch{};
+    connections_.reset();
+    close();
+  }
+
   [[nodiscard]] const std::string& sender_key() const { return sender_key_; }
 
  protected:
-  bool receive_one() override {
+  std::optional<std::size_t> receive_one() override {
     zmq::message_t id;
     if (!receive_part(id)) {
-      return false;
-    }
-    if (!id.more()) {
-      return true;
+      return std::nullopt;
     }
     zmq::message_t payload;
-    if (!receive_part(payload)) {
-      return true;
+    if (!id.more() || !receive_part(payload)) {
+      return 0;
     }
-    Peer peer = id.to_string();
     if (payload.more()) {
-      skip_rest(payload);
-      strike(std::move(peer));
-      return true;
+      skip_rest_of(payload);
+      if (connections_ && connections_->cut(payload)) {
+        log(Level::warning, "a peer sends a message of several frames; it is disconnected");
+      }
+      return payload.size();
     }
-    if (!strikes_.empty() && is_out(peer)) {
-      return true;
+    if (connections_) {
+      connections_->heard(payload);
     }
     if (zap_) {
       std::optional<std::string> key = admitted_key(payload);
       if (!key) {
-        return true;  // Nobody that we let in.
+        return payload.size();  // Nobody that we let in.
       }
       sender_key_ = *std::move(key);
     }
-    on_frame_(peer, bytes_of(payload));
-    return true;
+    on_frame_(id.to_string(), bytes_of(payload));
+    return payload.size();
   }
 
  private:
-  void strike(Peer peer) {
-    if (strikes_.size() >= most_struck_peers) {
-      strikes_.clear();
-    }
-    if (++strikes_[std::move(peer)] == most_strikes) {
-      log(Level::warning,
-          "a peer sends messages of several frames; its messages are ignored until it reconnects");
-    }
-  }
-  [[nodiscard]] bool is_out(const Peer& peer) const {
-    const auto found = strikes_.find(peer);
-    return found != strikes_.end() && found->second >= most_strikes;
-  }
-
+  std::size_t max_frame_bytes_;
   RouterPort::OnFrame on_frame_;
-  std::map<Peer, unsigned> strikes_;
   std::optional<Zap> zap_;
+  std::optional<PeerConnections> connections_;
+  Watch looks_;
   std::string sender_key_;
 };
 
@@ -267,17 +285,17 @@ class Dealer final : public Port {
   }
 
  protected:
-  bool receive_one() override {
+  std::optional<std::size_t> receive_one() override {
     zmq::message_t payload;
     if (!receive_part(payload)) {
-      return false;
+      return std::nullopt;
     }
     if (payload.more()) {
-      skip_rest(payload);
-      return true;
+      skip_rest_of(payload);
+    } else {
+      on_frame_(bytes_of(payload));
     }
-    on_frame_(bytes_of(payload));
-    return true;
+    return payload.size();
   }
 
  private:
@@ -326,7 +344,7 @@ RouterPort::RouterPort(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
 }
 
 RouterPort::~RouterPort() {
-  impl_->router->close();
+  impl_->router->close_all();
 }
 
 engine::Result<std::unique_ptr<RouterPort>> RouterPort::bind(Loop& loop, const std::string& endpoint,
@@ -350,12 +368,15 @@ engine::Result<std::unique_ptr<RouterPort>> RouterPort::bind(Loop& loop, const s
     if (curve) {
       router->demand_keys(*std::move(curve));
     }
+    if (!local) {
+      router->watch_connections(loop);
+    }
     router->socket.bind(place->text);
     std::optional<SocketFile> socket_file;
     if (local) {
       auto owned = SocketFile::own(path);
       if (!owned) {
-        router->close();
+        router->close_all();
         return Error{Errc::unavailable, "cannot listen on " + endpoint + ": " + owned.error().message};
       }
       socket_file = *std::move(owned);
@@ -363,7 +384,7 @@ engine::Result<std::unique_ptr<RouterPort>> RouterPort::bind(Loop& loop, const s
     if (!server_key.empty()) {
       if (auto kept_out = strangers_are_kept_out(router->socket.get(zmq::sockopt::last_endpoint), server_key);
           !kept_out) {
-        router->close();
+        router->close_all();
         return kept_out.error();
       }
     }

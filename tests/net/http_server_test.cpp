@@ -276,6 +276,13 @@ TEST_F(HttpServerTest, RefusesAHugeHeader) {
   EXPECT_EQ(status_of(answer), "HTTP/1.1 431");
 }
 
+TEST_F(HttpServerTest, AHeaderMayHave8KibibytesAndNoByteMore) {
+  const std::string start = "GET / HTTP/1.1\r\n" + host() + "Connection: close\r\nX: ";
+  const std::size_t most = 8'192 - start.size() - 4;
+  EXPECT_EQ(status_of(exchange(start + std::string(most, 'x') + "\r\n\r\n")), "HTTP/1.1 200");
+  EXPECT_EQ(status_of(exchange(start + std::string(most + 1, 'x') + "\r\n\r\n")), "HTTP/1.1 431");
+}
+
 TEST_F(HttpServerTest, RefusesAHugeBodyBeforeItIsSent) {
   const std::string answer = exchange("POST / HTTP/1.1\r\n" + host() +
                                       "Content-Type: application/json\r\nContent-Length: 1048577\r\n\r\n");

@@ -78,6 +78,10 @@ TEST(HttpHead, IsReadInOneWayOnly) {
   EXPECT_EQ(ambiguity_of(line + "ORIGIN: a\r\nOrigin: a\r\n"), "the header Origin stands twice");
   EXPECT_EQ(ambiguity_of(line + "Content-Length: 5\r\nContent-Length: 5\r\n"),
             "the header Content-Length stands twice");
+  for (const char* length : {"5, 5", "+5", "-5", "0x5", "5 5", "", "five"}) {
+    EXPECT_EQ(ambiguity_of(line + "Content-Length: " + length + "\r\n"), "the Content-Length is not a number")
+        << length;
+  }
   EXPECT_EQ(ambiguity_of(line + "Transfer-Encoding:\r\n"),
             "the only transfer coding that is served is chunked");
   EXPECT_EQ(ambiguity_of(line + "Transfer-Encoding: gzip, chunked\r\n"),

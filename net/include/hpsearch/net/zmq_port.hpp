@@ -20,8 +20,9 @@ namespace hpsearch::net {
 /// A socket's options as it has them, by libzmq's names in lower case.
 using SocketOptions = std::map<std::string, std::int64_t>;
 
-/// A ZeroMQ ROUTER in a Loop. Messages of several frames and frames above the limit are dropped; who goes on
-/// sending such messages is not heard any more until it connects anew.
+/// A ZeroMQ ROUTER in a Loop. Messages of several frames and frames above the limit are dropped; over TCP
+/// their sender is disconnected, also before such a message ends, or when it sends without having shown its
+/// key.
 class RouterPort final : public PeerPort {
  public:
   /// Binds "tcp://127.0.0.1:5555", where port 0 or * takes a free one, or "ipc:///path", where only processes
