@@ -20,6 +20,7 @@
 #include "cli/trial_pages.hpp"
 #include "hpsearch/engine/sim/curve_table.hpp"
 #include "hpsearch/engine/sim/expression.hpp"
+#include "hpsearch/proto/json.hpp"
 #include "hpsearch/surrogates/lcbench.hpp"
 #include "hpsearch/surrogates/synthetic.hpp"
 
@@ -107,8 +108,8 @@ Outcome<std::map<std::uint64_t, double>> measured_by(const Client& client, std::
   for (const Value& point : *history) {
     const Value& metrics = member(point, "metrics");
     const Value* value = metrics.as_map() != nullptr ? metrics.as_map()->find(metric) : nullptr;
-    if (value != nullptr && value->is_number()) {
-      measured[count_at(point, "step")] = value->number_or(std::numeric_limits<double>::quiet_NaN());
+    if (const auto number = value != nullptr ? proto::real_of(*value) : std::nullopt) {
+      measured[count_at(point, "step")] = *number;
     }
   }
   return measured;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "cli/text.hpp"
 #include "hpsearch/engine/searcher.hpp"
+#include "hpsearch/proto/json.hpp"
 #include "hpsearch/sentences/reason.hpp"
 
 namespace hpsearch::cli {
@@ -37,8 +39,8 @@ std::string reason_text(const Value& reason) {
   if (member(reason, "keep").is_number()) {
     out.keep = count_at(reason, "keep");
   }
-  if (member(reason, "cutoff").is_number()) {
-    out.cutoff = number_at(reason, "cutoff");
+  if (const std::optional<double> cutoff = proto::real_of(member(reason, "cutoff"))) {
+    out.cutoff = *cutoff;
   }
   return printable(sentences::describe(out));
 }
@@ -77,7 +79,8 @@ std::string source_text(const Value& source) {
 }
 
 std::string metric_or_dash(const Value& metric) {
-  return metric.is_number() ? metric_text(metric.number_or(0)) : "-";
+  const std::optional<double> number = proto::real_of(metric);
+  return number ? metric_text(*number) : "-";
 }
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> by_length(const Value& counts) {

@@ -102,7 +102,7 @@ std::optional<double> real_of_class(const Value::Map& map) {
 /// Told by nlohmann's parser what it sees; false ends the parse.
 class ValueBuilder {
  public:
-  explicit ValueBuilder(const JsonLimits& limits) : limits_(limits) {}
+  ValueBuilder(const JsonLimits& limits, NonFinite non_finite) : limits_(limits), non_finite_(non_finite) {}
 
   bool null() { return add({}); }
   bool boolean(bool value) { return add(value); }
@@ -139,7 +139,7 @@ class ValueBuilder {
       map[name] = std::move(member);
     }
     open_.pop_back();
-    if (const std::optional<double> real = real_of_class(map)) {
+    if (const auto real = non_finite_ == NonFinite::reals ? real_of_class(map) : std::nullopt) {
       return put(*real);
     }
     return put(std::move(map));
@@ -197,6 +197,7 @@ class ValueBuilder {
   }
 
   const JsonLimits& limits_;
+  NonFinite non_finite_;
   std::vector<Open> open_;
   Value done_;
   std::size_t nodes_ = 0;
@@ -233,7 +234,7 @@ void append_pretty(std::string& out, const Value& value, const std::string& inde
 
 }  // namespace
 
-engine::Result<Value> parse_json(std::string_view text, const JsonLimits& limits) {
+engine::Result<Value> parse_json(std::string_view text, const JsonLimits& limits, NonFinite non_finite) {
   if (text.size() > limits.bytes) {
     return Error{Errc::corrupt, "1:1: JSON of " + std::to_string(text.size()) + " bytes (at most " +
                                     std::to_string(limits.bytes) + " are read)"};
@@ -244,7 +245,7 @@ engine::Result<Value> parse_json(std::string_view text, const JsonLimits& limits
   }
   try {
     const char* furthest = text.data();
-    ValueBuilder builder(limits);
+    ValueBuilder builder(limits, non_finite);
     const Cursor begin(text.data(), &furthest);
     const Cursor end(text.data() + text.size(), &furthest);
     if (!nlohmann::json::sax_parse(begin, end, &builder)) {
@@ -254,6 +255,13 @@ engine::Result<Value> parse_json(std::string_view text, const JsonLimits& limits
   } catch (const std::bad_alloc&) {
     return Error{Errc::corrupt, "1:1: JSON that needs more memory than there is"};
   }
+}
+
+std::optional<double> real_of(const Value& value) {
+  if (value.is_number()) {
+    return value.number_or(0);
+  }
+  return value.as_map() != nullptr ? real_of_class(*value.as_map()) : std::nullopt;
 }
 
 std::string pretty_json(const Value& value) {

@@ -1,6 +1,8 @@
 #include "hpsearch/proto/spelling.hpp"
 
 #include <charconv>
+#include <limits>
+#include <string_view>
 #include <system_error>
 
 #include "hpsearch/proto/utf8.hpp"
@@ -53,6 +55,18 @@ bool read_long_count(std::string_view digits, std::uint64_t& out) {
 
 bool comes_before(const engine::Metrics::value_type& a, const engine::Metrics::value_type& b) {
   return a.first < b.first;
+}
+
+/// Made from JSON, {"class":"nan"} and its like stand where a real is expected.
+bool read_class(MsgpackItem item, double& out) {
+  if (item.size() != 1 || item.first().kind() != Kind::text || item.first().text() != "class" ||
+      item.first().next().kind() != Kind::text) {
+    return false;
+  }
+  const std::string_view name = item.first().next().text();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  out = name == "nan" ? std::numeric_limits<double>::quiet_NaN() : name == "+inf" ? infinity : -infinity;
+  return name == "nan" || name == "+inf" || name == "-inf";
 }
 
 }  // namespace
@@ -150,6 +164,8 @@ bool read(MsgpackItem item, int& out, Trouble& trouble) {
 
 bool read(MsgpackItem item, double& out, Trouble& trouble) {
   switch (item.kind()) {
+    case Kind::map:
+      return read_class(item, out) || expect(item, Kind::real, "a number", trouble);
     case Kind::real:
       out = item.real();
       return true;

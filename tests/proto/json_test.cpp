@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "hpsearch/engine/base/text.hpp"
@@ -16,8 +18,10 @@ namespace {
 using engine::Errc;
 using engine::Value;
 using proto::JsonLimits;
+using proto::NonFinite;
 using proto::parse_json;
 using proto::pretty_json;
+using proto::real_of;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -59,14 +63,40 @@ TEST(Json, IntegersStayIntegersAndRealsReals) {
                                               std::numeric_limits<std::int64_t>::min()})));
 }
 
-TEST(Json, ClassesAreTheRealsThatJsonCannotSpell) {
-  const auto parsed = parse_json(R"([{"class":"nan"},{"class":"+inf"},{"class":"-inf"}])");
+TEST(Json, ClassesAreTheRealsThatJsonCannotSpellWhereMetricsAreRead) {
+  const auto parsed =
+      parse_json(R"([{"class":"nan"},{"class":"+inf"},{"class":"-inf"}])", {}, NonFinite::reals);
   ASSERT_TRUE(parsed);
   EXPECT_TRUE(same(*parsed, Value(Value::List{nan, infinity, -infinity})));
 }
 
+TEST(Json, WhatUsersWriteStaysAsItIs) {
+  for (const char* text :
+       {R"({"class":"nan"})", R"({"class":"+inf"})", R"({"class":"-inf"})", R"({"data":{"class":"nan"}})",
+        R"([{"class":"nan"},"nan","inf","-inf",".nan",".inf","NaN","Infinity","yes","no","null","1e999"])"}) {
+    const auto parsed = parse_json(text);
+    ASSERT_TRUE(parsed) << text;
+    EXPECT_EQ(engine::compact_json(*parsed), text);
+    EXPECT_TRUE(parsed->as_map() != nullptr || parsed->as_list() != nullptr) << text;
+  }
+  const auto map = parse_json(R"({"class":"nan"})");
+  ASSERT_NE(map->as_map(), nullptr);
+  EXPECT_EQ(*map, Value(Value::Map{{"class", "nan"}}));
+}
+
+TEST(Json, RealsOfMetricsAreTheirNumbersOrClasses) {
+  EXPECT_EQ(real_of(Value(2)), 2.0);
+  EXPECT_EQ(real_of(Value(0.5)), 0.5);
+  EXPECT_EQ(real_of(Value(Value::Map{{"class", "-inf"}})), -infinity);
+  EXPECT_TRUE(std::isnan(real_of(Value(Value::Map{{"class", "nan"}})).value_or(0)));
+  for (const Value& other : {Value("nan"), Value(), Value(true), Value(Value::Map{{"class", "cat"}})}) {
+    EXPECT_EQ(real_of(other), std::nullopt);
+  }
+}
+
 TEST(Json, OtherMapsWithAClassStayMaps) {
-  const auto parsed = parse_json(R"([{"class":"cat"},{"class":"nan","x":1},{"class":1}])");
+  const auto parsed =
+      parse_json(R"([{"class":"cat"},{"class":"nan","x":1},{"class":1}])", {}, NonFinite::reals);
   ASSERT_TRUE(parsed);
   EXPECT_EQ(*parsed, Value(Value::List{Value::Map{{"class", "cat"}}, Value::Map{{"class", "nan"}, {"x", 1}},
                                        Value::Map{{"class", 1}}}));

@@ -117,7 +117,7 @@ Result<Value> parse_object(std::string_view text) {
   }
   proto::JsonLimits limits;
   limits.bytes = 4 * max_message_bytes;  // Spelling out NaN makes a text longer.
-  Result<Value> value = proto::parse_json(spell_non_finite(text), limits);
+  Result<Value> value = proto::parse_json(spell_non_finite(text), limits, proto::NonFinite::reals);
   if (!value) {
     return wrong("not a JSON object on one line: " + value.error().message);
   }

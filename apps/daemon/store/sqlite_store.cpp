@@ -26,7 +26,7 @@ using engine::Status;
 
 /// What metrics_text() was made of.
 std::optional<engine::Metrics> metrics_of(const std::string& text) {
-  const auto value = proto::parse_json(text);
+  const auto value = proto::parse_json(text, {}, proto::NonFinite::reals);
   if (!value || value->as_map() == nullptr) {
     return std::nullopt;
   }
