@@ -73,8 +73,8 @@ Outcome<Found> find_checkpoints(const Server& server, const CheckpointOptions& o
     found.being_deleted = *being_deleted;
     return found;
   }
-  const Outcome<Value> answer = server.client().get(
-      experiment_target(*experiment, "/trials/" + std::to_string(*trial) + "/checkpoints"));
+  const Outcome<Value> answer = server.client().get_list(
+      experiment_target(*experiment, "/trials/" + std::to_string(*trial) + "/checkpoints"), "checkpoints");
   if (!answer) {
     return answer.failure();
   }

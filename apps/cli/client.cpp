@@ -89,6 +89,23 @@ Outcome<Value> Client::ask(const std::string& method, const std::string& target,
   return response ? read_answer(response->status, response->body, address_) : failure_of(response.error());
 }
 
+Outcome<Value> Client::get_list(const std::string& target, const std::string& name) const {
+  Value::List all;
+  for (std::uint64_t after = 0;;) {
+    const Outcome<Value> page = get(after == 0 ? target : target + "?after=" + std::to_string(after));
+    if (!page) {
+      return page.failure();
+    }
+    const Value::List& some = list_at(*page, name);
+    all.insert(all.end(), some.begin(), some.end());
+    const std::uint64_t next = count_at(*page, "next");
+    if (next <= after) {  // null on the last page
+      return Value(Value::Map{{name, std::move(all)}});
+    }
+    after = next;
+  }
+}
+
 std::vector<std::pair<std::string, std::string>> Client::headers() const {
   return token_.empty() ? net::HttpHeaders() : net::HttpHeaders{{"Authorization", "Bearer " + token_}};
 }

@@ -23,6 +23,8 @@ class Client {
 
   /// The answer's JSON. Failures carry what the daemon said, or that none answered (Exit::unreachable).
   [[nodiscard]] Outcome<engine::Value> get(const std::string& target) const;
+  /// All pages of a list, {NAME: entries}. The daemon numbers the entries; `target` is without a query.
+  [[nodiscard]] Outcome<engine::Value> get_list(const std::string& target, const std::string& name) const;
   [[nodiscard]] Outcome<engine::Value> post(const std::string& target, const engine::Value& body,
                                             const std::string& idempotency_key = "") const;
   [[nodiscard]] Outcome<engine::Value> patch(const std::string& target, const engine::Value& body) const;

@@ -13,7 +13,7 @@ int list(const ServerOptions& options, const Output& output) {
   if (!server) {
     return output.fail(server.failure());
   }
-  const Outcome<Value> answer = server->client().get("/api/v1/experiments");
+  const Outcome<Value> answer = server->client().get_list("/api/v1/experiments", "experiments");
   if (!answer) {
     return output.fail(answer.failure());
   }

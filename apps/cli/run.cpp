@@ -448,7 +448,7 @@ class Run {
     engine_time_.note(count_at(*status, "daemon_epoch"), number_at(*status, "engine_seconds"));
     print_storage(text_at(member(*status, "storage"), "why"));
     print_notes();
-    const auto workers = client().get("/api/v1/workers");
+    const auto workers = client().get_list("/api/v1/workers", "workers");
     if (!workers) {
       return workers.failure();
     }

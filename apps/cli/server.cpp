@@ -183,7 +183,7 @@ Outcome<std::uint64_t> Server::experiment(const std::optional<std::string>& give
   if (given) {
     return read_number(*given, "experiment");
   }
-  const Outcome<Value> answer = client().get("/api/v1/experiments");
+  const Outcome<Value> answer = client().get_list("/api/v1/experiments", "experiments");
   if (!answer) {
     return answer.failure();
   }

@@ -59,7 +59,7 @@ FailedLog failed_log(const Server& server, std::uint64_t experiment, std::uint64
 
 std::map<std::uint64_t, std::string> names_of_workers(const Client& client) {
   std::map<std::uint64_t, std::string> names;
-  if (const Outcome<Value> answer = client.get("/api/v1/workers")) {
+  if (const Outcome<Value> answer = client.get_list("/api/v1/workers", "workers")) {
     for (const Value& worker : list_at(*answer, "workers")) {
       names[count_at(worker, "id")] = text_at(worker, "name");
     }

@@ -1,5 +1,8 @@
 #include "cli/trial_pages.hpp"
 
+#include <cstdlib>
+#include <utility>
+
 #include "cli/client.hpp"
 #include "cli/text.hpp"
 
@@ -9,14 +12,31 @@ using engine::Value;
 
 namespace {
 
-/// Pages that end behind a whole trial. The last one's number when there are more, else nothing.
-Outcome<std::optional<std::uint64_t>> each_page(const GetPage& get, std::uint64_t experiment,
-                                                const std::string& list, const TrialRange& range,
-                                                const std::function<void(const Value&)>& turn) {
-  std::optional<std::uint64_t> after = range.after;
+/// Behind what the next page begins, as the query says it; "" when there is none.
+std::string next_of(const Value& page) {
+  const Value& next = member(page, "next");
+  return next.as_text() != nullptr ? text_at(page, "next")
+         : next.is_null()          ? std::string()
+                                   : std::to_string(count_at(page, "next"));
+}
+
+/// The entry behind `next`, by trial and place in it.
+std::pair<std::uint64_t, std::uint64_t> position_behind(const std::string& next) {
+  const std::size_t dot = next.find('.');
+  const std::uint64_t trial = std::strtoull(next.c_str(), nullptr, 10);
+  return dot == std::string::npos
+             ? std::pair(trial + 1, std::uint64_t{0})
+             : std::pair(trial, std::uint64_t{std::strtoull(next.c_str() + dot + 1, nullptr, 10)});
+}
+
+/// Turns the pages, until range.most entries were shown. Behind what the next one begins when there are more,
+/// else "".
+Outcome<std::string> each_page(const GetPage& get, std::uint64_t experiment, const std::string& list,
+                               const TrialRange& range, const std::function<void(const Value&)>& turn) {
+  std::string after = range.after ? std::to_string(*range.after) : "";
   std::uint64_t shown = 0;
   for (;;) {
-    std::string query = after ? "&after=" + std::to_string(*after) : "";
+    std::string query = after.empty() ? "" : "&after=" + after;
     if (range.most) {
       query += "&limit=" + std::to_string(*range.most - shown);
     }
@@ -27,18 +47,15 @@ Outcome<std::optional<std::uint64_t>> each_page(const GetPage& get, std::uint64_
     }
     turn(*page);
     shown += list_at(*page, list).size();
-    if (member(*page, "next").is_null()) {
-      return std::optional<std::uint64_t>();
+    const std::string next = next_of(*page);
+    if (next.empty() || (range.most && shown >= *range.most)) {
+      return next;
     }
-    const std::uint64_t next = count_at(*page, "next");
-    if (after && next <= *after) {
-      return plain_failure("the daemon's list of " + list + " goes round in circles: after trial " +
-                           std::to_string(*after) + " comes " + std::to_string(next));
+    if (!after.empty() && position_behind(next) <= position_behind(after)) {
+      return plain_failure("the daemon's list of " + list + " goes round in circles: after " + after +
+                           " comes " + next);
     }
     after = next;
-    if (range.most && shown >= *range.most) {
-      return after;
-    }
   }
 }
 
@@ -47,11 +64,16 @@ Outcome<std::optional<std::uint64_t>> each_page(const GetPage& get, std::uint64_
 Outcome<std::optional<std::uint64_t>> each_trial(const GetPage& get, std::uint64_t experiment,
                                                  const TrialRange& range,
                                                  const std::function<void(const Value&)>& show) {
-  return each_page(get, experiment, "trials", range, [&show](const Value& page) {
+  const Outcome<std::string> next = each_page(get, experiment, "trials", range, [&show](const Value& page) {
     for (const Value& trial : list_at(page, "trials")) {
       show(trial);
     }
   });
+  if (!next) {
+    return next.failure();
+  }
+  return next->empty() ? std::optional<std::uint64_t>()
+                       : std::optional<std::uint64_t>(std::strtoull(next->c_str(), nullptr, 10));
 }
 
 Outcome<std::uint64_t> each_checkpoint(const GetPage& get, std::uint64_t experiment,

@@ -145,7 +145,7 @@ std::string remarks_on(const Value& worker) {
 
 /// The worker meant by its number or its name, as GET /workers shows it.
 Outcome<Value> find_worker(const Server& server, const std::string& wanted) {
-  const Outcome<Value> answer = server.client().get("/api/v1/workers");
+  const Outcome<Value> answer = server.client().get_list("/api/v1/workers", "workers");
   if (!answer) {
     return answer.failure();
   }
@@ -202,7 +202,7 @@ int workers(const ServerOptions& options, bool devices, const Output& output) {
   if (!server) {
     return output.fail(server.failure());
   }
-  const Outcome<Value> answer = server->client().get("/api/v1/workers");
+  const Outcome<Value> answer = server->client().get_list("/api/v1/workers", "workers");
   if (!answer) {
     return output.fail(answer.failure());
   }

@@ -304,7 +304,8 @@ class Daemon {
                             .checks = &checks_,
                             .authentication = &*authentication_,
                             .secrets = &*secrets_,
-                            .tokens = &*tokens_};
+                            .tokens = &*tokens_,
+                            .lag = &net::lag_of(loop_)};
     const ServedRoutes routes = http_routes(*runtime_, *sessions_, about);
     const net::HttpRules rules{
         .large_bodies = {{"/api/v1/contexts/", "application/x-tar", contexts_->most_bytes()},
@@ -341,6 +342,8 @@ class Daemon {
     storage_.emplace(*runtime_, directory_->path());
     ownership_.emplace(loop_, *directory_, *store_, [this](const Error& error) { storage_failed(error); });
     remover_->remove_condemned();
+    lateness_ = net::watch_lateness(loop_);
+    static_cast<void>(net::lag_of(loop_).take_longest_turn());
     return Done{};
   }
 
@@ -506,6 +509,7 @@ class Daemon {
   net::Watch certificate_watch_;
   std::optional<OwnershipWatch> ownership_;
   net::Watch signals_;
+  net::Watch lateness_;
   net::Watch draining_;
   net::Background checks_{loop_, most_checks_at_once};  ///< Ends first: it calls the routes.
 };

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "daemon/http_request_context.hpp"
+#include "daemon/prometheus_text.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/stored.hpp"
@@ -48,6 +49,22 @@ void health(RequestContext& context, Call call) {
     health["why"] = storage.why;
   }
   call.reply(with(200, health));
+}
+
+void metrics(RequestContext& context, Call call) {
+  PrometheusText text;
+  if (net::LoopLag* lag = context.about.lag; lag != nullptr) {
+    const net::LoopLag::Lateness& lateness = lag->lateness();
+    text.histogram("event_loop_lag_seconds", "How late a timer of the daemon's loop was, ten times a second.",
+                   net::LoopLag::bounds_seconds, lateness.counts, lateness.sum_seconds);
+    text.gauge("event_loop_turn_max_seconds",
+               "The longest that one task held the daemon's loop since /metrics was read last.",
+               static_cast<double>(lag->take_longest_turn()) / 1e9);
+  }
+  HttpResponse response;
+  response.content_type = PrometheusText::content_type;
+  response.body = text.take();
+  call.reply(std::move(response));
 }
 
 void version(RequestContext& context, Call call) {
@@ -170,6 +187,7 @@ constexpr std::string_view events_query[] = {"after", "limit", "experiment"};
 constexpr Route table[] = {
     {"GET", "/healthz", Role::anyone, &health},
     {"GET", "/version", Role::anyone, &version},
+    {"GET", "/metrics", Role::viewer, &metrics},
     {"GET", "/api/v1/status", Role::viewer, &status},
     {"GET", "/api/v1/events", Role::viewer, &events, events_query},
     {"POST", "/api/v1/store/backup", Role::admin, &back_up},

@@ -92,11 +92,17 @@ void submit(RequestContext& request_context, Call call) {
 }
 
 void list(RequestContext& request_context, Call call) {
-  Value::List list;
-  for (const auto& [id, record] : request_context.runtime.engine().experiments()) {
-    list.push_back(proto::experiment_summary(record));
+  auto page = NumberedPage::of(call, "experiments");
+  if (!page) {
+    request_context.answer(call, failure(page.error()));
+    return;
   }
-  request_context.answer(call, with(200, Value::Map{{"experiments", std::move(list)}}));
+  const auto& experiments = request_context.runtime.engine().experiments();
+  auto next = experiments.upper_bound(engine::ExperimentId(page->after()));
+  for (; next != experiments.end() && page->takes_more(); ++next) {
+    page->add(next->first.number(), proto::experiment_summary(next->second));
+  }
+  request_context.answer(call, page->answer(next != experiments.end()));
 }
 
 void show(RequestContext& request_context, Call call) {
@@ -125,7 +131,7 @@ void best(RequestContext& request_context, Call call) {
 }
 
 void checkpoints(RequestContext& request_context, Call call) {
-  answer_page(request_context, call, {"checkpoints", &proto::checkpoints_of},
+  answer_page(request_context, call, {"checkpoints", &proto::count_of_checkpoints, &proto::checkpoint_of},
               [](const engine::ExperimentRecord& record) {
                 return Value::Map{{"being_deleted", integer(record.condemned.size())}};
               });
@@ -164,7 +170,7 @@ void set_limits(RequestContext& request_context, Call call) {
 
 constexpr Route table[] = {
     {"POST", "/api/v1/experiments", Role::operate, &submit},
-    {"GET", "/api/v1/experiments", Role::viewer, &list},
+    {"GET", "/api/v1/experiments", Role::viewer, &list, page_query},
     {"GET", "/api/v1/experiments/#", Role::viewer, &show},
     {"PATCH", "/api/v1/experiments/#", Role::operate, &set_limits},
     {"GET", "/api/v1/experiments/#/config", Role::viewer, &config},

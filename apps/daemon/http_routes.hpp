@@ -14,6 +14,7 @@
 #include "daemon/worker_sessions.hpp"
 #include "hpsearch/net/background.hpp"
 #include "hpsearch/net/http.hpp"
+#include "hpsearch/net/loop_lag.hpp"
 
 namespace hpsearch::daemon {
 
@@ -29,6 +30,7 @@ struct AboutDaemon {
   Authentication* authentication = nullptr;  ///< Must be set.
   const SealedSecrets* secrets = nullptr;    ///< None where configurations are stored as they come.
   Tokens* tokens = nullptr;                  ///< None where there are no files.
+  net::LoopLag* lag = nullptr;  ///< Of the loop that serves the routes; none where nobody measures it.
 };
 
 /// The HTTP interface: one table from method and path to a handler. Runtime and gate must outlive it.

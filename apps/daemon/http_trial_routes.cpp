@@ -36,8 +36,9 @@ Value trial_now(RequestContext& context, const engine::ExperimentRecord& record,
 
 void trials(RequestContext& context, Call call) {
   answer_page(context, call,
-              {"trials", [&context](const engine::ExperimentRecord& record, TrialNumber number) {
-                 return Value::List{trial_now(context, record, number)};
+              {"trials", [](const engine::ExperimentRecord&, TrialNumber) { return std::size_t{1}; },
+               [&context](const engine::ExperimentRecord& record, TrialNumber number, std::size_t) {
+                 return trial_now(context, record, number);
                }});
 }
 
@@ -54,13 +55,21 @@ void trial(RequestContext& context, Call call) {
   context.answer(call, with(200, value));
 }
 
-Value checkpoints_now(const engine::ExperimentRecord& record, TrialNumber number) {
-  return Value::Map{{"checkpoints", proto::checkpoints_of(record, number)}};
+/// Their numbers on the pages are their places in the order of their coming, from 1.
+HttpResponse checkpoints_page(const engine::ExperimentRecord& record, TrialNumber number, NumberedPage page) {
+  const std::uint64_t total = proto::count_of_checkpoints(record, number);
+  std::uint64_t place = std::min(page.after(), total);
+  for (; place < total && page.takes_more(); ++place) {
+    page.add(place + 1, proto::checkpoint_of(record, number, place));
+  }
+  return page.answer(place < total);
 }
 
 void checkpoints(RequestContext& context, Call call) {
   const auto record = context.experiment_with_trial(call);
-  context.answer(call, record ? Result<Value>(checkpoints_now(**record, call.trial())) : record.error());
+  const auto page = NumberedPage::of(call, "checkpoints");
+  context.answer(call, record && page ? checkpoints_page(**record, call.trial(), *page)
+                                      : failure(record ? page.error() : record.error()));
 }
 
 void delete_checkpoints(RequestContext& context, Call call) {
@@ -83,7 +92,7 @@ void delete_checkpoints(RequestContext& context, Call call) {
     return;
   }
   context.perform(call, std::move(command), [&context, id = call.experiment(), trial = call.trial()] {
-    return with(200, checkpoints_now(*context.runtime.engine().find(id), trial));
+    return checkpoints_page(*context.runtime.engine().find(id), trial, *NumberedPage::of({}, "checkpoints"));
   });
 }
 
@@ -180,7 +189,7 @@ void metrics(RequestContext& context, Call call) {
 constexpr std::string_view after_query[] = {"after"};
 
 constexpr Route table[] = {
-    {"GET", "/api/v1/experiments/#/trials/#/checkpoints", Role::viewer, &checkpoints},
+    {"GET", "/api/v1/experiments/#/trials/#/checkpoints", Role::viewer, &checkpoints, page_query},
     {"POST", "/api/v1/experiments/#/trials/#/checkpoints/delete", Role::operate, &delete_checkpoints},
     {"GET", "/api/v1/experiments/#/trials", Role::viewer, &trials, page_query},
     {"GET", "/api/v1/experiments/#/trials/#", Role::viewer, &trial},

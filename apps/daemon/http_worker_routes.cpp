@@ -1,6 +1,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/http_pages.hpp"
 #include "daemon/http_request_context.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
 #include "hpsearch/proto/client_api.hpp"
@@ -38,11 +39,17 @@ Value worker_now(RequestContext& context, const engine::WorkerRecord& worker) {
 }
 
 void workers(RequestContext& context, Call call) {
-  Value::List list;
-  for (const auto& [id, worker] : context.runtime.engine().workers()) {
-    list.push_back(worker_now(context, worker));
+  auto page = NumberedPage::of(call, "workers");
+  if (!page) {
+    context.answer(call, failure(page.error()));
+    return;
   }
-  context.answer(call, with(200, Value::Map{{"workers", std::move(list)}}));
+  const auto& workers = context.runtime.engine().workers();
+  auto next = workers.upper_bound(engine::WorkerId(page->after()));
+  for (; next != workers.end() && page->takes_more(); ++next) {
+    page->add(next->first.number(), worker_now(context, next->second));
+  }
+  context.answer(call, page->answer(next != workers.end()));
 }
 
 void change_worker(RequestContext& context, const Call& call, engine::Command command) {
@@ -118,7 +125,7 @@ void disown(RequestContext& context, Call call) {
 constexpr std::string_view lease_query[] = {"lease"};
 
 constexpr Route table[] = {
-    {"GET", "/api/v1/workers", Role::viewer, &workers},
+    {"GET", "/api/v1/workers", Role::viewer, &workers, page_query},
     {"POST", "/api/v1/workers/#/quarantine", Role::operate, &quarantine},
     {"POST", "/api/v1/workers/#/release", Role::operate, &release},
     {"POST", "/api/v1/workers/#/attempts/#/#/#/adopt", Role::operate, &adopt, lease_query},

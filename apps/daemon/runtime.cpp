@@ -15,7 +15,8 @@ using engine::Duration;
 using engine::Status;
 
 constexpr std::chrono::seconds look_every{1};
-constexpr std::size_t most_waiting = 8;  // Steps whose events have yet to be stored.
+constexpr std::size_t most_waiting = 8;   // Steps whose events have yet to be stored.
+constexpr std::size_t most_orders = 128;  // Carried out in one turn of the loop: each is spelled and sent.
 
 // Looks are a second apart. If it was much longer, it was we who stood still (stopped, swapped out,
 // suspended), and then the silence of others says nothing: what they sent meanwhile lies unread before us.
@@ -115,17 +116,41 @@ engine::Result<Runtime::Outcome> Runtime::perform(engine::Command command, Answe
   arm_deadline();
   const Outcome outcome{effects.created, effects.joined};
   if (!effects.events.empty() || !effects.orders.empty() || answer) {
-    committer_->commit(std::move(effects.events),
-                       [this, orders = std::move(effects.orders), answer = std::move(answer), outcome] {
-                         for (const engine::Order& order : orders) {
-                           on_order_(order);
-                         }
-                         if (answer) {
-                           answer(outcome);
-                         }
-                       });
+    auto outgoing =
+        std::make_shared<Outgoing>(Outgoing{std::move(effects.orders), 0, std::move(answer), outcome});
+    committer_->commit(std::move(effects.events), [this, outgoing] {
+      outgoing_.push_back(outgoing);
+      if (outgoing_.size() == 1) {
+        send_some();
+      }
+    });
   }
   return outcome;
+}
+
+/// What one step decides may be an order for each slot of the cluster.
+void Runtime::send_some() {
+  const std::weak_ptr<bool> alive = alive_;
+  std::size_t sent = 0;
+  while (!alive.expired() && !outgoing_.empty()) {
+    Outgoing& first = *outgoing_.front();
+    for (; first.next < first.orders.size() && sent < most_orders; ++sent) {
+      on_order_(first.orders[first.next++]);
+    }
+    if (first.next < first.orders.size()) {
+      loop_.post([this, alive] {
+        if (!alive.expired()) {
+          send_some();
+        }
+      });
+      return;
+    }
+    const std::shared_ptr<Outgoing> done = std::move(outgoing_.front());
+    outgoing_.pop_front();
+    if (done->answer) {
+      done->answer(done->outcome);
+    }
+  }
 }
 
 void Runtime::arm_deadline() {

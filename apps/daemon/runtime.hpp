@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -8,6 +10,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/committer.hpp"
 #include "daemon/store/event_store.hpp"
@@ -77,7 +80,7 @@ class Runtime {
   /// Runs `then` when everything the engine shows now is durable.
   void when_durable(std::function<void()> then);
   void read(std::function<Committer::Then(EventStore&)> job) { committer_->read(std::move(job)); }
-  [[nodiscard]] bool idle() const noexcept { return committer_->idle(); }
+  [[nodiscard]] bool idle() const noexcept { return committer_->idle() && outgoing_.empty(); }
 
   /// While true, nothing can be made durable for lack of room, and everything that has to be waits.
   [[nodiscard]] bool stalled() const noexcept { return committer_ != nullptr && committer_->stalled(); }
@@ -106,7 +109,17 @@ class Runtime {
   [[nodiscard]] Committer::Counters store_counters() const { return committer_->counters(); }
 
  private:
+  /// What a step has to tell others, once it is durable.
+  struct Outgoing {
+    std::vector<engine::Order> orders;
+    std::size_t next = 0;
+    Answer answer;
+    Outcome outcome;
+  };
+
   void note(const engine::Event& event);
+  /// Carries out orders and answers in the order of their steps, a limited number in each turn of the loop.
+  void send_some();
   void check_timers();
   /// Budgets of time end to the moment, not at the next look.
   void arm_deadline();
@@ -136,6 +149,8 @@ class Runtime {
   double engine_seconds_ = 0;
   Storage storage_;
   OnOrder on_order_;
+  std::deque<std::shared_ptr<Outgoing>> outgoing_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // What was posted may outlive us.
   engine::Instant last_look_;
   engine::Duration wall_ahead_;  ///< As it was noted last.
   net::Watch clock_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <utility>
 
 #include "daemon/access/token.hpp"
@@ -22,9 +23,27 @@ constexpr std::chrono::seconds tick_every{1};
 constexpr Duration superseded_for = Duration::seconds(60);
 // Who is told that there is no room for its reports sends them again after this.
 constexpr std::uint64_t busy_ms = 4'000;
+// What one step of the engine takes from a frame; workers send as many at most. A checkpoint is compared with
+// all that its trial has.
+constexpr std::size_t most_reports = 512;
+constexpr std::size_t most_checkpoints = 16;
+// Every one is spelled whenever the workers are listed.
+constexpr std::size_t most_devices = 512;
 // Memory is set aside per slot: what a stranger claims to have is bounded.
-constexpr std::uint64_t most_slots = 4'096;
+constexpr std::uint64_t most_slots = 1'024;
 constexpr std::uint64_t longest_silence_ms = 10ULL * 365 * 24 * 3'600 * 1'000;
+
+/// How many of the reports, from the first on, one step may take.
+std::size_t reports_of_a_step(const proto::Reports& reports) {
+  std::size_t checkpoints = 0;
+  for (std::size_t i = 0; i < reports.reports.size(); ++i) {
+    checkpoints += std::holds_alternative<engine::CheckpointReport>(reports.reports[i]) ? 1U : 0U;
+    if (i == most_reports || checkpoints > most_checkpoints) {
+      return i;
+    }
+  }
+  return reports.reports.size();
+}
 
 }  // namespace
 
@@ -259,6 +278,13 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
            hello.incarnation);
     return;
   }
+  if (hello.devices.size() > most_devices) {
+    refuse(peer,
+           "the worker has " + std::to_string(hello.devices.size()) + " devices; at most " +
+               std::to_string(most_devices) + " are possible",
+           hello.incarnation);
+    return;
+  }
   if (is_clone(peer, hello)) {
     return;
   }
@@ -360,8 +386,13 @@ void WorkerSessions::take(const net::Peer& peer, WorkerId worker, const proto::F
     report_refusal(runtime_.perform(engine::ConfirmStart{worker, started->key}));
   } else if (const auto* reports = std::get_if<proto::Reports>(&message)) {
     launch_acknowledged(worker, reports->key);
-    report_refusal(
-        runtime_.perform(engine::TakeReports{worker, reports->key, reports->first_seq, reports->reports}));
+    const std::size_t taken = reports_of_a_step(*reports);
+    const auto end = reports->reports.begin() + static_cast<std::ptrdiff_t>(taken);
+    report_refusal(runtime_.perform(
+        engine::TakeReports{worker, reports->key, reports->first_seq, {reports->reports.begin(), end}}));
+    if (taken < reports->reports.size()) {
+      send(worker, proto::Nack{reports->key, reports->first_seq + taken});  // The rest in turns of its own.
+    }
   } else if (const auto* ack = std::get_if<proto::DecisionAck>(&message)) {
     counterparts_[worker].outbox.decision_acknowledged(ack->key, ack->decision);
   } else if (const auto* part = std::get_if<proto::LogPart>(&message)) {

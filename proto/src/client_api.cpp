@@ -165,20 +165,29 @@ Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
   return value;
 }
 
-Value::List checkpoints_of(const ExperimentRecord& experiment, engine::TrialNumber number) {
+std::size_t count_of_checkpoints(const ExperimentRecord& experiment, engine::TrialNumber number) {
   const TrialRecord& trial = experiment.trials[number.number()];
+  return trial.checkpoints ? trial.checkpoints->kept.size() : 0;
+}
+
+Value checkpoint_of(const ExperimentRecord& experiment, engine::TrialNumber number, std::size_t place) {
+  const engine::KnownCheckpoints& known = *experiment.trials[number.number()].checkpoints;
+  const engine::KnownCheckpoint& checkpoint = known.kept[place];
+  return Value::Map{{"id", engine::checkpoint_id(experiment.id, number, checkpoint.path)},
+                    {"trial", count_value(number.number())},
+                    {"step", units_value(checkpoint.step)},
+                    {"metric", checkpoint.metric ? Value(*checkpoint.metric) : Value{}},
+                    {"path", checkpoint.path},
+                    {"files", count_value(checkpoint.files)},
+                    {"bytes", count_value(checkpoint.bytes)},
+                    {"latest", checkpoint.path == known.latest},
+                    {"best", checkpoint.path == known.best}};
+}
+
+Value::List checkpoints_of(const ExperimentRecord& experiment, engine::TrialNumber number) {
   Value::List list;
-  for (std::size_t i = 0; trial.checkpoints && i < trial.checkpoints->kept.size(); ++i) {
-    const engine::KnownCheckpoint& checkpoint = trial.checkpoints->kept[i];
-    list.push_back(Value::Map{{"id", engine::checkpoint_id(experiment.id, number, checkpoint.path)},
-                              {"trial", count_value(number.number())},
-                              {"step", units_value(checkpoint.step)},
-                              {"metric", checkpoint.metric ? Value(*checkpoint.metric) : Value{}},
-                              {"path", checkpoint.path},
-                              {"files", count_value(checkpoint.files)},
-                              {"bytes", count_value(checkpoint.bytes)},
-                              {"latest", checkpoint.path == trial.checkpoints->latest},
-                              {"best", checkpoint.path == trial.checkpoints->best}});
+  for (std::size_t i = 0; i < count_of_checkpoints(experiment, number); ++i) {
+    list.push_back(checkpoint_of(experiment, number, i));
   }
   return list;
 }
@@ -202,8 +211,8 @@ Value::List workers_of(const TrialRecord& trial) {
 
 Value trial_value(const ExperimentRecord& experiment, engine::TrialNumber number, Instant now) {
   const TrialRecord& trial = experiment.trials[number.number()];
-  const engine::KnownCheckpoints checkpoints =
-      trial.checkpoints ? *trial.checkpoints : engine::KnownCheckpoints{};
+  static const engine::KnownCheckpoints none;
+  const engine::KnownCheckpoints& checkpoints = trial.checkpoints ? *trial.checkpoints : none;
   return Value::Map{
       {"trial", count_value(number.number())},
       {"id", count_value(trial.id.number())},

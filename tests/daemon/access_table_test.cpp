@@ -17,6 +17,7 @@ using Rights = std::map<std::pair<std::string, std::string>, Role>;
 const Rights rights{
     {{"GET", "/healthz"}, Role::anyone},
     {{"GET", "/version"}, Role::anyone},
+    {{"GET", "/metrics"}, Role::viewer},
     {{"GET", "/api/v1/status"}, Role::viewer},
     {{"GET", "/api/v1/events"}, Role::viewer},
     {{"POST", "/api/v1/store/backup"}, Role::admin},

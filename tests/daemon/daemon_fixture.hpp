@@ -105,7 +105,8 @@ class DaemonFixture {
                                              .checks = checks.get(),
                                              .authentication = authentication.get(),
                                              .secrets = secrets,
-                                             .tokens = &tokens});
+                                             .tokens = &tokens,
+                                             .lag = &net::lag_of(loop)});
     std::filesystem::create_directories(folder.path() / "uploads");
     auto listening =
         net::HttpServer::listen(loop, "127.0.0.1:0", routes.handler,

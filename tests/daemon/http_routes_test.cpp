@@ -335,6 +335,45 @@ TEST_F(HttpRoutes, TrialsAreShownPageByPage) {
   }
 }
 
+TEST_F(HttpRoutes, ExperimentsAndWorkersAreShownPageByPage) {
+  begin_a_search();
+  ASSERT_EQ(post("/api/v1/experiments", submission(1)).status, 201U);
+  const auto first = get("/api/v1/experiments?limit=1");
+  EXPECT_EQ(first.count("experiments"), 1U);
+  EXPECT_EQ(first.at("next"), "1");
+  const auto second = get("/api/v1/experiments?after=1");
+  EXPECT_EQ(second.count("experiments"), 1U);
+  EXPECT_EQ(second.at("next"), "null");
+  EXPECT_EQ(get("/api/v1/workers?after=1").count("workers"), 0U);
+  for (const char* bad : {"?limit=0", "?limit=x", "?after=-1", "?limti=1"}) {
+    EXPECT_EQ(get("/api/v1/experiments" + std::string(bad)).status, 400U) << bad;
+    EXPECT_EQ(get("/api/v1/workers" + std::string(bad)).status, 400U) << bad;
+  }
+}
+
+TEST_F(HttpRoutes, MetricsShowTheLagOfTheLoop) {
+  net::LoopLag& lag = net::lag_of(daemon_.loop);
+  lag.was_late(std::chrono::milliseconds(3));
+  AboutDaemon about;
+  about.authentication = daemon_.authentication.get();
+  about.lag = &lag;
+  const ServedRoutes routes = http_routes(*daemon_.runtime, *daemon_.sessions, about);
+  net::HttpResponse shown;
+  routes.handler({"GET", "/metrics", {}, {}, "", {}, {::geteuid(), "uid"}},
+                 [&](net::HttpResponse response) { shown = std::move(response); });
+  EXPECT_EQ(shown.status, 200U);
+  EXPECT_EQ(shown.content_type, "text/plain; version=0.0.4; charset=utf-8");
+  for (const char* line :
+       {"# TYPE hpsearch_event_loop_lag_seconds histogram\n",
+        "hpsearch_event_loop_lag_seconds_bucket{le=\"0.0025\"} 0\n",
+        "hpsearch_event_loop_lag_seconds_bucket{le=\"0.005\"} 1\n",
+        "hpsearch_event_loop_lag_seconds_bucket{le=\"+Inf\"} 1\n",
+        "hpsearch_event_loop_lag_seconds_sum 0.003\n", "hpsearch_event_loop_lag_seconds_count 1\n",
+        "# TYPE hpsearch_event_loop_turn_max_seconds gauge\n"}) {
+    EXPECT_NE(shown.body.find(line), std::string::npos) << line << "in\n" << shown.body;
+  }
+}
+
 TEST_F(HttpRoutes, CheckpointsAreShownPageByPage) {
   begin_a_search();
   const auto checkpoint = [](std::uint64_t step) {
@@ -348,11 +387,20 @@ TEST_F(HttpRoutes, CheckpointsAreShownPageByPage) {
   ASSERT_GE(kept, 1U) << whole.text;
   EXPECT_EQ(whole.at("next"), "null");
   EXPECT_EQ(whole.at("being_deleted"), std::to_string(2 - kept));
-  EXPECT_EQ(get(all + "?limit=1").count("checkpoints"), kept) << "a page ends behind a whole trial";
+  const auto first = get(all + "?limit=1");
+  EXPECT_EQ(first.count("checkpoints"), 1U);
+  EXPECT_EQ(first.at("next"), kept > 1 ? "\"0.1\"" : "0") << "a page may end within a trial";
+  EXPECT_EQ(get(all + "?after=0.1").count("checkpoints"), kept - 1);
+  EXPECT_EQ(get(all + "?after=9.9").at("next"), "null");
+  EXPECT_EQ(get(all + "?after=0.x").status, 400U);
   EXPECT_EQ(get(all + "?after=0").count("checkpoints"), 0U);
   EXPECT_EQ(get(all + "?limit=0").status, 400U);
   EXPECT_EQ(get("/api/v1/experiments/9/checkpoints").status, 404U);
-  EXPECT_EQ(get("/api/v1/experiments/1/trials/0/checkpoints").count("checkpoints"), kept);
+  const std::string of_trial = "/api/v1/experiments/1/trials/0/checkpoints";
+  EXPECT_EQ(get(of_trial).count("checkpoints"), kept);
+  EXPECT_EQ(get(of_trial).at("next"), "null");
+  EXPECT_EQ(get(of_trial + "?limit=1").count("checkpoints"), 1U);
+  EXPECT_EQ(get(of_trial + "?after=1").count("checkpoints"), kept - 1);
   EXPECT_EQ(get("/api/v1/experiments/1/trials/99/checkpoints").status, 404U);
 }
 

@@ -27,6 +27,11 @@ namespace hpsearch::proto {
 /// best. The trial must exist.
 [[nodiscard]] engine::Value::List checkpoints_of(const engine::ExperimentRecord& experiment,
                                                  engine::TrialNumber trial);
+/// How many checkpoints_of has, and one of them by its place from 0, which must exist.
+[[nodiscard]] std::size_t count_of_checkpoints(const engine::ExperimentRecord& experiment,
+                                               engine::TrialNumber trial);
+[[nodiscard]] engine::Value checkpoint_of(const engine::ExperimentRecord& experiment,
+                                          engine::TrialNumber trial, std::size_t place);
 /// The best trial as trial_value, or null.
 [[nodiscard]] engine::Value best_trial(const engine::ExperimentRecord& experiment, engine::Instant now);
 [[nodiscard]] engine::Value worker_value(const engine::WorkerRecord& worker);
