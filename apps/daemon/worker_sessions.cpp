@@ -29,8 +29,6 @@ constexpr std::size_t most_reports = 512;
 constexpr std::size_t most_checkpoints = 16;
 // Every one is spelled whenever the workers are listed.
 constexpr std::size_t most_devices = 512;
-// Memory is set aside per slot: what a stranger claims to have is bounded.
-constexpr std::uint64_t most_slots = 1'024;
 constexpr std::uint64_t longest_silence_ms = 10ULL * 365 * 24 * 3'600 * 1'000;
 
 /// How many of the reports, from the first on, one step may take.
@@ -270,11 +268,11 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
            hello.incarnation);
     return;
   }
-  if (hello.uid.empty() || hello.slots > most_slots) {
+  if (hello.uid.empty() || hello.slots > proto::max_worker_slots) {
     refuse(peer,
            hello.uid.empty() ? "the worker does not say who it is"
                              : "the worker offers " + std::to_string(hello.slots) + " slots; at most " +
-                                   std::to_string(most_slots) + " are possible",
+                                   std::to_string(proto::max_worker_slots) + " are possible",
            hello.incarnation);
     return;
   }

@@ -7,6 +7,7 @@
 
 #include "hpsearch/proto/record.hpp"
 #include "hpsearch/proto/spell_attempt.hpp"
+#include "hpsearch/proto/wire.hpp"
 
 namespace hpsearch::workers {
 
@@ -19,7 +20,7 @@ using engine::Value;
 
 namespace {
 
-constexpr std::uint64_t most_slots = 4096;
+using proto::max_worker_slots;
 // Shorter ones say too little to be meant.
 constexpr std::size_t shortest_uuid = 8;
 
@@ -115,7 +116,7 @@ Result<SlotPlan> plan_slots(std::string_view wanted, const std::vector<Device>& 
   const std::string_view base = factors.front();
   const std::optional<std::uint64_t> share =
       factors.size() == 1 ? std::optional<std::uint64_t>(1) : natural(factors[1]);
-  if (factors.size() > 2 || !share || *share == 0 || *share > most_slots) {
+  if (factors.size() > 2 || !share || *share == 0 || *share > max_worker_slots) {
     return wrong_slots(wanted,
                        "after * stands how many slots each GPU has, a number from 1 on, as in auto*4");
   }
@@ -124,16 +125,16 @@ Result<SlotPlan> plan_slots(std::string_view wanted, const std::vector<Device>& 
   const std::optional<std::uint64_t> count = natural(base);
   if (base == "cpu" || base.starts_with("cpu:")) {
     const std::optional<std::uint64_t> given = base == "cpu" ? std::optional(cores) : natural(base.substr(4));
-    if (factors.size() > 1 || !given || *given == 0 || *given > most_slots) {
-      return wrong_slots(wanted,
-                         "slots of the processors are cpu, one per core, or cpu:N with N from 1 to 4096");
+    if (factors.size() > 1 || !given || *given == 0 || *given > max_worker_slots) {
+      return wrong_slots(wanted, "slots of the processors are cpu, one per core, or cpu:N with N from 1 to " +
+                                     std::to_string(max_worker_slots));
     }
     plan.slots = *given;
     return plan;
   }
   if (base == "auto" || count) {
-    if (count && (*count == 0 || *count > most_slots)) {
-      return wrong_slots(wanted, "it must be from 1 to 4096");
+    if (count && (*count == 0 || *count > max_worker_slots)) {
+      return wrong_slots(wanted, "it must be from 1 to " + std::to_string(max_worker_slots));
     }
     if (usable.empty() && factors.size() > 1) {
       return wrong_slots(wanted, "there are no GPUs to share");
@@ -165,8 +166,8 @@ Result<SlotPlan> plan_slots(std::string_view wanted, const std::vector<Device>& 
       chosen.push_back(found.front());
     }
   }
-  if (chosen.size() * *share > most_slots) {
-    return wrong_slots(wanted, "these are more than 4096 slots");
+  if (chosen.size() * *share > max_worker_slots) {
+    return wrong_slots(wanted, "these are more than " + std::to_string(max_worker_slots) + " slots");
   }
   for (std::uint64_t round = 0; round < *share; ++round) {
     plan.devices.insert(plan.devices.end(), chosen.begin(), chosen.end());
@@ -255,7 +256,7 @@ Result<std::vector<SlotDevice>> slots_from(const Value& value) {
   std::vector<SlotDevice>& slots = devices->slots;
   const bool named =
       std::none_of(slots.begin(), slots.end(), [](const SlotDevice& slot) { return slot.uuid.empty(); });
-  if (!named || slots.size() > most_slots) {
+  if (!named || slots.size() > max_worker_slots) {
     return Error{Errc::corrupt, "it does not say which devices are behind which slots"};
   }
   return std::move(slots);

@@ -25,6 +25,9 @@ using Bytes = std::vector<std::byte>;
 /// No frame is larger; the receiver refuses before it reads.
 inline constexpr std::size_t max_frame_bytes = 256UL * 1024;
 
+/// No worker has more slots: memory is set aside for each, and all of them may be leased in one step.
+inline constexpr std::uint64_t max_worker_slots = 1024;
+
 /// Around every message.
 struct Envelope {
   std::uint64_t cluster = 0;  ///< First 8 bytes of the store's identity; 0 in a first HELLO.

@@ -94,7 +94,7 @@ struct SlotPlan {
 ///     cpu, cpu:N     slots of the processors, one per core or N, GPUs or not
 ///     …*K            each of these GPUs has K slots
 ///
-/// bad_request: anything else, or GPUs that are not there. At most 4096 slots.
+/// bad_request: anything else, or GPUs that are not there. At most proto::max_worker_slots slots.
 [[nodiscard]] engine::Result<SlotPlan> plan_slots(std::string_view wanted, const std::vector<Device>& usable,
                                                   std::uint64_t cores);
 
