@@ -17,8 +17,8 @@ namespace hpsearch::engine {
 struct Agenda {
   std::vector<ExperimentId> touched;  ///< Something of them changed since they were looked after.
   std::vector<ExperimentId>
-      unfinished;     ///< More of their trials are to end than one step may: the next step goes on.
-  ClaimQueue hungry;  ///< Active, and below their own limits.
+      unfinished;  ///< More of their trials are to end or to start than one step may: the next one goes on.
+  ClaimQueue hungry;                                     ///< Active, and below their own limits.
   std::set<std::pair<Instant, ExperimentId>> deadlines;  ///< When a budget of time will be spent.
   std::map<ExperimentId, Instant> deadline_of;
   /// What is put off, until when: a trial, or a worker.

@@ -12,6 +12,9 @@
 namespace hpsearch::engine {
 namespace {
 
+/// In one step: some milliseconds.
+constexpr std::uint64_t most_leases = 512;
+
 /// Slots of the workers that may run trials with these resources, used or not. With labels O(workers).
 std::uint64_t slots_for(const EngineState& state, const ResourcesConfig& wanted) {
   std::uint64_t slots = 0;
@@ -479,8 +482,16 @@ void schedule(Step& step) {
   touch_unfinished(step);
   touch_overdue(step);
   step.end_start_delays();
+  std::uint64_t granted = 0;
   do {
     look_after_touched(step);
+    if (granted == most_leases) {  // Others are served in between.
+      if (const auto hungry = step.agenda().hungry.begin(); hungry != step.agenda().hungry.end()) {
+        step.continue_in_next_step(hungry->experiment);
+      }
+      return;
+    }
+    ++granted;
   } while (fill_one(step));
 }
 
