@@ -97,7 +97,7 @@ class Logs(harness.Case):
         self.assertEqual([(attempt["worker"], attempt["cause"], attempt["failed"]) for attempt in document["attempts_made"]],
                          [("node-7", "exit code 3", True), ("node-7", "exit code 0", False)])
         self.worker.end()
-        self.assertIn("its worker is away; what came with its exit:\na warning\nTraceback: something is wrong\n", show())
+        self.assertIn("; the end of its stderr:\na warning\nTraceback: something is wrong\n", show(), "the daemon has kept it")
 
 
 class AfterARun(harness.Case):

@@ -12,7 +12,7 @@ STOPS_ONCE = """
 import os, signal, time
 os.kill(os.getppid(), signal.SIGSTOP)
 for step in range(1, 4):
-    print('HPSEARCH {"type":"report","step":%d,"metrics":{"loss":0.5}}' % step, flush=True)
+    print('HPSEARCH {"step": %d, "loss": 0.5}' % step, flush=True)
 """
 STOPS_FOR_EVER = """
 import os, signal, sys

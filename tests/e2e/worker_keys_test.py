@@ -88,6 +88,8 @@ class WorkerKeys(harness.Case):
         one = self.start_worker("one", "--server-key", server)
         harness.wait_for(lambda: self.present() == ["one"], "worker one to join", one.said)
         one.end()
+        # Its farewell may be lost; then its silence tells.
+        harness.wait_for(lambda: self.present() == [], "worker one to be away", self.cluster.daemon.said)
         # Another key, allowed for another worker, with the first one's identity.
         (self.folder / "one" / "curve.key").unlink()
         self.keys("allow", "thief", self.key_of("one"))
