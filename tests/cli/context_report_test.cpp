@@ -23,10 +23,9 @@ TEST(ContextReport, NamesTheFiveLargestDirectories) {
   for (const char* name : {"a/x", "b/x", "b/y/z", "c/x", "d/x", "e/x", "f/x"}) {
     files.push_back(file(name, 1'000U * static_cast<std::uint64_t>(name[0] - 'a' + 1)));
   }
-  EXPECT_THAT(
-      context_report({files, {}}),
-      ElementsAre(
-          "each trial gets a copy of 8 files, 9 MB: f/ (6 kB), e/ (5 kB), b/ (4 kB), d/ (4 kB), c/ (3 kB)"));
+  EXPECT_THAT(context_report({files, {}}),
+              ElementsAre("each trial gets a copy of 8 files, 9.0 MB: f/ (6.0 kB), e/ (5.0 kB), b/ (4.0 kB), "
+                          "d/ (4.0 kB), c/ (3.0 kB)"));
 }
 
 TEST(ContextReport, NamesWhatIsLeftOutByDefault) {

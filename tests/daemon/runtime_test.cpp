@@ -115,6 +115,9 @@ std::vector<engine::Event> log_of_waiting_trials(std::int64_t trials) {
   searcher["num_rungs"] = 2;
   searcher["max_concurrent_trials"] = trials;
   step(create);
+  while (engine.next_deadline() == engine.last_instant()) {
+    step(engine::CheckTimers{});
+  }
   double loss = 0;
   for (const engine::AttemptKey& key : std::vector(running)) {
     engine::TakeReports reports{engine::WorkerId(1), key, 1, {}};
@@ -173,7 +176,13 @@ TEST(Runtime, WhatWasNotDurableIsGoneAfterACrashAndTheRestIsThere) {
   fixture.pump_until([&] { return fixture.failure.has_value(); });
   EXPECT_FALSE(told);
   fixture.restart();
-  EXPECT_EQ(fixture.picture(), durable);
+  engine::Engine there(searchers::registry());
+  MemoryStore store(std::make_shared<MemoryDisk>(*fixture.disk));
+  ASSERT_TRUE(store.recover([&](const engine::Event& event) {
+    const bool of_the_start = std::holds_alternative<engine::TimeNoted>(event.body);
+    return of_the_start ? engine::Status(engine::Done{}) : there.replay(event);
+  }));
+  EXPECT_EQ(DaemonFixture::picture(there), durable);
 }
 
 TEST(Runtime, RefusalIsToldAndLeavesNoTrace) {

@@ -14,8 +14,11 @@ ParsedExperiment submit(const Value& tree) {
 }
 
 std::string notes_of(const Value& tree) {
-  const ParsedExperiment parsed = submit(tree);
+  ParsedExperiment parsed = submit(tree);
   EXPECT_EQ(lines(parsed.problems), "");
+  // Few of these trees search anything, which is no matter of the contract.
+  std::erase_if(parsed.notes,
+                [](const auto& note) { return note.what.starts_with("hold nothing to search"); });
   return lines(parsed.notes);
 }
 

@@ -40,13 +40,13 @@ TEST(MetricPattern, PlaceholdersTakeNumbersAsProgramsPrintThem) {
   ASSERT_TRUE(pattern);
   for (const char* number :
        {"0.91", "-1e-4", "+.5", "nan", "-inf", "Infinity", "92.5%", "1,234,567", "1.5k", "3"}) {
-    const auto found = pattern->find("epoch 3/9 acc=" + std::string(number) + " loss 7");
+    const std::string line = "epoch 3/9 acc=" + std::string(number) + " loss 7";
+    const auto found = pattern->find(line);
     ASSERT_TRUE(found) << number;
     EXPECT_EQ(found->value, number);
     EXPECT_EQ(found->step, "3");
   }
   EXPECT_FALSE(pattern->find("epoch 3/9 acc=unknown"));
-  EXPECT_EQ(refusal("{number} {number}"), "cannot be used: duplicate capture group name: value");
 }
 
 TEST(MetricPattern, BehindABackslashAPlaceholderIsText) {

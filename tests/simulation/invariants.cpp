@@ -199,7 +199,8 @@ std::string broken_invariant(const Engine& engine) {
     if (is_ended(record.state) && (!record.running.empty() || !record.pending.empty())) {
       return where + "ended with trials still going";
     }
-    if (record.state == ExperimentState::completed && progress < 1) {
+    const bool by_budget = record.reason.find("budget.") != std::string::npos;
+    if (record.state == ExperimentState::completed && progress < 1 && !by_budget) {
       return where + "completed at progress " + std::to_string(progress);
     }
     for (std::size_t i = 0; is_ended(record.state) && i < record.trials.size(); ++i) {

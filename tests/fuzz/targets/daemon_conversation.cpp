@@ -1,5 +1,6 @@
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -71,7 +72,7 @@ class Stage {
     const std::string lived = engine::state_text(runtime_->engine());
     end();
     boot();
-    HPSEARCH_CHECK(engine::state_text(runtime_->engine()) == lived, "a restart gives the same state");
+    HPSEARCH_CHECK(recovered_ == lived, "a restart gives the same state");
   }
 
  private:
@@ -121,6 +122,7 @@ class Stage {
         });
     const auto recovered = runtime_->recover();
     HPSEARCH_CHECK(recovered.has_value(), "what was stored can be read");
+    recovered_ = engine::state_text(runtime_->engine());  // The start itself adds to it.
     auto opened = daemon::WorkerSessions::open(
         *runtime_,
         [this](net::PeerPort::OnFrame on_frame) -> engine::Result<std::unique_ptr<net::PeerPort>> {
@@ -194,6 +196,7 @@ class Stage {
   simulation::Process process_;
   std::shared_ptr<daemon::MemoryDisk> disk_ = std::make_shared<daemon::MemoryDisk>();
   std::unique_ptr<daemon::MemoryStore> store_;
+  std::string recovered_;
   std::unique_ptr<daemon::Runtime> runtime_;
   std::unique_ptr<daemon::WorkerSessions> sessions_;
   net::PeerPort::OnFrame on_frame_;
