@@ -176,6 +176,7 @@ TEST(Runtime, WhatWasNotDurableIsGoneAfterACrashAndTheRestIsThere) {
   fixture.pump_until([&] { return fixture.failure.has_value(); });
   EXPECT_FALSE(told);
   fixture.restart();
+  fixture.pump_until([&] { return fixture.runtime->idle(); });
   engine::Engine there(searchers::registry());
   MemoryStore store(std::make_shared<MemoryDisk>(*fixture.disk));
   ASSERT_TRUE(store.recover([&](const engine::Event& event) {
