@@ -44,8 +44,8 @@ class StateDirectory {
 /// exists keeps its mode.
 [[nodiscard]] Outcome<engine::Done> make_private_directory(const std::filesystem::path& path);
 
-/// Where a run on a file keeps its state unless told otherwise: below the state home. usage: the variable
-/// that names the state home is wrong.
+/// The default state directory of a run on a file, below the state home. usage: the variable that names the
+/// state home is wrong.
 [[nodiscard]] Outcome<std::filesystem::path> default_state_directory(const std::string& stem);
 
 /// The state directory below the state home that a run in the current directory used last, if there is one.
