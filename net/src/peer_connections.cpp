@@ -22,6 +22,8 @@ constexpr int all_events = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVE
 constexpr std::size_t most_looked_at = 500;
 // A frame's header, what CURVE adds to it, heartbeats, and the handshake.
 constexpr std::uint64_t beside_a_frame = 64UL * 1024;
+// As much, or more, comes with each message; or what is unheard would grow with their number.
+constexpr std::uint64_t most_beside_a_message = 128;
 // HELLO and INITIATE with their metadata take less than one.
 constexpr std::uint64_t most_before_keys = 16UL * 1024;
 // Where there is always something left to deliver, nothing tells a message without end from a queue. No
@@ -93,7 +95,7 @@ void PeerConnections::heard(zmq::message_t& payload) {
     return;
   }
   Connection& connection = connections_[descriptor];
-  connection.heard_since_look = true;
+  connection.heard += payload.size() + most_beside_a_message;
   if (!connection.ever_heard) {
     connection.ever_heard = true;
     never_heard_.erase(descriptor);
@@ -167,14 +169,17 @@ bool PeerConnections::look_at(int descriptor, Connection& connection, bool drain
   if (!read_traffic(descriptor, traffic)) {
     return false;
   }
-  if (connection.heard_since_look || traffic.taken < connection.at_last_message) {
-    connection.heard_since_look = false;
-    connection.at_last_message = traffic.taken;
+  if (traffic.taken < connection.taken) {
+    connection.taken = 0;  // The number is another connection's now.
     connection.unheard = 0;
-    return true;
   }
-  const std::uint64_t unheard = traffic.taken - connection.at_last_message;
-  if (is_excessive(connection, unheard, traffic.acknowledged, drained)) {
+  // What is not yet in a message may have come right behind one: it counts.
+  const std::uint64_t come = connection.unheard + (traffic.taken - connection.taken);
+  const std::uint64_t unheard = come - std::min(come, connection.heard);
+  const bool silent = connection.heard == 0;
+  connection.heard = 0;
+  connection.taken = traffic.taken;
+  if (silent && is_excessive(connection, unheard, traffic.acknowledged, drained)) {
     if (end_connection(descriptor)) {
       log(Level::warning, connection.ever_heard ? "a peer's message does not end; it is disconnected"
                                                 : "a peer sends no message, but bytes; it is disconnected");

@@ -38,10 +38,9 @@ class PeerConnections {
  private:
   struct Connection {
     bool ever_heard = false;
-    bool heard_since_look = false;
-    std::uint64_t at_last_message =
-        0;                      ///< Bytes that had come when something was heard of it last, or a bit later.
-    std::uint64_t unheard = 0;  ///< Bytes since then, at the last look.
+    std::uint64_t heard = 0;    ///< Bytes of the messages since the last look.
+    std::uint64_t taken = 0;    ///< Bytes that had come at the last look.
+    std::uint64_t unheard = 0;  ///< Of these: in no message yet.
   };
 
   void take_events();

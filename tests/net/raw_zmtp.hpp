@@ -86,22 +86,45 @@ class RawZmtp {
   }
   static std::string frame(Part part, std::string_view body) { return frame(part, body, body.size()); }
 
-  /// Whether the other end has ended the connection; what it sends is forgotten.
-  [[nodiscard]] bool ended() const {
+  /// Whether the other end has ended the connection. Its heartbeats are answered, so that silence is no
+  /// reason to end; what else it sends is forgotten.
+  [[nodiscard]] bool ended() {
     for (;;) {
       pollfd look{descriptor_, POLLIN, 0};
       if (::poll(&look, 1, 0) <= 0) {
         return false;
       }
       char bytes[512];
-      if (::recv(descriptor_, bytes, sizeof bytes, 0) <= 0) {
+      const ssize_t some = ::recv(descriptor_, bytes, sizeof bytes, 0);
+      if (some <= 0) {
         return true;
       }
+      unread_.append(bytes, static_cast<std::size_t>(some));
+      answer_heartbeats();
     }
   }
 
  private:
+  /// Every frame of a ROUTER that has nothing to say is short: flags, size, body.
+  void answer_heartbeats() {
+    constexpr std::string_view ping("\x04PING", 5);
+    constexpr std::size_t time_to_live = 2;
+    while (unread_.size() >= 2) {
+      const auto size = static_cast<unsigned char>(unread_[1]);
+      if (unread_.size() < 2UL + size) {
+        return;
+      }
+      const std::string body = unread_.substr(2, size);
+      unread_.erase(0, 2UL + size);
+      if (body.starts_with(ping)) {
+        const std::string pong = "\x04PONG" + body.substr(ping.size() + time_to_live);
+        send(std::string(1, '\x04') + static_cast<char>(pong.size()) + pong);
+      }
+    }
+  }
+
   int descriptor_;
+  std::string unread_;
 };
 
 }  // namespace hpsearch::net
