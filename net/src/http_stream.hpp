@@ -3,6 +3,7 @@
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/basic_stream.hpp>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -86,5 +87,15 @@ class HttpStream {
   std::shared_ptr<asio::ssl::context> context_;  ///< As long as the stream needs it.
   std::optional<asio::ssl::stream<Plain&>> tls_;
 };
+
+/// Of an end of a TCP connection; the unspecified address for anything else.
+inline asio::ip::address ip_address_of(const AnyStream::endpoint& endpoint) {
+  asio::ip::tcp::endpoint ip;
+  if (endpoint.size() > ip.capacity()) {
+    return {};
+  }
+  std::memcpy(ip.data(), endpoint.data(), endpoint.size());
+  return ip.address();
+}
 
 }  // namespace hpsearch::net

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <atomic>
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "asio.hpp"
+#include "hpsearch/net/http.hpp"
+#include "http_site.hpp"
+#include "http_stream.hpp"
+#include "unix_socket.hpp"
+
+namespace hpsearch::net {
+
+class HttpSession;
+
+/// What the sessions of one server share; they may outlive it for the moment their last handler takes.
+struct HttpSessions {
+  HttpSessions(Loop::Impl& loop, HttpServer::Handler handle, HttpRules its_rules)
+      : io(loop.io),
+        lag(loop.lag),
+        acceptor(loop.io),
+        retry(loop.io),
+        handler(std::move(handle)),
+        rules(std::move(its_rules)) {}
+
+  asio::io_context& io;
+  LoopLag& lag;
+  asio::basic_socket_acceptor<AnyStream> acceptor;
+  asio::steady_timer retry;
+  HttpServer::Handler handler;
+  HttpRules rules;
+  std::string configured_host;  ///< "" on a Unix socket.
+  std::optional<SocketFile> socket_file;
+  std::map<std::string, std::size_t> connections_of;  ///< By the peer's name.
+  std::set<HttpSession*> sessions;
+  std::size_t answering = 0;
+  std::shared_ptr<std::atomic<std::uint64_t>> uploaded_bytes =
+      std::make_shared<std::atomic<std::uint64_t>>(0);
+  std::uint64_t waits = 0;  ///< How many times a session began to wait for a request.
+  bool closing = false;
+};
+
+/// One connection: reads a request, has it answered, and waits for the next one. It lives as long as its
+/// handlers.
+class HttpSession : public std::enable_shared_from_this<HttpSession> {
+ public:
+  HttpSession(std::shared_ptr<HttpSessions> shared, AnyStream::socket socket, HttpPeer from);
+  HttpSession(const HttpSession&) = delete;
+  HttpSession& operator=(const HttpSession&) = delete;
+  ~HttpSession();
+
+  void start();
+  void close();
+
+  [[nodiscard]] bool answering() const noexcept { return answering_; }
+  [[nodiscard]] const std::string& from() const noexcept { return from_.name; }
+  /// Since when it waits for a request or reads one; a place in the order of all sessions.
+  [[nodiscard]] std::uint64_t waits_since() const noexcept { return waits_since_; }
+
+ private:
+  void wait_for_request();
+  void read_header();
+  /// The whole head first, and as it came: the parser would unfold and merge what is ambiguous.
+  void read_head();
+  void parse_head();
+  /// All that can be told without the body.
+  void check_head();
+  void read_body();
+  [[nodiscard]] std::size_t most_bytes() const;
+  /// A large body goes to the disk: many at once must not fill the memory.
+  void receive_upload();
+  void read_rest();
+  void reading_failed(AsioError error);
+  void take_body();
+  [[nodiscard]] bool is_large() const;
+  void dispatch();
+  /// Where this connection came in.
+  HttpSite site();
+  static bool is_json(std::string_view content_type);
+  void refuse(HttpResponse response);
+  void send(HttpResponse response);
+  template <class Message>
+  Message head_of(const HttpResponse& response, Message message);
+  template <class Message>
+  void write(Message& message, std::uint64_t size);
+  void written(AsioError error);
+  /// Ends the connection so that the answer arrives: closing with bytes unread would reset it on the way.
+  void finish();
+  /// Reads what still comes, or the other end would lose the answer. The deadline ends it.
+  void linger();
+  void set_answering(bool answering);
+
+  std::shared_ptr<HttpSessions> shared_;
+  HttpStream stream_;
+  HttpPeer from_;
+  boost::beast::flat_buffer buffer_{64 * 1024};
+  std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
+  std::optional<boost::beast::http::request_parser<boost::beast::http::file_body>> upload_parser_;
+  HttpRequest request_;  ///< The one that is read.
+  boost::beast::http::response<boost::beast::http::empty_body> interim_;
+  boost::beast::http::response<boost::beast::http::string_body> response_;
+  boost::beast::http::response<boost::beast::http::file_body> file_response_;
+  boost::beast::http::response<boost::beast::http::empty_body> head_;
+  bool is_head_ = false;
+  const LargeBodies* large_ = nullptr;  ///< That this request's path may have.
+  bool keep_alive_ = true;
+  bool answering_ = false;
+  std::uint64_t waits_since_ = 0;
+};
+
+}  // namespace hpsearch::net
