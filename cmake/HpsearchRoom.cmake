@@ -64,8 +64,10 @@ function(hpsearch_room name)
   target_link_libraries(hpsearch_${name}
     PUBLIC ${ROOM_PUBLIC}
     PRIVATE ${ROOM_PRIVATE} $<BUILD_INTERFACE:hpsearch_build_flags>)
-  hpsearch_unite(hpsearch_${name} ALL)
-  if(NOT ROOM_NO_INSTALL)
+  if(ROOM_NO_INSTALL)
+    hpsearch_unite(hpsearch_${name} PROGRAMS)
+  else()
+    hpsearch_unite(hpsearch_${name} ALL)
     set_property(GLOBAL APPEND PROPERTY HPSEARCH_INSTALLED_ROOMS hpsearch_${name})
   endif()
 endfunction()

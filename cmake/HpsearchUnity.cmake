@@ -1,17 +1,21 @@
 # Compiles several sources of a target as one, where their names allow it (tools/unity_groups.py): a third of the time.
-#   HPSEARCH_UNITY  OFF, TESTS (what tests) or ALL (what is tested, too). Where every source has to be compiled alone, or
-#                   a command to compile it is looked up (clang-tidy, planted faults), rooms stay as they are: TESTS.
-set(HPSEARCH_UNITY "OFF" CACHE STRING "Compile several sources as one: OFF, TESTS or ALL")
-if(NOT HPSEARCH_UNITY MATCHES "^(OFF|TESTS|ALL)$")
-  message(FATAL_ERROR "HPSEARCH_UNITY is \"${HPSEARCH_UNITY}\"; it must be OFF, TESTS or ALL")
+#   HPSEARCH_UNITY  OFF; TESTS: what tests; PROGRAMS: the programs and the rooms that are not installed, too; ALL. Each
+#                   goes as far as the one before and further. Where a command to compile a source is looked up (planted
+#                   faults), and for headers that others include, installed rooms stay as they are: at most PROGRAMS.
+set(HPSEARCH_UNITY "OFF" CACHE STRING "Compile several sources as one: OFF, TESTS, PROGRAMS or ALL")
+set(hpsearch_unity_reach OFF TESTS PROGRAMS ALL)
+if(NOT HPSEARCH_UNITY IN_LIST hpsearch_unity_reach)
+  message(FATAL_ERROR "HPSEARCH_UNITY is \"${HPSEARCH_UNITY}\"; it must be OFF, TESTS, PROGRAMS or ALL")
 endif()
 if(HPSEARCH_UNITY)
   find_program(HPSEARCH_SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
 endif()
 
-# hpsearch_unite(<target> <TESTS|ALL>): when HPSEARCH_UNITY goes that far. After all sources of the target were named.
+# hpsearch_unite(<target> <TESTS|PROGRAMS|ALL>): when HPSEARCH_UNITY goes that far. After all sources of the target were named.
 function(hpsearch_unite target kind)
-  if(NOT HPSEARCH_UNITY STREQUAL "ALL" AND NOT HPSEARCH_UNITY STREQUAL kind)
+  list(FIND hpsearch_unity_reach ${HPSEARCH_UNITY} reach)
+  list(FIND hpsearch_unity_reach ${kind} needed)
+  if(reach LESS needed)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)

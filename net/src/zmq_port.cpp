@@ -34,11 +34,15 @@ std::span<const std::byte> bytes_of(const zmq::message_t& message) {
   return {static_cast<const std::byte*>(message.data()), message.size()};
 }
 
+}  // namespace
+
+// Outside of the unnamed namespace: the ports of the public header have members of these types.
+
 /// A ZeroMQ socket in a Loop. libzmq's descriptor only says "look again", once: after every receive and every
 /// send the socket's own events have to be asked for before waiting, or a message sleeps until the next one.
-class Port : public std::enable_shared_from_this<Port> {
+class ZmqPort : public std::enable_shared_from_this<Port> {
  public:
-  Port(Loop& loop, zmq::socket_type type, std::size_t max_frame_bytes)
+  ZmqPort(Loop& loop, zmq::socket_type type, std::size_t max_frame_bytes)
       : loop_(loop), socket(context_, type), max_frame_bytes_(max_frame_bytes) {
     socket.set(zmq::sockopt::linger, 0);
     socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(max_frame_bytes));
@@ -51,7 +55,7 @@ class Port : public std::enable_shared_from_this<Port> {
     socket.set(zmq::sockopt::tcp_keepalive_intvl, 10);
     socket.set(zmq::sockopt::tcp_keepalive_cnt, 3);
   }
-  virtual ~Port() = default;
+  virtual ~ZmqPort() = default;
 
   void start() {
     watch_ = loop_.when_readable(socket.get(zmq::sockopt::fd), [this] { drain(); });
@@ -163,10 +167,10 @@ class Port : public std::enable_shared_from_this<Port> {
   bool drained_ = false;
 };
 
-class Router final : public Port {
+class Router final : public ZmqPort {
  public:
   Router(Loop& loop, std::size_t max_frame_bytes, RouterPort::OnFrame on_frame)
-      : Port(loop, zmq::socket_type::router, max_frame_bytes),
+      : ZmqPort(loop, zmq::socket_type::router, max_frame_bytes),
         max_frame_bytes_(max_frame_bytes),
         on_frame_(std::move(on_frame)) {
     socket.set(zmq::sockopt::router_mandatory, 1);
@@ -252,10 +256,10 @@ class Router final : public Port {
   std::string sender_key_;
 };
 
-class Dealer final : public Port {
+class Dealer final : public ZmqPort {
  public:
   Dealer(Loop& loop, std::size_t max_frame_bytes, DealerPort::OnFrame on_frame)
-      : Port(loop, zmq::socket_type::dealer, max_frame_bytes), on_frame_(std::move(on_frame)) {
+      : ZmqPort(loop, zmq::socket_type::dealer, max_frame_bytes), on_frame_(std::move(on_frame)) {
     socket.set(zmq::sockopt::immediate, 1);
     socket.set(zmq::sockopt::reconnect_ivl, 500);
     socket.set(zmq::sockopt::reconnect_ivl_max, 30'000);
@@ -303,6 +307,8 @@ class Dealer final : public Port {
   std::optional<Handshakes> handshakes_;
   Watch refusals_;
 };
+
+namespace {
 
 /// An endpoint as libzmq takes it. In ipc://PATH the path may be longer than the kernel takes.
 struct Place {
