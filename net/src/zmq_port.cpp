@@ -40,7 +40,7 @@ std::span<const std::byte> bytes_of(const zmq::message_t& message) {
 
 /// A ZeroMQ socket in a Loop. libzmq's descriptor only says "look again", once: after every receive and every
 /// send the socket's own events have to be asked for before waiting, or a message sleeps until the next one.
-class ZmqPort : public std::enable_shared_from_this<Port> {
+class ZmqPort : public std::enable_shared_from_this<ZmqPort> {
  public:
   ZmqPort(Loop& loop, zmq::socket_type type, std::size_t max_frame_bytes)
       : loop_(loop), socket(context_, type), max_frame_bytes_(max_frame_bytes) {
