@@ -163,6 +163,17 @@ class Context(harness.Case):
         self.assertIn("no-such-wheel.whl", shown["reason"])
         self.assertEqual(sum(trial["attempts"] for trial in self.cluster.trials(experiment)), 1)
 
+    def test_what_no_worker_can_run_is_told_at_submission(self):
+        self.begin()
+        self.cluster.start_worker(2)
+        harness.wait_for(lambda: self.cluster.get("/api/v1/workers")["workers"], "the worker", lambda: "")
+        for resources, why in (({"slots_per_trial": 8}, "a trial needs 8 slots, and no worker has more than 2"),
+                               ({"resource_pool": "gpu"}, 'no worker in resource pool "gpu" is connected')):
+            file = self.write_experiment({"entrypoint": ["sh", "train.sh"], "resources": resources,
+                                          "searcher": {"name": "single", "metric": "loss", "max_length": 1}})
+            done = self.run_cli("submit", file, self.context, "--server", self.cluster.server)
+            self.assertIn(f"no trial runs yet: {why}", done.stderr)
+
     def test_in_place_is_the_directory_itself(self):
         self.begin()
         self.cluster.start_worker(1)
