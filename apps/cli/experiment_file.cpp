@@ -212,7 +212,9 @@ ExperimentFile open_experiment_file(const std::string& path, const Overrides& ov
   place(parsed.notes, out.notes);
   if (out.problems.empty()) {
     out.config = std::move(parsed.config);
+    out.program = std::move(parsed.program);
   }
+  out.lines = std::move(read.lines);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/yaml_reader.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/jobs/program.hpp"
 
 namespace hpsearch::cli {
 
@@ -32,7 +33,9 @@ struct ExperimentFile {
   engine::Value tree;      ///< With the overrides, and with `launch.kind` where the program shows it.
   engine::Value original;  ///< Without.
   std::optional<engine::ExperimentConfig> config;
-  std::vector<FileProblem> problems;  ///< In order of their lines.
+  std::optional<jobs::Program> program;  ///< Beside `config`.
+  LineMap lines;                         ///< Of `original`.
+  std::vector<FileProblem> problems;     ///< In order of their lines.
   std::vector<FileProblem> notes;
 };
 

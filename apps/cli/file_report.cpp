@@ -42,14 +42,14 @@ void report_notes(const ExperimentFile& file, const Output& output) {
   }
 }
 
+std::filesystem::path usual_context(const std::string& file) {
+  const std::filesystem::path path(file);
+  return file != "-" && path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
 Outcome<std::string> context_directory(const std::optional<std::string>& given, const std::string& file) {
   namespace fs = std::filesystem;
-  fs::path directory = ".";
-  if (given) {
-    directory = *given;
-  } else if (file != "-" && fs::path(file).has_parent_path()) {
-    directory = fs::path(file).parent_path();
-  }
+  const fs::path directory = given ? fs::path(*given) : usual_context(file);
   std::error_code error;
   const fs::path absolute = fs::canonical(directory, error);
   if (error) {

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <filesystem>
+#include <optional>
+#include <string>
+
 #include "cli/experiment_file.hpp"
 #include "cli/output.hpp"
 
@@ -13,6 +17,9 @@ void report_notes(const ExperimentFile& file, const Output& output);
 
 /// Problems or notes as JSON: file, line, path, what, allowed.
 [[nodiscard]] engine::Value to_value(const ExperimentFile& file, const std::vector<FileProblem>& problems);
+
+/// The directory a file is in.
+[[nodiscard]] std::filesystem::path usual_context(const std::string& file);
 
 /// Where each trial's copy of the program comes from: `given`, or the directory the file is in; absolute.
 [[nodiscard]] Outcome<std::string> context_directory(const std::optional<std::string>& given,

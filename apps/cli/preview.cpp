@@ -3,6 +3,7 @@
 
 #include "cli/file_report.hpp"
 #include "cli/space_table.hpp"
+#include "cli/start_check.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
@@ -78,7 +79,8 @@ std::string preview_text(const Preview& preview, const engine::ExperimentConfig&
 }  // namespace
 
 int preview(const FileOptions& options, const Output& output) {
-  const ExperimentFile file = open_experiment_file(options.file, {options.seed, options.name});
+  ExperimentFile file = open_experiment_file(options.file, {options.seed, options.name});
+  check_start(file, {.context = usual_context(options.file)});
   if (!file.problems.empty()) {
     return report_problems(file, output);
   }

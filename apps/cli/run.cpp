@@ -10,11 +10,13 @@
 #include "cli/context_report.hpp"
 #include "cli/context_upload.hpp"
 #include "cli/event_line.hpp"
+#include "cli/failure_hint.hpp"
 #include "cli/file_report.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/private_cluster.hpp"
 #include "cli/progress_view.hpp"
 #include "cli/same_command.hpp"
+#include "cli/start_check.hpp"
 #include "cli/state_directory.hpp"
 #include "cli/submission.hpp"
 #include "cli/summary.hpp"
@@ -69,7 +71,6 @@ class Run {
     if (!file_.problems.empty()) {
       return report_problems(file_, output_);
     }
-    report_notes(file_, output_);
     if (options_.context_directory) {
       const auto context = context_directory(options_.context_directory, options_.file);
       if (!context) {
@@ -78,12 +79,15 @@ class Run {
       context_ = *context;
     }
     if (const auto ready = take_state_directory(); !ready) {
-      return output_.fail(ready.failure());
+      return file_.problems.empty() ? output_.fail(ready.failure()) : report_problems(file_, output_);
     }
     const Outcome<Exit> done = search();
     view_.clear();
     if (cluster_) {
       cluster_->end([this] { return interrupts_.count() > 1; });
+    }
+    if (!done && !file_.problems.empty()) {
+      return report_problems(file_, output_);
     }
     if (!done) {
       Failure failure = done.failure();
@@ -203,6 +207,7 @@ class Run {
       return known.failure();
     }
     if (*known) {
+      report_notes(file_, output_);
       record_ = **known;
       resumes_ = true;
       if (options_.allow_network_filesystem && !record_.allow_network_filesystem) {
@@ -223,6 +228,11 @@ class Run {
       }
       context_ = *context;
     }
+    check_start(file_, {context_, StartPlace::Machine::this_one, options_.slots});
+    if (!file_.problems.empty()) {
+      return usage_failure(file_.path + " has " + counted(file_.problems.size(), "problem"));
+    }
+    report_notes(file_, output_);
     if (needs_packed_context(file_.tree)) {
       const auto listing = look_at_context(context_, options_.context_limit);
       if (!listing) {
@@ -426,6 +436,9 @@ class Run {
         if (tell && !line.text.empty()) {
           view_.say(line.trouble ? output_.paint(Output::Color::yellow, line.text) : line.text, line.trouble);
         }
+        if (tell) {
+          print_hint(text_at(member(event, "report"), "log_tail"));
+        }
       }
       // A page without events is not the last one: a daemon looks at only so many of others at a time.
       last_lsn_ = std::max(before, count_at(*page, "last_lsn"));
@@ -457,6 +470,14 @@ class Run {
       slots += member(worker, "present") == Value(true) ? count_at(worker, "slots") : 0;
     }
     record_.slots = std::max(record_.slots, slots);
+    if (const std::uint64_t wanted = file_.config ? file_.config->resources.slots_per_trial : 0;
+        slots > 0 && wanted > slots) {
+      return usage_failure("resources.slots_per_trial is " + std::to_string(wanted) +
+                           ", and no worker has more than " + counted(slots, "slot") +
+                           ": this machine is the only worker. Change it, then run: " +
+                           same_command(options_.command) + " --fresh");
+    }
+    print_wait();
     return Done{};
   }
 
@@ -470,6 +491,29 @@ class Run {
             /*important=*/true);
       }
     }
+  }
+
+  /// What is known here of a failure, each kind once.
+  void print_hint(const std::string& log_tail) {
+    if (log_tail.empty() || !file_.program) {
+      return;
+    }
+    const std::string hint = failure_hint(log_tail, *file_.program, record_.context_directory);
+    if (!hint.empty() && hints_told_.insert(hint).second) {
+      view_.say(output_.paint(Output::Color::yellow, "hint: " + printable(hint)), /*important=*/true);
+    }
+  }
+
+  /// Says why nothing runs, each reason once, when it still does not at a second look. The numbers in a
+  /// reason count down.
+  void print_wait() {
+    std::string why = text_at(detail_, "waits_for");
+    std::string kind = why;
+    std::erase_if(kind, [](char c) { return c >= '0' && c <= '9'; });
+    if (!kind.empty() && kind == waits_for_ && record_.slots > 0 && waits_told_.insert(kind).second) {
+      view_.say(output_.paint(Output::Color::yellow, "no trial runs: " + printable(why)), /*important=*/true);
+    }
+    waits_for_ = kind;
   }
 
   /// Says why the daemon takes less than everything, once; nothing when it takes all of it again.
@@ -606,6 +650,9 @@ class Run {
   std::optional<sentences::EventStory> story_;
   std::uint64_t last_lsn_ = 0;
   std::set<std::string> notes_told_;  // Kinds.
+  std::set<std::string> hints_told_;
+  std::set<std::string> waits_told_;  // Without their numbers.
+  std::string waits_for_;             // At the last look; without its numbers.
   std::string storage_told_;          // Why the daemon takes less than everything.
   EngineTime engine_time_;
   bool pause_asked_ = false;

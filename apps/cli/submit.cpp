@@ -5,6 +5,7 @@
 #include "cli/context_upload.hpp"
 #include "cli/file_report.hpp"
 #include "cli/server.hpp"
+#include "cli/start_check.hpp"
 #include "cli/submission.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
@@ -25,19 +26,31 @@ void report_links(const std::vector<context::ContextFile>& files, const Output& 
   }
 }
 
+/// Why none of its trials runs, as it is now. That it was submitted is what counts: no answer is no failure.
+void report_wait(const Client& client, std::uint64_t experiment, const Output& output) {
+  const Outcome<Value> detail = client.get(experiment_target(experiment));
+  if (const std::string why = detail ? text_at(*detail, "waits_for") : ""; !why.empty()) {
+    output.message("no trial runs yet: " + printable(why) + " [note]");
+  }
+}
+
 }  // namespace
 
 int submit(const SubmitOptions& options, const Output& output) {
-  const ExperimentFile file = open_experiment_file(
+  ExperimentFile file = open_experiment_file(
       options.file.file, {options.file.seed, options.file.name, options.context_directory});
   if (!file.problems.empty()) {
     return report_problems(file, output);
   }
-  report_notes(file, output);
   const Outcome<std::string> context = context_directory(options.context_directory, options.file.file);
   if (!context) {
     return output.fail(context.failure());
   }
+  check_start(file, {.context = *context, .machine = StartPlace::Machine::worker});
+  if (!file.problems.empty()) {
+    return report_problems(file, output);
+  }
+  report_notes(file, output);
   const bool packed = needs_packed_context(file.tree);
   std::vector<context::ContextFile> files;
   if (packed) {
@@ -69,6 +82,7 @@ int submit(const SubmitOptions& options, const Output& output) {
   if (!experiment) {
     return output.fail(experiment.failure());
   }
+  report_wait(server->client(), *experiment, output);
   if (output.json()) {
     output.data(Value::Map{{"experiment", static_cast<std::int64_t>(*experiment)}});
   } else {

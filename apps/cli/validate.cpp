@@ -1,5 +1,6 @@
 #include "cli/file_report.hpp"
 #include "cli/space_table.hpp"
+#include "cli/start_check.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
@@ -8,7 +9,8 @@ namespace hpsearch::cli {
 using engine::Value;
 
 int validate(const FileOptions& options, const Output& output) {
-  const ExperimentFile file = open_experiment_file(options.file, {options.seed, options.name});
+  ExperimentFile file = open_experiment_file(options.file, {options.seed, options.name});
+  check_start(file, {.context = usual_context(options.file)});
   if (!file.problems.empty()) {
     return report_problems(file, output);
   }

@@ -184,6 +184,14 @@ void read_environment(Section& section, Program& program) {
   section.list("drop_capabilities");
 
   Value::Map kept;
+  static constexpr std::array<std::string_view, 2> requirements = {"install", "ignore"};
+  if (const auto what = section.text_in("requirements", requirements)) {
+    kept["requirements"] = *what;
+    if (harness && *what == "install") {
+      section.problem("requirements", "is \"install\"",
+                      "nothing with the Determined harness: startup-hook.sh can install packages");
+    }
+  }
   static constexpr std::array<std::string_view, 2> checkpoint_signals = {"SIGUSR1", "SIGUSR2"};
   if (const auto signal = section.text_in("checkpoint_signal", checkpoint_signals)) {
     program.checkpoint_signal = *signal;

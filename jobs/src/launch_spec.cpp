@@ -7,6 +7,7 @@
 #include "hpsearch/jobs/checkpoint_signal.hpp"
 #include "hpsearch/jobs/determined.hpp"
 #include "hpsearch/jobs/remote_storage.hpp"
+#include "hpsearch/jobs/requirements.hpp"
 #include "hpsearch/jobs/secrets.hpp"
 #include "sections.hpp"
 
@@ -87,6 +88,9 @@ Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const eng
     }
   }
   launch.environment_variables = program.environment_variables;
+  if (installs_requirements(program)) {
+    launch.environment_variables[requirements_variable] = "install";
+  }
   if (!program.checkpoint_signal.empty()) {
     // Among the variables, so that the program knows too: who does not expect the signal ends by it.
     launch.environment_variables[checkpoint_signal_variable] = program.checkpoint_signal;

@@ -23,8 +23,16 @@ class BadExperiment(harness.Case):
         return done.stdout + done.stderr
 
     def test_missing_program(self):
-        said = self.run_bad(7, entrypoint=["./no-such-program"])
-        self.assertIn("no-such-program", said)
+        said = self.run_bad(2, entrypoint=["./no-such-program"])
+        self.assertIn("starts ./no-such-program, which isn't in the context directory", said)
+        self.assertFalse(self.ledger_path.exists())
+
+    def test_more_slots_than_this_machine_has(self):
+        said = self.run_bad(2, resources={"slots_per_trial": 100_000})
+        self.assertIn("no worker has 100000 slots", said)
+        tree = harness.experiment(self.ledger_path, ONE, resources={"slots_per_trial": 100_000})
+        done = self.run_cli("run", self.write_experiment(tree), "--slots", "cpu", expect=2)
+        self.assertIn("slots_per_trial is 100000, and no worker has more than", done.stderr)
 
     def test_program_that_dies_at_once(self):
         said = self.run_bad(7, fake={"MODE": "dies"})

@@ -132,14 +132,47 @@ class Context(harness.Case):
         (self.context / "requirements.txt").write_text("./tiny-1.0-py3-none-any.whl\n")
         (self.context / "startup-hook.sh").write_text(f"echo once >> {self.folder}/hook\n")
         (self.context / "train.sh").write_text(
-            f"python3 -c 'import tiny; print(tiny.WORD)' >> {self.folder}/words || exit 9\n"
+            f"python3 -c 'import sys, tiny; print(tiny.WORD, sys.path[-1].endswith(\"/packages\"))' >> {self.folder}/words"
+            " || exit 9\n"
             "echo 'HPSEARCH {\"step\": 1, \"loss\": 0.5}'\n")
+        self.begin()
+        self.cluster.start_worker(2)
+        experiment = self.submit(environment={"requirements": "install"})["experiment"]
+        self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED", self.cluster.trials(experiment))
+        self.assertEqual((self.folder / "words").read_text(), "from a requirement True\n" * 4,
+                         "what is installed comes behind the Python's own packages")
+        self.assertEqual((self.folder / "hook").read_text(), "once\n")
+
+    def test_requirements_are_not_installed_unasked(self):
+        (self.context / "requirements.txt").write_text("./no-such-wheel.whl\n")
         self.begin()
         self.cluster.start_worker(2)
         experiment = self.submit()["experiment"]
         self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED", self.cluster.trials(experiment))
-        self.assertEqual((self.folder / "words").read_text(), "from a requirement\n" * 4)
-        self.assertEqual((self.folder / "hook").read_text(), "once\n")
+
+    def test_requirements_that_cannot_be_installed_fail_the_search_once(self):
+        if subprocess.run(["python3", "-m", "pip", "--version"], capture_output=True).returncode:
+            self.skipTest("python3 has no pip")
+        (self.context / "requirements.txt").write_text("./no-such-wheel.whl\n")
+        self.begin()
+        self.cluster.start_worker(1)
+        experiment = self.submit(environment={"requirements": "install"})["experiment"]
+        self.assertEqual(self.cluster.wait_until_over(experiment), "FAILED", self.cluster.trials(experiment))
+        shown = self.cluster.get(f"/api/v1/experiments/{experiment}")
+        self.assertIn("requirements.txt could not be installed: ", shown["reason"])
+        self.assertIn("no-such-wheel.whl", shown["reason"])
+        self.assertEqual(sum(trial["attempts"] for trial in self.cluster.trials(experiment)), 1)
+
+    def test_what_no_worker_can_run_is_told_at_submission(self):
+        self.begin()
+        self.cluster.start_worker(2)
+        harness.wait_for(lambda: self.cluster.get("/api/v1/workers")["workers"], "the worker", lambda: "")
+        for resources, why in (({"slots_per_trial": 8}, "a trial needs 8 slots, and no worker has more than 2"),
+                               ({"resource_pool": "gpu"}, 'no worker in resource pool "gpu" is connected')):
+            file = self.write_experiment({"entrypoint": ["sh", "train.sh"], "resources": resources,
+                                          "searcher": {"name": "single", "metric": "loss", "max_length": 1}})
+            done = self.run_cli("submit", file, self.context, "--server", self.cluster.server)
+            self.assertIn(f"no trial runs yet: {why}", done.stderr)
 
     def test_in_place_is_the_directory_itself(self):
         self.begin()

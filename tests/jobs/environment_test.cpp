@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "hpsearch/jobs/requirements.hpp"
 #include "jobs/read_experiment.hpp"
 
 namespace hpsearch::jobs {
@@ -28,6 +29,24 @@ TEST(Environment, KeepsTheCheckpointSignal) {
   EXPECT_EQ(again.program.checkpoint_signal, "SIGUSR1");
   EXPECT_NE(problems_of(with(small_experiment(), "environment.checkpoint_signal", Value("SIGKILL")))
                 .find("environment.checkpoint_signal"),
+            std::string::npos);
+}
+
+TEST(Environment, RequirementsAreInstalledOnlyWhenAskedFor) {
+  const auto installs = [](const Value& experiment) {
+    const ParsedExperiment parsed = accepted(experiment);
+    const auto again = parse_submission(to_value(*parsed.config), test_registry(), "", 0);
+    EXPECT_EQ(installs_requirements(again.program), installs_requirements(parsed.program));
+    return installs_requirements(parsed.program);
+  };
+  const Value pai = with(small_experiment(), "layout", "/ml");
+  EXPECT_FALSE(installs(small_experiment()));
+  EXPECT_TRUE(installs(with(small_experiment(), "environment.requirements", "install")));
+  EXPECT_FALSE(installs(with(small_experiment(), "environment.requirements", "ignore")));
+  EXPECT_TRUE(installs(pai));
+  EXPECT_FALSE(installs(with(pai, "environment.requirements", "ignore")));
+  EXPECT_TRUE(installs(with(pai, "environment.image", "a"))) << "another field of the section";
+  EXPECT_NE(problems_of(with(small_experiment(), "environment.requirements", "yes")).find("install"),
             std::string::npos);
 }
 

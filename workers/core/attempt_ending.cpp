@@ -6,6 +6,7 @@
 #include "hpsearch/jobs/checkpoint_signal.hpp"
 #include "hpsearch/workers/core/attempt_machine.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
+#include "hpsearch/workers/core/setup_failure.hpp"
 
 namespace hpsearch::workers {
 
@@ -339,6 +340,12 @@ void AttemptMachine::make_exit_report() {
     report.cause = end_->by_signal ? ExitReport::Cause::signaled : ExitReport::Cause::exited;
     report.message = end_->by_signal ? signal_text(end_->code) : status_text(end_->code);
     report.log_tail = failed ? end_->log_tail : "";
+    if (const auto setup = failed && !end_->by_signal ? setup_failure_of(end_->log_tail) : std::nullopt) {
+      constexpr int same_everywhere = 78;  // EX_CONFIG of sysexits.h: no other trial would fare better.
+      report.cause = ExitReport::Cause::could_not_start;
+      report.code = same_everywhere;
+      report.message = *setup;
+    }
   }
   if (leaked_processes_) {
     report.message.append(report.message.empty() ? "" : "; ").append(stuck_because_);

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "hpsearch/context/sha256.hpp"
+#include "hpsearch/jobs/entrypoint_start.hpp"
 #include "hpsearch/jobs/remote_storage.hpp"
+#include "hpsearch/jobs/requirements.hpp"
 #include "hpsearch/net/rclone.hpp"
 #include "hpsearch/proto/checkpoint_owner.hpp"
 #include "hpsearch/workers/core/adapters/determined/determined_launch.hpp"
@@ -24,6 +26,7 @@
 #include "hpsearch/workers/shell/ml_mount.hpp"
 #include "hpsearch/workers/shell/node_setup.hpp"
 #include "hpsearch/workers/shell/object_storage.hpp"
+#include "hpsearch/workers/shell/process.hpp"
 
 namespace hpsearch::workers {
 
@@ -113,6 +116,23 @@ std::string image_of(const LaunchSpec& spec, const LentMachine& machine) {
 /// What one image has made of a context means nothing to another.
 std::string setup_name(const LaunchSpec& spec, const std::string& image) {
   return context::sha256_of(spec.context_digest + "\n" + image);
+}
+
+/// The Python that installs the context's requirements; nothing when they are not wanted.
+std::optional<SetupPython> setup_python(const LaunchSpec& spec, const std::string& image,
+                                        const ProgramStart& program) {
+  if (!spec.environment_variables.contains(jobs::requirements_variable)) {
+    return std::nullopt;
+  }
+  SetupPython python{jobs::python_of(spec.entrypoint), image};
+  if (image.empty()) {
+    ProgramStart start = program;
+    start.argv = {python.word};
+    const Result<std::string> file = find_program(start);
+    std::error_code ignored;
+    python.file = file ? *file + "\n" + std::filesystem::canonical(*file, ignored).string() : "";
+  }
+  return python;
 }
 
 /// The plan's program in its container. What it is told by paths is there under the same ones.
@@ -274,7 +294,8 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
   const auto setup =
       needs_determined_harness(spec)
           ? std::nullopt
-          : setup_of(directory.work(), image.empty() ? spec.context_digest : setup_name(spec, image), setups);
+          : setup_of(directory.work(), image.empty() ? spec.context_digest : setup_name(spec, image),
+                     setup_python(spec, image, program), setups);
   if (setup) {
     if (const Status made = make_directories(setup->directory); !made) {
       return made;

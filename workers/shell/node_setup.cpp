@@ -17,17 +17,35 @@ namespace {
 
 constexpr std::size_t longest_file = std::size_t{1024} * 1024;
 
-// $0 is the setup's directory. The lock is the kernel's: it goes with whoever held it.
+// $0 is the setup's directory, $1 the Python that installs ("": nothing is installed). The lock is the
+// kernel's: it goes with whoever held it.
+//
+// PYTHONPATH comes before a Python's own packages, and what is installed here has to come behind them, or a
+// program that runs by hand would find other packages here. So PYTHONPATH has nothing but a sitecustomize,
+// which Python runs when its own packages are in place. It makes way for the one that it hides.
 constexpr const char* script = R"sh(
+python=$1
+shift
 if ! test -e "$0/done"; then
   exec 9>"$0/lock" && flock 9 || exit 1
   if ! test -e "$0/done"; then
-    if test -f requirements.txt; then
-      python3 -m pip install --disable-pip-version-check --upgrade --target "$0/packages" -r requirements.txt 1>&2 9>&- || {
+    if test -n "$python"; then
+      "$python" -m pip install --disable-pip-version-check --upgrade --target "$0/packages" -r requirements.txt 1>&2 9>&- || {
         status=$?
-        echo "hpsearch: requirements.txt could not be installed (pip ended with status $status)" >&2
+        echo "hpsearch: requirements.txt could not be installed with $python (pip ended with status $status)" >&2
         exit $status
       }
+      mkdir -p "$0/site" && cat > "$0/site/sitecustomize.py" <<'END' || exit 1
+import importlib.machinery, importlib.util, os, site, sys
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:] = [each for each in sys.path if not each or os.path.abspath(each) != here]
+site.addsitedir(os.path.join(os.path.dirname(here), "packages"))
+hidden = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
+if hidden is not None and hidden.loader is not None:
+    sys.modules["sitecustomize"] = module = importlib.util.module_from_spec(hidden)
+    hidden.loader.exec_module(module)
+END
     fi
     if test -f startup-hook.sh; then
       sh startup-hook.sh 1>&2 9>&- || {
@@ -54,31 +72,39 @@ std::string name_of(const fs::path& file, bool& exists) {
   return std::to_string(text->size()) + "." + std::to_string(crc);
 }
 
-void put_first(std::map<std::string, std::string>& environment, const std::string& name,
-               const std::string& place) {
-  std::string& value = environment[name];
-  value = value.empty() ? place : place + ":" + value;
+/// The same for a Python: its name, and what it is now.
+std::string name_of(const SetupPython& python) {
+  const std::string text = python.word + "\n" + python.file;
+  const std::uint32_t crc = proto::crc32c(0, std::as_bytes(std::span(text)));
+  return "_python." + std::to_string(text.size()) + "." + std::to_string(crc);
 }
 
 }  // namespace
 
-std::optional<NodeSetup> setup_of(const fs::path& work, const std::string& digest, const fs::path& setups) {
+std::optional<NodeSetup> setup_of(const fs::path& work, const std::string& digest,
+                                  const std::optional<SetupPython>& python, const fs::path& setups) {
   NodeSetup setup;
-  const std::string requirements = name_of(work / "requirements.txt", setup.has_requirements);
+  bool has_requirements = false;
+  const std::string requirements =
+      python ? name_of(work / "requirements.txt", has_requirements) : std::string("-");
   const std::string hook = name_of(work / "startup-hook.sh", setup.has_hook);
-  if (!setup.has_requirements && !setup.has_hook) {
+  if (!has_requirements && !setup.has_hook) {
     return std::nullopt;
   }
-  setup.directory = setups / (digest.empty() ? requirements + "_" + hook : digest);
+  setup.python = has_requirements ? python->word : "";
+  setup.directory = setups / ((digest.empty() ? requirements + "_" + hook : digest) +
+                              (has_requirements ? name_of(*python) : ""));
   return setup;
 }
 
 void put_setup_before(const NodeSetup& setup, ProgramStart& program) {
-  if (setup.has_requirements) {
-    put_first(program.environment, "PYTHONPATH", (setup.directory / "packages").string());
-    put_first(program.environment, "PATH", (setup.directory / "packages" / "bin").string());
+  if (!setup.python.empty()) {
+    std::string& modules = program.environment["PYTHONPATH"];
+    modules = (setup.directory / "site").string() + (modules.empty() ? "" : ":" + modules);
+    std::string& commands = program.environment["PATH"];
+    commands += (commands.empty() ? "" : ":") + (setup.directory / "packages" / "bin").string();
   }
-  const std::string words[] = {"/bin/sh", "-c", script, setup.directory.string()};
+  const std::string words[] = {"/bin/sh", "-c", script, setup.directory.string(), setup.python};
   program.argv.insert(program.argv.begin(), std::begin(words), std::end(words));
 }
 

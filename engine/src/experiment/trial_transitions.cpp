@@ -135,6 +135,14 @@ void reach_lengths(Step& step, ExperimentId id, TrialNumber number) {
   }
 }
 
+namespace {
+
+/// With this code (EX_CONFIG of sysexits.h) a worker says that an attempt could not start for a reason that
+/// no other trial and no other try escapes: the experiment is wrong, not the machine.
+constexpr int same_everywhere = 78;
+
+}  // namespace
+
 void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& report,
                 Exit exit, const std::optional<FruitlessEnd>& fruitless) {
   const ExperimentRecord& record = experiment_of(step, key.experiment);
@@ -144,6 +152,16 @@ void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached,
   }
   if (record.state == ExperimentState::stopping) {
     run_again(step, key.experiment, key.trial);
+    return;
+  }
+  if (exit == Exit::failed && report.cause == ExitReport::Cause::could_not_start &&
+      report.code == same_everywhere && record.tally.trained() == 0) {
+    // Once a trial has trained, it is the worker that differs.
+    const std::string cause = report.message;
+    exit_early(step, key.experiment, key.trial, ExitReason::errored, TrialState::failed, cause);
+    if (record.state != ExperimentState::stopping && !is_ended(record.state)) {
+      stop_experiment(step, key.experiment, ExperimentState::failed, /*at_once=*/true, cause);
+    }
     return;
   }
   if (exit == Exit::failed) {

@@ -87,6 +87,23 @@ TEST(Exits, OfAFullMemoryAreSaidOnlyWhenItFailed) {
   EXPECT_EQ(well.exit_report().cause, ExitReport::Cause::exited);
 }
 
+TEST(Exits, OfASetupThatFailedNameWhatPipSays) {
+  const std::string said = "Looking\nERROR: first\nERROR: No matching distribution found for x==9\n";
+  const std::string ours =
+      "hpsearch: requirements.txt could not be installed with python3 (pip ended with status 1)\n";
+  Conversation talk = Conversation::running();
+  talk.attempt().ended({talk.attempt().key(), false, 1, said + ours, false, false}, talk.out());
+  const ExitReport report = talk.exit_report();
+  EXPECT_EQ(report.cause, ExitReport::Cause::could_not_start);
+  EXPECT_EQ(report.code, 78) << "the experiment is wrong, not the machine";
+  EXPECT_EQ(report.message,
+            "requirements.txt could not be installed: No matching distribution found for x==9");
+  EXPECT_EQ(report.log_tail, said + ours);
+  Conversation other = Conversation::running();
+  other.attempt().ended({other.attempt().key(), false, 1, ours + said, false, false}, other.out());
+  EXPECT_EQ(other.exit_report().cause, ExitReport::Cause::exited) << "the program went on behind that line";
+}
+
 TEST(Exits, AfterASignalThatAnEarlierAgentSentAreNotTheProgramsFault) {
   Conversation talk = Conversation::running();
   talk.attempt().ended({talk.attempt().key(), true, 15, "", true, false}, talk.out());

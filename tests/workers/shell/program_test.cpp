@@ -199,11 +199,12 @@ TEST_F(Programs, AStepOfTheContextThatFailsIsNamed) {
   write_text(context / "requirements.txt", "./no/such/package\n");
   spec = spec_of(key_of(1), shell("echo trained"));
   spec.context_directory = context.string();
+  spec.environment_variables["HPSEARCH_REQUIREMENTS"] = "install";
   lease(spec);
   const ExitReport requirements = daemon_.wait_for_exit(key_of(1));
+  EXPECT_EQ(requirements.cause, Cause::could_not_start);
   EXPECT_NE(requirements.code, 0);
-  EXPECT_NE(requirements.log_tail.find("requirements.txt could not be installed"), std::string::npos)
-      << requirements.log_tail;
+  EXPECT_EQ(requirements.message.find("requirements.txt could not be installed"), 0U) << requirements.message;
 }
 
 // --- reports and answers ---

@@ -23,8 +23,8 @@ struct AttemptSockets {
 /// beforehand, it begins as a copy of what the trial's last attempt before this one left there.
 ///
 /// The context is what ContextCache has `unpacked`, or lies at spec.context_directory. Its requirements.txt
-/// and startup-hook.sh run first, in the program's own process and once for each context on this machine;
-/// what they leave lies below `setups`.
+/// (if the experiment asks for it) and startup-hook.sh run first, in the program's own process and once for
+/// each context and Python on this machine; what they leave lies below `setups`.
 ///
 /// A checkpoint in an object store is fetched first.
 ///

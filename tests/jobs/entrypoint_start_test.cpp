@@ -1,0 +1,62 @@
+#include "hpsearch/jobs/entrypoint_start.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hpsearch::jobs {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words start_of(const std::string& line) {
+  return plain_start({line});
+}
+Words start_of(const Words& items) {
+  return plain_start({items});
+}
+
+TEST(EntrypointStart, OfALineEndsWhereAShellChangesWords) {
+  EXPECT_EQ(start_of("python3 train.py --lr {lr}"), (Words{"python3", "train.py", "--lr"}));
+  EXPECT_EQ(start_of("python3  train.py|tee log"), (Words{"python3"}));
+  EXPECT_EQ(start_of("./run.sh $HOME"), (Words{"./run.sh"}));
+  EXPECT_EQ(start_of("./run.sh\npython3 b.py"), (Words{"./run.sh"}));
+  for (const char* line : {"cd sub && python3 train.py", "export A=1", "A=1 python3 train.py",
+                           "{python} a.py", "\"my program\" a", "(sleep 1)", "  ", ". env.sh"}) {
+    EXPECT_EQ(start_of(std::string(line)), Words{}) << line;
+  }
+}
+
+TEST(EntrypointStart, OfAListEndsAtAHyperparameter) {
+  EXPECT_EQ(start_of(Words{"my program", "cd", "{lr}", "b"}), (Words{"my program", "cd"}));
+  EXPECT_EQ(start_of(Words{"{program}"}), Words{});
+}
+
+TEST(EntrypointStart, KnowsTheScriptOfAnInterpreter) {
+  const std::pair<Words, std::optional<std::string>> table[] = {
+      {{"python3", "train.py", "other.py"}, "train.py"},
+      {{"/opt/bin/python3.11", "-u", "-W", "error", "-Xdev", "train.py"}, "train.py"},
+      {{"python3", "-m", "package"}, std::nullopt},
+      {{"python3", "-uc", "print(1)"}, std::nullopt},
+      {{"python3", "--version"}, std::nullopt},
+      {{"python3"}, std::nullopt},
+      {{"bash", "-e", "run.sh"}, "run.sh"},
+      {{"sh", "-o", "pipefail", "run.sh"}, "run.sh"},
+      {{"sh", "-c", "run.sh"}, std::nullopt},
+      {{"Rscript", "fit.R"}, "fit.R"},
+      {{"torchrun", "train.py"}, std::nullopt},  // Its options are not known.
+      {{"./train.py", "data.csv"}, std::nullopt},
+      {{}, std::nullopt},
+  };
+  for (const auto& [start, script] : table) {
+    EXPECT_EQ(script_of(start), script) << (start.empty() ? "" : start.back());
+  }
+}
+
+TEST(EntrypointStart, NamesThePythonOfTheProgram) {
+  EXPECT_EQ(python_of({Words{"/opt/bin/python3.11", "train.py"}}), "/opt/bin/python3.11");
+  EXPECT_EQ(python_of({std::string("python train.py {args}")}), "python");
+  EXPECT_EQ(python_of({std::string("sh train.sh")}), "python3");
+  EXPECT_EQ(python_of({std::string("cd a && python train.py")}), "python3");
+}
+
+}  // namespace
+}  // namespace hpsearch::jobs
