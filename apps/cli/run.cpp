@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "cli/context_report.hpp"
 #include "cli/context_upload.hpp"
@@ -22,6 +23,7 @@
 #include "cli/tree_difference.hpp"
 #include "cli/trial_pages.hpp"
 #include "cli/verbs.hpp"
+#include "cli/waiting_note.hpp"
 #include "daemon/store/owner_record.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/places/file_system_kind.hpp"
@@ -372,6 +374,12 @@ class Run {
     return state && engine::is_ended(*state);
   }
 
+  /// And nothing of it runs any more.
+  [[nodiscard]] bool has_paused_itself() const {
+    return text_at(detail_, "state") == "PAUSED" && !text_at(detail_, "reason").empty() &&
+           count_at(member(detail_, "trials"), "RUNNING") == 0;
+  }
+
   [[nodiscard]] Exit exit_of_ended() const {
     return text_at(detail_, "state") == "COMPLETED" ? Exit::ok : Exit::experiment_failed;
   }
@@ -426,6 +434,9 @@ class Run {
         if (tell && !line.text.empty()) {
           view_.say(line.trouble ? output_.paint(Output::Color::yellow, line.text) : line.text, line.trouble);
         }
+        if (tell && line.trouble) {
+          print_first_failure(event);
+        }
       }
       // A page without events is not the last one: a daemon looks at only so many of others at a time.
       last_lsn_ = std::max(before, count_at(*page, "last_lsn"));
@@ -433,6 +444,16 @@ class Run {
         return Done{};
       }
     }
+  }
+
+  /// The last lines that the program printed when one of its attempts failed, of the first one only.
+  void print_first_failure(const Value& event) {
+    const Value& report = member(event, "report");
+    const std::string tail = text_at(report.is_null() ? member(event, "exit") : report, "log_tail");
+    if (tail.empty() || std::exchange(failure_told_, true)) {
+      return;
+    }
+    view_.say(quoted_lines(last_lines(tail, 12)), /*important=*/true);
   }
 
   [[nodiscard]] Outcome<Done> look() {
@@ -448,6 +469,9 @@ class Run {
     engine_time_.note(count_at(*status, "daemon_epoch"), number_at(*status, "engine_seconds"));
     print_storage(text_at(member(*status, "storage"), "why"));
     print_notes();
+    if (const auto why = waiting_.heard(text_at(detail_, "waits_for"), steady_clock::now())) {
+      view_.say(output_.paint(Output::Color::yellow, *why), /*important=*/true);
+    }
     const auto workers = client().get_list("/api/v1/workers", "workers");
     if (!workers) {
       return workers.failure();
@@ -519,6 +543,14 @@ class Run {
         keep_times();
         return exit_of_ended();
       }
+      if (heard && !pause_asked_ && has_paused_itself()) {
+        view_.clear();
+        if (const auto told = print_summary(); !told) {
+          return told.failure();
+        }
+        keep_times();
+        return Exit::experiment_failed;
+      }
       if (interrupts_.count() > 0 && pause_is_over()) {
         keep_times();
         if (output_.json()) {
@@ -581,6 +613,7 @@ class Run {
     input.wall_seconds = record_.wall_seconds + (earlier ? 0 : wall_seconds());
     input.engine_seconds = record_.engine_seconds + engine_time_.seconds();
     input.go_on = same_command(options_.command);
+    input.logs = "hpsearch logs --state-dir " + state_.path().string();
     const Summary summary = summarize(input);
     if (output_.json()) {
       output_.data(to_value(summary));
@@ -607,6 +640,8 @@ class Run {
   std::uint64_t last_lsn_ = 0;
   std::set<std::string> notes_told_;  // Kinds.
   std::string storage_told_;          // Why the daemon takes less than everything.
+  WaitingNote waiting_;
+  bool failure_told_ = false;
   EngineTime engine_time_;
   bool pause_asked_ = false;
   bool paused_ = false;
