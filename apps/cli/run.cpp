@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "cli/context_report.hpp"
 #include "cli/context_upload.hpp"
@@ -24,6 +25,7 @@
 #include "cli/tree_difference.hpp"
 #include "cli/trial_pages.hpp"
 #include "cli/verbs.hpp"
+#include "cli/waiting_note.hpp"
 #include "daemon/store/owner_record.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/places/file_system_kind.hpp"
@@ -382,6 +384,12 @@ class Run {
     return state && engine::is_ended(*state);
   }
 
+  /// And nothing of it runs any more.
+  [[nodiscard]] bool has_paused_itself() const {
+    return text_at(detail_, "state") == "PAUSED" && !text_at(detail_, "reason").empty() &&
+           count_at(member(detail_, "trials"), "RUNNING") == 0;
+  }
+
   [[nodiscard]] Exit exit_of_ended() const {
     return text_at(detail_, "state") == "COMPLETED" ? Exit::ok : Exit::experiment_failed;
   }
@@ -436,6 +444,9 @@ class Run {
         if (tell && !line.text.empty()) {
           view_.say(line.trouble ? output_.paint(Output::Color::yellow, line.text) : line.text, line.trouble);
         }
+        if (tell && line.trouble) {
+          print_first_failure(event);
+        }
         if (tell) {
           print_hint(text_at(member(event, "report"), "log_tail"));
         }
@@ -446,6 +457,16 @@ class Run {
         return Done{};
       }
     }
+  }
+
+  /// The last lines that the program printed when one of its attempts failed, of the first one only.
+  void print_first_failure(const Value& event) {
+    const Value& report = member(event, "report");
+    const std::string tail = text_at(report.is_null() ? member(event, "exit") : report, "log_tail");
+    if (tail.empty() || std::exchange(failure_told_, true)) {
+      return;
+    }
+    view_.say(quoted_lines(last_lines(tail, 12)), /*important=*/true);
   }
 
   [[nodiscard]] Outcome<Done> look() {
@@ -461,6 +482,9 @@ class Run {
     engine_time_.note(count_at(*status, "daemon_epoch"), number_at(*status, "engine_seconds"));
     print_storage(text_at(member(*status, "storage"), "why"));
     print_notes();
+    if (const auto why = waiting_.heard(text_at(detail_, "waits_for"), steady_clock::now())) {
+      view_.say(output_.paint(Output::Color::yellow, *why), /*important=*/true);
+    }
     const auto workers = client().get_list("/api/v1/workers", "workers");
     if (!workers) {
       return workers.failure();
@@ -477,7 +501,6 @@ class Run {
                            ": this machine is the only worker. Change it, then run: " +
                            same_command(options_.command) + " --fresh");
     }
-    print_wait();
     return Done{};
   }
 
@@ -502,18 +525,6 @@ class Run {
     if (!hint.empty() && hints_told_.insert(hint).second) {
       view_.say(output_.paint(Output::Color::yellow, "hint: " + printable(hint)), /*important=*/true);
     }
-  }
-
-  /// Says why nothing runs, each reason once, when it still does not at a second look. The numbers in a
-  /// reason count down.
-  void print_wait() {
-    std::string why = text_at(detail_, "waits_for");
-    std::string kind = why;
-    std::erase_if(kind, [](char c) { return c >= '0' && c <= '9'; });
-    if (!kind.empty() && kind == waits_for_ && record_.slots > 0 && waits_told_.insert(kind).second) {
-      view_.say(output_.paint(Output::Color::yellow, "no trial runs: " + printable(why)), /*important=*/true);
-    }
-    waits_for_ = kind;
   }
 
   /// Says why the daemon takes less than everything, once; nothing when it takes all of it again.
@@ -562,6 +573,14 @@ class Run {
         }
         keep_times();
         return exit_of_ended();
+      }
+      if (heard && !pause_asked_ && has_paused_itself()) {
+        view_.clear();
+        if (const auto told = print_summary(); !told) {
+          return told.failure();
+        }
+        keep_times();
+        return Exit::experiment_failed;
       }
       if (interrupts_.count() > 0 && pause_is_over()) {
         keep_times();
@@ -625,6 +644,7 @@ class Run {
     input.wall_seconds = record_.wall_seconds + (earlier ? 0 : wall_seconds());
     input.engine_seconds = record_.engine_seconds + engine_time_.seconds();
     input.go_on = same_command(options_.command);
+    input.logs = "hpsearch logs --state-dir " + state_.path().string();
     const Summary summary = summarize(input);
     if (output_.json()) {
       output_.data(to_value(summary));
@@ -651,9 +671,9 @@ class Run {
   std::uint64_t last_lsn_ = 0;
   std::set<std::string> notes_told_;  // Kinds.
   std::set<std::string> hints_told_;
-  std::set<std::string> waits_told_;  // Without their numbers.
-  std::string waits_for_;             // At the last look; without its numbers.
   std::string storage_told_;          // Why the daemon takes less than everything.
+  WaitingNote waiting_;
+  bool failure_told_ = false;
   EngineTime engine_time_;
   bool pause_asked_ = false;
   bool paused_ = false;

@@ -78,6 +78,16 @@ std::string source_text(const Value& source) {
          std::to_string(count_at(source, "step")) + " (" + printable(text_at(source, "path")) + ")";
 }
 
+std::string quoted_lines(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    out += (out.empty() ? "  | " : "\n  | ") + printable(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
 std::string metric_or_dash(const Value& metric) {
   const std::optional<double> number = proto::real_of(metric);
   return number ? metric_text(*number) : "-";

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace hpsearch::cli {
 
 /// "12 running, 3 paused, 1 completed": states that nobody is in are left out; "none yet" when all are.
 [[nodiscard]] std::string states_text(const engine::Value& trials_by_state);
+
+/// The lines of a program's log, each behind "  | ".
+[[nodiscard]] std::string quoted_lines(std::string_view text);
 
 /// A metric as answers carry it: "0.972222", "nan", or "-" when there is none.
 [[nodiscard]] std::string metric_or_dash(const engine::Value& metric);

@@ -4,6 +4,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "cli/waiting_note.hpp"
 #include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
 
@@ -91,6 +92,9 @@ int show(const ShowOptions& given, const Output& output) {
     output.data(*answer);
   } else {
     output.print(show_text(*answer, output));
+    if (const std::string storage = storage_trouble(server->client()); !storage.empty()) {
+      output.print("\n" + storage + "\n");
+    }
   }
   return 0;
 }

@@ -23,7 +23,7 @@ const Value* find_trial(const Value::List& trials, std::uint64_t number) {
 
 std::string remedy_for(const std::string& cause, const Summary& summary, const SummaryInput& input) {
   std::string remedy;
-  if (cause.find("never reported") != std::string::npos) {
+  if (cause.find("the search's metric is") != std::string::npos) {
     remedy = "let the program report \"" + summary.metric + "\" (a line HPSEARCH {\"step\": 1, \"" +
              summary.metric +
              "\": 0.5} on its standard output is enough), or name one of its metrics in searcher.metric";
@@ -32,16 +32,23 @@ std::string remedy_for(const std::string& cause, const Summary& summary, const S
     remedy = "start the program by hand" + (context.empty() ? std::string() : " in " + context) +
              " until it runs there";
   }
-  return remedy + (input.go_on.empty() ? "" : "; then start a new search: " + input.go_on + " --fresh");
+  if (input.go_on.empty()) {
+    return remedy;
+  }
+  return remedy + (summary.state == "PAUSED"
+                       ? "; then start a new search: " + input.go_on +
+                             " --fresh, or, if the program need not change, continue this one: " + input.go_on
+                       : "; then start a new search: " + input.go_on + " --fresh");
 }
 
 std::optional<Summary::Trouble> find_trouble(const Summary& summary, const SummaryInput& input) {
   if (input.trials.empty()) {
     return std::nullopt;
   }
+  const bool paused_itself = summary.state == "PAUSED" && !summary.reason.empty();
   const Value* example = nullptr;
   for (const Value& trial : input.trials) {
-    if (text_at(trial, "state") != "FAILED") {
+    if (text_at(trial, "state") != "FAILED" && !paused_itself) {
       return std::nullopt;
     }
     const auto tells = [](const Value& of) {
@@ -53,7 +60,8 @@ std::optional<Summary::Trouble> find_trouble(const Summary& summary, const Summa
   }
   Summary::Trouble trouble;
   trouble.trial = count_at(*example, "trial");
-  trouble.cause = reason_text(member(*example, "reason"));
+  trouble.cause = paused_itself ? printable(summary.reason) : reason_text(member(*example, "reason"));
+  trouble.logs = input.logs.empty() ? "" : input.logs + " " + std::to_string(trouble.trial);
   // The first line says how the program ended, the rest is the end of its log.
   const std::string failure = text_at(*example, "last_failure");
   const std::size_t end = failure.find('\n');
@@ -99,7 +107,8 @@ void SummaryInput::take(const Value& trial) {
   const std::uint64_t number = count_at(trial, "trial");
   const Value& best = member(detail, "best");
   const bool told = (!best.is_null() && count_at(best, "trial") == number) ||
-                    (text_at(trial, "state") == "FAILED" && trials.size() < most_examples);
+                    ((text_at(trial, "state") == "FAILED" || !text_at(trial, "last_failure").empty()) &&
+                     trials.size() < most_examples);
   if (told) {
     trials.push_back(trial);
   } else {
@@ -166,6 +175,7 @@ Value to_value(const Summary& summary) {
     trouble = Value::Map{{"trial", count_of(summary.trouble->trial)},
                          {"cause", summary.trouble->cause},
                          {"log_tail", summary.trouble->log_tail},
+                         {"logs", summary.trouble->logs},
                          {"remedy", summary.trouble->remedy}};
   }
   Value::Map finals;
@@ -239,15 +249,16 @@ std::string to_text(const Summary& summary, const Output& output) {
   }
   if (summary.trouble) {
     const Summary::Trouble& trouble = *summary.trouble;
-    out += "\n" + output.paint(Output::Color::red, "every trial failed") + "; trial " +
-           std::to_string(trouble.trial) + ", for example: " + trouble.cause + "\n";
+    const bool paused = summary.state == "PAUSED";
+    out += "\n" +
+           output.paint(Output::Color::red, paused ? "the search paused itself" : "every trial failed") +
+           "; trial " + std::to_string(trouble.trial) + ", for example: " + trouble.cause + "\n";
     if (!trouble.log_tail.empty()) {
       out += "the end of its log:\n";
-      for (std::size_t at = 0; at <= trouble.log_tail.size();) {
-        const std::size_t end = std::min(trouble.log_tail.find('\n', at), trouble.log_tail.size());
-        out += "  | " + printable(std::string_view(trouble.log_tail).substr(at, end - at)) + "\n";
-        at = end + 1;
-      }
+      out += quoted_lines(trouble.log_tail) + "\n";
+    }
+    if (!trouble.logs.empty()) {
+      out += "the whole log: " + trouble.logs + "\n";
     }
     out += "what to do: " + trouble.remedy + "\n";
   }

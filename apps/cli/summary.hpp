@@ -21,6 +21,7 @@ struct SummaryInput {
   double wall_seconds = 0;     ///< Of all runs of this search.
   double engine_seconds = 0;   ///< Of these, in the engine.
   std::string go_on;           ///< The command that goes on with the search.
+  std::string logs;            ///< The command that shows a trial's log, without the trial; "" = none.
 
   /// One more trial, once `detail` is there; what no summary tells of it is left out, since there may be
   /// millions.
@@ -61,10 +62,11 @@ struct Summary {
   double engine_seconds = 0;
   std::optional<double> engine_share;
 
-  struct Trouble {  ///< Set when no trial came to anything.
+  struct Trouble {  ///< Set when no trial came to anything, or the search paused itself.
     std::uint64_t trial = 0;
     std::string cause;
     std::string log_tail;
+    std::string logs;  ///< The command that shows all of it.
     std::string remedy;
   };
   std::optional<Trouble> trouble;

@@ -6,6 +6,7 @@
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "cli/waiting_note.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 
 namespace hpsearch::cli {
@@ -36,6 +37,8 @@ int wait(const WaitOptions& options, const Output& output) {
   const Interrupts interrupts;
   const auto begin = steady_clock::now();
   std::optional<steady_clock::time_point> silent_since;
+  WaitingNote waiting;
+  std::string storage_told;
   while (interrupts.count() == 0) {
     const Outcome<Value> answer = server->client().get(experiment_target(*experiment));
     const auto now = steady_clock::now();
@@ -53,9 +56,23 @@ int wait(const WaitOptions& options, const Output& output) {
         return static_cast<int>(*state == engine::ExperimentState::completed ? Exit::ok
                                                                              : Exit::experiment_failed);
       }
+      const std::string reason = printable(text_at(*answer, "reason"));
+      if (state == engine::ExperimentState::paused && !reason.empty()) {
+        const std::string continued = server->is_ours() ? "hpsearch run FILE" : "hpsearch resume";
+        return output.fail({Exit::experiment_failed, engine::Errc::wrong_state,
+                            name + " paused itself: " + reason + "; continue it with " + continued});
+      }
       if (server->is_ours()) {
         return output.fail(conflict_failure(name + " is " + state_name +
                                             " and no daemon runs it; continue it with hpsearch run FILE"));
+      }
+      const std::string paused = state == engine::ExperimentState::paused ? "it is paused by a user" : "";
+      if (const auto why = waiting.heard(paused.empty() ? text_at(*answer, "waits_for") : paused, now)) {
+        output.message(name + ": " + *why);
+      }
+      if (const std::string storage = storage_trouble(server->client()); storage != storage_told) {
+        storage_told = storage;
+        output.message(storage.empty() ? "the daemon's storage works again" : storage);
       }
     } else if (answer.failure().exit == Exit::storage) {
       silent_since.reset();  // Its daemon waits for room on its disk, and goes on by itself.

@@ -22,6 +22,12 @@ using engine::Value;
 
 constexpr std::size_t most_key_bytes = 200;
 
+/// Why none of its trials runs; "" if one does.
+std::string waits_for(const RequestContext& request_context, const engine::ExperimentRecord& record) {
+  return sentences::why_experiment_waits(
+      engine::waits_for(record, request_context.runtime.engine().workers(), request_context.runtime.now()));
+}
+
 /// Creates the experiment, or tells what prevents it now.
 void create(RequestContext& request_context, CheckedSubmission checked, std::string key,
             const net::HttpServer::Reply& reply) {
@@ -100,7 +106,9 @@ void list(RequestContext& request_context, Call call) {
   const auto& experiments = request_context.runtime.engine().experiments();
   auto next = experiments.upper_bound(engine::ExperimentId(page->after()));
   for (; next != experiments.end() && page->takes_more(); ++next) {
-    page->add(next->first.number(), proto::experiment_summary(next->second));
+    Value summary = proto::experiment_summary(next->second);
+    (*summary.as_map())["waits_for"] = waits_for(request_context, next->second);
+    page->add(next->first.number(), std::move(summary));
   }
   request_context.answer(call, page->answer(next != experiments.end()));
 }
@@ -112,8 +120,7 @@ void show(RequestContext& request_context, Call call) {
     return;
   }
   Value detail = proto::experiment_detail(**record, request_context.runtime.now());
-  (*detail.as_map())["waits_for"] = sentences::why_experiment_waits(
-      engine::waits_for(**record, request_context.runtime.engine().workers(), request_context.runtime.now()));
+  (*detail.as_map())["waits_for"] = waits_for(request_context, **record);
   request_context.answer(call, Result<Value>(std::move(detail)));
 }
 

@@ -31,6 +31,7 @@ Result<Search> Search::open(const Value& config, SearcherRegistry registry, std:
   default_to(full, "name", "search");
   default_to(full, "max_restarts", 0);  // The caller knows whether to try again.
   Search search{Engine(registry), WorkerId(), ExperimentId()};
+  search.engine_.trust_workers();  // Nobody could resume a search that paused itself.
   JoinWorker join;
   join.uid = "in-process";
   join.name = "in-process";

@@ -112,6 +112,13 @@ Status confirm_deleted(Step& step, const ConfirmDeleted& command);
 /// The trial may have reached the length it was asked for, and with one report several: asks its searcher.
 void reach_lengths(Step& step, ExperimentId experiment, TrialNumber trial);
 
+/// This report of its live attempt, which is not taken yet, shows that its metric does not come: a step has
+/// gone by that was at or far beyond the length, and again without it.
+[[nodiscard]] bool is_overdue(const ExperimentRecord& record, const TrialRecord& trial,
+                              const MetricsReport& report);
+/// It fails, and says what it reported instead.
+void fail_overdue(Step& step, ExperimentId experiment, TrialNumber trial);
+
 /// Why an attempt exited, as far as its trial is concerned.
 enum class Exit : std::uint8_t {
   by_itself,

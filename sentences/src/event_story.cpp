@@ -91,12 +91,13 @@ struct EventStory::LineOf {
 
   Line operator()(const engine::ExperimentCreated& /*event*/) const { return {}; }
 
-  Line operator()(const engine::ExperimentPaused& /*event*/) const {
+  Line operator()(const engine::ExperimentPaused& event) const {
     story.paused_ = true;
     if (story.live_.empty()) {
       story.idle_from_ = story.now_;
     }
-    return {"the experiment is paused"};
+    return event.reason.empty() ? Line{"the experiment is paused"}
+                                : Line{"the experiment paused itself: " + event.reason, true};
   }
 
   Line operator()(const engine::ExperimentResumed& /*event*/) const {

@@ -74,6 +74,9 @@ std::string describe_rank(const Reason& reason) {
 }
 
 std::string describe(const Reason& reason) {
+  if (reason.why == Why::user && reason.detail == "the experiment paused itself") {
+    return reason.detail;  // No user did.
+  }
   std::string text(phrase(reason.why));
   if (!reason.detail.empty()) {
     text += ": " + reason.detail;

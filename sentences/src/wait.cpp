@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/experiment/first_failures.hpp"
 #include "hpsearch/engine/experiment/trial_record.hpp"
 #include "hpsearch/sentences/words.hpp"
 
@@ -54,6 +55,12 @@ struct WhyTrialWaits {
     }
     return text + "0, which allows " + counted(wait.limit.trials, "trial") + " on the " +
            counted(*wait.limit.slots, "slot") + " of its workers";
+  }
+
+  std::string operator()(const engine::WaitForFirstReport& wait) const {
+    return counted(wait.failed, "attempt") + " failed in the same way (" + wait.why +
+           "); until one reports something, no more than " + std::to_string(engine::most_equal_failures) +
+           " are started";
   }
 
   std::string operator()(const engine::WaitForMaxSlots& wait) const {

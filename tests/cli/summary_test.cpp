@@ -123,10 +123,33 @@ TEST(Summary, ShowsCauseLogAndRemedyWhenEveryTrialFailed) {
 }
 
 TEST(Summary, TellsHowToReportAMetricThatNeverCame) {
-  const Summary summary = summarize(
-      failed_search("the program exited with code 0 but never reported searcher.metric \"loss\"", ""));
+  const Summary summary = summarize(failed_search(
+      "the program exited with code 0, but it reported no metric; the search's metric is \"loss\"", ""));
   ASSERT_TRUE(summary.trouble);
   EXPECT_THAT(summary.trouble->remedy, HasSubstr("HPSEARCH {\"step\": 1, \"loss\": 0.5}"));
+}
+
+TEST(Summary, TellsWhyASearchPausedItselfAndBothWaysToGoOn) {
+  SummaryInput input;
+  input.detail =
+      Value::Map{{"id", 1}, {"state", "PAUSED"}, {"metric", "loss"}, {"reason", "all failed: no data"}};
+  input.trials = {Value::Map{{"trial", 0}, {"state", "PAUSED"}, {"last_failure", "exit status 1\nno data"}}};
+  input.go_on = "hpsearch run f.yaml";
+  input.logs = "hpsearch logs --state-dir d";
+  const Summary summary = summarize(input);
+  ASSERT_TRUE(summary.trouble);
+  EXPECT_THAT(summary.trouble->cause, HasSubstr("all failed: no data"));
+  EXPECT_EQ(summary.trouble->log_tail, "no data");
+  EXPECT_EQ(summary.trouble->logs, "hpsearch logs --state-dir d 0");
+  EXPECT_THAT(summary.trouble->remedy, HasSubstr("hpsearch run f.yaml --fresh, or, "));
+  EXPECT_TRUE(summary.trouble->remedy.ends_with("continue this one: hpsearch run f.yaml"));
+}
+
+TEST(Summary, IsSilentAboutASearchThatAUserPaused) {
+  SummaryInput input = failed_search("errored", "exit status 3");
+  (*input.detail.as_map())["state"] = "PAUSED";
+  input.trials.push_back(Value::Map{{"trial", 2}, {"state", "PAUSED"}});
+  EXPECT_FALSE(summarize(input).trouble);
 }
 
 TEST(Summary, IsSilentAboutFailuresWhenSomeTrialWorked) {

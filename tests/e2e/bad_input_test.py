@@ -43,10 +43,11 @@ class BadExperiment(harness.Case):
         said = self.run_bad(None, fake={"MODE": "silent"})
         self.assertIn("loss", said, "the message must name the metric that never came")
 
-    def test_metric_that_is_nan_ends_no_search(self):
-        said = self.run_bad(0, fake={"MODE": "nan"}, searcher={"name": "adaptive_asha", "max_length": 9,
+    def test_metric_that_is_always_nan_pauses_the_search_once(self):
+        said = self.run_bad(7, fake={"MODE": "nan"}, searcher={"name": "adaptive_asha", "max_length": 9,
                                                               "max_trials": 6, "divisor": 3})
-        self.assertIn("loss", said)
+        self.assertIn("every loss that they reported was NaN", said)
+        self.run_cli("run", self.folder / "experiment.yaml", "--slots", 2)
         self.assertEqual(len(self.ledger.final_lengths()), 6)
 
     def test_wrong_file_names_every_mistake_with_its_line(self):

@@ -156,9 +156,14 @@ TEST(ChangeLimits, TheSamePointsGivenAgainComeNextAgain) {
   const ExperimentId id = cluster.create(config);
   cluster.step(
       ChangeExperiment{id, searcher({{"points_to_evaluate", points}})});  // To try again what failed, say.
-  cluster.exit(cluster.live(id, 0), 0);
-  cluster.step(ChangeExperiment{id, searcher({{"points_to_evaluate", points}})});
-  cluster.exit(cluster.live(id, 1), 0);
+  for (const std::uint64_t trial : {std::uint64_t{0}, std::uint64_t{1}}) {
+    const AttemptKey key = cluster.live(id, trial);
+    cluster.report(key, 9, 0.5);
+    cluster.exit(key, 0);
+    if (trial == 0) {
+      cluster.step(ChangeExperiment{id, searcher({{"points_to_evaluate", points}})});
+    }
+  }
   const ExperimentRecord& record = *cluster.engine.find(id);
   for (std::size_t trial = 0; trial < 3; ++trial) {
     EXPECT_TRUE(record.hparams[trial] == points.front()) << trial;

@@ -311,7 +311,7 @@ TEST(Experiment, ProgramWithoutTheMetricFailsAndSaysWhatItReported) {
   cluster.send(key, MetricsReport{Units{9}, {{"accuracy", 0.5}, {"loss", 1.0}}});
   cluster.exit(key, 0);
   EXPECT_EQ(cluster.trial(id, 0).state, TrialState::failed);
-  EXPECT_NE(cluster.trial(id, 0).reason.detail().find("accuracy, loss"), std::string::npos);
+  EXPECT_NE(cluster.trial(id, 0).reason.detail().find("reported \"accuracy\", \"loss\""), std::string::npos);
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::failed);
 }
 

@@ -91,12 +91,9 @@ TEST_F(FruitlessAttempts, AreTenHoweverTheyEnd) {
   const std::vector<ExitReport> ends = {
       exit_of(Cause::lost, 0, "cannot create a name of the context"),
       exit_of(Cause::exited, 75, "exit status 75: it asks to be run again"),
-      exit_of(Cause::exited, 1, "exit status 1"),
-      exit_of(Cause::signaled, 11, "ended by signal 11"),
-      exit_of(Cause::could_not_start, 0, "there is no program x"),
+      exit_of(Cause::signaled, 9, "ended by signal 9"),
       exit_of(Cause::out_of_memory, 9, "its memory limit was reached"),
       exit_of(Cause::no_progress, 0, "no report for 60 s"),
-      exit_of(Cause::checkpoint_gone, 0, "its checkpoint is gone"),
       exit_of(Cause::ended_by_agent, 0, "the worker ended before it started"),
   };
   for (const ExitReport& end : ends) {
@@ -111,7 +108,8 @@ TEST_F(FruitlessAttempts, AreTenHoweverTheyEnd) {
 
 TEST_F(FruitlessAttempts, AreFurtherAndFurtherApart) {
   const ExperimentId id = create();
-  end_each(id, [&](const AttemptKey& key) { exit_as(key, exit_of(Cause::exited, 1, "exit status 1")); });
+  end_each(id,
+           [&](const AttemptKey& key) { exit_as(key, exit_of(Cause::signaled, 9, "ended by signal 9")); });
   ASSERT_EQ(waits.size(), 10U);
   const std::vector<double> expected = {0, 0, 1, 2, 4, 8, 16, 32, 64, 128};
   for (std::size_t i = 0; i < waits.size(); ++i) {
@@ -170,7 +168,7 @@ TEST_F(FruitlessAttempts, ANoteIsNoReport) {
   const ExperimentId id = create();
   const std::uint64_t ended = end_each(id, [&](const AttemptKey& key) {
     cluster.send(key, NoteReport{"misunderstood", "a message of the program was not understood"});
-    exit_as(key, exit_of(Cause::exited, 1, "exit status 1"));
+    exit_as(key, exit_of(Cause::signaled, 9, "ended by signal 9"));
   });
   EXPECT_EQ(ended, 10U);
 }
@@ -234,14 +232,14 @@ TEST_F(FruitlessAttempts, AreExplained) {
   const ExperimentId id = create();
   for (int i = 0; i < 3; ++i) {
     wait_for_lease(id);
-    exit_as(cluster.live(id, 0), exit_of(Cause::exited, 1, "exit status 1"));
+    exit_as(cluster.live(id, 0), exit_of(Cause::signaled, 9, "ended by signal 9"));
   }
   const auto explained = [&] {
     return explain(*cluster.engine.find(id), TrialNumber(0), cluster.engine.workers(), cluster.now);
   };
   const auto retry = std::get<WaitForRetry>(std::get<NextSlots>(explained().next).wait);
   EXPECT_EQ(retry.fruitless, 3U);
-  EXPECT_EQ(retry.why, "exit status 1");
+  EXPECT_EQ(retry.why, "ended by signal 9");
   EXPECT_NEAR(retry.remaining.in_seconds(), 2, 0.1);
   wait_for_lease(id);
   EXPECT_EQ(std::get<NowTrains>(explained().now).fruitless, 3U);

@@ -128,8 +128,14 @@ class StateText {
         leased_at, checkpoint_at, origin, last_digest, gang);
   }
   void put(const FailureHistory& x) {
-    const auto& [lost, crashes, crashed_on, fruitless, culprit, why, not_before] = x;
-    all(lost, crashes, crashed_on, fruitless, culprit, why, not_before);
+    const auto& [lost, crashes, crashed_on, fruitless, culprit, why, not_before, way, alike, alike_on,
+                 elsewhere] = x;
+    all(lost, crashes, crashed_on, fruitless, culprit, why, not_before, way, alike, alike_on, elsewhere);
+  }
+  void put(const FirstFailures& x) {
+    const auto& [failed, alike, way, why, worker, elsewhere, reported, over, unmeasured, not_finite,
+                 not_finite_known] = x;
+    all(failed, alike, way, why, worker, elsewhere, reported, over, unmeasured, not_finite, not_finite_known);
   }
   void put(const Reason& x) {
     const auto& [why, bracket, rung, rank, size, keep, cutoff, detail] = x;
@@ -156,8 +162,8 @@ class StateText {
   void put(const ExperimentRecord& x) {
     all(x.id, x.state, to_value(x.config), x.effective, x.created_with, x.context_directory, x.context_digest,
         x.context_bytes, x.idempotency_key, x.source, x.pending, x.running, x.by_state, x.best, x.stopping_as,
-        x.stop_at_once, x.reason, x.notes, x.created_at, x.ended_at, x.first_lease_at, x.uncounted,
-        x.last_release_at, x.slot_time, x.condemned);
+        x.stop_at_once, x.reason, x.first_failures, x.notes, x.created_at, x.ended_at, x.first_lease_at,
+        x.uncounted, x.last_release_at, x.slot_time, x.condemned);
     out_ << '\n';
     put(*x.searcher);
     out_ << '\n';

@@ -88,6 +88,9 @@ class TestCluster {
     ExitReport report;
     report.code = code;
     report.message = code == 0 ? "" : "exit status " + std::to_string(code);
+    if (code != 0) {  // No two programs fail in the same way, unless a test wants them to.
+      report.log_tail = std::string(++failures_, 'x');
+    }
     Effects effects = send(key, report);
     attempts.erase(key);
     return effects;
@@ -136,6 +139,8 @@ class TestCluster {
   std::map<AttemptKey, TestAttempt> attempts;  ///< Launched and not exited, fenced or lost.
 
  private:
+  std::size_t failures_ = 0;
+
   void take(const Effects& effects) {
     log.insert(log.end(), effects.events.begin(), effects.events.end());
     for (const Event& event : effects.events) {

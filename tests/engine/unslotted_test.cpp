@@ -53,7 +53,9 @@ TEST_F(Unslotted, AreAsManyAsTheirWorkersTake) {
   EXPECT_EQ(on(a), 3U);
   EXPECT_EQ(on(b), 5U);
   EXPECT_EQ(cluster.engine.find(id)->trials.size(), 8U);
-  cluster.exit(cluster.attempts.begin()->first, 1);
+  const AttemptKey first = cluster.attempts.begin()->first;
+  cluster.report(first, 9, 0.5);
+  cluster.exit(first);
   EXPECT_EQ(on(a) + on(b), 8U) << "the next one has the room";
   cluster.expect_replayable();
 }

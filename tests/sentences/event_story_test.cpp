@@ -165,6 +165,8 @@ TEST_F(Story, ShowsWorkersAndTheirSlots) {
 
 TEST_F(Story, ShowsHowTheExperimentFares) {
   EXPECT_THAT(pause(100), EndsWith("the experiment is paused"));
+  EXPECT_THAT(tell(ExperimentPaused{ExperimentId(1), "no data"}, 100),
+              EndsWith("the experiment paused itself: no data"));
   EXPECT_THAT(resume(100), EndsWith("the experiment is resumed"));
   EXPECT_THAT(tell(ExperimentStopping{ExperimentId(1), ExperimentState::completed, false, "max_time"}),
               EndsWith("the experiment is ending: max_time"));

@@ -19,6 +19,10 @@ TEST(WaitText, Limits) {
       why_trial_waits(WaitForConcurrency{2, 1, {1, 4}}),
       "2 trials of this experiment are running, 1 waits for a retry, and max_concurrent_trials is 0, which "
       "allows 1 trial on the 4 slots of its workers");
+  EXPECT_EQ(
+      why_trial_waits(WaitForFirstReport{1, 2, "exit status 1"}),
+      "1 attempt failed in the same way (exit status 1); until one reports something, no more than 3 are "
+      "started");
   EXPECT_EQ(why_trial_waits(WaitForMaxSlots{3, 2, 4}),
             "this experiment uses 3 slots, a trial needs 2, and max_slots is 4");
 }

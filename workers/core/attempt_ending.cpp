@@ -320,8 +320,11 @@ void AttemptMachine::make_exit_report() {
     report.log_tail = end_ ? end_->log_tail : "";
   } else if (no_progress_) {
     report.cause = ExitReport::Cause::no_progress;
-    report.message = "ended: no report from it for " +
-                     std::to_string(spec_.progress_timeout.in_micros() / 1'000'000) + " s (progress_timeout)";
+    report.message =
+        "ended: " + (stands_.empty() ? "no report from it for " +
+                                           std::to_string(spec_.progress_timeout.in_micros() / 1'000'000) +
+                                           " s (progress_timeout)"
+                                     : stands_);
     report.log_tail = end_ ? end_->log_tail : "";
   } else if (killed_here || ended_undecided) {
     report.cause = ExitReport::Cause::ended_by_agent;

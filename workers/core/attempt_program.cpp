@@ -9,6 +9,7 @@
 #include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/experiment/absent_metric.hpp"
 #include "hpsearch/proto/utf8.hpp"
 #include "hpsearch/workers/core/attempt_machine.hpp"
 
@@ -75,7 +76,9 @@ void AttemptMachine::take(const MetricsMessage& said, std::optional<QuestionId> 
                           AttemptOutput& out) {
   MetricsReport report{.step = said.step, .metrics = said.metrics};
   judge_step(said.step, out);
+  judge_progress(report, speaks_ == Speaks::socket, now, out);
   judge_passing(report, out);
+  judge_value(report, out);
   last_step_ = std::max(last_step_.value_or(Units{}), said.step);
   if (!said.ignored.empty()) {
     note(Flaw::no_number,
@@ -159,9 +162,23 @@ void AttemptMachine::take(const UnreadableMessage& said, std::optional<QuestionI
   }
 }
 
+void AttemptMachine::take(const LookalikeMessage& said, std::optional<QuestionId> question, Instant now,
+                          AttemptOutput& out) {
+  note(Flaw::lookalike,
+       "the line " + engine::compact_json(Value(said.line)) + " looks like a report, but " + said.why +
+           "; it is not read. A report is a line of standard output that begins with HPSEARCH, one space and "
+           "{, as: HPSEARCH {\"step\": 3, \"" +
+           spec_.metric + "\": 0.5}",
+       out);
+  if (question) {
+    answer(*question, now, out);
+  }
+}
+
 void AttemptMachine::note(Flaw flaw, const std::string& text, AttemptOutput& out) {
-  constexpr std::array<const char*, 6> names{"backward",   "sparse",    "missing",
-                                             "unreadable", "no_number", "misunderstood"};
+  constexpr std::array<const char*, 9> names{"backward",   "sparse",     "missing",
+                                             "unreadable", "no_number",  "misunderstood",
+                                             "lookalike",  "not_finite", "standing"};
   constexpr std::size_t most = 1024;
   const auto which = static_cast<std::size_t>(flaw);
   if (std::exchange(noted_[which], true)) {
@@ -205,6 +222,7 @@ void AttemptMachine::judge_passing(const MetricsReport& report, AttemptOutput& o
     last_measured_ = std::max(last_measured_.value_or(Units{}), report.step);
     return;
   }
+  judge_absence(report, out);
   if (report.step < length_ || (last_measured_ && *last_measured_ >= length_)) {
     return;
   }
@@ -219,13 +237,75 @@ void AttemptMachine::judge_passing(const MetricsReport& report, AttemptOutput& o
   for (const auto& [name, value] : report.metrics) {
     names.push_back(name);
   }
-  const std::string_view near = engine::nearest(spec_.metric, names);
   note(Flaw::missing,
-       "it has passed " + at(length_) + ", its asked length, without reporting \"" + spec_.metric +
-           "\", the searcher's metric" +
-           (names.empty() ? std::string()
-                          : "; it reports \"" + std::string(near.empty() ? names.front() : near) + "\""),
+       "it has passed " + at(length_) + ", its asked length, and " +
+           engine::absent_metric_text(names, spec_.metric),
        out);
+}
+
+/// The first report without the value that the search needs. A line that patterns are looked for in makes
+/// several reports, and programs that know groups report each by itself: what comes next may have it.
+void AttemptMachine::judge_absence(const MetricsReport& report, AttemptOutput& out) {
+  constexpr std::string_view training = "training.";
+  const bool of_training =
+      std::all_of(report.metrics.begin(), report.metrics.end(),
+                  [training](const auto& named) { return named.first.starts_with(training); });
+  if (last_measured_ || report.metrics.empty() || of_training) {
+    return;
+  }
+  const bool in_parts = spec_.metric_patterns.contains(spec_.metric);
+  if (in_parts && (!first_without_ || report.step <= *first_without_)) {
+    first_without_ = first_without_.value_or(report.step);
+    return;
+  }
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : report.metrics) {
+    names.push_back(name);
+  }
+  note(Flaw::missing,
+       "at " + engine::amount(report.step, spec_.unit) + " it " +
+           engine::absent_metric_text(names, spec_.metric),
+       out);
+}
+
+void AttemptMachine::judge_value(const MetricsReport& report, AttemptOutput& out) {
+  for (const auto& [name, value] : report.metrics) {
+    if (name != spec_.metric) {
+      continue;
+    }
+    measured_finite_ = measured_finite_ || std::isfinite(value);
+    if (!measured_finite_) {
+      note(Flaw::not_finite,
+           "at " + engine::amount(report.step, spec_.unit) + " it reported " + spec_.metric + " as " +
+               (std::isnan(value) ? "NaN" : "infinite") +
+               ", and nothing else so far; the search can compare finite values only",
+           out);
+    }
+  }
+}
+
+/// Whoever asks reports once in each step, so a step that stands still is a mistake. Lines may be printed for
+/// each batch.
+void AttemptMachine::judge_progress(const MetricsReport& report, bool asks, Instant now, AttemptOutput& out) {
+  constexpr std::uint64_t suspicious = 10;
+  constexpr std::uint64_t most = 1'000;
+  if (!asks || !names_metric(report)) {
+    return;
+  }
+  standing_ = standing_at_ == report.step ? standing_ + 1 : 1;
+  standing_at_ = report.step;
+  const std::string there = "reports in a row were at " + engine::amount(report.step, spec_.unit) +
+                            "; the step has to grow with what was trained";
+  if (standing_ >= suspicious) {
+    note(Flaw::standing, "its last " + std::to_string(standing_) + " " + there, out);
+  }
+  if (standing_ >= most && !no_progress_ && forcing_ == Forcing::none && !end_as_) {
+    no_progress_ = true;
+    stands_ = std::to_string(most) + " " + there;
+    spool_.ask_at_once();
+    notice(Notice::Level::warning, stands_ + "; it is ended", out);
+    terminate(now, out);
+  }
 }
 
 void AttemptMachine::published(const CheckpointReport& report, Instant now, AttemptOutput& out) {

@@ -332,6 +332,10 @@ Result<ProgramMessage> parse_stdout_payload(std::string_view payload) {
   if (is_text(unreadable) && is_text(captured) && is_text(why)) {
     return ProgramMessage{UnreadableMessage{*unreadable->as_text(), *captured->as_text(), *why->as_text()}};
   }
+  const Value* lookalike = message.find("lookalike");
+  if (is_text(lookalike) && is_text(why)) {
+    return ProgramMessage{LookalikeMessage{*lookalike->as_text(), *why->as_text()}};
+  }
   const Value* found = message.find("step");
   if (found == nullptr) {
     return wrong(R"("step" is missing; a line looks like HPSEARCH {"step":3,"loss":0.5})");

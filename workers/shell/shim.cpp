@@ -17,6 +17,7 @@
 
 #include "hpsearch/jobs/checkpoint_signal.hpp"
 #include "hpsearch/net/log.hpp"
+#include "hpsearch/workers/core/lookalike.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/local_socket.hpp"
 
@@ -341,8 +342,8 @@ void Shim::look_for_lines(Output& output, std::string_view bytes) {
   const auto line = [this, &output](std::string_view text) { take_line(output, text); };
   if (scanner_) {
     output.lines.feed(bytes, line);
-  } else if (&output == &out_) {
-    output.lines.feed_lines_with(stdout_word, bytes, line);
+  } else {
+    output.lines.feed_lines_with(report_word, bytes, line);
   }
 }
 
@@ -362,6 +363,13 @@ void Shim::take_line(const Output& output, std::string_view line) {
       record(JournalMessageReceived{0, false, std::string(*payload)},
              thinning_.spares(parse_stdout_payload(*payload)));
       return;
+    }
+  }
+  if (!lookalike_told_) {
+    const auto stream = &output == &out_ ? PrintedTo::stdout_stream : PrintedTo::stderr_stream;
+    if (const std::optional<std::string> why = why_no_report(line, stream)) {
+      lookalike_told_ = true;  // One example is enough.
+      record(JournalMessageReceived{0, false, lookalike_payload(line, *why)}, false);
     }
   }
   if (scanner_) {

@@ -5,6 +5,7 @@
 
 #include "applier.hpp"
 #include "event_checks.hpp"
+#include "experiment/first_failures.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -176,6 +177,7 @@ void Applier::take_exit(ExperimentRecord& record, TrialNumber number, const Exit
   }
   if (failed) {
     count_failure(trial, exit);
+    note_failure(state, record, trial, exit, trial.live->worker);
   }
   trial.exited = true;
   release(record, number);

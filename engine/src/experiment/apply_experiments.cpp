@@ -4,6 +4,7 @@
 
 #include "applier.hpp"
 #include "event_checks.hpp"
+#include "experiment/first_failures.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -89,6 +90,7 @@ std::string problem_with(const EventChecks& checks, const ExperimentCreated& cre
 void apply(const Applier& applier, const ExperimentPaused& paused) {
   ExperimentRecord& record = applier.experiment(paused.experiment);
   record.state = ExperimentState::paused;
+  record.reason = paused.reason;
   for (const TrialNumber number : record.running) {
     TrialRecord& trial = record.trials[number.number()];
     decide(trial, applier.decision_id(), Directive::pause, trial.length);
@@ -100,7 +102,12 @@ std::string problem_with(const EventChecks& checks, const ExperimentPaused& paus
 }
 
 void apply(const Applier& applier, const ExperimentResumed& resumed) {
-  applier.experiment(resumed.experiment).state = ExperimentState::active;
+  ExperimentRecord& record = applier.experiment(resumed.experiment);
+  record.state = ExperimentState::active;
+  if (!record.reason.empty()) {
+    forget_first_failures(record);
+    record.reason.clear();
+  }
 }
 
 std::string problem_with(const EventChecks& checks, const ExperimentResumed& resumed) {

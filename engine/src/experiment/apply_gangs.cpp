@@ -2,6 +2,7 @@
 
 #include "applier.hpp"
 #include "event_checks.hpp"
+#include "experiment/first_failures.hpp"
 
 namespace hpsearch::engine {
 
@@ -75,6 +76,7 @@ void apply(const Applier& applier, const GangEnded& ended) {
   if (gang.ending == Gang::Ending::failed) {
     const auto rank = static_cast<std::size_t>(gang.member_on(gang.ended_by) - gang.members.data());
     count_failure(trial, gang.exit, rank == 0 ? "" : "rank " + std::to_string(rank) + ": ");
+    note_failure(applier.state, record, trial, gang.exit, gang.ended_by);
     const std::uint64_t exits = gang.members.front().exited ? 1 : 0;
     if (trial.live->applied_seq == exits) {
       applier.note_crash(trial, ended.key, gang.ended_by);

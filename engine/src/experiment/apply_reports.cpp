@@ -6,6 +6,7 @@
 
 #include "applier.hpp"
 #include "event_checks.hpp"
+#include "first_failures.hpp"
 #include "report_digest.hpp"
 #include "retention.hpp"
 
@@ -71,6 +72,10 @@ void apply(const Applier& applier, const ReportTaken& taken) {
   trial.live->last_digest = digest_of(taken.report);
   trial.last_seq = taken.seq;
   applier.note_health(trial, taken);
+  if (!std::holds_alternative<ExitReport>(taken.report) &&
+      !std::holds_alternative<NoteReport>(taken.report)) {
+    note_sign_of_life(record);
+  }
   trial.live->reported = trial.live->reported || !(std::holds_alternative<ExitReport>(taken.report) ||
                                                    std::holds_alternative<NoteReport>(taken.report));
   if (const auto* metrics = std::get_if<MetricsReport>(&taken.report)) {

@@ -3,6 +3,7 @@
 
 #include "applier.hpp"
 #include "event_checks.hpp"
+#include "experiment/first_failures.hpp"
 #include "retention.hpp"
 
 namespace hpsearch::engine {
@@ -112,6 +113,9 @@ std::string problem_with(const EventChecks& checks, const TrialPromoted& promote
 
 void apply(const Applier& applier, const LengthReached& reached) {
   ExperimentRecord& record = applier.experiment(reached.experiment);
+  if (reached.metric) {
+    note_length_with(record, record.trials[reached.trial.number()], *reached.metric);
+  }
   record.searcher->on_event(TrialValidated{
       reached.trial, reached.length, Score::from_metric(reached.metric, record.config.searcher.goal())});
 }
@@ -153,6 +157,10 @@ void apply(const Applier& applier, const TrialExitedEarly& exited) {
   if (exited.exit == ExitReason::invalid_hp) {
     note_invalid(record, exited.trial);
   }
+  if (exited.unmeasured) {
+    ++record.first_failures.unmeasured;
+    record.first_failures.why = exited.detail;
+  }
   record.searcher->on_event(TrialExited{exited.trial, exited.exit});
 }
 
@@ -168,6 +176,9 @@ void apply(const Applier& applier, const TrialEnded& ended) {
   trial.reason = ended.reason;
   trial.ended_at = applier.event.at;
   trial.failure_history.reset();
+  if (trial.best && (ended.state == TrialState::completed || ended.state == TrialState::stopped)) {
+    record.first_failures.over = true;
+  }
   note_settled(record, ended.trial);
   decide(trial, applier.decision_id(), record.stop_at_once ? Directive::kill : Directive::stop, trial.length);
   const Reason::Why why = ended.reason.why;

@@ -106,6 +106,7 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
   const auto* metrics = std::get_if<MetricsReport>(&report);
   const bool measured =
       metrics != nullptr && find_metric(metrics->metrics, record.config.searcher.metric) != nullptr;
+  const bool overdue = metrics != nullptr && is_overdue(record, trial, *metrics);
   const bool is_invalid = invalid != nullptr;
   step.emit(ReportTaken{key, seq, std::move(report)});
   if (trial.state != TrialState::running) {
@@ -122,6 +123,8 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     give_up_if_hopeless(step, key.experiment);
   } else if (measured) {
     reach_lengths(step, key.experiment, key.trial);
+  } else if (overdue) {
+    fail_overdue(step, key.experiment, key.trial);
   }
   return true;
 }

@@ -1,11 +1,16 @@
 // A trial's course: what a reached length, an exit or a loss means for it.
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "experiment/first_failures.hpp"
 #include "experiment/retention.hpp"
 #include "hpsearch/engine/base/amount.hpp"
+#include "hpsearch/engine/experiment/absent_metric.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -34,7 +39,10 @@ void run_again(Step& step, ExperimentId id, TrialNumber number) {
       step.emit(TrialQueued{id, number});
       return;
     case ExperimentState::paused:
-      step.emit(TrialPaused{id, number, because(Reason::Why::user, "the experiment is paused")});
+      step.emit(
+          TrialPaused{id, number,
+                      because(Reason::Why::user, record.reason.empty() ? "the experiment is paused"
+                                                                       : "the experiment paused itself")});
       return;
     case ExperimentState::stopping:
     case ExperimentState::completed:
@@ -48,10 +56,16 @@ void run_again(Step& step, ExperimentId id, TrialNumber number) {
 }
 
 void exit_early(Step& step, ExperimentId id, TrialNumber number, ExitReason exit, TrialState state,
-                const std::string& detail) {
+                const std::string& detail, bool unmeasured = false) {
   close_all_that_can_be(step, id);
-  step.emit(TrialExitedEarly{id, number, exit, detail});
+  step.emit(TrialExitedEarly{id, number, exit, detail, unmeasured});
   end(step, id, number, state, because(Reason::Why::early_exit, detail));
+}
+
+/// It failed because the searcher's metric was not reported.
+void fail_unmeasured(Step& step, ExperimentId id, TrialNumber number, const std::string& detail) {
+  exit_early(step, id, number, ExitReason::errored, TrialState::failed, detail, true);
+  pause_if_unmeasured(step, id);
 }
 
 /// The same after an attempt that may have been fruitless: the trial waits a while, or has had too many.
@@ -76,17 +90,26 @@ std::string amount(const ExperimentRecord& record, Units units) {
   return amount(units, record.config.unit);
 }
 
+/// The metrics that it reported instead of the searcher's.
+std::vector<std::string_view> others_reported(const TrialRecord& trial) {
+  std::vector<std::string_view> names;
+  std::string_view rest = trial.other_metrics ? std::string_view(*trial.other_metrics) : std::string_view();
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(", "), rest.size());
+    names.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 2, rest.size()));
+  }
+  return names;
+}
+
 /// The program ended well; `reached` is what this attempt reported, `granted` what it was started for.
 void after_good_exit(Step& step, ExperimentId id, TrialNumber number, Units granted, Units reached) {
   const ExperimentRecord& record = experiment_of(step, id);
   const TrialRecord& trial = record.trials[number.number()];
-  const std::string& metric = record.config.searcher.metric;
   if (!trial.latest) {
-    const std::string others =
-        trial.other_metrics ? "; it reported " + *trial.other_metrics : "; it reported no metrics";
-    exit_early(
-        step, id, number, ExitReason::errored, TrialState::failed,
-        "the program exited with code 0 but never reported searcher.metric \"" + metric + "\"" + others);
+    fail_unmeasured(step, id, number,
+                    "the program exited with code 0, but it " +
+                        absent_metric_text(others_reported(trial), record.config.searcher.metric));
     return;
   }
   if (reached < granted) {
@@ -132,6 +155,7 @@ void reach_lengths(Step& step, ExperimentId id, TrialNumber number) {
         break;
       }
     }
+    pause_if_unmeasured(step, id);
   }
 }
 
@@ -142,6 +166,32 @@ namespace {
 constexpr int same_everywhere = 78;
 
 }  // namespace
+
+bool is_overdue(const ExperimentRecord& record, const TrialRecord& trial, const MetricsReport& report) {
+  // A rung may be shorter than a program's steps between two measurements: these are waited for.
+  constexpr std::uint64_t patience = 4;
+  const std::uint64_t longest = count(record.config.searcher.max_length);
+  const std::uint64_t length = count(trial.length);
+  const std::uint64_t unmeasured = length > longest / patience ? longest : length * patience;
+  const std::uint64_t measured = trial.latest ? count(trial.latest->step) : 0;
+  const std::uint64_t again = measured > INT64_MAX / 2 ? INT64_MAX : 2 * measured;
+  const std::uint64_t before = count(trial.live->reached);
+  return trial.state == TrialState::running && record.state == ExperimentState::active &&
+         find_metric(report.metrics, record.config.searcher.metric) == nullptr &&
+         before >= std::max(unmeasured, again) && count(report.step) > before;
+}
+
+void fail_overdue(Step& step, ExperimentId id, TrialNumber number) {
+  const ExperimentRecord& record = experiment_of(step, id);
+  const TrialRecord& trial = record.trials[number.number()];
+  const std::string& metric = record.config.searcher.metric;
+  const std::string there =
+      "at " + amount(record, trial.reached) + ", beyond its length of " + amount(record, trial.length) + ",";
+  fail_unmeasured(step, id, number,
+                  trial.latest ? there + " the search's metric \"" + metric + "\" was last reported at " +
+                                     amount(record, trial.latest->step)
+                               : there + " it had " + absent_metric_text(others_reported(trial), metric));
+}
 
 void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& report,
                 Exit exit, const std::optional<FruitlessEnd>& fruitless) {
@@ -166,7 +216,12 @@ void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached,
   }
   if (exit == Exit::failed) {
     const std::string cause = report.message.empty() ? "its program failed" : report.message;
-    if (trial.restarts > record.config.max_restarts) {
+    if (pause_if_all_fail(step, key.experiment)) {
+      run_again(step, key.experiment, key.trial);  // Once it is resumed: nothing is lost of the search.
+    } else if (fails_for_certain(step.state(), trial)) {
+      exit_early(step, key.experiment, key.trial, ExitReason::errored, TrialState::failed,
+                 cause + "; it failed twice in the same way before its first report");
+    } else if (trial.restarts > record.config.max_restarts) {
       exit_early(step, key.experiment, key.trial, ExitReason::errored, TrialState::failed, cause);
     } else {
       run_again_after(step, key.experiment, key.trial, fruitless);

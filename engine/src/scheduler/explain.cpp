@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "experiment/first_failures.hpp"
 #include "scheduler/gang_plan.hpp"
 
 namespace hpsearch::engine {
@@ -169,6 +170,9 @@ Wait wait_for_slots(const ExperimentRecord& record, const Workers& workers, Inst
   }
   if (const ConcurrencyLimit limit = concurrency_limit(record, workers); running >= limit.trials) {
     return WaitForConcurrency{running, 0, limit};
+  }
+  if (holds_back(record)) {
+    return WaitForFirstReport{record.first_failures.alike, running, record.first_failures.why};
   }
   if (resources.max_slots && (running + 1) * need > *resources.max_slots) {
     return WaitForMaxSlots{running * need, need, *resources.max_slots};

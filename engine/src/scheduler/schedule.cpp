@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiment/budget.hpp"
+#include "experiment/first_failures.hpp"
 #include "scheduler/gang_plan.hpp"
 #include "step.hpp"
 
@@ -308,6 +309,13 @@ bool every_trial_failed(const ExperimentRecord& record) {
          record.by_state[static_cast<std::size_t>(TrialState::failed)] == record.trials.size();
 }
 
+/// Nothing of it was ever of use, and some of it failed.
+bool is_in_vain(const ExperimentRecord& record) {
+  const auto in = [&record](TrialState state) { return record.by_state[static_cast<std::size_t>(state)]; };
+  return !record.best && in(TrialState::completed) + in(TrialState::stopped) == 0 &&
+         (record.first_failures.failed > 0 || in(TrialState::failed) > 0);
+}
+
 /// Ends the experiment if nothing of it runs and nothing more is wanted. All that can be closed is.
 void end_if_over(Step& step, const ExperimentRecord& record) {
   if (!record.running.empty()) {
@@ -332,6 +340,8 @@ void end_if_over(Step& step, const ExperimentRecord& record) {
     const std::string detail = last.reason.detail();
     const std::string cause = detail.empty() && last.last_failure ? *last.last_failure : detail;
     step.emit(ExperimentEnded{record.id, ExperimentState::failed, "every trial failed; the last: " + cause});
+  } else if (is_in_vain(record)) {
+    step.emit(ExperimentEnded{record.id, ExperimentState::failed, "no trial came to anything"});
   } else {
     step.emit(ExperimentEnded{record.id, ExperimentState::completed, finished->note});
   }
@@ -389,7 +399,7 @@ bool fill_one(Step& step) {
 /// One more attempt would be within the experiment's limits.
 bool may_run_more(const EngineState& state, const ExperimentRecord& record) {
   const ResourcesConfig& resources = record.config.resources;
-  return record.state == ExperimentState::active &&
+  return record.state == ExperimentState::active && !holds_back(record) &&
          record.running.size() < concurrency_limit(state, record.config) &&
          (!resources.max_slots || slots_in_use(record) + resources.slots_per_trial <= *resources.max_slots);
 }
@@ -410,9 +420,8 @@ void look_after(Step& step, ExperimentId id) {
   if (!is_ended(record.state)) {
     if (record.state != ExperimentState::stopping) {
       if (const std::optional<std::string> spent = spent_budget(record, step.now())) {
-        const bool in_vain = every_trial_failed(record);
-        stop_experiment(step, id, in_vain ? ExperimentState::failed : ExperimentState::completed, false,
-                        *spent);
+        stop_experiment(step, id, is_in_vain(record) ? ExperimentState::failed : ExperimentState::completed,
+                        false, *spent);
       }
     }
     const bool all = record.state == ExperimentState::stopping ? cancel_what_does_not_run(step, record)

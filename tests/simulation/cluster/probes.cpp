@@ -95,6 +95,8 @@ std::string_view name_of(Probe probe) noexcept {
       return "programs_ran_on_for_a_day_without_a_daemon";
     case Probe::budget_of_time_over_several_starts:
       return "budget_of_time_over_several_starts";
+    case Probe::search_paused_itself:
+      return "search_paused_itself";
   }
   return "";
 }

@@ -53,9 +53,9 @@ enum class Probe : std::uint8_t {
   other_reports_under_used_numbers,
   programs_ran_on_for_a_day_without_a_daemon,
   budget_of_time_over_several_starts,
+  search_paused_itself,
 };
-inline constexpr std::size_t probe_count =
-    static_cast<std::size_t>(Probe::budget_of_time_over_several_starts) + 1;
+inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::search_paused_itself) + 1;
 
 /// How often each was reached by the runs of this thread.
 [[nodiscard]] std::array<std::uint64_t, probe_count>& probe_counts() noexcept;

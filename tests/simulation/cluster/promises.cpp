@@ -1,6 +1,7 @@
 #include "simulation/cluster/promises.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -253,6 +254,17 @@ void Promises::note(const engine::Event& event) {
     trial_told_to_end_[{ended->experiment, ended->trial}] = event.lsn;
   } else if (const auto* halted = std::get_if<engine::ExperimentPaused>(&event.body)) {
     experiment_told_to_end_[halted->experiment] = event.lsn;
+    if (!halted->reason.empty()) {
+      reached(Probe::search_paused_itself);
+    }
+    if (!halted->reason.empty() && got_somewhere_.contains(halted->experiment)) {
+      break_because("I10: experiment " + std::to_string(halted->experiment.number()) +
+                    " paused itself, and a trial of it had reached a length");
+    }
+  } else if (const auto* length = std::get_if<engine::LengthReached>(&event.body)) {
+    if (length->metric && std::isfinite(*length->metric)) {
+      got_somewhere_.insert(length->experiment);
+    }
   } else if (const auto* stopping = std::get_if<engine::ExperimentStopping>(&event.body)) {
     experiment_told_to_end_[stopping->experiment] = event.lsn;
     check_budget(*stopping);

@@ -157,6 +157,7 @@ class Promises {
   std::map<Place, engine::AttemptKey> current_;
   std::map<Place, std::deque<engine::Instant>> leased_lately_;
   std::map<engine::AttemptKey, engine::AttemptKey> adopted_as_;
+  std::set<engine::ExperimentId> got_somewhere_;    // A trial reached a length with a finite value.
   std::map<Place, engine::Lsn> trial_told_to_end_;  // The last event that could.
   std::map<engine::ExperimentId, engine::Lsn> experiment_told_to_end_;
   std::set<std::string> idempotency_keys_;

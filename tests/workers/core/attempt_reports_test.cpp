@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hpsearch/workers/core/lookalike.hpp"
 #include "workers/core/conversation.hpp"
 
 // What a program says: answered, noted, numbered, and sent until the daemon has it.
@@ -154,12 +155,66 @@ TEST(Notes, ReportsTooFarApartAreToldAtTheFirst) {
   EXPECT_EQ(talk.notes(), Lines{"sparse"});
 }
 
+TEST(Notes, TheFirstReportWithoutTheMetricIsTold) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1, R"("accuracy":1)");
+  EXPECT_EQ(talk.notes(), Lines{"missing"});
+  ASSERT_EQ(talk.effects<Notice>().size(), 1U);
+  EXPECT_EQ(
+      talk.effects<Notice>()[0].text,
+      "at 1 epochs it reported \"accuracy\"; the search's metric is \"acc\" (did you mean \"accuracy\"?)");
+}
+
+TEST(Notes, AReportOfTrainingIsExpectedToLackTheMetric) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1, R"("training.loss":1)");
+  EXPECT_EQ(talk.notes(), Lines{});
+}
+
 TEST(Notes, PassingTheLengthWithoutTheMetricIsTold) {
   Conversation talk = Conversation::running();
+  talk.report(first, 1);
   talk.report(first, 3, R"("accuracy":1)");
   EXPECT_EQ(talk.notes(), Lines{});  // It may still come in a second report of the same step.
   talk.report(first, 4, R"("accuracy":1)");
   EXPECT_EQ(talk.notes(), Lines{"missing"});
+}
+
+TEST(Notes, NaNFromTheFirstReportOnIsTold) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1, R"("acc":NaN)");
+  talk.report(first, 2, R"("acc":NaN)");
+  EXPECT_EQ(talk.notes(), Lines{"not_finite"});
+}
+
+TEST(Notes, NaNAfterAFiniteValueIsNot) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.report(first, 2, R"("acc":NaN)");
+  EXPECT_EQ(talk.notes(), Lines{});
+}
+
+TEST(Notes, AStepThatStandsStillIsToldAndThenEnded) {
+  Conversation talk = Conversation::running();
+  for (int i = 0; i < 9; ++i) {
+    talk.report(first, 1);
+  }
+  EXPECT_EQ(talk.notes(), Lines{});
+  talk.report(first, 1);
+  EXPECT_EQ(talk.notes(), Lines{"standing"});
+  for (int i = 10; i < 999; ++i) {
+    talk.report(first, 1);
+  }
+  EXPECT_TRUE(talk.effects<SignalProgram>().empty());
+  talk.report(first, 1);
+  EXPECT_EQ(talk.effects<SignalProgram>().size(), 1U);
+}
+
+TEST(Notes, ALineThatLooksLikeAReportIsTold) {
+  Conversation talk = Conversation::running();
+  talk.tell(std::nullopt,
+            lookalike_payload("INFO HPSEARCH {\"step\": 1}", "other text stands before HPSEARCH"));
+  EXPECT_EQ(talk.notes(), Lines{"lookalike"});
 }
 
 TEST(Notes, WhatIsNoNumberIsTold) {

@@ -68,12 +68,17 @@ struct ExperimentCreated {
   friend std::string problem_with(const EventChecks& checks, const ExperimentCreated& event);
 };
 
-/// A user paused the experiment. Its running attempts have to save a checkpoint and exit.
+/// A user paused the experiment, or it paused itself. Its running attempts have to save a checkpoint and
+/// exit.
 struct ExperimentPaused {
   static constexpr const char* type = "experiment_paused";
   ExperimentId experiment;
+  std::string reason{};  ///< Why it paused itself; "" = a user paused it.
 
-  static void list_fields(auto& fields, auto& self) { fields("experiment", self.experiment); }
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields.maybe("reason", self.reason);
+  }
   friend void apply(const Applier& applier, const ExperimentPaused& event);
   friend std::string problem_with(const EventChecks& checks, const ExperimentPaused& event);
 };
@@ -240,12 +245,14 @@ struct TrialExitedEarly {
   TrialNumber trial;
   ExitReason exit{};
   std::string detail;
+  bool unmeasured = false;  ///< Because the searcher's metric was not reported.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
     fields("trial", self.trial);
     fields("exit", self.exit);
     fields.maybe("detail", self.detail);
+    fields.maybe("unmeasured", self.unmeasured);
   }
   friend void apply(const Applier& applier, const TrialExitedEarly& event);
   friend std::string problem_with(const EventChecks& checks, const TrialExitedEarly& event);

@@ -15,6 +15,7 @@
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/experiment/best_checkpoints.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
+#include "hpsearch/engine/experiment/first_failures.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/engine/experiment/trial_record.hpp"
 #include "hpsearch/engine/experiment/trial_tally.hpp"
@@ -85,7 +86,8 @@ struct ExperimentRecord {
                                     ///< once a best turned out to be invalid, to the lowest number.
   ExperimentState stopping_as = ExperimentState::canceled;
   bool stop_at_once = false;
-  std::string reason;                 ///< Why it is stopping or ended.
+  std::string reason;  ///< Why it is stopping or ended, or paused itself.
+  FirstFailures first_failures;
   std::vector<ExperimentNote> notes;  ///< In the order of their coming, few.
   Instant created_at;
   Instant ended_at;

@@ -102,6 +102,10 @@ struct FailureHistory {
   WorkerId last_culprit;        ///< … the last of them by this worker's doing; 0 = by none's …
   std::string last_why;         ///< … and why.
   Instant not_before;           ///< When it is tried again, therefore.
+  std::string way;              ///< How the last one failed without a report (way_of_failure); "" = not so.
+  std::uint32_t alike = 0;      ///< Attempts in a row that failed in this way …
+  WorkerId alike_on;            ///< … the last of them here …
+  bool elsewhere = false;       ///< … and one of them somewhere else.
 };
 
 /// A complete checkpoint in the store's checkpoint storage.

@@ -36,6 +36,12 @@ struct WaitForConcurrency {  ///< max_concurrent_trials is reached.
   ConcurrencyLimit limit;
 };
 
+struct WaitForFirstReport {  ///< Its first attempts failed in the same way: few run until one reports.
+  std::uint64_t failed = 0;
+  std::uint64_t running = 0;
+  std::string why;  ///< How they failed.
+};
+
 struct WaitForMaxSlots {  ///< One more trial would exceed max_slots.
   std::uint64_t used = 0;
   std::uint64_t slots_per_trial = 0;
@@ -115,9 +121,9 @@ struct WaitForRetry {  ///< The trial's last attempts ended without a report; th
   Duration remaining;           ///< Until the next attempt.
 };
 
-using Wait =
-    std::variant<WaitForResume, WaitForConcurrency, WaitForMaxSlots, WaitForRestingWorkers, WaitForWorker,
-                 WaitForRelease, WaitForLargerWorker, WaitForReachableWorkers, WaitForGang, WaitForFreeSlots,
-                 WaitForDevices, WaitForRoomWithoutSlots, WaitForTurn, WaitForRetry>;
+using Wait = std::variant<WaitForResume, WaitForConcurrency, WaitForFirstReport, WaitForMaxSlots,
+                          WaitForRestingWorkers, WaitForWorker, WaitForRelease, WaitForLargerWorker,
+                          WaitForReachableWorkers, WaitForGang, WaitForFreeSlots, WaitForDevices,
+                          WaitForRoomWithoutSlots, WaitForTurn, WaitForRetry>;
 
 }  // namespace hpsearch::engine

@@ -189,14 +189,30 @@ class AttemptMachine {
             AttemptOutput& out);
   void take(const InvalidHparamsMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
+  void take(const LookalikeMessage& said, std::optional<QuestionId> question, engine::Instant now,
+            AttemptOutput& out);
   void take(const UnreadableMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
 
   /// What its author should know of the way it reports: in the log, and to whoever asks the daemon.
-  enum class Flaw : std::uint8_t { backward, sparse, missing, unreadable, no_number, misunderstood };
+  enum class Flaw : std::uint8_t {
+    backward,
+    sparse,
+    missing,
+    unreadable,
+    no_number,
+    misunderstood,
+    lookalike,
+    not_finite,
+    standing
+  };
   void note(Flaw flaw, const std::string& text, AttemptOutput& out);
   void judge_step(engine::Units step, AttemptOutput& out);
   void judge_passing(const engine::MetricsReport& report, AttemptOutput& out);
+  void judge_absence(const engine::MetricsReport& report, AttemptOutput& out);
+  void judge_value(const engine::MetricsReport& report, AttemptOutput& out);
+  void judge_progress(const engine::MetricsReport& report, bool asks, engine::Instant now,
+                      AttemptOutput& out);
 
   void answer(QuestionId question, engine::Instant now, AttemptOutput& out);
   void answer_ahead(AttemptOutput& out);
@@ -258,6 +274,7 @@ class AttemptMachine {
   bool signaled_by_us_ = false;
   bool paused_alone_ = false;      ///< It was told to pause while no daemon was there.
   bool no_progress_ = false;       ///< It is ended for saying nothing.
+  std::string stands_;             ///< It is ended because its steps do not grow: the sentence, or "".
   bool ended_here_ = false;        ///< Its worker ends it, of its own accord.
   bool leaked_processes_ = false;  ///< It is over, and something of it is not.
   std::string stuck_because_;
@@ -278,7 +295,11 @@ class AttemptMachine {
   std::string lost_checkpoint_;                     ///< Why the one left at the end could not be published.
   std::optional<engine::Units> last_measured_;      ///< Step of the last report with the searcher's metric.
   std::optional<engine::Units> at_length_without_;  ///< Step of a report at the length that lacked it.
-  std::array<bool, 6> noted_{};                     ///< By Flaw.
+  std::optional<engine::Units> first_without_;      ///< Step of the first report of all that lacked it.
+  bool measured_finite_ = false;
+  std::uint64_t standing_ = 0;                ///< Reports of its metric in a row …
+  std::optional<engine::Units> standing_at_;  ///< … at this step.
+  std::array<bool, 9> noted_{};               ///< By Flaw.
   bool noticed_thinning_ = false;
 
   // What of it is on the worker's disk.

@@ -38,12 +38,17 @@ struct UnreadableMessage {
   std::string text;
   std::string why;  ///< As first_number() says it.
 };
+/// A line that looks like a report and is none.
+struct LookalikeMessage {
+  std::string line;
+  std::string why;
+};
 /// These hyperparameters cannot work.
 struct InvalidHparamsMessage {
   std::string why;
 };
-using ProgramMessage =
-    std::variant<MetricsMessage, CheckpointMessage, RemarkMessage, InvalidHparamsMessage, UnreadableMessage>;
+using ProgramMessage = std::variant<MetricsMessage, CheckpointMessage, RemarkMessage, InvalidHparamsMessage,
+                                    UnreadableMessage, LookalikeMessage>;
 
 /// Reads one line of the socket: {"type":"report","step":3,"metrics":{"val_acc":0.91}}, "checkpoint",
 /// "progress", "log" or "invalid_hyperparameters". NaN, Infinity and -Infinity are numbers, as Python's json

@@ -116,6 +116,7 @@ class Shim {
   Output out_;
   Output err_;
   std::optional<MetricScanner> scanner_;
+  bool lookalike_told_ = false;  ///< A line that looks like a report and is none.
   pid_t pid_ = 0;
   int checkpoint_signal_ = 0;  ///< 0 = the experiment wants none.
   std::string followed_by_;

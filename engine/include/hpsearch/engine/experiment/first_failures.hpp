@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "hpsearch/engine/base/id.hpp"
+
+namespace hpsearch::engine {
+
+/// A search whose first attempts fail in the same way so often pauses itself.
+inline constexpr std::uint64_t most_equal_failures = 3;
+/// The same for trials that end without a value of the searcher's metric that can be compared.
+inline constexpr std::uint64_t most_unmeasured_trials = 2;
+
+/// How the first attempts of a search fail: a mistake in the program or in its experiment file fails them all
+/// in the same way. Nothing is counted any more once something went well.
+struct FirstFailures {
+  std::uint64_t failed = 0;  ///< Attempts that failed, however they did.
+  std::uint64_t alike = 0;   ///< Of them the last ones in a row that failed in the same way.
+  std::string way;           ///< That way, as way_of_failure() has it; "" = none.
+  std::string why;           ///< The last failure, for people: one line.
+  WorkerId worker;           ///< Where the first of those failed.
+  bool elsewhere = false;    ///< One of them failed on another worker.
+  bool reported = false;     ///< Some attempt said something.
+  bool over = false;  ///< A length was reached with a finite value, or a trial that has one has ended well.
+  std::uint64_t unmeasured = 0;   ///< Trials that failed because the searcher's metric was not reported.
+  std::uint64_t not_finite = 0;   ///< Lengths that were reached by trials that only ever measured NaN.
+  bool not_finite_known = false;  ///< The search paused itself therefore and was resumed.
+};
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "experiment/engine_state.hpp"
+
+namespace hpsearch::engine {
+
+class Step;
+
+/// What tells failures of the same kind from others: the cause, the exit status, how far the attempt came,
+/// and the last line of its output without its numbers. "": one that another try may cure.
+[[nodiscard]] std::string way_of_failure(const ExitReport& exit, const LiveAttempt& live);
+
+/// The trial's attempt, which is live still, failed on this worker.
+void note_failure(const EngineState& state, ExperimentRecord& record, TrialRecord& trial,
+                  const ExitReport& exit, WorkerId where);
+/// Some attempt of it said something.
+void note_sign_of_life(ExperimentRecord& record);
+/// A trial reached a length with this value.
+void note_length_with(ExperimentRecord& record, const TrialRecord& trial, double metric);
+
+/// It paused itself and is resumed: what failed may have been mended. O(trials), which are few then.
+void forget_first_failures(ExperimentRecord& record);
+
+/// Its last attempts, two at least, failed in the same way without a report, on another worker too if there
+/// is one: a third would as well.
+[[nodiscard]] bool fails_for_certain(const EngineState& state, const TrialRecord& trial);
+
+/// Its first attempts fail in the same way: so few run at once that a mistake costs no more attempts than it
+/// takes to see that it is one.
+[[nodiscard]] bool holds_back(const ExperimentRecord& record);
+
+/// It pauses itself if all of its first attempts failed in the same way. True: it did.
+bool pause_if_all_fail(Step& step, ExperimentId id);
+/// The same if its trials end without a value that can be compared.
+bool pause_if_unmeasured(Step& step, ExperimentId id);
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,337 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/test_cluster.hpp"
+#include "hpsearch/engine/experiment/absent_metric.hpp"
+#include "hpsearch/engine/scheduler/explain.hpp"
+
+// A mistake in a program or in its experiment file fails every attempt in the same way: a search finds out
+// with few of them, and pauses itself.
+
+namespace hpsearch::engine {
+namespace {
+
+using Cause = ExitReport::Cause;
+
+constexpr const char* import_error = "Traceback\nModuleNotFoundError: No module named 'numpi'\n";
+
+class FirstFailures : public testing::Test {
+ protected:
+  void begin(std::uint64_t slots, Value config) {
+    cluster.join("w", slots);
+    id = cluster.create(std::move(config));
+  }
+
+  void fail(const AttemptKey& key, const std::string& tail = import_error, Cause cause = Cause::exited,
+            int code = 1) {
+    ExitReport report;
+    report.cause = cause;
+    report.code = code;
+    report.message = cause == Cause::could_not_start ? "there is no program x" : "exit status 1";
+    report.log_tail = tail;
+    cluster.send(key, report);
+    cluster.attempts.erase(key);
+  }
+
+  /// Every attempt that runs fails, the one leased first before the others, until none runs. Their number.
+  int fail_all(Cause cause = Cause::exited, int code = 1) {
+    int launches = 0;
+    while (!cluster.attempts.empty() && launches < 100) {
+      AttemptKey oldest = cluster.attempts.begin()->first;
+      for (const auto& [key, attempt] : cluster.attempts) {
+        oldest = key.lease < oldest.lease ? key : oldest;
+      }
+      fail(oldest, import_error, cause, code);
+      ++launches;
+    }
+    return launches;
+  }
+
+  const ExperimentRecord& record() const { return *cluster.engine.find(id); }
+  void report_other(const AttemptKey& key, std::uint64_t step) {
+    cluster.send(key, MetricsReport{Units{step}, {{"scores", 0.5}}});
+  }
+
+  TestCluster cluster;
+  ExperimentId id;
+};
+
+TEST_F(FirstFailures, ThreeOfAKindPauseTheSearch) {
+  begin(2, random_config(20, 2));
+  EXPECT_EQ(fail_all(), 3);
+  EXPECT_EQ(record().state, ExperimentState::paused);
+  EXPECT_EQ(
+      record().reason,
+      "its first 3 attempts failed in the same way: exit status 1: ModuleNotFoundError: No module named "
+      "'numpi'");
+  for (std::size_t i = 0; i < record().trials.size(); ++i) {
+    EXPECT_FALSE(is_closed(record().trials[i].state)) << "nothing is lost of the search: trial " << i;
+  }
+  cluster.expect_replayable();
+}
+
+TEST_F(FirstFailures, HoweverTheyBegin) {
+  for (const auto& [cause, code] : std::vector<std::pair<Cause, int>>{
+           {Cause::could_not_start, 0}, {Cause::signaled, 11}, {Cause::exited, 127}}) {
+    cluster = TestCluster();
+    begin(2, random_config(20, 2));
+    EXPECT_EQ(fail_all(cause, code), 3) << code;
+    EXPECT_EQ(record().state, ExperimentState::paused);
+  }
+}
+
+TEST_F(FirstFailures, NumbersInTheLastLineDoNotMakeThemDifferent) {
+  begin(1, random_config(20, 1));
+  fail(cluster.live(id, 0), "2026-11-26 21:07:10 [4711] no data");
+  ASSERT_EQ(cluster.attempts.size(), 1U);
+  fail(cluster.attempts.begin()->first, "2026-11-26 21:07:11 [4715] no data");
+  ASSERT_EQ(cluster.attempts.size(), 1U);
+  fail(cluster.attempts.begin()->first, "2026-11-27 01:00:00 [12] no data\n\n");
+  EXPECT_EQ(record().state, ExperimentState::paused);
+}
+
+TEST_F(FirstFailures, OfDifferentKindsDoNot) {
+  begin(1, random_config(20, 1, Value::Map{{"max_restarts", 0}}));
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(cluster.attempts.size(), 1U) << i;
+    fail(cluster.attempts.begin()->first, i % 2 == 0 ? "no data" : "no room");
+  }
+  EXPECT_EQ(record().state, ExperimentState::active);
+}
+
+TEST_F(FirstFailures, ThatAnotherTryMayCureDoNot) {
+  begin(1, random_config(20, 1, Value::Map{{"max_restarts", 0}}));
+  EXPECT_EQ(fail_all(Cause::signaled, 9), 20);
+  EXPECT_EQ(record().state, ExperimentState::failed);
+}
+
+TEST_F(FirstFailures, AfterAReportAreNotTheFirst) {
+  begin(2, random_config(20, 2));
+  cluster.report(cluster.live(id, 0), 1, 0.5);
+  for (int i = 0; i < 8; ++i) {
+    for (const auto& [key, attempt] : cluster.attempts) {
+      if (key.trial.number() > 0) {
+        fail(key);
+        break;
+      }
+    }
+  }
+  EXPECT_EQ(record().state, ExperimentState::active) << "one trial works";
+}
+
+TEST_F(FirstFailures, AtTheSameStepPauseTheSearchAsWell) {
+  begin(1, random_config(20, 1));
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(cluster.attempts.size(), 1U) << i;
+    const AttemptKey key = cluster.attempts.begin()->first;
+    cluster.report(key, 1, 0.5);
+    fail(key, "FileNotFoundError: models/1.pt");
+  }
+  EXPECT_EQ(record().state, ExperimentState::paused);
+  cluster.expect_replayable();
+}
+
+TEST_F(FirstFailures, AtTheirLengthDoNotOnceOneGotThere) {
+  begin(1, random_config(20, 1, Value::Map{{"max_restarts", 0}}));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.report(first, 9, 0.5);
+  cluster.exit(first);
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_EQ(cluster.attempts.size(), 1U) << i;
+    fail(cluster.attempts.begin()->first);
+  }
+  EXPECT_EQ(record().state, ExperimentState::active);
+}
+
+TEST_F(FirstFailures, OfOneWorkerAmongOthersDoNotPauseIt) {
+  begin(1, random_config(20, 0));
+  cluster.join("other", 1);
+  const auto on_first = [&]() -> std::optional<AttemptKey> {
+    const auto& attempts = cluster.engine.workers().at(WorkerId(1)).attempts;
+    return attempts.empty() ? std::nullopt : std::optional(*attempts.begin());
+  };
+  for (int i = 0; i < 3 && on_first(); ++i) {
+    fail(*on_first());
+  }
+  EXPECT_EQ(record().state, ExperimentState::active) << "the worker may be to blame";
+  EXPECT_EQ(fail_all(), 1);
+  EXPECT_EQ(record().state, ExperimentState::paused) << "it was not";
+}
+
+TEST_F(FirstFailures, HoldBackAllButThree) {
+  begin(4, random_config(20, 0, Value::Map{{"max_restarts", 0}}));
+  ASSERT_EQ(cluster.attempts.size(), 4U);
+  fail(cluster.live(id, 0));
+  EXPECT_EQ(cluster.attempts.size(), 3U) << "the others may show what is wrong";
+  cluster.report(cluster.live(id, 1), 1, 0.5);
+  EXPECT_EQ(cluster.attempts.size(), 4U) << "one of them works";
+}
+
+TEST_F(FirstFailures, ThatHoldBackAreExplained) {
+  begin(4, random_config(4, 0));
+  fail(cluster.live(id, 0));
+  const Explanation explained = explain(record(), TrialNumber(0), cluster.engine.workers(), cluster.now);
+  const auto wait = std::get<WaitForFirstReport>(std::get<NextSlots>(explained.next).wait);
+  EXPECT_EQ(wait.failed, 1U);
+  EXPECT_EQ(wait.running, 3U);
+  EXPECT_EQ(wait.why, "exit status 1: ModuleNotFoundError: No module named 'numpi'");
+}
+
+TEST_F(FirstFailures, OfASearchThatGoesOnAreCountedAnew) {
+  begin(2, random_config(20, 2));
+  EXPECT_EQ(fail_all(), 3);
+  cluster.step(ResumeExperiment{id});
+  EXPECT_EQ(record().state, ExperimentState::active);
+  EXPECT_TRUE(record().reason.empty());
+  EXPECT_EQ(fail_all(), 3);
+  EXPECT_EQ(record().state, ExperimentState::paused);
+  cluster.step(ResumeExperiment{id});
+  cluster.run_all([](TrialNumber) { return 0.5; });
+  EXPECT_EQ(record().state, ExperimentState::completed);
+  EXPECT_EQ(record().by_state[static_cast<std::size_t>(TrialState::completed)], 20U) << "none was burnt";
+  cluster.expect_replayable();
+}
+
+TEST_F(FirstFailures, OfTheOnlyTrialEndItAfterOneMoreTry) {
+  begin(1, random_config(1, 1));
+  EXPECT_EQ(fail_all(), 2);
+  EXPECT_EQ(record().state, ExperimentState::failed);
+  EXPECT_EQ(cluster.trial(id, 0).reason.detail(),
+            "exit status 1; it failed twice in the same way before its first report");
+}
+
+TEST_F(FirstFailures, LaterTrialsAreTriedTwiceAtMost) {
+  begin(1, random_config(3, 1));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.report(first, 9, 0.5);
+  cluster.exit(first);
+  EXPECT_EQ(fail_all(), 4);
+  EXPECT_EQ(cluster.trial(id, 1).attempts, 2U);
+  EXPECT_EQ(cluster.trial(id, 2).state, TrialState::failed);
+}
+
+TEST_F(FirstFailures, AloneMakeAFailedSearch) {
+  begin(1, random_config(20, 1, Value::Map{{"budget", Value::Map{{"max_time", 3}}}}));
+  fail(cluster.live(id, 0));
+  cluster.now = cluster.now + Duration::seconds(10);
+  cluster.step(CheckTimers{});
+  EXPECT_EQ(record().stopping_as, ExperimentState::failed) << "nothing but a failure happened";
+}
+
+// --- the searcher's metric ---
+
+TEST_F(FirstFailures, AMetricThatNeverComesFailsItsTrialsAndPausesTheSearch) {
+  begin(1, random_config(20, 1));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(cluster.attempts.size(), 1U);
+    const AttemptKey key = cluster.attempts.begin()->first;
+    for (std::uint64_t step = 1; step <= 9; ++step) {
+      report_other(key, step);
+      ASSERT_FALSE(is_closed(cluster.trial(id, key.trial.number()).state))
+          << "it may come at this step still";
+    }
+    report_other(key, 10);
+    const TrialRecord& trial = cluster.trial(id, key.trial.number());
+    EXPECT_EQ(trial.state, TrialState::failed);
+    EXPECT_EQ(trial.reason.detail(),
+              "at 10 epochs, beyond its length of 9 epochs, it had reported \"scores\"; the search's metric "
+              "is \"score\" (did you "
+              "mean \"scores\"?)");
+    EXPECT_EQ(trial.live->decision->directive, Directive::stop);
+    cluster.exit(key);
+  }
+  EXPECT_EQ(record().state, ExperimentState::paused);
+  EXPECT_NE(record().reason.find("did you mean"), std::string::npos) << record().reason;
+  EXPECT_TRUE(cluster.attempts.empty());
+  cluster.expect_replayable();
+}
+
+TEST_F(FirstFailures, AMetricThatComesSeldomIsWaitedFor) {
+  begin(1, asha_config(20, 1));  // Its first length is 1.
+  const AttemptKey key = cluster.live(id, 0);
+  for (std::uint64_t step = 1; step <= 4; ++step) {
+    report_other(key, step);
+  }
+  cluster.report(key, 5, 0.5);
+  EXPECT_FALSE(is_closed(cluster.trial(id, 0).state));
+  EXPECT_EQ(all<LengthReached>(cluster.log).size(), 1U);
+}
+
+TEST_F(FirstFailures, AMetricInASecondReportOfTheStepIsWaitedFor) {
+  begin(1, random_config(20, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  report_other(key, 9);
+  cluster.report(key, 9, 0.5);
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::completed);
+}
+
+TEST_F(FirstFailures, AMetricThatStopsComingEndsItsTrial) {
+  begin(1, random_config(20, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.report(key, 5, 0.5);
+  for (std::uint64_t step = 6; step <= 10; ++step) {
+    report_other(key, step);
+    ASSERT_FALSE(is_closed(cluster.trial(id, 0).state)) << step;
+  }
+  report_other(key, 11);
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::failed);
+}
+
+TEST_F(FirstFailures, ProgramsThatEndWellWithoutTheMetricPauseTheSearch) {
+  begin(1, random_config(20, 1));
+  cluster.exit(cluster.live(id, 0));
+  cluster.exit(cluster.live(id, 1));
+  EXPECT_EQ(record().state, ExperimentState::paused);
+  EXPECT_EQ(record().trials.size(), 2U);
+}
+
+TEST_F(FirstFailures, NaNAlonePausesTheSearchOnce) {
+  begin(1, random_config(4, 1));
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    const AttemptKey key = cluster.live(id, i);
+    cluster.report(key, 9, std::nan(""));
+    cluster.exit(key);
+  }
+  EXPECT_EQ(record().state, ExperimentState::paused);
+  EXPECT_EQ(record().reason,
+            "its first trials reached their lengths, and every score that they reported was NaN or infinite");
+  cluster.step(ResumeExperiment{id});
+  for (std::uint64_t i = 2; i < 4; ++i) {
+    const AttemptKey key = cluster.live(id, i);
+    cluster.report(key, 9, std::nan(""));
+    cluster.exit(key);
+  }
+  EXPECT_EQ(record().state, ExperimentState::completed) << "who goes on knows of it";
+  cluster.expect_replayable();
+}
+
+TEST_F(FirstFailures, NaNAmongFiniteValuesDoesNot) {
+  begin(2, random_config(4, 2));
+  cluster.report(cluster.live(id, 1), 1, 0.5);
+  for (const std::uint64_t trial : {std::uint64_t{0}, std::uint64_t{2}, std::uint64_t{3}}) {
+    const AttemptKey key = cluster.live(id, trial);
+    cluster.report(key, 9, std::nan(""));
+    cluster.exit(key);
+  }
+  EXPECT_EQ(record().state, ExperimentState::active);
+}
+
+TEST(AbsentMetric, NamesWhatWasReportedAndWhatMayBeMeant) {
+  const std::vector<std::string_view> names = {"acc", "val_loss"};
+  EXPECT_EQ(
+      absent_metric_text(names, "valid_loss"),
+      "reported \"acc\", \"val_loss\"; the search's metric is \"valid_loss\" (did you mean \"val_loss\"?)");
+  EXPECT_EQ(absent_metric_text({}, "loss"), "reported no metric; the search's metric is \"loss\"");
+  EXPECT_EQ(meant_metric(names, "validation_loss"), "val_loss");
+  EXPECT_EQ(meant_metric(names, "Accuracy"), "acc");
+  EXPECT_EQ(meant_metric(names, "perplexity"), "");
+}
+
+}  // namespace
+}  // namespace hpsearch::engine
