@@ -162,6 +162,7 @@ struct Arguments {
   std::optional<std::uint64_t> after;
   std::optional<std::uint64_t> limit;
   std::optional<std::string> context_directory;
+  std::optional<std::string> import_to;
 };
 
 /// Builds the verbs. Each one's action stands beside its arguments.
@@ -308,6 +309,16 @@ class CommandLine {
                  [this](const Output& output) { return validate(given_.file, output); }));
     add_file(add("preview", "Estimate the trials and the training of a search",
                  [this](const Output& output) { return preview(given_.file, output); }));
+    CLI::App& importing =
+        add("import", "Turn a W&B sweep, a Katib experiment or an NNI space into an experiment file",
+            [this](const Output& output) {
+              return import_file(ImportOptions{given_.file.file, given_.import_to}, output);
+            });
+    importing.add_option("FILE", given_.file.file, "File of the other product; - reads standard input")
+        ->required()
+        ->check(not_empty());
+    importing.add_option("--to", given_.import_to, "File to make (default: standard output)")
+        ->check(not_empty());
     CLI::App& verb = add("submit", "Submit an experiment to a daemon", [this](const Output& output) {
       return submit(
           SubmitOptions{given_.file, given_.context_directory, given_.server, given_.run.context_limit},

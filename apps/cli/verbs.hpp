@@ -42,6 +42,13 @@ struct FileOptions {
 [[nodiscard]] int validate(const FileOptions& options, const Output& output);
 [[nodiscard]] int preview(const FileOptions& options, const Output& output);
 
+struct ImportOptions {
+  std::string file;
+  std::optional<std::string> to;  ///< The file to make; standard output when it is not given.
+};
+/// Turns the file of another product into an experiment file.
+[[nodiscard]] int import_file(const ImportOptions& options, const Output& output);
+
 struct SimulateOptions {
   FileOptions file;
   std::optional<std::string> curves;  ///< A table's path, experiment:ID, surrogate:INSTANCE, synthetic:KIND.

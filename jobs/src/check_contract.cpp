@@ -9,6 +9,7 @@
 #include "hpsearch/jobs/argument_text.hpp"
 #include "hpsearch/jobs/determined.hpp"
 #include "hpsearch/jobs/placeholders.hpp"
+#include "hpsearch/jobs/remote_input.hpp"
 #include "sections.hpp"
 
 namespace hpsearch::jobs {
@@ -82,7 +83,7 @@ class ContractCheck {
 
   void hyperparameters() {
     const bool by_pai = says("PAI_HPS") || says("PAI_USER_ARGS");
-    const bool by_modelarts = says("{args_eq}");
+    const bool joins_names = says("{args_eq}") || says("{args_no_hyphens}");
     std::vector<std::string> unfit;
     for (const Space::Leaf& leaf : config_.space.leaves()) {
       const std::string at = "hyperparameters." + leaf.path;
@@ -102,14 +103,10 @@ class ContractCheck {
           unfit.push_back(leaf.path);
         }
       }
-      if (by_modelarts && leaf.path.find('=') != std::string::npos) {
+      if (joins_names && leaf.path.find('=') != std::string::npos) {
         problem(at, "has a name with `=`",
-                "one without: {args_eq} passes name=value, and would pass another name");
-      }
-      if (by_modelarts && !by_pai && odd != values.end()) {
-        problem(at, "can be " + quoted(**odd),
-                "numbers, texts and booleans: {args_eq} is ModelArts' form, which carries nothing else; "
-                "{args} does");
+                std::string("one without: ") + (says("{args_eq}") ? "{args_eq}" : "{args_no_hyphens}") +
+                    " passes name=value, and would pass another name");
       }
       booleans(leaf, at, values);
       unsafe_words(leaf, at, values);
@@ -217,8 +214,8 @@ class ContractCheck {
   }
 
   void booleans(const Space::Leaf& leaf, const std::string& at, const std::vector<const Value*>& values) {
-    const bool by_argument =
-        says("{args}") || says("{args_eq}") || says("PAI_USER_ARGS") || says("{" + leaf.path + "}");
+    const bool by_argument = says("{args}") || says("{args_eq}") || says("{args_no_hyphens}") ||
+                             says("PAI_USER_ARGS") || says("{" + leaf.path + "}");
     const bool boolean = std::any_of(values.begin(), values.end(),
                                      [](const Value* value) { return value->as_bool() != nullptr; });
     if (by_argument && boolean && values.size() > 1 && !leaf.bool_style) {
@@ -300,7 +297,7 @@ class ContractCheck {
   }
 
   static bool is_all(const EntrypointPiece& piece) {
-    return piece.is_name && (piece.text == "args" || piece.text == "args_eq");
+    return piece.is_name && argument_form(piece.text).has_value();
   }
 
   void check_pieces(const std::vector<EntrypointPiece>& pieces, const std::string& at) {
@@ -329,8 +326,11 @@ class ContractCheck {
   void all_items(const EntrypointPiece& piece, const std::string& at) {
     for (const Space::Leaf& leaf : config_.space.leaves()) {
       for (const std::string& text : texts_of(leaf)) {
-        const std::size_t bytes = text.size() + (piece.text == "args" ? 0 : leaf.path.size() + 3);
-        if (std::max(bytes, leaf.path.size() + 2) > longest_string) {
+        std::size_t bytes = 0;
+        for (const std::string& word : argument_words(*argument_form(piece.text), leaf.path, text)) {
+          bytes = std::max(bytes, word.size());
+        }
+        if (bytes > longest_string) {
           return problem(
               at,
               "would make an argument of " + std::to_string(bytes) + " bytes of hyperparameters." + leaf.path,
@@ -346,6 +346,9 @@ class ContractCheck {
       return check_arguments(piece, at);
     }
     std::vector<std::string> texts = {"1"};  // For {trial_id}; a path shows itself when there is one.
+    if (piece.text == "args_json") {
+      texts = {"{}"};
+    }
     for (const Space::Leaf& leaf : config_.space.leaves()) {
       if (leaf.path == piece.text) {
         texts = texts_of(leaf);
@@ -377,9 +380,7 @@ class ContractCheck {
     for (const Space::Leaf& leaf : config_.space.leaves()) {
       std::size_t bytes = 0;
       for (const std::string& text : texts_of(leaf)) {
-        const std::vector<std::string> words = piece.text == "args"
-                                                   ? std::vector{"--" + leaf.path, text}
-                                                   : std::vector{"--" + leaf.path + "=" + text};
+        const std::vector<std::string> words = argument_words(*argument_form(piece.text), leaf.path, text);
         const std::optional<std::string> put = written(piece, words);
         if (!put) {
           unwritable(piece, at, words.back());
@@ -420,7 +421,7 @@ class ContractCheck {
   }
 
   void check_names(const std::vector<EntrypointPiece>& pieces, const std::string& at) {
-    std::vector<std::string> known{"args", "args_eq", "checkpoint_dir", "output_dir", "trial_id"};
+    std::vector<std::string> known(own_placeholders.begin(), own_placeholders.end());
     for (const Space::Leaf& leaf : config_.space.leaves()) {
       known.push_back(leaf.path);
     }
@@ -470,6 +471,9 @@ class ContractCheck {
       const bool is_checkpoints = is_output && channel.name == "checkpoints";
       if (is_checkpoints && !channel.path.empty()) {
         problem(at, "has a path", "none: checkpoints go to checkpoint_storage");
+      } else if (const std::string_view scheme = remote_input_scheme(channel.path);
+                 !is_output && !scheme.empty() && !climbs(channel.path)) {
+        remote(channel, scheme, at);
       } else if (!is_place(channel.path, is_output)) {
         problem(
             at, channel.path.empty() ? std::string("has no path") : "is " + quoted(Value(channel.path)),
@@ -495,8 +499,22 @@ class ContractCheck {
     }
   }
 
+  /// Workers fetch it, when they know how.
+  void remote(const Channel& channel, std::string_view scheme, const std::string& at) {
+    if (configures_remote(program_.environment_variables, scheme)) {
+      return;
+    }
+    const std::string type = scheme == "oss" ? "RCLONE_CONFIG_OSS_TYPE" : "RCLONE_CONFIG_OBS_TYPE";
+    problem(at, "is " + quoted(Value(channel.path)) + ", and nothing tells workers how to fetch it",
+            "environment.environment_variables with RCLONE_CONFIG, the path of an rclone configuration that "
+            "has a "
+            "remote " +
+                std::string(scheme) + ", or with " + type + " and its kin; or a path on the workers");
+  }
+
   void passed(const Channel& channel, const std::string& at) {
-    if (channel.passed_as == PassedAs::argument && !says("{args}") && !says("{args_eq}")) {
+    if (channel.passed_as == PassedAs::argument && !says("{args}") && !says("{args_eq}") &&
+        !says("{args_no_hyphens}")) {
       notes_.push_back(
           {at, "is passed as an argument, but the entrypoint has neither {args} nor {args_eq}", ""});
     }

@@ -41,6 +41,22 @@ bool is_plain_word(std::string_view text) noexcept {
 
 }  // namespace
 
+std::optional<ArgumentForm> argument_form(std::string_view name) noexcept {
+  if (name == "args") {
+    return ArgumentForm::pair;
+  }
+  if (name == "args_eq") {
+    return ArgumentForm::equals;
+  }
+  return name == "args_no_hyphens" ? std::optional(ArgumentForm::no_hyphens) : std::nullopt;
+}
+
+std::vector<std::string> argument_words(ArgumentForm form, std::string_view name, std::string_view text) {
+  const std::string word = (form == ArgumentForm::no_hyphens ? "" : "--") + std::string(name);
+  return form == ArgumentForm::pair ? std::vector{word, std::string(text)}
+                                    : std::vector{word + "=" + std::string(text)};
+}
+
 const Value* member_at(const Value& map, std::string_view path) noexcept {
   const Value::Map* members = map.as_map();
   if (members == nullptr) {
@@ -134,11 +150,14 @@ std::string allowed_at(const EntrypointPiece& name) {
   const std::string only = name.place == ShellPlace::reparsed
                                ? "only letters, digits and @%+:,./_- there; for other values use "
                                : "use ";
-  if (name.text == "args" || name.text == "args_eq") {
+  if (argument_form(name.text)) {
     return only + "{" + name.text + "} as an unquoted argument of the program itself";
   }
   if (name.text.starts_with("inputs.") || name.text.starts_with("outputs.")) {
     return only + "{" + name.text + "} outside quotes";
+  }
+  if (name.text == "args_json") {
+    return only + "$HPSEARCH_PARAMS";
   }
   const bool own = name.text == "trial_id" || name.text == "checkpoint_dir" || name.text == "output_dir";
   return only + "$HPSEARCH_" + (own ? "" : "HP_") + variable_part(name.text);

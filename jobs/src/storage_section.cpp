@@ -82,11 +82,11 @@ void read_cloud(Section& section, CheckpointStorage& storage) {
   } else {
     fields = {"account_url", "connection_string", "container", "credential"};
     need(section, "container", "the name of the container");
-    if (section.has("account_url") == section.has("connection_string")) {
-      section.problem(
-          "connection_string",
-          section.has("account_url") ? "stands beside account_url" : "is missing, and so is account_url",
-          "one of connection_string and account_url");
+    if (!section.has("account_url") && !section.has("connection_string")) {
+      section.problem("connection_string", "is missing, and so is account_url",
+                      "one of connection_string and account_url");
+    } else if (section.has("account_url") && section.has("connection_string")) {
+      section.note("account_url", "has no effect: connection_string names the account");
     }
   }
   for (const std::string_view key : fields) {

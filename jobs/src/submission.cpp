@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dialects/dialects.hpp"
+#include "hpsearch/jobs/imports.hpp"
 #include "sections.hpp"
 
 namespace hpsearch::jobs {
@@ -124,6 +125,11 @@ ParsedExperiment parse_submission(const Value& submitted, engine::SearcherRegist
   Program program;
   if (submitted.as_map() == nullptr) {
     findings.problems.push_back({"", "is " + quoted(submitted), "a map: the fields of an experiment"});
+    return parsed(std::move(config), std::move(program), false, std::move(findings));
+  }
+  if (const std::optional<ForeignFile> kind = foreign_file(submitted)) {
+    findings.problems.push_back({"", "is " + std::string(name_of(*kind)),
+                                 "an experiment file; `hpsearch import FILE` makes one of it"});
     return parsed(std::move(config), std::move(program), false, std::move(findings));
   }
   Value tree = submitted;

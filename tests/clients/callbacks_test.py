@@ -61,13 +61,18 @@ class KerasStandInTest(CallbackTest):
         self.fit(fresh("KerasCallback")())
         self.assertEqual(self.handed_over(worker)[-1], ("report", 4))
 
-    def test_it_works_outside_a_trial(self):
-        hpsearch.length(3)
+    def test_by_hand_it_trains_to_the_length_that_it_was_given(self):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            self.fit(fresh("KerasCallback")())
+            callback = fresh("KerasCallback")(epochs=3)
+            self.fit(callback)
+        self.assertEqual(callback.epochs, 3)
         self.assertIn("step 3: val_acc = 0.52", out.getvalue())
         self.assertNotIn("step 4", out.getvalue())
+
+    def test_by_hand_it_refuses_to_train_without_end(self):
+        with self.assertRaisesRegex(LookupError, r"write KerasCallback\(epochs=27\)"):
+            fresh("KerasCallback")()
 
 
 class LightningStandInTest(CallbackTest):
@@ -121,6 +126,14 @@ class LightningStandInTest(CallbackTest):
         trainer = self.trainer(is_global_zero=False, world_size=2, strategy=strategy)
         self.fit(fresh("LightningCallback")(), trainer)
         self.assertEqual((worker.heard, trainer.should_stop), ([], True))
+
+    def test_by_hand_it_stops_at_the_length_that_it_was_given(self):
+        with self.assertRaisesRegex(LookupError, r"write LightningCallback\(epochs=27\)"):
+            fresh("LightningCallback")()
+        trainer = self.trainer()
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.fit(fresh("LightningCallback")(epochs=3), trainer)
+        self.assertEqual((trainer.current_epoch, trainer.should_stop), (2, True))
 
     def test_all_processes_save_when_the_first_one_does(self):
         self.decide()
@@ -204,7 +217,7 @@ class TransformersStandInTest(CallbackTest):
             (self.folder / "given" / name).mkdir(parents=True)
         os.environ["HPSEARCH_LATEST_CHECKPOINT"] = str(self.folder / "given")
         self.forget_trial()
-        resume = fresh("TransformersCallback")().resume_from_checkpoint
+        resume = fresh("TransformersCallback")(epochs=1).resume_from_checkpoint
         self.assertEqual(os.path.basename(resume), "checkpoint-1000")
 
     def test_a_pause_before_the_length_saves_after_it(self):
@@ -237,6 +250,13 @@ class TransformersStandInTest(CallbackTest):
             pathlib.Path(worker.address).unlink()
             shutil.rmtree(self.folder / "out", ignore_errors=True)
 
+    def test_by_hand_it_stops_at_the_length_that_it_was_given(self):
+        with self.assertRaisesRegex(LookupError, r"write TransformersCallback\(epochs=27\)"):
+            fresh("TransformersCallback")()
+        with contextlib.redirect_stdout(io.StringIO()):
+            state = self.train(fresh("TransformersCallback")(epochs=3))
+        self.assertEqual(state.epoch, 3)
+
     def test_other_processes_say_nothing(self):
         worker = self.decide()
         self.train(fresh("TransformersCallback")(), epochs=2, first=False)
@@ -265,6 +285,16 @@ class XGBoostStandInTest(CallbackTest):
                          [{"rmse": 1.0}, {"valid.rmse": 2.0}])
 
 
+    def test_by_hand_it_stops_at_the_length_that_it_was_given(self):
+        with self.assertRaisesRegex(LookupError, r"write XGBoostCallback\(rounds=27\)"):
+            fresh("XGBoostCallback")()
+        callback = fresh("XGBoostCallback")(rounds=3)
+        with contextlib.redirect_stdout(io.StringIO()):
+            said = [callback.after_iteration(types.SimpleNamespace(), round, {"valid": {"rmse": [1.0]}})
+                    for round in range(callback.rounds)]
+        self.assertEqual(said, [False, False, True])
+
+
 class LightGBMStandInTest(CallbackTest):
     """A callable over lightgbm's CallbackEnv; a stop is lightgbm.callback.EarlyStopException."""
 
@@ -286,6 +316,11 @@ class LightGBMStandInTest(CallbackTest):
         with self.assertRaises(stop):
             callback(env(1))
         self.assertEqual(self.handed_over(worker), [("report", 1), ("checkpoint", 2), ("report", 2)])
+
+    def test_by_hand_it_needs_a_length(self):
+        with self.assertRaisesRegex(LookupError, r"write LightGBMCallback\(rounds=27\)"):
+            fresh("LightGBMCallback")()
+        self.assertEqual(fresh("LightGBMCallback")(rounds=27).rounds, 27)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,8 @@ class PackageTest(unittest.TestCase):
         with zipfile.ZipFile(wheels[0]) as wheel:
             names = wheel.namelist()
             metadata = next(wheel.read(name).decode() for name in names if name.endswith("METADATA"))
-        for name in ("hpsearch/__init__.py", "hpsearch/py.typed", "hpsearch/callbacks/xgboost.py"):
+        for name in ("hpsearch/__init__.py", "hpsearch/py.typed", "hpsearch/callbacks/xgboost.py", "hpsearch/wandb.py",
+                     "hpsearch/stand_in/wandb/__init__.py"):
             self.assertIn(name, names)
         self.assertIn("Requires-Python: >=3.8", metadata)
         self.assertNotIn("Requires-Dist", metadata)

@@ -19,7 +19,7 @@ PAGE = (ROOT / "docs" / "experiment-file.md").read_text()
 COMPONENTS = (ROOT / "docs" / "components.md").read_text()
 
 # Shown for what the program says of them.
-WRONG_ON_PURPOSE = {("docs/searchers/single.md", "range.yaml")}
+WRONG_ON_PURPOSE = set()
 
 
 def choices(field):
@@ -157,6 +157,7 @@ class Fields(unittest.TestCase):
     def test_other_spellings_are_taken(self):
         """They are not listed, so each is tried."""
         self.assertEqual(experiment_program.effective(SINGLE | {"resource": {"priority": 3}})["resources"]["priority"], 3)
+        self.assertEqual(experiment_program.effective(SINGLE | {"resources": {"slots": 3}})["resources"]["slots_per_trial"], 3)
         auth = SINGLE | {"environment": {"registrt_auth": {"a": 1}}}
         self.assertIn("registry_auth", experiment_program.effective(auth)["environment"])
         choice = RANDOM | {"hyperparameters": {"h": {"type": "categorical", "val": [1]}}}
@@ -207,7 +208,7 @@ class Fields(unittest.TestCase):
         self.assertEqual({section.name for section in SEARCHERS}, known)
 
     def test_types_of_hyperparameters(self):
-        known = experiment_program.allowed_at(RANDOM | {"hyperparameters": {"h": {"type": UNKNOWN}}}, "hyperparameters.h.type")
+        known = experiment_program.allowed_at(RANDOM | {"hyperparameters": {"h": {"type": UNKNOWN, "minval": 0}}}, "hyperparameters.h.type")
         self.assertEqual({section.name for section in HYPERPARAMETERS}, known)
         self.assertEqual(choices(at("definitions/hyperparameter/then/properties/type")), known | {"declared"})
 

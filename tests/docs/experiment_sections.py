@@ -80,7 +80,7 @@ SECTIONS = [
     *SEARCHERS,
     *HYPERPARAMETERS,
     Section("program_traits", SINGLE | {"program_traits": {}}, ("program_traits",), "properties/program_traits", ("program_traits",)),
-    Section("resources", SINGLE | {"resources": {}}, ("resources",), "definitions/resources", ("resources",)),
+    Section("resources", SINGLE | {"resources": {}}, ("resources",), "definitions/resources", ("resources",), ("slots",)),
     Section("budget", SINGLE | {"budget": {}}, ("budget",), "properties/budget", ("budget",)),
     storage("shared_fs"),
     storage("s3", bucket="b"),

@@ -1,6 +1,7 @@
 """Containers and bind mounts: what a container runtime is asked for, end to end, and what runs without one."""
 
 import json
+import os
 import pathlib
 import unittest
 
@@ -139,6 +140,34 @@ class Containers(harness.Case):
             self.skipTest("this machine does not let workers mount; that the refusal is said was seen")
         self.assertFalse((data / "written").exists(), "a mount for reading was written")
         self.assertEqual(state, "COMPLETED", self.trial(experiment)["last_failure"])
+
+    def test_bind_mounts_without_an_image_at_places_that_are_not_there(self):
+        self.begin(None)
+        data = self.folder / "data"
+        data.mkdir()
+        (data / "seen").write_text("yes\n")
+        place = f"/hpsearch-test-{os.getpid()}"
+        experiment = self.submit(
+            f"read -r seen < {place}/deep/seen; test \"$seen\" = yes || exit 9; read -r one < {place}.txt; "
+            "test \"$one\" = yes || exit 7; echo kept > kept || exit 8; test -s kept || exit 6; "
+            f"test -f /mnt{place}/seen || exit 5; test -n \"$(ls /usr/bin)\" || exit 4",
+            bind_mounts=[{"host_path": str(data), "container_path": f"{place}/deep"},
+                         {"host_path": str(data / "seen"), "container_path": f"{place}.txt", "read_only": True},
+                         {"host_path": str(data), "container_path": f"/mnt{place}"}])
+        state = self.cluster.wait_until_over(experiment)
+        if "may not mount" in self.trial(experiment)["last_failure"]:
+            self.skipTest("this machine does not let workers mount")
+        self.assertEqual(state, "COMPLETED", self.trial(experiment)["last_failure"])
+        self.assertFalse(os.path.exists(place) or os.path.exists(f"/mnt{place}"), "the machine was changed")
+
+    def test_bind_mounts_below_a_directory_of_the_machine_need_their_place(self):
+        self.begin(None)
+        experiment = self.submit("exit 0", max_restarts=0, bind_mounts=[
+            {"host_path": str(self.folder), "container_path": "/usr/hpsearch-test"}])
+        self.assertEqual(self.cluster.wait_until_over(experiment), "FAILED")
+        failure = self.trial(experiment)["last_failure"]
+        if "may not mount" not in failure:
+            self.assertIn("there is no /usr/hpsearch-test on this worker's machine to mount at; make it", failure)
 
 
 if __name__ == "__main__":

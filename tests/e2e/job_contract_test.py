@@ -188,6 +188,41 @@ class JobContract(harness.Case):
         done = self.run_cli("run", self.write_experiment(tree), "--slots", 1, expect=2)
         self.assertIn(f'inputs.train: is "{self.folder}/nowhere", which doesn\'t exist on this machine', done.stderr)
 
+    def test_inputs_of_an_object_store_are_fetched(self):
+        """With a directory in the place of the store."""
+        if shutil.which("rclone") is None:
+            self.skipTest("no rclone here (apt-get install rclone)")
+        bucket = self.folder / "store" / "bucket"
+        (bucket / "images" / "deep").mkdir(parents=True)
+        (bucket / "images" / "deep" / "one.txt").write_text("1\n")
+        (bucket / "labels.csv").write_text("a\n")
+        (self.context / "look.sh").write_text("test \"$(cat \"${PAI_INPUT_IMAGES}deep/one.txt\")\" = 1 || exit 9\n"
+                                              "test \"$(cat \"$PAI_INPUT_LABELS\")\" = a || exit 8\n"
+                                              "echo 'HPSEARCH {\"step\": 1, \"loss\": 1}'\n")
+        tree = {"entrypoint": "sh look.sh", "searcher": {"name": "single", "metric": "loss", "max_length": 1},
+                "inputs": {"images": "oss://bucket/images/", "labels": "obs://bucket/labels.csv"}, "max_restarts": 0}
+        self.assertIn("nothing tells workers how to fetch it",
+                      self.run_cli("validate", self.write_experiment(tree), expect=2).stderr)
+        stores = {f"RCLONE_CONFIG_{scheme}_{what}": value for scheme in ("OSS", "OBS")
+                  for what, value in (("TYPE", "alias"), ("REMOTE", str(self.folder / "store")))}
+        tree["environment"] = {"environment_variables": stores}
+        self.run_cli("run", self.write_experiment(tree), self.context, "--slots", 1)
+        configuration = self.folder / "rclone.conf"
+        configuration.write_text("".join(f"[{scheme}]\ntype = alias\nremote = {self.folder / 'store'}\n"
+                                         for scheme in ("oss", "obs")))
+        tree["environment"] = {"environment_variables": {"RCLONE_CONFIG": str(configuration)}}
+        self.run_cli("run", self.write_experiment(tree), self.context, "--slots", 1, "--fresh")
+        tree["inputs"]["labels"] = "obs://bucket/nothing.csv"
+        done = self.run_cli("run", self.write_experiment(tree), self.context, "--slots", 1, "--fresh", expect=7)
+        self.assertIn("inputs.labels: cannot fetch obs://bucket/nothing.csv", done.stdout + done.stderr)
+
+    def test_code_lies_where_modelarts_puts_it(self):
+        (self.context / "look.sh").write_text(f"cd \"$MA_JOB_DIR/{self.context.name}\" && test -f look.sh || exit 9\n"
+                                              "echo 'HPSEARCH {\"step\": 1, \"loss\": 1}'\n")
+        tree = {"entrypoint": "sh look.sh", "searcher": {"name": "single", "metric": "loss", "max_length": 1},
+                "max_restarts": 0}
+        self.run_cli("run", self.write_experiment(tree), self.context, "--slots", 1)
+
     def test_outputs_with_a_path_stay_and_are_filled_from_the_attempt_before(self):
         (self.context / "count.sh").write_text("echo x >> \"${PAI_OUTPUT_TRAIN_URL}attempts\"\n"
                                                "test $HPSEARCH_ATTEMPT -ge 3 || exit 1\n"

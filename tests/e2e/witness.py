@@ -132,7 +132,7 @@ class Attempt:
             "PAI_WORKING_DIR": self.ml / "usercode", "PAI_CONFIG_DIR": f"{self.ml}/input/config/",
             "PAI_HPS": json.dumps(values),
             "PAI_USER_ARGS": " ".join(f"--{name} {shlex.quote(argument(value))}" for name, value in values.items()),
-            "MA_HOME": self.ml, "MA_JOB_DIR": self.ml, "MA_MOUNT_PATH": self.ml, "MA_LOG_DIR": self.ml / "output/logs",
+            "MA_HOME": self.ml, "MA_JOB_DIR": self.ml / "input/job", "MA_MOUNT_PATH": self.ml, "MA_LOG_DIR": self.ml / "output/logs",
             "MA_CURRENT_IP": self.nodes[self.rank], "MA_NUM_GPUS": len(self.devices), "MA_TASK_NAME": "worker",
             "MA_SCRIPT_INTERPRETER": "", "VK_TASK_INDEX": self.rank,
             "MA_NUM_HOSTS": len(self.nodes), "VC_WORKER_NUM": len(self.nodes), "VC_TASK_INDEX": self.rank,

@@ -119,6 +119,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"MistypedType", Value::Map{{"type", "duoble"}, {"minval", 0}, {"maxval", 1}},
                 "hp.a.type: is \"duoble\" (did you mean `double`? one of const, int, double, log, "
                 "categorical)\n"},
+        Refusal{"ConstantMapWithAType", Value::Map{{"type", "adam"}, {"lr", 0.1}},
+                "hp.a.type: is \"adam\" (one of const, int, double, log, categorical; a constant map is "
+                "{type: const, val: {\"lr\":0.1,\"type\":\"adam\"}})\n"},
         Refusal{"TypeThatIsNoText", Value::Map{{"type", 3}},
                 "hp.a.type: is 3 (one of const, int, double, log, categorical)\n"},
         Refusal{"EqualBounds", Value::Map{{"type", "int"}, {"minval", 3}, {"maxval", 3}},
@@ -161,11 +164,13 @@ TEST(SpaceParse, NamesEveryProblemAtOnce) {
       {"a", Value::Map{{"type", "int"}, {"minval", 3}, {"maxval", 1}, {"count", -1}}},
       {"net", Value::Map{{"b", Value::Map{{"type", "flaot"}}}, {"c", Value::Map{{"type", "categorical"}}}}},
   });
-  EXPECT_EQ(parsed.problems,
-            "hp.a.count: is -1 (an integer of at least 1: the number of grid points)\n"
-            "hp.a.maxval: is 1 (above minval, which is 3)\n"
-            "hp.net.b.type: is \"flaot\" (one of const, int, double, log, categorical)\n"
-            "hp.net.c.vals: is missing (a list of at least one value)\n");
+  EXPECT_EQ(
+      parsed.problems,
+      "hp.a.count: is -1 (an integer of at least 1: the number of grid points)\n"
+      "hp.a.maxval: is 1 (above minval, which is 3)\n"
+      "hp.net.b.type: is \"flaot\" (one of const, int, double, log, categorical; a constant map is {type: "
+      "const, val: {\"type\":\"flaot\"}})\n"
+      "hp.net.c.vals: is missing (a list of at least one value)\n");
 }
 
 TEST(SpaceParse, RefusesNamesThatMeetWhenJoined) {

@@ -234,6 +234,7 @@ Value algorithm() {
   };
   return Value::Map{
       {"AlgorithmName", "trainer"},
+      {"WorkspaceId", "12345"},
       {"AlgorithmSpec",
        Value::Map{
            {"Command", Value::List{"python train.py $PAI_USER_ARGS"}},

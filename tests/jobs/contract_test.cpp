@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/jobs/remote_input.hpp"
 #include "jobs/read_experiment.hpp"
 
 namespace hpsearch::jobs {
@@ -153,7 +154,7 @@ TEST(JobContract, ChannelsNeedPathsThatAreSome) {
       problems_of(with(small_experiment(), "outputs", Value::Map{{"train", "data"}})),
       "outputs.train: is \"data\" (an absolute path on the workers, without `..`; remote storage is mounted "
       "there first)\n");
-  EXPECT_EQ(problems_of(with_input("oss://bucket/x/")), "inputs.train: is \"oss://bucket/x/\"" + allowed);
+  EXPECT_EQ(problems_of(with_input("s3://bucket/x/")), "inputs.train: is \"s3://bucket/x/\"" + allowed);
   EXPECT_EQ(problems_of(with_input("/data/../etc")), "inputs.train: is \"/data/../etc\"" + allowed);
   EXPECT_EQ(problems_of(with_input(Value::Map{{"passed_as", "argument"}})),
             "inputs.train: has no path" + allowed);
@@ -198,16 +199,39 @@ TEST(JobContract, PaisFormsRefuseWhatTheyCannotCarryOnlyWhereTheyAreUsed) {
       "`_`, `-` and `.`, not beginning with `_`: the entrypoint reads PAI's variables)\n");
 }
 
-TEST(JobContract, ModelArtsFormRefusesListsAndMaps) {
+TEST(JobContract, InputsOfObjectStoresNeedRclonesConfiguration) {
+  const Value tree = with(small_experiment(), "inputs.train", "oss://bucket/x/");
+  EXPECT_EQ(
+      problems_of(tree),
+      "inputs.train: is \"oss://bucket/x/\", and nothing tells workers how to fetch it "
+      "(environment.environment_variables with RCLONE_CONFIG, the path of an rclone configuration that has "
+      "a remote oss, or with RCLONE_CONFIG_OSS_TYPE and its kin; or a path on the workers)\n");
+  const auto with_variable = [&](const char* name) {
+    return problems_of(with(tree, "environment.environment_variables", Value::Map{{name, "x"}}));
+  };
+  EXPECT_EQ(with_variable("RCLONE_CONFIG"), "");
+  EXPECT_EQ(with_variable("RCLONE_CONFIG_OSS_TYPE"), "");
+  EXPECT_NE(with_variable("RCLONE_CONFIG_OBS_TYPE"), "") << "it is another remote";
+  const RemoteInput file =
+      remote_input("obs://b/d/a.csv", {{"RCLONE_CONFIG", "/c"}, {"RCLONE_X", "1"}, {"Y", "2"}});
+  EXPECT_EQ(file.place, "obs:b/d/a.csv");
+  EXPECT_EQ(file.file_name, "a.csv");
+  EXPECT_EQ(file.configuration, "/c");
+  EXPECT_EQ(file.variables, (std::map<std::string, std::string>{{"RCLONE_X", "1"}}));
+  EXPECT_EQ(remote_input("oss://b/d/", {}).file_name, "");
+}
+
+TEST(JobContract, EveryFormOfArgumentsTakesLists) {
   const Value tree = with_hyperparameters({{"layers", Value::List{64, 32}}, {"lr", 0.1}});
-  EXPECT_EQ(problems_of(with(tree, "entrypoint", "python train.py {args}")), "");
-  for (const Value& entrypoint :
-       {Value("python train.py {args_eq}"), Value(Value::List{"train", "{args_eq}"})}) {
-    EXPECT_EQ(
-        problems_of(with(tree, "entrypoint", entrypoint)),
-        "hyperparameters.layers: can be [64,32] (numbers, texts and booleans: {args_eq} is ModelArts' form, "
-        "which carries nothing else; {args} does)\n");
+  for (const char* form : {"{args}", "{args_eq}", "{args_no_hyphens}", "{args_json}", "--c={args_json}"}) {
+    EXPECT_EQ(problems_of(with(tree, "entrypoint", std::string("python train.py ") + form)), "") << form;
+    EXPECT_EQ(problems_of(with(tree, "entrypoint", Value::List{"train", form})), "") << form;
   }
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", Value::List{"train", "x{args_no_hyphens}"})),
+            "entrypoint[1]: has {args_no_hyphens} inside \"x{args_no_hyphens}\" (an item of its own: it "
+            "becomes several)\n");
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", "echo \"{args_json}\"")),
+            "entrypoint: has {args_json} in line 1, inside double quotes (use $HPSEARCH_PARAMS)\n");
 }
 
 /// What cannot be told anything cannot be told to pause and go on later.

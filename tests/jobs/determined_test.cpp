@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hpsearch/searchers/registry.hpp"
 #include "jobs/read_experiment.hpp"
 
 namespace hpsearch::jobs {
@@ -160,6 +161,114 @@ TEST(DeterminedFile, ComesBackFromItsEffectiveForm) {
   const ParsedExperiment again = read_experiment(effective);
   ASSERT_TRUE(again.config) << lines(again.problems);
   EXPECT_EQ(to_value(*again.config), effective);
+}
+
+// --- files of 0.24 that are spelled otherwise here, and files of other versions ---
+
+Value searched_by(Value::Map searcher) {
+  searcher["metric"] = "loss";
+  return Value::Map{{"entrypoint", "model_def:T"}, {"searcher", std::move(searcher)}};
+}
+
+Value single() {
+  return searched_by({{"name", "single"}, {"max_length", Value::Map{{"batches", 100}}}});
+}
+
+TEST(DeterminedFile, NamesSlotsPerTrialSlots) {
+  const ParsedExperiment parsed = accepted(with(single(), "resources.slots", 4));
+  EXPECT_EQ(parsed.config->resources.slots_per_trial, 4U);
+  EXPECT_EQ(lines(parsed.notes), "resources.slots: read as `slots_per_trial`\n");
+  EXPECT_EQ(accepted(with(single(), "resource.slots", 3)).config->resources.slots_per_trial, 3U);
+  EXPECT_EQ(accepted(with(with(single(), "resources.slots", 2), "resources.slots_per_trial", 2))
+                .config->resources.slots_per_trial,
+            2U);
+  EXPECT_EQ(problems_of(with(with(single(), "resources.slots", 2), "resources.slots_per_trial", 1)),
+            "resources.slots: is 2, and slots_per_trial is 1 (one of them)\n");
+}
+
+TEST(DeterminedFile, LeavesTheHostPathToItsCluster) {
+  for (const Value& host : {Value(), Value("")}) {
+    const Value tree = with(single(), "checkpoint_storage",
+                            Value::Map{{"type", "shared_fs"}, {"host_path", host}, {"storage_path", "ckpt"}});
+    EXPECT_EQ(accepted(tree).program.checkpoint_storage.host_path, "");
+    const ParsedExperiment absolute = accepted(with(tree, "checkpoint_storage.storage_path", "/data/ckpt"));
+    EXPECT_EQ(absolute.program.checkpoint_storage.host_path, "/data/ckpt");
+    EXPECT_EQ(absolute.program.checkpoint_storage.storage_path, "");
+    EXPECT_EQ(lines(absolute.notes),
+              "checkpoint_storage.storage_path: is absolute, and host_path is empty: read as host_path: "
+              "/data/ckpt\n");
+  }
+}
+
+TEST(DeterminedFile, HasOptionsOfBatchSystemsInItsEnvironment) {
+  const ParsedExperiment parsed = accepted(
+      with(with(single(), "environment.slurm", Value::List{"--time=1"}), "environment.pbs", Value::List{}));
+  EXPECT_EQ(lines(parsed.notes),
+            "environment.slurm: has no effect here: programs are started by this program's own workers\n");
+}
+
+TEST(DeterminedFile, SearchesAdaptively) {
+  const ParsedExperiment parsed =
+      accepted(searched_by({{"name", "adaptive"}, {"max_length", 100}, {"max_trials", 7}}));
+  EXPECT_EQ(parsed.config->searcher.name, "adaptive_asha");
+  EXPECT_EQ(lines(parsed.notes),
+            "hyperparameters: hold nothing to search: all 7 trials run the same "
+            "configuration, with different seeds (at least one with a type: int, double, "
+            "log or categorical)\nsearcher.name: read as `adaptive_asha`\n");
+}
+
+TEST(DeterminedFile, OfAnOlderVersionIsToldWhatToWrite) {
+  EXPECT_EQ(
+      problems_of(with(searched_by({{"name", "adaptive_simple"}, {"max_steps", 10}, {"max_trials", 3}}),
+                       "batches_per_step", 50)),
+      "batches_per_step: is a field of Determined before 0.13 (write scheduling_unit: 50)\n"
+      "searcher.max_steps: is a field of Determined before 0.13 (write max_length: {batches: 500}, which "
+      "is 10 steps of 50 batches)\n"
+      "searcher.name: is \"adaptive_simple\", a searcher of Determined before 0.13 (write name: "
+      "adaptive_asha)\n");
+  EXPECT_EQ(problems_of(searched_by({{"name", "single"}, {"max_steps", 10}})),
+            "searcher.max_steps: is a field of Determined before 0.13 (write max_length: {batches: 1000}, "
+            "which is 10 steps of 100 batches)\n");
+  EXPECT_EQ(
+      problems_of(searched_by({{"name", "adaptive"},
+                               {"max_length", 64},
+                               {"budget", Value::Map{{"batches", 600}}},
+                               {"train_stragglers", true}})),
+      "searcher.budget: is a field of Determined before 0.13 (write max_trials: the number of trials)\n");
+  EXPECT_EQ(problems_of(searched_by({{"name", "adaptive"}, {"target_trial_steps", 9}, {"step_budget", 90}})),
+            "searcher.step_budget: is a field of Determined before 0.13 (write max_trials: the number of "
+            "trials)\n"
+            "searcher.target_trial_steps: is a field of Determined before 0.13 (write max_length: {batches: "
+            "900}, which is 9 steps of 100 batches)\n");
+}
+
+TEST(DeterminedFile, OfALaterVersionIsToldWhatToWrite) {
+  EXPECT_EQ(
+      problems_of(searched_by(
+          {{"name", "adaptive_asha"}, {"max_trials", 3}, {"max_time", 27}, {"time_metric", "epochs"}})),
+      "searcher.max_time: is a field of Determined from 0.38 on (write max_length: {epochs: 27} in place "
+      "of max_time and time_metric)\n");
+  EXPECT_EQ(problems_of(searched_by({{"name", "random"}, {"max_trials", 3}, {"max_time", 27}})),
+            "searcher.max_time: is a field of Determined from 0.38 on (write max_length: {batches: 27})\n");
+}
+
+TEST(DeterminedFile, RunsOneConfigurationOfARange) {
+  const Value range = Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 9}};
+  const ParsedExperiment parsed =
+      parse_submission(with(single(), "hyperparameters.width", range), searchers::registry(), "stem", 11);
+  ASSERT_TRUE(parsed.config) << lines(parsed.problems);
+  EXPECT_EQ(lines(parsed.notes),
+            "hyperparameters: hold ranges, and a single search runs one configuration: it is drawn from them "
+            "(random or grid as searcher.name, to try several)\n");
+}
+
+TEST(DeterminedFile, SaysAConstantMapWithAType) {
+  const Value adam = Value::Map{{"type", "adam"}, {"lr", 0.1}};
+  const ParsedExperiment parsed =
+      accepted(with(single(), "hyperparameters.optimizer", Value::Map{{"type", "const"}, {"val", adam}}));
+  EXPECT_EQ(*to_value(*parsed.config).at_path("hyperparameters.optimizer.val.type"), Value("adam"));
+  EXPECT_EQ(accepted(to_value(*parsed.config)).config->space.sample(1, TrialNumber(0)),
+            Value(Value::Map{{"optimizer", adam}}));
 }
 
 }  // namespace

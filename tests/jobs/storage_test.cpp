@@ -30,8 +30,8 @@ TEST(CheckpointStorage, RefusesPathsThatLeadElsewhere) {
             "checkpoint_storage.storage_path: is \"a/../../x\" (a path without `..`, below host_path)\n");
   EXPECT_EQ(wrong("/data", "/database"),
             "checkpoint_storage.storage_path: is \"/database\" (a path below host_path, /data)\n");
-  EXPECT_EQ(wrong("", "/x"),
-            "checkpoint_storage.storage_path: is \"/x\" (a path below host_path, which is missing)\n");
+  EXPECT_EQ(wrong("", "/../x"),
+            "checkpoint_storage.storage_path: is \"/../x\" (a path without `..`, below host_path)\n");
   EXPECT_EQ(wrong("data", ""), "checkpoint_storage.host_path: is \"data\" (an absolute path without `..`)\n");
 }
 
@@ -91,6 +91,20 @@ TEST(CheckpointStorage, IsDescribedToRclone) {
   const auto url = remote(
       Value::Map{{"type", "azure"}, {"container", "c"}, {"account_url", "https://n.blob.core.windows.net"}});
   EXPECT_EQ(url->environment.at("RCLONE_CONFIG_HPSEARCH_ACCOUNT"), "n");
+}
+
+TEST(CheckpointStorage, TakesAnAzureAccountThatIsNamedTwice) {
+  const ParsedExperiment parsed =
+      accepted(with(small_experiment(), "checkpoint_storage",
+                    Value::Map{{"type", "azure"},
+                               {"container", "c"},
+                               {"connection_string", "AccountName=n;AccountKey=k"},
+                               {"account_url", "https://other.blob.core.windows.net"}}));
+  EXPECT_EQ(lines(parsed.notes),
+            "checkpoint_storage.account_url: has no effect: connection_string names the account\n");
+  const auto remote = remote_storage(parsed.program.checkpoint_storage);
+  EXPECT_EQ(remote->environment.at("RCLONE_CONFIG_HPSEARCH_ACCOUNT"), "n");
+  EXPECT_FALSE(remote->environment.contains("RCLONE_CONFIG_HPSEARCH_ENDPOINT"));
 }
 
 }  // namespace

@@ -96,15 +96,16 @@ TEST(Single, ReplacesNothing) {
   EXPECT_TRUE(is_finished(*searcher));
 }
 
-TEST(Single, NamesEveryRange) {
+TEST(Single, RunsOneConfigurationDrawnFromItsRanges) {
   ExperimentConfig config = settings("single", 30);
-  config.space =
-      space_of({{"a", 1}, {"lr", double_range(0, 1)}, {"net", Value::Map{{"width", int_range(1, 9)}}}});
-  const Problems problems = problems_of(config);
-  ASSERT_EQ(problems.size(), 2U);
-  EXPECT_EQ(problems[0].path, "hyperparameters.lr");
-  EXPECT_EQ(problems[0].what, "is a double range");
-  EXPECT_EQ(problems[1].path, "hyperparameters.net.width");
+  config.experiment_seed = 42;
+  config.space = space_of({{"a", 1}, {"lr", double_range(0, 1)}});
+  EXPECT_TRUE(problems_of(config).empty());
+  const auto searcher = make(config);
+  const CreateTrial trial = start(*searcher);
+  EXPECT_EQ(trial.hparams, config.space.sample(42, TrialNumber(0)));
+  finish(*searcher, trial.trial, Units{30});
+  EXPECT_TRUE(is_finished(*searcher));
 }
 
 // --- random ---

@@ -39,7 +39,7 @@ class Expansion {
   [[nodiscard]] Status item(const std::vector<EntrypointPiece>& pieces,
                             std::vector<std::string>& argv) const {
     if (pieces.size() == 1 && pieces[0].place == jobs::ShellPlace::item && is_all(pieces[0])) {
-      for (std::string& argument : arguments(pieces[0].text == "args_eq")) {
+      for (std::string& argument : arguments(*jobs::argument_form(pieces[0].text))) {
         argv.push_back(std::move(argument));
       }
       return engine::Done{};
@@ -54,7 +54,7 @@ class Expansion {
 
  private:
   [[nodiscard]] static bool is_all(const EntrypointPiece& piece) {
-    return piece.is_name && (piece.text == "args" || piece.text == "args_eq");
+    return piece.is_name && jobs::argument_form(piece.text).has_value();
   }
 
   /// The pieces with every name replaced.
@@ -68,7 +68,7 @@ class Expansion {
       std::optional<std::string> text;
       std::string value;
       if (is_all(piece)) {
-        text = jobs::written(piece, arguments(piece.text == "args_eq"));
+        text = jobs::written(piece, arguments(*jobs::argument_form(piece.text)));
       } else if (piece.place == jobs::ShellPlace::comment) {
         text = jobs::written(piece, value);
       } else {
@@ -91,8 +91,8 @@ class Expansion {
   }
 
   /// The hyperparameters, and behind them the channels that are passed as arguments.
-  [[nodiscard]] std::vector<std::string> arguments(bool with_equals) const {
-    std::vector<std::string> all = forms_.arguments(with_equals);
+  [[nodiscard]] std::vector<std::string> arguments(jobs::ArgumentForm form) const {
+    std::vector<std::string> all = forms_.arguments(form);
     const auto append = [&](const std::vector<jobs::Channel>& channels,
                             const std::map<std::string, std::string>& places) {
       for (const jobs::Channel& channel : channels) {
@@ -100,11 +100,8 @@ class Expansion {
         if (channel.passed_as != jobs::PassedAs::argument || place == places.end()) {
           continue;
         }
-        if (with_equals) {
-          all.push_back("--" + channel.name + "=" + place->second);
-        } else {
-          all.push_back("--" + channel.name);
-          all.push_back(place->second);
+        for (std::string& word : jobs::argument_words(form, channel.name, place->second)) {
+          all.push_back(std::move(word));
         }
       }
     };
@@ -119,6 +116,9 @@ class Expansion {
     }
     if (const Value* nested = jobs::member_at(spec_.hparams, name)) {
       return argument_text(*nested);
+    }
+    if (name == "args_json") {
+      return engine::compact_json(spec_.hparams);
     }
     if (name == "checkpoint_dir") {
       return places_.checkpoint_directory;
@@ -138,7 +138,7 @@ class Expansion {
     if (name == "trial_id") {
       return std::to_string(spec_.trial_id.number());
     }
-    std::vector<std::string_view> all{"args", "args_eq", "checkpoint_dir", "output_dir", "trial_id"};
+    std::vector<std::string_view> all(jobs::own_placeholders.begin(), jobs::own_placeholders.end());
     for (const HyperparameterForms::Hyperparameter& one : forms_.all()) {
       all.push_back(one.name);
     }

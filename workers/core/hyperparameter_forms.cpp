@@ -44,20 +44,19 @@ const HyperparameterForms::Hyperparameter* HyperparameterForms::find(std::string
   return found == all_.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> HyperparameterForms::arguments_of(const Hyperparameter& one, bool with_equals) {
+std::vector<std::string> HyperparameterForms::arguments_of(const Hyperparameter& one,
+                                                           jobs::ArgumentForm form) {
   const bool* boolean = one.value->as_bool();
-  const std::string flag = "--" + one.name;
-  if (boolean != nullptr && one.style == BoolStyle::flag) {
-    return *boolean ? std::vector{flag} : std::vector<std::string>{};
+  if (boolean != nullptr && one.style == BoolStyle::flag && form != jobs::ArgumentForm::no_hyphens) {
+    return *boolean ? std::vector{"--" + one.name} : std::vector<std::string>{};
   }
-  const std::string text = argument_text(*one.value, one.style);
-  return with_equals ? std::vector{flag + "=" + text} : std::vector{flag, text};
+  return jobs::argument_words(form, one.name, argument_text(*one.value, one.style));
 }
 
-std::vector<std::string> HyperparameterForms::arguments(bool with_equals) const {
+std::vector<std::string> HyperparameterForms::arguments(jobs::ArgumentForm form) const {
   std::vector<std::string> arguments;
   for (const Hyperparameter& one : all_) {
-    for (std::string& argument : arguments_of(one, with_equals)) {
+    for (std::string& argument : arguments_of(one, form)) {
       arguments.push_back(std::move(argument));
     }
   }

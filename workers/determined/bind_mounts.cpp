@@ -5,10 +5,12 @@
 #include <sys/statvfs.h>
 
 #include <cerrno>
+#include <map>
 #include <string>
 #include <system_error>
 
 #include "hpsearch/workers/shell/files.hpp"
+#include "hpsearch/workers/shell/missing_place.hpp"
 
 namespace hpsearch::workers {
 
@@ -24,19 +26,6 @@ namespace {
 std::string text_at(const Value& mount, const char* key) {
   const Value* value = mount.at_path(key);
   return value == nullptr || value->as_text() == nullptr ? "" : *value->as_text();
-}
-
-/// The first part of an absolute path that is not there; "" when all are.
-fs::path first_missing(const fs::path& path) {
-  fs::path at;
-  for (const fs::path& part : path) {
-    at /= part;
-    std::error_code error;
-    if (!fs::exists(at, error)) {
-      return at;
-    }
-  }
-  return {};
 }
 
 /// A directory of the private root itself, which is a file system of its own; those of the machine are on
@@ -79,6 +68,24 @@ Status mount_one(const std::string& from, const std::string& to, bool read_only)
 
 }  // namespace
 
+std::map<fs::path, fs::path> missing_places(const Value& mounts) {
+  std::map<fs::path, fs::path> places;
+  const Value::List* list = mounts.as_list();
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const fs::path from = text_at((*list)[i], "host_path");
+    const fs::path to = fs::path(text_at((*list)[i], "container_path")).lexically_normal();
+    std::error_code error;
+    if (!to.is_absolute() || !fs::is_directory(from, error)) {
+      continue;
+    }
+    const fs::path lacking = lacking_directory(to);
+    if (!lacking.empty() && lacking != "/" && may_be_remade(lacking)) {
+      places.emplace(to, from);
+    }
+  }
+  return places;
+}
+
 Status make_bind_mounts(const Value& mounts, const fs::path& directory) {
   const Value::List* list = mounts.as_list();
   if (list == nullptr) {
@@ -94,8 +101,8 @@ Status make_bind_mounts(const Value& mounts, const fs::path& directory) {
       return Error{Errc::not_found,
                    "bind_mounts: there is no " + from.string() + " on this worker's machine"};
     }
-    if (const fs::path missing = first_missing(to); !missing.empty()) {
-      if (given.is_absolute() && !is_private(missing.parent_path())) {
+    if (const fs::path lacking = lacking_directory(to); !lacking.empty()) {
+      if (given.is_absolute() && !is_private(lacking)) {
         return Error{Errc::not_found, "bind_mounts: there is no " + to.string() +
                                           " on this worker's machine to mount at; "
                                           "make it, or mount below a directory that the root does not have"};

@@ -15,6 +15,8 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -279,8 +281,12 @@ void HarnessHost::become_harness() const {
     ::signal(number, SIG_DFL);
   }
   const std::string directory = std::filesystem::current_path().string();
-  const Status entered = enter_private_root(
-      files_->root(), {{"/run/determined", files_->run()}, {determined_storage_path, files_->storage()}});
+  std::map<std::filesystem::path, std::filesystem::path> places{{"/run/determined", files_->run()},
+                                                                {determined_storage_path, files_->storage()}};
+  if (const Value* mounts = trial_.config.at_path("bind_mounts")) {
+    places.merge(missing_places(*mounts));
+  }
+  const Status entered = enter_private_root(files_->root(), places);
   if (!entered) {
     say("the Determined harness writes to /run/determined and " + std::string(determined_storage_path) +
         ", which it needs for itself alone, in a private mount namespace; " + entered.error().message);

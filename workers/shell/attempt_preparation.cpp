@@ -23,6 +23,7 @@
 #include "hpsearch/workers/shell/container_runtime.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
+#include "hpsearch/workers/shell/missing_place.hpp"
 #include "hpsearch/workers/shell/ml_mount.hpp"
 #include "hpsearch/workers/shell/node_setup.hpp"
 #include "hpsearch/workers/shell/object_storage.hpp"
@@ -211,6 +212,7 @@ Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Prog
         "names no environment.image"};
   }
   std::vector<jobs::BindMount> mounts = spec.contract.bind_mounts;
+  OwnRoot own;
   for (jobs::BindMount& mount : mounts) {
     std::error_code error;
     const auto status = std::filesystem::status(mount.host_path, error);
@@ -228,13 +230,20 @@ Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Prog
         return Error{Errc::unavailable, "bind_mounts: cannot make " + place.string()};
       }
       mount.container_path = place.string();
-    } else if (!std::filesystem::exists(mount.container_path, error)) {
-      return Error{Errc::not_found,
-                   "bind_mounts: there is no " + mount.container_path +
-                       " on this worker's machine to mount at; make it, or name an environment.image"};
+    } else if (const std::filesystem::path lacking = lacking_directory(mount.container_path);
+               !lacking.empty()) {
+      if (!may_be_remade(lacking)) {
+        return Error{
+            Errc::not_found,
+            "bind_mounts: there is no " + mount.container_path +
+                " on this worker's machine to mount at; make it, name an environment.image, or mount "
+                "below /mnt or a directory that the root does not have"};
+      }
+      own.root = directory.root().string();
+      own.levels.insert(lacking.string());
     }
   }
-  program.argv = under_mounts(mounts, std::move(program.argv));
+  program.argv = under_mounts(mounts, own, std::move(program.argv));
   return engine::Done{};
 }
 

@@ -7,8 +7,11 @@
 #include <system_error>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/jobs/remote_input.hpp"
+#include "hpsearch/net/rclone.hpp"
 #include "hpsearch/trees/tree.hpp"
 #include "hpsearch/workers/core/adapters/launch_kinds/launch_kind.hpp"
+#include "hpsearch/workers/core/adapters/modelarts/job_directory.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
@@ -29,6 +32,27 @@ using trees::Kind;
 namespace {
 
 constexpr const char* owner_name = ".hpsearch-trial.json";
+
+/// Fetched anew for each attempt; the answer is the channel's place below data/.
+Result<std::string> fetch_input(const Channel& channel, const Directory& data, const LaunchSpec& spec) {
+  const jobs::RemoteInput input = jobs::remote_input(channel.path, spec.environment_variables);
+  const Status made = data.make_directories(channel.name);
+  const Result<Directory> to = made ? data.directory(channel.name) : made.error();
+  if (!to) {
+    return to.error();
+  }
+  const bool is_directory = input.file_name.empty();
+  std::vector<std::string> words{is_directory ? "copy" : "copyto", input.place,
+                                 (to->name() / input.file_name).string()};
+  if (!input.configuration.empty()) {
+    words.push_back("--config=" + input.configuration);
+  }
+  if (const Status fetched = net::run_rclone(words, input.variables); !fetched) {
+    return Error{fetched.error().code, "inputs." + channel.name + ": cannot fetch " + channel.path + ": " +
+                                           fetched.error().message};
+  }
+  return channel.name + "/" + input.file_name;
+}
 
 /// A link to a directory, or a directory with a link to a file; the answer is the channel's place below
 /// data/.
@@ -144,6 +168,14 @@ Status lay_output(const Channel& channel, const LaunchSpec& spec, const Director
   return ready ? linked() : ready;
 }
 
+/// The program's directory under the name that it has with its user, where ModelArts puts it.
+Status name_code(const Directory& root, const LaunchSpec& spec) {
+  const std::string name = fs::path(spec.context_directory).filename().string();
+  const fs::path directory = fs::path("ml") / job_directory;
+  const Status made = root.make_directories(directory);
+  return made ? root.make_link("../../usercode", directory / (name.empty() ? "usercode" : name)) : made;
+}
+
 /// model, checkpoints and tensorboard, and logs, which is another name of the last.
 Status lay_default_outputs(const Directory& output, ChannelPlaces& places, const std::string& ml) {
   for (const char* name : {"checkpoints", "model", "tensorboard"}) {
@@ -167,13 +199,18 @@ Result<ChannelPlaces> make_channels(const LaunchSpec& spec, const AttemptDirecto
                                     const std::string& ml) {
   ChannelPlaces places;
   const Result<Directory> root = directory.opened();
+  if (const Status named = root ? name_code(*root, spec) : Status(root.error()); !named) {
+    return named.error();
+  }
   const Result<Directory> data = root ? root->directory("ml/input/data") : root.error();
   const Result<Directory> output = data ? root->directory("ml/output") : data.error();
   if (!output) {
     return output.error();
   }
   for (const Channel& channel : spec.contract.inputs) {
-    Result<std::string> place = lay_input(channel, *data, directory.work());
+    Result<std::string> place = jobs::remote_input_scheme(channel.path).empty()
+                                    ? lay_input(channel, *data, directory.work())
+                                    : fetch_input(channel, *data, spec);
     if (!place) {
       return place.error();
     }

@@ -56,20 +56,63 @@ bool can_mount_ml() {
   return can;
 }
 
-std::vector<std::string> under_mounts(const std::vector<jobs::BindMount>& mounts,
+std::vector<std::string> under_mounts(const std::vector<jobs::BindMount>& mounts, const OwnRoot& own,
                                       std::vector<std::string> argv) {
+  // What is bound below the new root shows what lies under it, and not itself, as it is unbindable.
   constexpr const char* script = R"sh(
+fail() {
+  echo "hpsearch: cannot mount $1 at $2" >&2
+  exit 1
+}
+view() {
+  for from in "$1"/* "$1"/.[!.]*; do
+    to=$root$from
+    if [ -L "$from" ]; then
+      /usr/bin/cp -P "$from" "$to" || fail "$from" "$to"
+    elif [ -d "$from" ]; then
+      /usr/bin/mkdir "$to" || fail "$from" "$to"
+      case $levels in
+        *"|$from|"*) (view "$from") || exit 1 ;;
+        *) /usr/bin/mount --rbind "$from" "$to" || fail "$from" "$to" ;;
+      esac
+    elif [ -e "$from" ]; then
+      : >"$to" && /usr/bin/mount --bind "$from" "$to" || fail "$from" "$to"
+    fi
+  done
+}
+root=$1
+levels=$2
+shift 2
+if [ -n "$root" ]; then
+  /usr/bin/mount -t tmpfs -o mode=755,size=1m,nosuid,nodev hpsearch "$root" &&
+    /usr/bin/mount --make-unbindable "$root" || fail "a root" "$root"
+  view ""
+fi
 while [ "$1" != -- ]; do
-  /usr/bin/mount --bind "$1" "$2" && { [ "$3" = rw ] || /usr/bin/mount -o remount,bind,ro "$2"; } || {
-    echo "hpsearch: cannot mount $1 at $2" >&2
-    exit 1
-  }
+  to=$root$2
+  if [ -n "$root" ] && ! [ -e "$to" ]; then
+    if [ -d "$1" ]; then
+      /usr/bin/mkdir -p "$to"
+    else
+      /usr/bin/mkdir -p "${to%/*}" && : >"$to"
+    fi
+  fi
+  /usr/bin/mount --bind "$1" "$to" && { [ "$3" = rw ] || /usr/bin/mount -o remount,bind,ro "$to"; } ||
+    fail "$1" "$2"
   shift 3
 done
 shift
+if [ -n "$root" ]; then
+  /usr/bin/mount -o remount,ro "$root" || fail "a root" "$root"
+  exec /usr/sbin/chroot "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$(pwd)" "$@"
+fi
 exec "$@")sh";
-  std::vector<std::string> all{unshare_program, "--mount", "--propagation", "private", "--",
-                               "/bin/sh",       "-c",      script,          "hpsearch"};
+  std::string levels = "|";
+  for (const std::string& level : own.levels) {
+    levels += level + "|";
+  }
+  std::vector<std::string> all{unshare_program, "--mount",  "--propagation", "private", "--", "/bin/sh", "-c",
+                               script,          "hpsearch", own.root,        levels};
   for (const jobs::BindMount& mount : mounts) {
     all.insert(all.end(), {mount.host_path, mount.container_path, mount.read_only ? "ro" : "rw"});
   }

@@ -52,6 +52,11 @@ void note_odd_searches(const ExperimentConfig& config, Findings& findings) {
                                   " trials run the same configuration, with different seeds",
                               "at least one with a type: int, double, log or categorical"});
   }
+  if (!nothing_varies && config.searcher.name == "single") {
+    findings.notes.push_back(
+        {"hyperparameters", "hold ranges, and a single search runs one configuration: it is drawn from them",
+         "random or grid as searcher.name, to try several"});
+  }
   const std::optional<bool> by_name = is_smaller_better(config.searcher.metric);
   if (by_name && *by_name != config.searcher.smaller_is_better) {
     findings.notes.push_back({"searcher.smaller_is_better",

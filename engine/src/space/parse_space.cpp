@@ -294,9 +294,12 @@ class SpaceReader {
     const std::string* name = type->as_text();
     if (name == nullptr || std::find(type_names.begin(), type_names.end(), *name) == type_names.end()) {
       const std::string_view meant = name != nullptr ? nearest(*name, type_names) : std::string_view();
-      problems_.push_back({below(path, "type"), "is " + quoted(*type),
-                           (meant.empty() ? std::string() : "did you mean `" + std::string(meant) + "`? ") +
-                               "one of const, int, double, log, categorical"});
+      std::string allowed = (meant.empty() ? std::string() : "did you mean `" + std::string(meant) + "`? ") +
+                            "one of const, int, double, log, categorical";
+      if (meant.empty() && name != nullptr && !has_bounds_or_values(*map)) {
+        allowed += "; a constant map is {type: const, val: " + quoted(value) + "}";
+      }
+      problems_.push_back({below(path, "type"), "is " + quoted(*type), std::move(allowed)});
       return;
     }
     RangeReader reader(*map, path, problems_, notes_);

@@ -59,6 +59,14 @@ std::optional<Problem> note_of_untyped_range(const Value::Map& group, std::strin
   return std::nullopt;
 }
 
+bool has_bounds_or_values(const Value::Map& group) noexcept {
+  return std::any_of(bounds.begin(), bounds.end(),
+                     [&](const Names& names) {
+                       return group.contains(names.first) || group.contains(names.second);
+                     }) ||
+         std::any_of(lists.begin(), lists.end(), [&](std::string_view name) { return group.contains(name); });
+}
+
 std::optional<Problem> note_of_exponents(const LogParameter& parameter, std::string path) {
   constexpr double least_ratio = 5;  // Between values a log range is worth it from here on; between exponents
                                      // below 1 it is hardly ever meant.

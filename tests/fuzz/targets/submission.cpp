@@ -4,6 +4,7 @@
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/jobs/imports.hpp"
 #include "hpsearch/jobs/patterns.hpp"
 #include "hpsearch/patterns/pattern_check.hpp"
 #include "hpsearch/proto/json.hpp"
@@ -19,6 +20,9 @@ void run_submission(std::string_view bytes) {
   const auto tree = proto::parse_json(bytes);
   if (!tree) {
     return;
+  }
+  if (const auto imported = jobs::import_experiment(*tree)) {
+    HPSEARCH_CHECK(!jobs::foreign_file(imported->tree), "what is imported is an experiment of ours");
   }
   const jobs::ParsedExperiment parsed = jobs::parse_submission(*tree, searchers::registry(), "fuzz", 7);
   for (const engine::Problem& problem : patterns::problems_of(jobs::patterns_of(*tree))) {
@@ -48,6 +52,13 @@ Seeds submission_seeds() {
     HPSEARCH_CHECK(read.tree.has_value(), "examples can be read");
     all.push_back(engine::compact_json(*read.tree));
   }
+  // Files of other products.
+  all.emplace_back(R"({"method":"bayes","parameters":{"a":{"min":1,"max":9},"b":{"values":[1]}}})");
+  all.emplace_back(
+      R"({"apiVersion":"kubeflow.org/v1beta1","kind":"Experiment","spec":{"parameters":[{"name":"a",)"
+      R"("parameterType":"int","feasibleSpace":{"min":"1","max":"5","step":"2"}}]}})");
+  all.emplace_back(R"({"a":{"_type":"quniform","_value":[0,1,0.1]}})");
+  all.emplace_back(R"({"a":{"type":"float","low":0.1,"high":1,"log":true}})");
   return all;
 }
 

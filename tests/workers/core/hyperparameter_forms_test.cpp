@@ -43,14 +43,16 @@ TEST(HyperparameterForms, EachBoolStyleHasItsTexts) {
                                               {"d", BoolStyle::flag},
                                               {"e", BoolStyle::empty_false}};
   const HyperparameterForms off(hparams, styles);
-  EXPECT_EQ(off.arguments(false), (Argv{"--a", "False", "--b", "false", "--c", "0", "--e", ""}));
+  EXPECT_EQ(off.arguments(jobs::ArgumentForm::pair),
+            (Argv{"--a", "False", "--b", "false", "--c", "0", "--e", ""}));
   EXPECT_EQ(pai_user_args(off), "--a False --b false --c 0 --e ''");
   EXPECT_EQ(pai_hyperparameters_json(off),
             R"({"a": "False", "b": "false", "c": "0", "d": "False", "e": ""})");
   EXPECT_EQ(pai_hps(off, false), R"({"a": false, "b": false, "c": false, "d": false, "e": false})");
   const Value all_true = Value::Map{{"a", true}, {"b", true}, {"c", true}, {"d", true}, {"e", true}};
   const HyperparameterForms on(all_true, styles);
-  EXPECT_EQ(on.arguments(true), (Argv{"--a=True", "--b=true", "--c=1", "--d", "--e=True"}));
+  EXPECT_EQ(on.arguments(jobs::ArgumentForm::equals),
+            (Argv{"--a=True", "--b=true", "--c=1", "--d", "--e=True"}));
 }
 
 TEST(HyperparameterForms, VariablesAreCapitalsAndUnderscores) {
@@ -67,7 +69,7 @@ TEST(HyperparameterForms, WhatPaiCannotCarryIsLeftOutOfItsFormsOnly) {
   EXPECT_EQ(pai_hps(forms, false), R"({"lr": 0.1})");
   EXPECT_EQ(pai_user_args(forms), "--lr 0.1");
   EXPECT_EQ(pai_variables(forms).size(), 1U);
-  EXPECT_EQ(forms.arguments(true),
+  EXPECT_EQ(forms.arguments(jobs::ArgumentForm::equals),
             (Argv{"--_hidden=1", "--layers=[64,32]", "--lr=0.1", "--none=None", "--two words=2"}));
 }
 

@@ -80,6 +80,24 @@ TEST(Entrypoints, ArgsBecomeItemsOfTheirOwn) {
                   "--optimizer.nesterov=True", "--units=64"}));
 }
 
+TEST(Entrypoints, ArgsCanStandWithoutHyphensOrAsJson) {
+  LaunchSpec spec = spec_of({Argv{"p", "{args_no_hyphens}", "--config={args_json}"}});
+  spec.hparams =
+      Value::Map{{"layers", Value::List{64, 32}}, {"lr", 0.1}, {"net", Value::Map{{"bias", true}}}};
+  spec.contract.bool_styles = {{"net.bias", engine::BoolStyle::flag}};
+  spec.contract.inputs = {{"data_url", "/data", jobs::PassedAs::argument}};
+  EXPECT_EQ(plan(spec).program.argv,
+            (Argv{"p", "layers=[64,32]", "lr=0.1", "net.bias=True", "data_url=/a/ml/input/data/data_url/",
+                  R"(--config={"layers":[64,32],"lr":0.1,"net":{"bias":true}})"}));
+  spec.entrypoint = {std::string("p {args_no_hyphens} {args_json}")};
+  EXPECT_EQ(plan(spec).program.argv[2],
+            "p 'layers=[64,32]' lr=0.1 net.bias=True data_url=/a/ml/input/data/data_url/ "
+            R"('{"layers":[64,32],"lr":0.1,"net":{"bias":true}}')");
+  spec.entrypoint = {Argv{"p", "{args_eq}"}};
+  EXPECT_EQ(plan(spec).program.argv, (Argv{"p", "--layers=[64,32]", "--lr=0.1", "--net.bias",
+                                           "--data_url=/a/ml/input/data/data_url/"}));
+}
+
 TEST(Entrypoints, GroupsAreFoundUnderNamesWithDots) {
   LaunchSpec spec = spec_of({Argv{"p", "{a.b}", "{a.b.c}", "{a.d}", "{a}"}});
   spec.hparams = Value::Map{{"a", Value::Map{{"d", 1}}}, {"a.b", Value::Map{{"c", Value::Map{}}}}};
@@ -197,7 +215,7 @@ TEST(Environment, SpeaksAsModelArts) {
   const LentMachine machine{.slots = 2, .cores = 8, .devices = {"2", "5"}, .environment = {}};
   const auto environment = plan(spec_of({Argv{"p"}}), machine).program.environment;
   EXPECT_EQ(environment.at("MA_HOME"), "/a/ml");
-  EXPECT_EQ(environment.at("MA_JOB_DIR"), "/a/ml");
+  EXPECT_EQ(environment.at("MA_JOB_DIR"), "/a/ml/input/job");
   EXPECT_EQ(environment.at("MA_SCRIPT_INTERPRETER"), "");
   EXPECT_EQ(environment.at("MA_LOG_DIR"), "/a/ml/output/logs");
   EXPECT_EQ(environment.at("MA_NUM_GPUS"), "1");

@@ -156,7 +156,7 @@ constexpr int rounds = 25;
 TEST_F(HostileValues, ReachProgramsThroughAList) {
   for (int round = 0; round < rounds; ++round) {
     const LaunchSpec spec = hostile_spec({Argv{"python3", "echo.py", "{args}", "{x}", "<{y-z}>"}});
-    Argv expected = HyperparameterForms(spec.hparams, {}).arguments(false);
+    Argv expected = HyperparameterForms(spec.hparams, {}).arguments(jobs::ArgumentForm::pair);
     expected.push_back(*spec.hparams.at_path("x")->as_text());
     expected.push_back("<" + *spec.hparams.at_path("y-z")->as_text() + ">");
     expect_intact(spec, expected);
@@ -166,7 +166,7 @@ TEST_F(HostileValues, ReachProgramsThroughAList) {
 TEST_F(HostileValues, ReachProgramsThroughAShell) {
   for (int round = 0; round < rounds; ++round) {
     const LaunchSpec spec = hostile_spec({std::string("python3 echo.py {args_eq} {x} \"$PAI_HPS_Y_Z\"")});
-    Argv expected = HyperparameterForms(spec.hparams, {}).arguments(true);
+    Argv expected = HyperparameterForms(spec.hparams, {}).arguments(jobs::ArgumentForm::equals);
     expected.push_back(*spec.hparams.at_path("x")->as_text());
     expected.push_back(*spec.hparams.at_path("y-z")->as_text());
     expect_intact(spec, expected);
@@ -176,7 +176,7 @@ TEST_F(HostileValues, ReachProgramsThroughAShell) {
 TEST_F(HostileValues, ReachProgramsThroughEvaluatedUserArguments) {
   for (int round = 0; round < rounds; ++round) {
     const LaunchSpec spec = hostile_spec({std::string("eval \"python3 echo.py $PAI_USER_ARGS\"")});
-    expect_intact(spec, HyperparameterForms(spec.hparams, {}).arguments(false));
+    expect_intact(spec, HyperparameterForms(spec.hparams, {}).arguments(jobs::ArgumentForm::pair));
   }
 }
 
@@ -184,7 +184,7 @@ TEST_F(HostileValues, SafeOnesReachProgramsThroughBareUserArguments) {
   LaunchSpec spec = hostile_spec({std::string("python3 echo.py $PAI_USER_ARGS")});
   spec.hparams =
       Value::Map{{"lr", 1e-05}, {"low", -1e-05}, {"name", "a-b/c.d:e,f=g%h+i@j"}, {"batch-size", 32}};
-  expect_intact(spec, HyperparameterForms(spec.hparams, {}).arguments(false));
+  expect_intact(spec, HyperparameterForms(spec.hparams, {}).arguments(jobs::ArgumentForm::pair));
 }
 
 // --- numbers ---

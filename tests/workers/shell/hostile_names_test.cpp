@@ -216,7 +216,7 @@ TEST_F(HostileNames, AreRefusedByFieldOrReachTheProgramIntact) {
       launch->program.argv[2].replace(0, 1, "/usr/bin/printf '%s\\0'");
       std::string words;
       for (const std::string& word :
-           HyperparameterForms(spec.hparams, spec.contract.bool_styles).arguments(false)) {
+           HyperparameterForms(spec.hparams, spec.contract.bool_styles).arguments(jobs::ArgumentForm::pair)) {
         words += word + '\0';
       }
       if (!words.empty()) {

@@ -11,6 +11,22 @@ import hpsearch
 _POSITION = "hpsearch.json"
 
 
+#: More than any search asks for: the search says when it is enough.
+_ENDLESS = 1_000_000
+
+
+def most(given: Optional[int], how: str) -> int:
+    """How long to train at most: in a trial, the search says when it is enough. By hand nobody does, so `given` has to:
+    the training then ends there, as a trial ends at its length. LookupError, which shows `how` to give it, if it is None.
+    """
+    if hpsearch.in_trial():
+        return _ENDLESS
+    if given is None:
+        raise LookupError("outside a trial nobody says when it is enough; write {}".format(how))
+    hpsearch.length(given)
+    return given
+
+
 def numbers_of(metrics: Optional[Mapping[str, Any]]) -> Dict[str, float]:
     """Those that are single numbers; what a library logs besides is its own affair."""
     out = {}

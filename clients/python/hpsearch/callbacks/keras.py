@@ -20,7 +20,7 @@ _FILE = "model.keras"
 class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc, name-defined]
     """Reports at the end of each epoch.
 
-        callback = KerasCallback()
+        callback = KerasCallback(epochs=27)        # of a run by hand; in a trial the search says when it is enough
         model = callback.load() or build_model(hpsearch.params())
         model.fit(..., epochs=callback.epochs, initial_epoch=callback.initial_epoch, callbacks=[callback])
 
@@ -28,12 +28,10 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc, name-define
     batches or records, as the experiment counts.
     """
 
-    #: More than any search asks for: the search says when it is enough.
-    epochs = 1_000_000
-
-    def __init__(self, checkpoints: bool = True) -> None:
+    def __init__(self, checkpoints: bool = True, epochs: Optional[int] = None) -> None:
         super().__init__()
         self._checkpoints = checkpoints
+        self.epochs = _common.most(epochs, "KerasCallback(epochs=27)")
         self._batches = 0
         self._records = 0
         params = hpsearch.params()

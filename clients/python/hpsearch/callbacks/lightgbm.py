@@ -16,7 +16,7 @@ _TRAINING = ("train", "training")
 class LightGBMCallback:
     """Reports after each boosting round; steps are rounds.
 
-        callback = LightGBMCallback()
+        callback = LightGBMCallback(rounds=27)     # of a run by hand; in a trial the search says when it is enough
         booster = lightgbm.train(params, train, num_boost_round=callback.rounds, valid_sets=[valid],
                                  valid_names=["valid"], init_model=callback.init_model, callbacks=[callback])
 
@@ -24,14 +24,13 @@ class LightGBMCallback:
     are kept apart as training.METRIC.
     """
 
-    #: More than any search asks for: the search says when it is enough.
-    rounds = 1_000_000
     #: What LightGBM asks of callbacks: after the round, before its own early stopping.
     before_iteration = False
     order = 25
 
-    def __init__(self, checkpoints: bool = True) -> None:
+    def __init__(self, checkpoints: bool = True, rounds: Optional[int] = None) -> None:
         self._checkpoints = checkpoints
+        self.rounds = _common.most(rounds, "LightGBMCallback(rounds=27)")
 
     @property
     def init_model(self) -> Optional[str]:

@@ -20,7 +20,7 @@ _FILE = "lightning.ckpt"
 class LightningCallback(Callback):  # type: ignore[misc, valid-type]
     """Reports after each validation.
 
-        callback = LightningCallback()
+        callback = LightningCallback(epochs=27)    # of a run by hand; in a trial the search says when it is enough
         trainer = Trainer(max_epochs=-1, callbacks=[callback])      # the search says when it is enough
         trainer.fit(model, data, ckpt_path=callback.ckpt_path)
 
@@ -29,8 +29,9 @@ class LightningCallback(Callback):  # type: ignore[misc, valid-type]
     With several processes the first one reports, and all obey.
     """
 
-    def __init__(self, checkpoints: bool = True) -> None:
+    def __init__(self, checkpoints: bool = True, epochs: Optional[int] = None) -> None:
         self._checkpoints = checkpoints
+        _common.most(epochs, "LightningCallback(epochs=27)")
         self._validated = False
 
     @property

@@ -18,7 +18,7 @@ from . import _common
 class TransformersCallback(TrainerCallback):  # type: ignore[misc]
     """Reports after each evaluation.
 
-        callback = TransformersCallback()
+        callback = TransformersCallback(epochs=27)     # of a run by hand
         trainer = Trainer(..., callbacks=[callback])
         trainer.train(resume_from_checkpoint=callback.resume_from_checkpoint)
 
@@ -29,8 +29,9 @@ class TransformersCallback(TrainerCallback):  # type: ignore[misc]
     the asked length is reported when that is safe. With several processes the first one reports, and all obey.
     """
 
-    def __init__(self, checkpoints: bool = True) -> None:
+    def __init__(self, checkpoints: bool = True, epochs: Optional[int] = None) -> None:
         self._checkpoints = checkpoints
+        _common.most(epochs, "TransformersCallback(epochs=27)")
         self._training = False
         self._ended = False  # By a directive.
         self._epoch_over = False

@@ -18,7 +18,7 @@ _TRAINING = ("train", "training", "dtrain")
 class XGBoostCallback(TrainingCallback):  # type: ignore[misc]
     """Reports after each boosting round; steps are rounds.
 
-        callback = XGBoostCallback()
+        callback = XGBoostCallback(rounds=27)      # of a run by hand; in a trial the search says when it is enough
         booster = xgboost.train(params, train, num_boost_round=callback.rounds, evals=[(valid, "valid")],
                                 xgb_model=callback.xgb_model, callbacks=[callback])
 
@@ -26,12 +26,10 @@ class XGBoostCallback(TrainingCallback):  # type: ignore[misc]
     kept apart as training.METRIC.
     """
 
-    #: More than any search asks for: the search says when it is enough.
-    rounds = 1_000_000
-
-    def __init__(self, checkpoints: bool = True) -> None:
+    def __init__(self, checkpoints: bool = True, rounds: Optional[int] = None) -> None:
         super().__init__()
         self._checkpoints = checkpoints
+        self.rounds = _common.most(rounds, "XGBoostCallback(rounds=27)")
 
     @property
     def xgb_model(self) -> Optional[str]:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,6 +11,25 @@
 #include "hpsearch/jobs/engine_types.hpp"
 
 namespace hpsearch::jobs {
+
+/// How a placeholder that stands for all hyperparameters writes one of them.
+enum class ArgumentForm : std::uint8_t {
+  pair,        ///< {args}: --lr 0.1
+  equals,      ///< {args_eq}: --lr=0.1
+  no_hyphens,  ///< {args_no_hyphens}: lr=0.1
+};
+
+/// The form of {args} and its kind; nothing for every other name. {args_json} is one value, not several
+/// words.
+[[nodiscard]] std::optional<ArgumentForm> argument_form(std::string_view name) noexcept;
+
+/// One hyperparameter in that form.
+[[nodiscard]] std::vector<std::string> argument_words(ArgumentForm form, std::string_view name,
+                                                      std::string_view text);
+
+/// Names of the placeholders that are neither hyperparameters nor channels.
+inline constexpr std::array<std::string_view, 7> own_placeholders = {
+    "args", "args_eq", "args_json", "args_no_hyphens", "checkpoint_dir", "output_dir", "trial_id"};
 
 /// Where a placeholder stands, and so how its value is written there.
 enum class ShellPlace : std::uint8_t {
@@ -51,7 +71,8 @@ struct EntrypointPiece {
 /// The text that replaces the placeholder; nothing when its place does not take this value.
 [[nodiscard]] std::optional<std::string> written(const EntrypointPiece& name, std::string_view value);
 
-/// The words that replace {args}; nothing when its place does not take several words, or not these.
+/// The words that replace {args} and its kind; nothing when its place does not take several words, or not
+/// these.
 [[nodiscard]] std::optional<std::string> written(const EntrypointPiece& name,
                                                  const std::vector<std::string>& words);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dialects/determined/determined_dialect.hpp"
+#include "dialects/determined/translation.hpp"
 #include "sections.hpp"
 
 namespace hpsearch::jobs {
@@ -18,6 +19,8 @@ constexpr std::string_view torch_launcher = "determined.launch.torch_distributed
 
 class DeterminedDialect : public Dialect {
  public:
+  void translate(Value& tree, Findings& findings) override { translate_determined(tree, findings); }
+
   [[nodiscard]] bool spans_workers(const Program& program) const override {
     return meets_by_torch_distributed(program.entrypoint);
   }

@@ -31,9 +31,10 @@ constexpr std::array<std::string_view, 5> members = {"Command", "HyperParameters
 constexpr std::array<std::string_view, 8> with_effect = {
     "Command", "HyperParameters",   "Image",          "InputChannels",
     "JobType", "MetricDefinitions", "OutputChannels", "SupportsDistributedTraining"};
-constexpr std::array<std::string_view, 8> around = {
+constexpr std::array<std::string_view, 9> around = {
     "AlgorithmDescription", "AlgorithmName", "AlgorithmProvider", "AlgorithmSpec",
-    "AlgorithmVersion",     "Description",   "DisplayName",       "Name"};
+    "AlgorithmVersion",     "Description",   "DisplayName",       "Name",
+    "WorkspaceId"};
 constexpr std::array<std::string_view, 7> of_parameter = {
     "DefaultValue", "Description", "DisplayName", "Name", "Range", "Required", "Type"};
 constexpr std::array<std::string_view, 8> of_range = {"Enum",      "ExclusiveMaximum", "ExclusiveMinimum",

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hpsearch/workers/core/adapters/launch_kinds/launch_kind.hpp"
+#include "hpsearch/workers/core/adapters/modelarts/job_directory.hpp"
 #include "launch_parts.hpp"
 
 namespace hpsearch::workers {
@@ -31,8 +32,8 @@ Status add_modelarts(const LaunchFacts& facts, Launch& launch) {
   const jobs::LaunchSpec& spec = facts.spec;
   const AttemptPlaces& places = facts.places;
   Variables& environment = launch.program.environment;
-  environment["MA_HOME"] = places.ml;     // The job's own, as everything below.
-  environment["MA_JOB_DIR"] = places.ml;  // The code lies in one directory of it.
+  environment["MA_HOME"] = places.ml;  // The job's own, as everything below.
+  environment["MA_JOB_DIR"] = places.ml + "/" + std::string(job_directory);
   environment["MA_MOUNT_PATH"] = places.ml;
   environment["MA_LOG_DIR"] = places.ml + "/output/logs";
   const std::vector<std::string> nodes = addresses_of(spec);

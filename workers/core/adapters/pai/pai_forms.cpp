@@ -20,7 +20,7 @@ std::string pai_user_args(const HyperparameterForms& forms) {
   std::string line;
   for (const HyperparameterForms::Hyperparameter& one : forms.all()) {
     if (fits_pai(one)) {
-      for (const std::string& word : HyperparameterForms::arguments_of(one, false)) {
+      for (const std::string& word : HyperparameterForms::arguments_of(one, jobs::ArgumentForm::pair)) {
         line.append(line.empty() ? "" : " ").append(shell_word(word));
       }
     }

@@ -8,6 +8,7 @@
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/jobs/argument_text.hpp"
 #include "hpsearch/jobs/job_contract.hpp"
+#include "hpsearch/jobs/placeholders.hpp"
 
 namespace hpsearch::workers {
 
@@ -30,11 +31,12 @@ class HyperparameterForms {
   [[nodiscard]] const std::vector<Hyperparameter>& all() const noexcept { return all_; }
   [[nodiscard]] const Hyperparameter* find(std::string_view name) const noexcept;
 
-  /// Of one of them: {"--lr", "0.1"}, or {"--lr=0.1"} `with_equals`. A flag is there or not.
-  [[nodiscard]] static std::vector<std::string> arguments_of(const Hyperparameter& one, bool with_equals);
+  /// Of one of them. A flag is there or not, but without hyphens, where it is True or False.
+  [[nodiscard]] static std::vector<std::string> arguments_of(const Hyperparameter& one,
+                                                             jobs::ArgumentForm form);
 
-  /// {"--lr", "0.1", "--bias", "True"}, or {"--lr=0.1", "--bias=True"} `with_equals`.
-  [[nodiscard]] std::vector<std::string> arguments(bool with_equals) const;
+  /// {"--lr", "0.1", "--bias", "True"}, {"--lr=0.1", "--bias=True"} or {"lr=0.1", "bias=True"}.
+  [[nodiscard]] std::vector<std::string> arguments(jobs::ArgumentForm form) const;
 
   /// HPSEARCH_HP_<NAME>: every value as text, lists and maps as compact JSON.
   [[nodiscard]] std::map<std::string, std::string> variables() const;

@@ -1,11 +1,17 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
 
 namespace hpsearch::workers {
+
+/// Those of the experiment's `bind_mounts` for which a level of the private root has to be remade below the
+/// root itself, such as /mnt/data on a machine without it: what enter_private_root() shows there.
+[[nodiscard]] std::map<std::filesystem::path, std::filesystem::path> missing_places(
+    const engine::Value& mounts);
 
 /// Makes the experiment's `bind_mounts` in this process's private root, after enter_private_root(). A
 /// relative container_path is made in `directory`, and one whose first part the machine's root does not have

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +24,16 @@ inline constexpr std::string_view ml_mount_point = "/ml";
 /// current directory is /ml/usercode. Nobody else sees that mount, and it ends with the program.
 [[nodiscard]] std::vector<std::string> under_ml(const std::string& tree, std::vector<std::string> argv);
 
-/// A command that runs `argv` in a mount namespace of its own, in which every container_path, which has to be
-/// there, is its host_path. Nobody else sees these mounts, and they end with the program.
+/// A root for one program alone, which has places that the machine's lacks (missing_place.hpp).
+struct OwnRoot {
+  std::string root;              ///< A directory over which it can be mounted; "" = no place is missing.
+  std::set<std::string> levels;  ///< The directories that lack one.
+};
+
+/// A command that runs `argv` in a mount namespace of its own, in which every container_path is its
+/// host_path. Nobody else sees these mounts, and they end with the program. Nothing can be written in remade
+/// levels themselves, where it would be lost.
 [[nodiscard]] std::vector<std::string> under_mounts(const std::vector<jobs::BindMount>& mounts,
-                                                    std::vector<std::string> argv);
+                                                    const OwnRoot& own, std::vector<std::string> argv);
 
 }  // namespace hpsearch::workers

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace hpsearch::jobs {
+
+// Inputs in the object stores of Alibaba (oss://BUCKET/PATH) and Huawei (obs://BUCKET/PATH). A worker fetches
+// them with rclone, whose remote has the scheme's name.
+
+/// "oss" or "obs"; "" when the path is none of theirs.
+[[nodiscard]] std::string_view remote_input_scheme(std::string_view path) noexcept;
+
+/// Whether the program's variables say what that remote is: RCLONE_CONFIG_OSS_TYPE, or RCLONE_CONFIG with the
+/// path of rclone's own configuration.
+[[nodiscard]] bool configures_remote(const std::map<std::string, std::string>& variables,
+                                     std::string_view scheme);
+
+/// What fetching it into a directory says to rclone: "oss://b/train/" is copied as a directory,
+/// "oss://b/a.csv" as a file of that name.
+struct RemoteInput {
+  std::string place;                             ///< "oss:b/train/"
+  std::string file_name;                         ///< "" = a directory.
+  std::string configuration;                     ///< Path of rclone's configuration, or "".
+  std::map<std::string, std::string> variables;  ///< Those that rclone reads.
+};
+[[nodiscard]] RemoteInput remote_input(std::string_view path,
+                                       const std::map<std::string, std::string>& variables);
+
+}  // namespace hpsearch::jobs

@@ -1,0 +1,211 @@
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/space/numbers.hpp"
+#include "imports/draft.hpp"
+#include "sections.hpp"
+
+namespace hpsearch::jobs {
+namespace {
+
+constexpr const char* usual_metric = "default";  // As report_final_result() names it without a name.
+constexpr const char* calls =
+    "the program calls nni: write hpsearch.params() for nni.get_next_parameter(), and hpsearch.report(step, "
+    "default=…) for report_intermediate_result()";
+
+/// The numbers of `_value`; nothing where one is none.
+std::optional<std::vector<double>> numbers_of(const Value& values) {
+  std::vector<double> numbers;
+  for (const Value& value : values.as_list() != nullptr ? *values.as_list() : Value::List()) {
+    const std::optional<double> number = number_in(value);
+    if (!number) {
+      return std::nullopt;
+    }
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+/// Choices with parameters of their own ({_name: conv, size: {_type: …}}) keep their names.
+ForeignRange choice_of(const Value::List& values) {
+  Value::List plain;
+  bool nested = false;
+  for (const Value& value : values) {
+    const std::string name = text_member(value, "_name");
+    nested = nested || !name.empty();
+    plain.push_back(name.empty() ? value : Value(name));
+  }
+  ForeignRange range = choices(std::move(plain));
+  if (nested) {
+    range.remark = "had hyperparameters inside its choices: they are left out";
+  }
+  return range;
+}
+
+std::optional<ForeignRange> range_of(const Value& parameter) {
+  const std::string type = text_member(parameter, "_type");
+  const Value& values = member_of(parameter, "_value");
+  if (type == "choice") {
+    const Value::List* list = values.as_list();
+    return list == nullptr || list->empty() ? std::nullopt : std::optional(choice_of(*list));
+  }
+  const auto numbers = numbers_of(values);
+  if (!numbers || numbers->size() < 2) {
+    return std::nullopt;
+  }
+  const double first = (*numbers)[0];
+  const double second = (*numbers)[1];
+  const double step = numbers->size() > 2 ? (*numbers)[2] : 0;
+  if (type == "randint") {
+    return whole_range(first, second - 1);  // Without its upper end.
+  }
+  if (type == "uniform") {
+    return real_range(first, second);
+  }
+  if (type == "loguniform") {
+    return logarithmic_range(first, second);
+  }
+  if (type == "quniform") {
+    return stepped_range(first, second, step, false);
+  }
+  if (type == "normal" || type == "qnormal") {
+    return normal_range(first, second, false);
+  }
+  if (type == "lognormal" || type == "qlognormal") {
+    return normal_range(first, second, true);
+  }
+  if (type == "qloguniform") {
+    ForeignRange range = logarithmic_range(first, second);
+    range.remark = "was rounded to multiples of " + short_number(step) + ": it is a real number here";
+    return range;
+  }
+  return std::nullopt;
+}
+
+/// A sentence about what cannot be read, or "".
+std::string read_space(const Value& space, Draft& draft) {
+  if (space.as_map() == nullptr) {
+    return "the search space is " + quoted(space) + ", not a map of {_type, _value}";
+  }
+  for (const auto& [name, parameter] : *space.as_map()) {
+    std::optional<ForeignRange> range = range_of(parameter);
+    if (!range) {
+      return name + " is " + quoted(parameter) + ", which is no parameter with _type and _value";
+    }
+    draft.add({name}, *std::move(range));
+  }
+  return "";
+}
+
+/// Version 2 names it in the tuner's arguments; version 1 does too, one level deeper.
+std::string class_argument(const Value& tuner, std::string_view key) {
+  return text_member(member_of(tuner, "classArgs"), key);
+}
+
+std::string name_in(const Value& algorithm) {
+  const std::string name = text_member(algorithm, "name");
+  return name.empty() ? text_member(algorithm, "builtinTunerName") : name;
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) {
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return text;
+}
+
+const Value& either(const Value& map, std::string_view key, std::string_view older) {
+  return member_of(map, key).is_null() ? member_of(map, older) : member_of(map, key);
+}
+
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  while (!line.empty()) {
+    const std::size_t blank = line.find(' ');
+    if (blank != 0) {
+      words.emplace_back(line.substr(0, blank));
+    }
+    line.remove_prefix(blank == std::string_view::npos ? line.size() : blank + 1);
+  }
+  return words;
+}
+
+void read_limits(const Value& tree, Draft& draft) {
+  const Value& duration = either(tree, "maxExperimentDuration", "maxExecDuration");
+  if (duration.as_text() != nullptr) {
+    draft.set("budget.max_time", duration);
+  }
+  const Value& trial = member_of(tree, "trial");
+  const auto gpus =
+      engine::whole_number(member_of(tree, "trialGpuNumber").is_null() ? member_of(trial, "gpuNum")
+                                                                       : member_of(tree, "trialGpuNumber"));
+  if (gpus && *gpus > 1) {
+    draft.set("resources.slots_per_trial", *gpus);
+  }
+}
+
+void read_search(const Value& tree, const std::string& command, Draft& draft) {
+  const Value& tuner = member_of(tree, "tuner");
+  Draft::Search search;
+  search.method = lower(name_in(tuner));
+  search.stops_early = member_of(tree, "assessor").as_map() != nullptr ||
+                       member_of(tree, "advisor").as_map() != nullptr || search.method == "hyperband";
+  search.metric = usual_metric;
+  search.smaller_is_better = class_argument(tuner, "optimize_mode") == "minimize";
+  if (const auto most = engine::whole_number(either(tree, "maxTrialNumber", "maxTrialNum"));
+      most && *most > 0) {
+    search.max_trials = *most;
+  }
+  search.max_length = epochs_in(words_of(command));
+  search.counts_length_by = "the command";
+  draft.search(search);
+  if (const auto at_once = engine::whole_number(member_of(tree, "trialConcurrency"));
+      at_once && *at_once > 0) {
+    draft.set("searcher.max_concurrent_trials", *at_once);
+  }
+}
+
+}  // namespace
+
+std::string nni_space_file(const Value& tree) {
+  if (foreign_file(tree) != ForeignFile::nni_experiment ||
+      member_of(tree, "searchSpace").as_map() != nullptr) {
+    return "";
+  }
+  const Value& file = either(tree, "searchSpaceFile", "searchSpacePath");
+  return file.as_text() == nullptr ? "" : *file.as_text();
+}
+
+Result<ImportedExperiment> import_nni_experiment(const Value& tree) {
+  Draft draft;
+  const std::string problem = read_space(member_of(tree, "searchSpace"), draft);
+  if (!problem.empty()) {
+    return Error{engine::Errc::bad_request, problem};
+  }
+  const std::string name = text_member(tree, "experimentName");
+  if (!name.empty()) {
+    draft.set("name", name);
+  }
+  const Value& trial = member_of(tree, "trial");
+  const std::string command = text_member(tree, "trialCommand").empty() ? text_member(trial, "command")
+                                                                        : text_member(tree, "trialCommand");
+  draft.set("entrypoint", with_literal_braces(command));
+  draft.decide("entrypoint", calls);
+  const Value& directory = member_of(tree, "trialCodeDirectory").is_null()
+                               ? member_of(trial, "codeDir")
+                               : member_of(tree, "trialCodeDirectory");
+  if (const std::string* place = directory.as_text(); place != nullptr && *place != "." && *place != "./") {
+    draft.decide("entrypoint", "the code lies in " + *place + ": write this file there, or give --context");
+  }
+  read_search(tree, command, draft);
+  read_limits(tree, draft);
+  return std::move(draft).finished();
+}
+
+Result<ImportedExperiment> import_nni_space(const Value& tree) {
+  return import_nni_experiment(Value::Map{{"searchSpace", tree}, {"trialCommand", "python3 train.py"}});
+}
+
+}  // namespace hpsearch::jobs

@@ -1,0 +1,286 @@
+// Files of other products as experiments of ours: each translation is read again by the reader of
+// submissions.
+#include "hpsearch/jobs/imports.hpp"
+
+#include <gtest/gtest.h>
+
+#include "hpsearch/searchers/registry.hpp"
+#include "jobs/read_experiment.hpp"
+
+namespace hpsearch::jobs {
+namespace {
+
+ImportedExperiment imported(const Value& tree) {
+  Result<ImportedExperiment> made = import_experiment(tree);
+  EXPECT_TRUE(made) << (made ? "" : made.error().message);
+  if (!made) {
+    return {};
+  }
+  const ParsedExperiment parsed = parse_submission(made->tree, searchers::registry(), "stem", 11);
+  EXPECT_EQ(lines(parsed.problems), "");
+  EXPECT_FALSE(foreign_file(made->tree));
+  return *std::move(made);
+}
+
+std::string remarks(const ImportedExperiment& experiment) {
+  std::string text;
+  for (const ImportRemark& remark : experiment.remarks) {
+    text += remark.path + ": " + remark.text + "\n";
+  }
+  return text;
+}
+
+std::string at(const ImportedExperiment& experiment, std::string_view path) {
+  const Value* found = experiment.tree.at_path(path);
+  return found == nullptr ? "" : compact_json(*found);
+}
+
+std::string remark_on(const ImportedExperiment& experiment, std::string_view path) {
+  std::string text;
+  for (const ImportRemark& remark : experiment.remarks) {
+    text += remark.path == path ? remark.text : "";
+  }
+  return text;
+}
+
+Value wandb_sweep() {
+  return Value::Map{
+      {"program", "train.py"},
+      {"method", "bayes"},
+      {"name", "mnist"},
+      {"metric", Value::Map{{"name", "val_acc"}, {"goal", "maximize"}, {"target", 0.99}}},
+      {"run_cap", 30},
+      {"early_terminate", Value::Map{{"type", "hyperband"}, {"max_iter", 27}, {"eta", 3}, {"s", 2}}},
+      {"parameters",
+       Value::Map{
+           {"lr", Value::Map{{"distribution", "log_uniform_values"}, {"min", 0.0001}, {"max", 0.1}}},
+           {"decay", Value::Map{{"distribution", "log_uniform"}, {"min", -5}, {"max", 0}}},
+           {"batch_size", Value::Map{{"values", Value::List{32, 64}}}},
+           {"layers", Value::Map{{"min", 1}, {"max", 4}}},
+           {"dropout", Value::Map{{"min", 0.0}, {"max", 0.5}}},
+           {"hidden", Value::Map{{"distribution", "q_uniform"}, {"min", 32}, {"max", 128}, {"q", 32}}},
+           {"noise", Value::Map{{"distribution", "normal"}, {"mu", 0}, {"sigma", 0.5}}},
+           {"epochs", Value::Map{{"value", 10}}},
+           {"optimizer", Value::Map{{"parameters", Value::Map{{"name", Value::Map{{"value", "adam"}}}}}}},
+       }},
+  };
+}
+
+TEST(WandbSweep, BecomesAnExperiment) {
+  const ImportedExperiment made = imported(wandb_sweep());
+  EXPECT_EQ(at(made, "hyperparameters.lr"), R"({"maxval":-1,"minval":-4,"type":"log"})");
+  EXPECT_EQ(at(made, "hyperparameters.decay"),
+            R"({"base":2.718281828459045,"maxval":0,"minval":-5,"type":"log"})");
+  EXPECT_EQ(at(made, "hyperparameters.batch_size"), R"({"type":"categorical","vals":[32,64]})");
+  EXPECT_EQ(at(made, "hyperparameters.layers"), R"({"maxval":4,"minval":1,"type":"int"})");
+  EXPECT_EQ(at(made, "hyperparameters.dropout"), R"({"maxval":0.5,"minval":0,"type":"double"})");
+  EXPECT_EQ(at(made, "hyperparameters.hidden"), R"({"type":"categorical","vals":[32,64,96,128]})");
+  EXPECT_EQ(at(made, "hyperparameters.noise"), R"({"maxval":1,"minval":-1,"type":"double"})");
+  EXPECT_EQ(at(made, "hyperparameters.epochs"), "10");
+  EXPECT_EQ(at(made, "hyperparameters.optimizer"), R"({"name":"adam"})");
+  EXPECT_EQ(at(made, "searcher"),
+            R"({"divisor":3,"max_length":{"epochs":27},"max_trials":30,"metric":"val_acc",)"
+            R"("name":"adaptive_asha","smaller_is_better":false})");
+  EXPECT_EQ(at(made, "budget"), R"({"target":0.99})");
+  EXPECT_EQ(at(made, "entrypoint"), R"(["python3","-m","hpsearch.wandb","train.py","{args_eq}"])");
+  EXPECT_EQ(remark_on(made, "hyperparameters.noise"),
+            "was a normal distribution around 0: searched evenly within two deviations");
+}
+
+TEST(WandbSweep, KeepsItsCommand) {
+  const Value command = Value::List{"${env}", "python", "${program}", "--data", "{x}", "${args_no_hyphens}"};
+  EXPECT_EQ(at(imported(with(wandb_sweep(), "command", command)), "entrypoint"),
+            R"(["python","-m","hpsearch.wandb","train.py","--data","{{x}}","{args_no_hyphens}"])");
+}
+
+TEST(WandbSweep, OfAGridGetsItsPoints) {
+  Value tree = with(with(wandb_sweep(), "method", "grid"), "early_terminate", Value());
+  tree.as_map()->erase("run_cap");
+  const ImportedExperiment made = imported(tree);
+  EXPECT_EQ(at(made, "searcher.name"), R"("grid")");
+  EXPECT_EQ(at(made, "hyperparameters.layers.count"), "4");
+  EXPECT_EQ(remark_on(made, "hyperparameters.dropout"), "a grid needs the number of its points");
+  EXPECT_EQ(remark_on(made, "searcher.max_length"),
+            "taken from the parameter epochs; it is how often a trial reports the metric at most");
+}
+
+TEST(WandbSweep, SaysWhatTheFileDoesNot) {
+  const ImportedExperiment made = imported(Value::Map{
+      {"method", "bayes"}, {"parameters", Value::Map{{"lr", Value::Map{{"min", 0.1}, {"max", 0.2}}}}}});
+  EXPECT_EQ(
+      remarks(made),
+      "entrypoint: the file names no program\n"
+      "entrypoint: hpsearch.wandb stands in for wandb in the program; it needs the Python package "
+      "hpsearch\n"
+      "searcher.metric: the file names no metric\n"
+      "searcher.name: the file asks for bayes; random draws each trial by itself, adaptive_asha also "
+      "stops poor trials early\n"
+      "searcher.max_trials: the file does not limit the number of trials\n"
+      "searcher.max_length: how often a trial reports the metric at most; the file does not say it, the "
+      "program does\n");
+}
+
+Value katib_experiment() {
+  const Value container =
+      Value::Map{{"name", "training-container"},
+                 {"image", "docker.io/kubeflowkatib/pytorch-mnist-cpu:latest"},
+                 {"command", Value::List{"python3", "/opt/pytorch-mnist/mnist.py", "--epochs=3",
+                                         "--lr=${trialParameters.learningRate}", "--note={x}"}},
+                 {"env", Value::List{Value::Map{{"name", "DATA"}, {"value", "/data"}}}},
+                 {"resources", Value::Map{{"limits", Value::Map{{"nvidia.com/gpu", "2"}}}}}};
+  const auto parameter = [](const char* name, const char* type, Value::Map space) {
+    return Value::Map{{"name", name}, {"parameterType", type}, {"feasibleSpace", std::move(space)}};
+  };
+  const Value job = Value::Map{
+      {"kind", "Job"},
+      {"spec",
+       Value::Map{{"template",
+                   Value::Map{{"spec", Value::Map{{"containers", Value::List{Value::Map{{"name", "side"}},
+                                                                             container}}}}}}}}};
+  const Value spec = Value::Map{
+      {"objective", Value::Map{{"type", "maximize"}, {"goal", 0.99}, {"objectiveMetricName", "accuracy"}}},
+      {"algorithm", Value::Map{{"algorithmName", "random"}}},
+      {"parallelTrialCount", 3},
+      {"maxTrialCount", 12},
+      {"maxFailedTrialCount", 4},
+      {"parameters",
+       Value::List{
+           parameter("--lr", "double", {{"min", "0.01"}, {"max", "0.03"}}),
+           parameter("layers", "int", {{"min", "2"}, {"max", "5"}, {"step", "1"}}),
+           parameter("opt", "categorical", {{"list", Value::List{"sgd", "adam"}}}),
+           parameter("batch", "discrete", {{"list", Value::List{"32", "64"}}}),
+           parameter("wd", "double", {{"min", "0.001"}, {"max", "1"}, {"distribution", "logUniform"}})}},
+      {"trialTemplate", Value::Map{{"primaryContainerName", "training-container"},
+                                   {"trialParameters",
+                                    Value::List{Value::Map{{"name", "learningRate"}, {"reference", "--lr"}}}},
+                                   {"trialSpec", job}}},
+  };
+  return Value::Map{{"apiVersion", "kubeflow.org/v1beta1"},
+                    {"kind", "Experiment"},
+                    {"metadata", Value::Map{{"namespace", "kubeflow"}, {"name", "random"}}},
+                    {"spec", spec}};
+}
+
+TEST(KatibExperiment, BecomesAnExperiment) {
+  const ImportedExperiment made = imported(katib_experiment());
+  EXPECT_EQ(at(made, "name"), R"("random")");
+  EXPECT_EQ(at(made, "entrypoint"),
+            R"(["python3","/opt/pytorch-mnist/mnist.py","--epochs=3","--lr={lr}","--note={{x}}"])");
+  EXPECT_EQ(at(made, "environment"), R"({"environment_variables":{"DATA":"/data"},)"
+                                     R"("image":"docker.io/kubeflowkatib/pytorch-mnist-cpu:latest"})");
+  EXPECT_EQ(at(made, "hyperparameters"),
+            R"({"batch":{"type":"categorical","vals":[32,64]},"layers":{"maxval":5,"minval":2,"type":"int"},)"
+            R"("lr":{"maxval":0.03,"minval":0.01,"type":"double"},)"
+            R"("opt":{"type":"categorical","vals":["sgd","adam"]},)"
+            R"("wd":{"maxval":0,"minval":-3,"type":"log"}})");
+  EXPECT_EQ(at(made, "searcher"),
+            R"({"max_concurrent_trials":3,"max_length":{"epochs":3},"max_trials":12,"metric":"accuracy",)"
+            R"("name":"random","smaller_is_better":false})");
+  EXPECT_EQ(at(made, "budget"), R"({"max_failed_trials":4,"target":0.99})");
+  EXPECT_EQ(at(made, "resources.slots_per_trial"), "2");
+  EXPECT_EQ(at(made, "metrics"), R"({"accuracy":"accuracy={number}"})");
+}
+
+TEST(KatibExperiment, OfHyperbandStopsEarly) {
+  Value tree =
+      with(katib_experiment(), "spec.algorithm",
+           Value::Map{{"algorithmName", "hyperband"},
+                      {"algorithmSettings", Value::List{Value::Map{{"name", "r_l"}, {"value", "9"}}}}});
+  const ImportedExperiment made = imported(tree);
+  EXPECT_EQ(at(made, "searcher.name"), R"("adaptive_asha")");
+  EXPECT_EQ(at(made, "searcher.max_length"), R"({"epochs":9})");
+}
+
+Value nni_space() {
+  const auto parameter = [](const char* type, Value::List values) {
+    return Value::Map{{"_type", type}, {"_value", std::move(values)}};
+  };
+  return Value::Map{{"lr", parameter("loguniform", {0.0001, 0.1})},
+                    {"hidden", parameter("choice", {128, 256})},
+                    {"layers", parameter("randint", {1, 5})},
+                    {"drop", parameter("quniform", {0.1, 0.3, 0.1})},
+                    {"momentum", parameter("uniform", {0, 1})}};
+}
+
+TEST(NniSpace, BecomesAnExperiment) {
+  const ImportedExperiment made = imported(nni_space());
+  EXPECT_EQ(at(made, "hyperparameters"),
+            R"({"drop":{"type":"categorical","vals":[0.1,0.2,0.3]},)"
+            R"("hidden":{"type":"categorical","vals":[128,256]},)"
+            R"("layers":{"maxval":4,"minval":1,"type":"int"},"lr":{"maxval":-1,"minval":-4,"type":"log"},)"
+            R"("momentum":{"maxval":1,"minval":0,"type":"double"}})")
+      << "randint has no upper end";
+}
+
+TEST(NniExperiment, OfBothVersionsBecomesAnExperiment) {
+  const Value second = Value::Map{
+      {"experimentName", "mnist"},
+      {"searchSpace", nni_space()},
+      {"trialCommand", "python3 mnist.py --epochs 5"},
+      {"trialCodeDirectory", "."},
+      {"trialGpuNumber", 2},
+      {"trialConcurrency", 4},
+      {"maxTrialNumber", 10},
+      {"maxExperimentDuration", "1h"},
+      {"tuner", Value::Map{{"name", "TPE"}, {"classArgs", Value::Map{{"optimize_mode", "minimize"}}}}}};
+  const ImportedExperiment made = imported(second);
+  EXPECT_EQ(at(made, "entrypoint"), R"("python3 mnist.py --epochs 5")");
+  EXPECT_EQ(at(made, "budget"), R"({"max_time":"1h"})");
+  EXPECT_EQ(at(made, "searcher"),
+            R"({"max_concurrent_trials":4,"max_length":{"epochs":5},"max_trials":10,"metric":"default",)"
+            R"("name":"random","smaller_is_better":true})");
+  const Value first = Value::Map{{"trial", Value::Map{{"command", "python3 mnist.py"}, {"gpuNum", 0}}},
+                                 {"searchSpacePath", "search_space.json"},
+                                 {"maxTrialNum", 10},
+                                 {"tuner", Value::Map{{"builtinTunerName", "TPE"}}}};
+  EXPECT_EQ(nni_space_file(first), "search_space.json");
+  EXPECT_EQ(nni_space_file(second), "");
+  EXPECT_EQ(at(imported(with(first, "searchSpace", nni_space())), "searcher.smaller_is_better"), "false");
+}
+
+TEST(OptunaSpace, BecomesAnExperiment) {
+  const Value space =
+      Value::Map{{"lr", Value::Map{{"type", "float"}, {"low", 1e-5}, {"high", 0.1}, {"log", true}}},
+                 {"layers", Value::Map{{"type", "int"}, {"low", 1}, {"high", 3}}},
+                 {"width", Value::Map{{"name", "IntDistribution"}, {"low", 16}, {"high", 64}, {"step", 16}}},
+                 {"opt", Value::Map{{"type", "categorical"}, {"choices", Value::List{"sgd", "adam"}}}}};
+  const char* expected =
+      R"({"layers":{"maxval":3,"minval":1,"type":"int"},"lr":{"maxval":-1,"minval":-5,"type":"log"},)"
+      R"("opt":{"type":"categorical","vals":["sgd","adam"]},"width":{"type":"categorical","vals":[16,32,48,64]}})";
+  EXPECT_EQ(at(imported(space), "hyperparameters"), expected);
+  EXPECT_EQ(at(imported(Value::Map{{"search_space", space}}), "hyperparameters"), expected);
+}
+
+TEST(ForeignFile, GivenByMistakeIsNamedInOneSentence) {
+  const std::string then = " (an experiment file; `hpsearch import FILE` makes one of it)\n";
+  EXPECT_EQ(problems_of(wandb_sweep()), "is a W&B sweep" + then);
+  EXPECT_EQ(problems_of(katib_experiment()), "is a Katib experiment" + then);
+  EXPECT_EQ(problems_of(nni_space()), "is an NNI search space" + then);
+  EXPECT_EQ(problems_of(Value::Map{{"trialCommand", "x"}, {"searchSpaceFile", "s.json"}}),
+            "is an NNI experiment" + then);
+  EXPECT_EQ(problems_of(Value::Map{{"lr", Value::Map{{"type", "float"}, {"low", 0}, {"high", 1}}}}),
+            "is a search space in Optuna's words" + then);
+}
+
+TEST(ForeignFile, IsNoExperimentOfOurs) {
+  EXPECT_FALSE(foreign_file(small_experiment()));
+  EXPECT_FALSE(foreign_file(Value::Map{{"name", "x"}}));
+  EXPECT_FALSE(foreign_file(Value::Map{}));
+  EXPECT_FALSE(foreign_file(Value(3)));
+  EXPECT_FALSE(import_experiment(small_experiment()));
+}
+
+TEST(ForeignFile, WithRangesThatCannotBeReadIsRefused) {
+  const auto message = [](const Value& tree) {
+    const auto made = import_experiment(tree);
+    return made ? "" : made.error().message;
+  };
+  EXPECT_EQ(message(with(wandb_sweep(), "parameters.lr", Value::Map{{"distribution", "zipf"}})),
+            "parameters.lr is {\"distribution\":\"zipf\"}, which is no value, no values and no range");
+  EXPECT_EQ(
+      message(with(nni_space(), "lr._type", "zipf")),
+      "lr is {\"_type\":\"zipf\",\"_value\":[0.0001,0.1]}, which is no parameter with _type and _value");
+}
+
+}  // namespace
+}  // namespace hpsearch::jobs
