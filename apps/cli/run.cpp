@@ -17,6 +17,7 @@
 #include "cli/private_cluster.hpp"
 #include "cli/progress_view.hpp"
 #include "cli/same_command.hpp"
+#include "cli/shapes.hpp"
 #include "cli/start_check.hpp"
 #include "cli/state_directory.hpp"
 #include "cli/submission.hpp"

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/proto/utf8.hpp"
 #include "hpsearch/workers/core/log_text.hpp"

@@ -3,10 +3,11 @@
 #include <optional>
 #include <string>
 
-#include "experiment/engine_state.hpp"
+#include "hpsearch/engine/experiment/experiment_record.hpp"
 
 namespace hpsearch::engine {
 
+struct EngineState;
 class Step;
 
 /// What tells failures of the same kind from others: the cause, the exit status, how far the attempt came,
