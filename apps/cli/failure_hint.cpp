@@ -105,7 +105,7 @@ std::string hint_on_module(const std::string& module, const jobs::Program& progr
   const PackedFiles files(context, program.contract.in_place);
   for (const std::string& file : {module + ".py", module}) {
     if (files.find(file) == PackedFiles::Found::left_out) {
-      return file + " is in the context directory but isn't packed: write !" + file + " in .hpsearchignore";
+      return file + " is in the context directory but isn't packed: it takes " + files.way_to_pack(file);
     }
   }
   const auto set = program.environment_variables.find("PATH");
@@ -146,7 +146,7 @@ std::string hint_on_file(const std::string& file, const jobs::Program& program, 
              ", and a trial runs in a copy of it: use " + ways_to_reach(files.at(file));
     case PackedFiles::Found::left_out:
       return file + " exists in the context directory but isn't packed: use " +
-             ways_to_reach(files.at(file)) + ", or write !" + file + " in .hpsearchignore";
+             ways_to_reach(files.at(file)) + ", or " + files.way_to_pack(file);
     case PackedFiles::Found::packed:  // The program looks elsewhere; nothing more is known of it.
     case PackedFiles::Found::missing:
       return "";

@@ -214,7 +214,7 @@ class StartCheck {
       case PackedFiles::Found::left_out:
         add_of_context("entrypoint",
                        "starts " + word + ", which exists in the context directory but isn't packed",
-                       ways_to_reach(at) + ", or !" + word + " in .hpsearchignore");
+                       ways_to_reach(at) + ", or " + files_.way_to_pack(word));
         return;
       case PackedFiles::Found::missing: {
         const std::string near(engine::nearest(at.filename().string(), names_in(at.parent_path())));
@@ -354,6 +354,18 @@ PackedFiles::Found PackedFiles::find(const fs::path& relative) const {
         return file.path == path || file.path + "/" == path || below;
       });
   return packed ? Found::packed : Found::left_out;
+}
+
+std::string PackedFiles::way_to_pack(const fs::path& relative) const {
+  const std::string path = relative.lexically_normal().string();
+  for (std::string name : listing_ ? listing_->left_out : std::vector<std::string>()) {
+    const bool is_directory = name.ends_with('/');
+    if (is_directory ? path.starts_with(name) : path == name) {
+      name.resize(name.size() - (is_directory ? 1 : 0));
+      return "!" + name + " in .hpsearchignore";
+    }
+  }
+  return "a change to .hpsearchignore, which leaves it out";
 }
 
 std::string ways_to_reach(const fs::path& at) {

@@ -39,6 +39,9 @@ class PackedFiles {
   };
   [[nodiscard]] Found find(const std::filesystem::path& relative) const;
 
+  /// What packs a path that is left out: "!.venv in .hpsearchignore".
+  [[nodiscard]] std::string way_to_pack(const std::filesystem::path& relative) const;
+
   /// Where it lies on this machine.
   [[nodiscard]] std::filesystem::path at(const std::filesystem::path& relative) const;
 

@@ -120,10 +120,10 @@ TEST_F(StartCheckTest, ScriptThatIsNotInTheContextIsAProblemWhereTheContextIsKno
 TEST_F(StartCheckTest, InterpreterThatIsNotPackedNamesTheWaysToReachIt) {
   executable("work/.venv/bin/python");
   check("[.venv/bin/python, -c, x]", Machine::this_one);
-  EXPECT_THAT(problems,
-              ElementsAre(AllOf(HasSubstr("exists in the context directory but isn't packed"),
-                                HasSubstr("its absolute path " + scratch.path("work/.venv/bin/python") +
-                                          ", bind_mounts, or source: in_place"))));
+  EXPECT_THAT(problems, ElementsAre(AllOf(
+                            HasSubstr("exists in the context directory but isn't packed"),
+                            HasSubstr("its absolute path " + scratch.path("work/.venv/bin/python") +
+                                      ", bind_mounts, or source: in_place, or !.venv in .hpsearchignore"))));
   executable("env/bin/python");
   check("[../env/bin/python, -c, x]", Machine::this_one);
   EXPECT_THAT(problems, ElementsAre(AllOf(HasSubstr("is outside the context directory"),
