@@ -98,6 +98,32 @@ TEST(PrivateRoot, HasTheExperimentsBindMounts) {
   EXPECT_TRUE(fs::is_empty(scratch.path("there")));
 }
 
+/// Where a machine's directories are usually mounted, one more can be.
+TEST(PrivateRoot, HasBindMountsBesideThoseOfTheMachine) {
+  using engine::Value;
+  const Scratch scratch;
+  scratch.write("data/inside", "d");
+  fs::create_directories(scratch.path("work"));
+  const std::string place = "/mnt/hpsearch-test/deep";
+  const auto mount = [&](const std::string& to) {
+    return Value(Value::Map{{"host_path", scratch.path("data")}, {"container_path", to}});
+  };
+  const Value mounts =
+      Value::List{mount(place), mount("/hpsearch-test"), mount(scratch.path("new")), mount("relative")};
+  const auto places = missing_places(mounts);
+  ASSERT_EQ(places.size(), 1U) << "the root has the second anyway, and a program may write beside the third";
+  EXPECT_EQ(places.at(place), scratch.path("data"));
+  const int status = in_private_root(scratch, places, [&] {
+    const bool made = make_bind_mounts(Value(Value::List{mount(place)}), scratch.path("work")).has_value();
+    return made && text_of(place + "/inside") == "d" ? 0 : 1;
+  });
+  if (status == refused) {
+    GTEST_SKIP() << "this machine allows no private mount namespace";
+  }
+  EXPECT_EQ(status, 0);
+  EXPECT_FALSE(fs::exists("/mnt/hpsearch-test"));
+}
+
 TEST(PrivateRoot, AnswersWithoutAPlaceToStandOn) {
   const Scratch scratch;
   EXPECT_EQ(in_private_root(scratch, {{"/hpsearch-test", scratch.path("nowhere")}}, [] { return 0; }),
