@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "cli/checkpoint_copy.hpp"
-#include "cli/server.hpp"
 #include "cli/shapes.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/trial_pages.hpp"
 #include "cli/verbs.hpp"
+#include "cli/which.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/jobs/remote_storage.hpp"
 #include "hpsearch/jobs/secrets.hpp"
@@ -35,38 +35,31 @@ bool is_set(const Value& checkpoint, std::string_view name) {
 
 /// Whether the checkpoint is named itself, as EXPERIMENT/TRIAL/ATTEMPT-STEP, and not its trial.
 bool names_one(const CheckpointOptions& options) {
-  return options.trial.find('/') != std::string::npos;
+  return options.which.size() == 1 && names_checkpoint(options.which.front());
+}
+
+/// What the words name: `single` is what one word means that is no checkpoint's ID.
+Outcome<Which> named_in(const CheckpointOptions& options, About single) {
+  if (!names_one(options)) {
+    return read_which(options.which, single);
+  }
+  const std::string& id = options.which.front();
+  return read_which({id.substr(0, id.rfind('/'))}, About::trial);
+}
+
+std::string words_of(const Which& which) {
+  return "trial " + std::to_string(which.trial.value_or(0));
 }
 
 /// Those of the experiment, of one trial, or the one that is named.
-Outcome<Found> find_checkpoints(const Server& server, const CheckpointOptions& options) {
-  std::optional<std::string> named = options.experiment.experiment;
-  if (names_one(options)) {
-    const std::string of = options.trial.substr(0, options.trial.find('/'));
-    if (named && *named != of) {
-      return usage_failure("checkpoint " + options.trial + " is none of experiment " + *named);
-    }
-    named = of;
-  }
-  const Outcome<std::uint64_t> experiment = server.experiment(named);
-  if (!experiment) {
-    return experiment.failure();
-  }
-  std::optional<std::uint64_t> trial;
-  if (!options.trial.empty()) {
-    const std::size_t from = names_one(options) ? options.trial.find('/') + 1 : 0;
-    const Outcome<std::uint64_t> number =
-        read_number(options.trial.substr(from, options.trial.find('/', from) - from), "TRIAL");
-    if (!number) {
-      return number.failure();
-    }
-    trial = *number;
-  }
-  Found found{*experiment, {}, {}};
+Outcome<Found> find_checkpoints(const Reached& reached, const std::optional<std::uint64_t>& trial,
+                                const CheckpointOptions& options) {
+  const Server& server = reached.server;
+  Found found{reached.experiment, {}, {}};
   if (!trial) {
     const auto get = [&server](const std::string& target) { return server.client().get(target); };
-    const Outcome<std::uint64_t> being_deleted =
-        each_checkpoint(get, *experiment, [&found](const Value& one) { found.checkpoints.push_back(one); });
+    const Outcome<std::uint64_t> being_deleted = each_checkpoint(
+        get, reached.experiment, [&found](const Value& one) { found.checkpoints.push_back(one); });
     if (!being_deleted) {
       return being_deleted.failure();
     }
@@ -74,12 +67,13 @@ Outcome<Found> find_checkpoints(const Server& server, const CheckpointOptions& o
     return found;
   }
   const Outcome<Value> answer = server.client().get_list(
-      experiment_target(*experiment, "/trials/" + std::to_string(*trial) + "/checkpoints"), "checkpoints");
+      experiment_target(reached.experiment, "/trials/" + std::to_string(*trial) + "/checkpoints"),
+      "checkpoints");
   if (!answer) {
     return answer.failure();
   }
   for (const Value& checkpoint : list_at(*answer, "checkpoints")) {
-    if (!names_one(options) || text_at(checkpoint, "id") == options.trial) {
+    if (!names_one(options) || text_at(checkpoint, "id") == options.which.front()) {
       found.checkpoints.push_back(checkpoint);
     }
   }
@@ -100,12 +94,12 @@ const Value* choose(const Value::List& checkpoints, const CheckpointOptions& opt
   return chosen;
 }
 
-Failure none_of(const CheckpointOptions& options) {
+Failure none_of(const CheckpointOptions& options, const Which& which) {
   if (names_one(options)) {
-    return not_found_failure("there is no checkpoint " + options.trial +
+    return not_found_failure("there is no checkpoint " + options.which.front() +
                              "; hpsearch checkpoints list shows them");
   }
-  return not_found_failure("trial " + options.trial + " has no checkpoint" +
+  return not_found_failure(words_of(which) + " has no checkpoint" +
                            (options.step ? " of step " + std::to_string(*options.step) : std::string()) +
                            "; hpsearch checkpoints list shows them");
 }
@@ -139,11 +133,16 @@ Outcome<std::map<std::string, std::string>> storage_environment(const Server& se
 }  // namespace
 
 int list_checkpoints(const CheckpointOptions& options, const Output& output) {
-  const Outcome<Server> server = Server::reach(options.experiment.server, Server::Need::readable, output);
-  if (!server) {
-    return output.fail(server.failure());
+  const Outcome<Which> which = named_in(options, About::either);
+  if (!which) {
+    return output.fail(which.failure());
   }
-  Outcome<Found> found = find_checkpoints(*server, options);
+  const Outcome<Reached> reached =
+      reach_experiment(options.server, which->experiment, Server::Need::readable, output);
+  if (!reached) {
+    return output.fail(reached.failure());
+  }
+  Outcome<Found> found = find_checkpoints(*reached, which->trial, options);
   if (!found) {
     return output.fail(found.failure());
   }
@@ -180,22 +179,28 @@ int list_checkpoints(const CheckpointOptions& options, const Output& output) {
 }
 
 int download_checkpoint(const CheckpointOptions& options, const Output& output) {
-  const Outcome<Server> server = Server::reach(options.experiment.server, Server::Need::readable, output);
-  if (!server) {
-    return output.fail(server.failure());
+  const Outcome<Which> which = named_in(options, About::trial);
+  if (!which) {
+    return output.fail(which.failure());
   }
-  const Outcome<Found> found = find_checkpoints(*server, options);
+  const Outcome<Reached> reached =
+      reach_experiment(options.server, which->experiment, Server::Need::readable, output);
+  if (!reached) {
+    return output.fail(reached.failure());
+  }
+  const Outcome<Found> found = find_checkpoints(*reached, which->trial, options);
   if (!found) {
     return output.fail(found.failure());
   }
   const Value* chosen = choose(found->checkpoints, options);
   if (chosen == nullptr) {
-    return output.fail(none_of(options));
+    return output.fail(none_of(options, *which));
   }
   const std::string from = text_at(*chosen, "path");
   std::map<std::string, std::string> environment;
   if (jobs::is_remote(from)) {
-    Outcome<std::map<std::string, std::string>> found_keys = storage_environment(*server, found->experiment);
+    Outcome<std::map<std::string, std::string>> found_keys =
+        storage_environment(reached->server, found->experiment);
     if (!found_keys) {
       return output.fail(found_keys.failure());
     }
@@ -219,11 +224,16 @@ int delete_checkpoints(const CheckpointOptions& options, const Output& output) {
   if (!options.step && !options.all && !names_one(options)) {
     return output.fail(usage_failure("name a checkpoint: --step STEP, --all, or its ID"));
   }
-  const Outcome<Server> server = Server::reach(options.experiment.server, Server::Need::running, output);
-  if (!server) {
-    return output.fail(server.failure());
+  const Outcome<Which> which = named_in(options, About::trial);
+  if (!which) {
+    return output.fail(which.failure());
   }
-  const Outcome<Found> found = find_checkpoints(*server, options);
+  const Outcome<Reached> reached =
+      reach_experiment(options.server, which->experiment, Server::Need::running, output);
+  if (!reached) {
+    return output.fail(reached.failure());
+  }
+  const Outcome<Found> found = find_checkpoints(*reached, which->trial, options);
   if (!found) {
     return output.fail(found.failure());
   }
@@ -234,13 +244,13 @@ int delete_checkpoints(const CheckpointOptions& options, const Output& output) {
     }
   }
   if (paths.empty()) {
-    return output.fail(none_of(options));
+    return output.fail(none_of(options, *which));
   }
   const std::size_t count = paths.size();
   const std::string trial = std::to_string(count_at(found->checkpoints.front(), "trial"));
-  const Outcome<Value> answer =
-      server->client().post(experiment_target(found->experiment, "/trials/" + trial + "/checkpoints/delete"),
-                            Value::Map{{"paths", std::move(paths)}});
+  const Outcome<Value> answer = reached->server.client().post(
+      experiment_target(found->experiment, "/trials/" + trial + "/checkpoints/delete"),
+      Value::Map{{"paths", std::move(paths)}});
   if (!answer) {
     return output.fail(answer.failure());
   }

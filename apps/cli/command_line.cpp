@@ -8,13 +8,19 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <tuple>
 
 #include "cli/verbs.hpp"
+#include "cli/which.hpp"
 #include "hpsearch/engine/base/text.hpp"
 
 namespace hpsearch::cli {
 namespace {
 
+constexpr const char* about_experiment =
+    "ID or name of an experiment, or a search of this directory as\nhpsearch list shows it (default: the one "
+    "that "
+    "was run last here,\nor the daemon's only one)";
 constexpr std::uint64_t largest_seed = 2'147'483'647;
 
 std::string in_quotes(std::string_view text) {
@@ -98,7 +104,9 @@ CLI::Validator seconds_above(bool zero_too) {
 class UsageFormatter final : public CLI::Formatter {
  public:
   std::string make_option_usage(const CLI::Option* option) const override {
-    return option->get_expected_max() == 2 ? "[EXPERIMENT] TRIAL" : CLI::Formatter::make_option_usage(option);
+    return option->get_expected_max() != 2         ? CLI::Formatter::make_option_usage(option)
+           : option->get_items_expected_min() == 0 ? "[EXPERIMENT [TRIAL]]"
+                                                   : "[EXPERIMENT] TRIAL";
   }
 };
 
@@ -147,11 +155,18 @@ struct Arguments {
   RunOptions run;
   SimulateOptions simulate;
   ExperimentOptions experiment;
+  std::vector<std::string> words;  ///< Of [EXPERIMENT [TRIAL]].
   WaitOptions wait;
   LogsOptions logs;
   SetOptions set;
+  TrialsOptions trials;
+  CompareOptions compare;
+  CurvesOptions curves;
+  ExportOptions exported;
+  RemoveOptions removed;
   ExplainOptions explain;
   CheckpointOptions checkpoint;
+  std::string checkpoint_word;  ///< Where a single one is meant.
   StoreOptions store;
   KeyOptions key;
   TokenOptions token;
@@ -159,8 +174,6 @@ struct Arguments {
   WorkerOptions worker;
   bool devices = false;
   std::optional<std::uint64_t> trial;
-  std::optional<std::uint64_t> after;
-  std::optional<std::uint64_t> limit;
   std::optional<std::string> context_directory;
   std::optional<std::string> import_to;
 };
@@ -189,6 +202,7 @@ class CommandLine {
     add_file_verbs();
     add_simulate();
     add_reading_verbs();
+    add_comparing_verbs();
     add_control_verbs();
     add_checkpoint_verbs();
     add_store_verbs();
@@ -274,8 +288,40 @@ class CommandLine {
   }
 
   void add_experiment(CLI::App& to) {
-    to.add_option("ID", given_.experiment.experiment, "Experiment; optional if there is only one");
+    to.add_option("EXPERIMENT", given_.experiment.experiment, about_experiment);
     add_server(to);
+  }
+
+  /// [EXPERIMENT [TRIAL]]
+  void add_experiment_or_trial(CLI::App& to) {
+    to.add_option("EXPERIMENT", given_.words,
+                  std::string(about_experiment) + ";\nthen the TRIAL's number, or both as EXPERIMENT/TRIAL")
+        ->expected(0, 2);
+    to.add_option("--trial", given_.trial, "The same as TRIAL, where EXPERIMENT is left out")
+        ->transform(integer_from(0));
+    add_server(to);
+  }
+
+  /// [EXPERIMENT] TRIAL
+  void add_trial(CLI::App& to, std::vector<std::string>& which) {
+    to.add_option("TRIAL", which,
+                  "[EXPERIMENT] TRIAL, or EXPERIMENT/TRIAL; EXPERIMENT as for the other commands")
+        ->required()
+        ->expected(1, 2);
+    add_server(to);
+  }
+
+  /// Does the verb once its words are read; what is wrong with them is a usage failure.
+  Action about_either(std::function<int(const Output&)> verb) {
+    return [this, verb = std::move(verb)](const Output& output) {
+      const Outcome<Which> which = read_which(given_.words, About::either);
+      if (!which) {
+        return output.fail(which.failure());
+      }
+      given_.experiment.experiment = which->experiment;
+      given_.trial = which->trial ? which->trial : given_.trial;
+      return verb(output);
+    };
   }
 
   void add_run() {
@@ -376,22 +422,14 @@ class CommandLine {
     const auto about_one = [this](int (*verb)(const ExperimentOptions&, const Output&)) {
       return [this, verb](const Output& output) { return verb(experiment(), output); };
     };
-    CLI::App& show_verb = add("show", "Show one experiment, or a trial of it", [this](const Output& output) {
-      return show(ShowOptions{experiment(), given_.trial}, output);
-    });
-    add_experiment(show_verb);
-    show_verb
-        .add_option(
-            "--trial", given_.trial,
-            "Show this trial: its attempts, their exits, and the end of the last failed attempt's log")
-        ->transform(integer_from(0));
-    CLI::App& trials_verb = add("trials", "List an experiment's trials", [this](const Output& output) {
-      return trials(TrialsOptions{experiment(), given_.after, given_.limit}, output);
-    });
-    add_experiment(trials_verb);
-    trials_verb.add_option("--after", given_.after, "Only trials with higher numbers")
-        ->transform(integer_from(0));
-    trials_verb.add_option("--limit", given_.limit, "At most this many trials")->transform(integer_from(1));
+    add_experiment_or_trial(
+        add("show",
+            "Show one experiment, or a trial of it: its attempts, their exits, and the end of the last\n"
+            "failed attempt's log",
+            about_either([this](const Output& output) {
+              return show(ShowOptions{experiment(), given_.trial}, output);
+            })));
+    add_trials();
     add_experiment(add("best", "Show the best trial", about_one(best)));
     add_experiment(add("config", "Print the experiment with all defaults", about_one(config)));
 
@@ -400,20 +438,13 @@ class CommandLine {
           given_.explain.server = given_.server;
           return explain(given_.explain, output);
         });
-    why.add_option("TRIAL", given_.explain.which,
-                   "[EXPERIMENT] TRIAL; EXPERIMENT may be left out while there is only one")
-        ->required()
-        ->expected(1, 2);
-    add_server(why);
+    add_trial(why, given_.explain.which);
 
     CLI::App& verb = add("logs", "Print the log of a trial", [this](const Output& output) {
       given_.logs.server = given_.server;
       return logs(given_.logs, output);
     });
-    verb.add_option("TRIAL", given_.logs.which,
-                    "[EXPERIMENT] TRIAL; EXPERIMENT may be left out while there is only one")
-        ->required()
-        ->expected(1, 2);
+    add_trial(verb, given_.logs.which);
     verb.add_flag("-f,--follow", given_.logs.follow, "Continue printing until the trial has ended");
     verb.add_flag("--stderr", given_.logs.standard_error, "Print standard error instead of standard output");
     verb.add_option("--attempt", given_.logs.attempt, "Attempt of the trial, from 1 (default: the last)")
@@ -426,25 +457,88 @@ class CommandLine {
     verb.add_flag("--raw", given_.logs.raw,
                   "Print all bytes, with every state of progress bars and escape sequences")
         ->excludes(grep);
-    add_server(verb);
+  }
+
+  void add_trials() {
+    TrialsOptions& given = given_.trials;
+    CLI::App& verb = add("trials", "List an experiment's trials", [this](const Output& output) {
+      given_.trials.experiment = experiment();
+      return trials(given_.trials, output);
+    });
+    add_experiment(verb);
+    verb.add_option("--sort", given.sort,
+                    "By a column, the smallest first, or -NAME, the largest first; metric: the best first");
+    verb.add_option("--limit,--top", given.limit, "At most this many trials")->transform(integer_from(1));
+    verb.add_option("--where", given.where,
+                    "Only trials of which this holds: \"lr<0.01 and not optimizer=sgd\"");
+    verb.add_option("--columns", given.columns,
+                    "What to show, separated by commas: hyperparameters, trial, state, metric, at, last,\n"
+                    "length, reached, attempts, restarts, slot_seconds, failure");
+    verb.add_option("--after", given.after, "Only trials with higher numbers")->transform(integer_from(0));
+  }
+
+  void add_comparing_verbs() {
+    CLI::App& comparing = add("compare", "Compare experiments: best, history, savings, what differs",
+                              [this](const Output& output) {
+                                given_.compare.server = given_.server;
+                                return compare(given_.compare, output);
+                              });
+    comparing.add_option("EXPERIMENTS", given_.compare.which, "Two or more, as for the other commands")
+        ->required()
+        ->expected(2, 8);
+    add_server(comparing);
+    CurvesOptions& drawn = given_.curves;
+    CLI::App& curve = add("curves", "Show how trials learned: a plot, a table or CSV",
+                          about_either([this](const Output& output) {
+                            given_.curves.experiment = experiment();
+                            given_.curves.trial = given_.trial;
+                            return curves(given_.curves, output);
+                          }));
+    add_experiment_or_trial(curve);
+    curve.add_option("--top", drawn.top, "The best so many trials (default: 5)")->transform(integer_from(1));
+    curve.add_option("--metric", drawn.metric, "Another metric than the searcher's");
+    curve.add_option("--format", drawn.format, "plot, table or csv (default: plot)")
+        ->check(CLI::IsMember({"plot", "table", "csv"}));
+    ExportOptions& written = given_.exported;
+    CLI::App& exporting = add("export", "Print all trials or all their metrics, for other programs",
+                              [this](const Output& output) {
+                                given_.exported.experiment = experiment();
+                                return export_data(given_.exported, output);
+                              });
+    add_experiment(exporting);
+    exporting.add_option("--what", written.what, "trials or metrics (default: trials)")
+        ->check(CLI::IsMember({"trials", "metrics"}));
+    exporting.add_option("--format", written.format, "csv or jsonl, an object a line (default: csv)")
+        ->check(CLI::IsMember({"csv", "jsonl"}));
+    const std::tuple<const char*, const char*, int (*)(const RemoveOptions&, const Output&)> removals[] = {
+        {"delete", "Delete the directory of a search that was run here, with all that lies in it",
+         remove_search},
+        {"archive", "Move a search of this directory where hpsearch list does not show it", archive_search},
+    };
+    for (const auto& [name, about, verb] : removals) {
+      CLI::App& added = add(
+          name, about, [this, verb = verb](const Output& output) { return verb(given_.removed, output); });
+      added.add_option("SEARCH", given_.removed.search, "As hpsearch list shows it")->required();
+      added.add_flag("--yes", given_.removed.yes, "Do it; else only print what would go");
+    }
   }
 
   void add_control_verbs() {
     const std::pair<const char*, const char*> verbs[] = {
         {"pause", "Pause an experiment: trials write checkpoints and release their slots"},
         {"resume", "Resume a paused experiment"},
-        {"cancel", "End an experiment; running trials may write checkpoints"},
+        {"cancel", "End an experiment, or one TRIAL of it; running programs may write checkpoints"},
         {"kill", "End an experiment at once"},
     };
     for (const auto& [name, about] : verbs) {
       const std::string what = name;
-      CLI::App& verb = add(what, about, [this, what](const Output& output) {
+      const auto action = [this, what](const Output& output) {
         return control(what, experiment(), given_.trial, output);
-      });
-      add_experiment(verb);
+      };
       if (what == "cancel") {
-        verb.add_option("--trial", given_.trial, "End only this trial; the search continues")
-            ->transform(integer_from(0));
+        add_experiment_or_trial(add(what, about, about_either(action)));
+      } else {
+        add_experiment(add(what, about, action));
       }
     }
     add_set();
@@ -492,7 +586,8 @@ class CommandLine {
       given_.set.server = given_.server;
       return set_limits(given_.set, output);
     });
-    verb.add_option("ID", given_.set.experiment, "The experiment")->required();
+    verb.add_option("EXPERIMENT", given_.set.experiment, "Its ID or name, or a search of this directory")
+        ->required();
     verb.add_option(
             "LIMIT=VALUE", given_.set.assignments,
             "max_trials, max_concurrent_trials, max_time, max_slot_hours, target, max_failed_trials,\n"
@@ -510,26 +605,31 @@ class CommandLine {
     const auto add_verb = [&](const char* name, const char* about,
                               int (*verb)(const CheckpointOptions&, const Output&)) -> CLI::App& {
       CLI::App& added = add_to(group, name, about, [this, verb](const Output& output) {
-        given_.checkpoint.experiment = experiment();
+        given_.checkpoint.server = given_.server;
+        if (!given_.checkpoint_word.empty()) {
+          given_.checkpoint.which = {given_.checkpoint_word};
+        }
         return verb(given_.checkpoint, output);
       });
-      added.add_option("--experiment", given_.experiment.experiment,
-                       "Experiment; optional if there is only one");
       add_server(added);
       return added;
     };
     CheckpointOptions& given = given_.checkpoint;
     add_verb("list", "List checkpoints", list_checkpoints)
-        .add_option("TRIAL", given.trial, "List only this trial");
+        .add_option("EXPERIMENT", given.which,
+                    std::string(about_experiment) + ";\nthen a TRIAL's number, to list only its")
+        ->expected(0, 2);
     CLI::App& download = add_verb("download", "Copy a checkpoint and check every file", download_checkpoint);
-    download.add_option("CHECKPOINT", given.trial, "Its ID, or its TRIAL's number")->required();
+    download.add_option("CHECKPOINT", given_.checkpoint_word, "Its ID, or its TRIAL, or EXPERIMENT/TRIAL")
+        ->required();
     download
         .add_option("--step", given.step, "Step of the checkpoint (default: the best, or else the latest)")
         ->transform(integer_from(0));
     download.add_flag("--latest", given.latest, "Download the latest checkpoint");
     download.add_option("DIR,--to", given.to, "Directory to create")->required()->check(not_empty());
     CLI::App& remove = add_verb("delete", "Delete checkpoints of a trial", delete_checkpoints);
-    remove.add_option("CHECKPOINT", given.trial, "Its ID, or its TRIAL's number")->required();
+    remove.add_option("CHECKPOINT", given_.checkpoint_word, "Its ID, or its TRIAL, or EXPERIMENT/TRIAL")
+        ->required();
     CLI::Option* step =
         remove.add_option("--step", given.step, "Step of the checkpoint")->transform(integer_from(0));
     remove.add_flag("--all", given.all, "Delete all checkpoints of the trial")->excludes(step);

@@ -1,21 +1,19 @@
-#include "cli/server.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "cli/which.hpp"
 
 namespace hpsearch::cli {
 
 using engine::Value;
 
 int config(const ExperimentOptions& options, const Output& output) {
-  const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
-  if (!server) {
-    return output.fail(server.failure());
+  const Outcome<Reached> reached =
+      reach_experiment(options.server, options.experiment, Server::Need::readable, output);
+  if (!reached) {
+    return output.fail(reached.failure());
   }
-  const Outcome<std::uint64_t> experiment = server->experiment(options.experiment);
-  if (!experiment) {
-    return output.fail(experiment.failure());
-  }
-  const Outcome<Value> answer = server->client().get(experiment_target(*experiment, "/config"));
+  const Outcome<Value> answer =
+      reached->server.client().get(experiment_target(reached->experiment, "/config"));
   if (!answer) {
     return output.fail(answer.failure());
   }

@@ -1,7 +1,7 @@
-#include "cli/server.hpp"
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "cli/which.hpp"
 
 namespace hpsearch::cli {
 
@@ -14,27 +14,24 @@ int control(const std::string& what, const ExperimentOptions& options, std::opti
     return output.fail(usage_failure("name the experiment: hpsearch " + what + " ID"));
   }
   // An ID alone must not end a search that merely was the last one run here.
-  const Outcome<Server> server = Server::reach_shared(options.server, output);
-  if (!server) {
-    return output.fail(server.failure());
-  }
-  const Outcome<std::uint64_t> experiment = server->experiment(options.experiment);
-  if (!experiment) {
-    return output.fail(experiment.failure());
+  const Outcome<Reached> reached =
+      reach_experiment(options.server, options.experiment, Server::Need::running, output, Reach::shared);
+  if (!reached) {
+    return output.fail(reached.failure());
   }
   const std::string of_it = trial ? "/trials/" + std::to_string(*trial) : "";
   const Outcome<Value> answer =
-      server->client().post(experiment_target(*experiment, of_it + "/" + what), Value::Map{});
+      reached->server.client().post(experiment_target(reached->experiment, of_it + "/" + what), Value::Map{});
   if (!answer) {
     return output.fail(answer.failure());
   }
   if (output.json()) {
     output.data(*answer);
   } else if (trial) {
-    output.print("trial " + std::to_string(*trial) + " of experiment " + std::to_string(*experiment) +
+    output.print("trial " + std::to_string(*trial) + " of experiment " + std::to_string(reached->experiment) +
                  " is " + text_at(*answer, "state") + "\n");
   } else {
-    output.print("experiment " + std::to_string(*experiment) + " is " + text_at(*answer, "state") +
+    output.print("experiment " + std::to_string(reached->experiment) + " is " + text_at(*answer, "state") +
                  " (trials: " + states_text(member(*answer, "trials")) + ")\n");
   }
   return 0;

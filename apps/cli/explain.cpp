@@ -1,8 +1,8 @@
 #include "cli/event_line.hpp"
-#include "cli/server.hpp"
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "cli/which.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -32,24 +32,17 @@ std::string explanation_text(const Value& explanation, const Output& output) {
 }  // namespace
 
 int explain(const ExplainOptions& options, const Output& output) {
-  const Outcome<std::uint64_t> trial = read_number(options.which.back(), "trial");
-  if (!trial) {
-    return output.fail(trial.failure());
+  const Outcome<Which> which = read_which(options.which, About::trial);
+  if (!which) {
+    return output.fail(which.failure());
   }
-  const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
-  if (!server) {
-    return output.fail(server.failure());
+  const Outcome<Reached> reached =
+      reach_experiment(options.server, which->experiment, Server::Need::readable, output);
+  if (!reached) {
+    return output.fail(reached.failure());
   }
-  std::optional<std::string> named;
-  if (options.which.size() == 2) {
-    named = options.which.front();
-  }
-  const Outcome<std::uint64_t> experiment = server->experiment(named);
-  if (!experiment) {
-    return output.fail(experiment.failure());
-  }
-  const Outcome<Value> answer =
-      server->client().get(experiment_target(*experiment, "/trials/" + std::to_string(*trial) + "/explain"));
+  const Outcome<Value> answer = reached->server.client().get(
+      experiment_target(reached->experiment, "/trials/" + std::to_string(*which->trial) + "/explain"));
   if (!answer) {
     return output.fail(answer.failure());
   }

@@ -6,9 +6,8 @@
 
 #include "cli/log_printer.hpp"
 #include "cli/log_source.hpp"
-#include "cli/server.hpp"
-#include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "cli/which.hpp"
 #include "hpsearch/engine/base/text.hpp"
 
 namespace hpsearch::cli {
@@ -16,9 +15,9 @@ namespace hpsearch::cli {
 using engine::Value;
 
 int logs(const LogsOptions& options, const Output& output) {
-  const Outcome<std::uint64_t> trial = read_number(options.which.back(), "trial");
-  if (!trial) {
-    return output.fail(trial.failure());
+  const Outcome<Which> which = read_which(options.which, About::trial);
+  if (!which) {
+    return output.fail(which.failure());
   }
   std::optional<re2::RE2> wanted;
   if (options.grep) {
@@ -28,10 +27,6 @@ int logs(const LogsOptions& options, const Output& output) {
                                        engine::compact_json(Value(*options.grep)) +
                                        " cannot be used: " + wanted->error()));
     }
-  }
-  std::optional<std::string> named;
-  if (options.which.size() == 2) {
-    named = options.which.front();
   }
   ShownLog shown;
   shown.attempt = options.attempt;
@@ -44,12 +39,16 @@ int logs(const LogsOptions& options, const Output& output) {
       return re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *wanted);
     };
   }
-  if (options.server.state_dir) {
-    const StateDirectory state(*options.server.state_dir);
+  const Outcome<ExperimentPlace> place = place_of(options.server, which->experiment, output);
+  if (!place) {
+    return output.fail(place.failure());
+  }
+  if (place->server.state_dir) {
+    const StateDirectory state(*place->server.state_dir);
     if (state.has_store() && !lock_holder(state.daemon() / "lock")) {
       Outcome<std::uint64_t> experiment = std::uint64_t{0};
-      if (named) {
-        experiment = read_number(*named, "experiment");
+      if (place->experiment) {
+        experiment = read_number(*place->experiment, "experiment");
       } else if (const auto record = load_run_record(state); record && *record && (*record)->experiment) {
         experiment = *(*record)->experiment;
       } else {
@@ -58,19 +57,16 @@ int logs(const LogsOptions& options, const Output& output) {
       if (!experiment) {
         return output.fail(experiment.failure());
       }
-      const LeftLogs source(state, *experiment, *trial, shown.stream);
+      const LeftLogs source(state, *experiment, *which->trial, shown.stream);
       return LogPrinter(source, shown, output).print_all();
     }
   }
-  const Outcome<Server> server = Server::reach(options.server, Server::Need::running, output);
-  if (!server) {
-    return output.fail(server.failure());
+  const Outcome<Reached> reached =
+      reach_experiment(place->server, place->experiment, Server::Need::running, output);
+  if (!reached) {
+    return output.fail(reached.failure());
   }
-  const Outcome<std::uint64_t> experiment = server->experiment(named);
-  if (!experiment) {
-    return output.fail(experiment.failure());
-  }
-  const DaemonLogs source(server->client(), *experiment, *trial, shown.stream);
+  const DaemonLogs source(reached->server.client(), reached->experiment, *which->trial, shown.stream);
   return LogPrinter(source, shown, output).print_all();
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/changed_limits.hpp"
 #include "cli/context_report.hpp"
 #include "cli/context_upload.hpp"
 #include "cli/event_line.hpp"
@@ -15,8 +16,10 @@
 #include "cli/file_report.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/private_cluster.hpp"
+#include "cli/program_files.hpp"
 #include "cli/progress_view.hpp"
 #include "cli/same_command.hpp"
+#include "cli/search_places.hpp"
 #include "cli/shapes.hpp"
 #include "cli/start_check.hpp"
 #include "cli/state_directory.hpp"
@@ -28,6 +31,7 @@
 #include "cli/verbs.hpp"
 #include "cli/waiting_note.hpp"
 #include "daemon/store/owner_record.hpp"
+#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/places/file_system_kind.hpp"
 #include "hpsearch/places/state_place.hpp"
@@ -44,6 +48,11 @@ constexpr milliseconds tick{200};
 constexpr milliseconds between_views{600};
 constexpr std::chrono::seconds patience_with_silence{60};
 constexpr std::uint64_t events_per_page = 1000;
+constexpr std::size_t most_named_files = 3;
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 /// Time spent in the engine, over daemons that come and go: each counts its own from zero.
 class EngineTime {
@@ -174,7 +183,7 @@ class Run {
     std::error_code error;
     const auto place = options_.state_dir
                            ? Outcome<std::filesystem::path>(std::filesystem::path(*options_.state_dir))
-                           : default_state_directory(file_.stem);
+                           : state_directory_of(file_.stem, file_path());
     if (!place) {
       return place.failure();
     }
@@ -213,13 +222,21 @@ class Run {
       report_notes(file_, output_);
       record_ = **known;
       resumes_ = true;
-      if (options_.allow_network_filesystem && !record_.allow_network_filesystem) {
-        record_.allow_network_filesystem = true;
-        return save_run_record(state_, record_);
+      record_.allow_network_filesystem |= options_.allow_network_filesystem;
+      if (is_search_of(record_, file_path(), state_.path())) {
+        record_.file = file_path().string();
+        record_.state_directory = state_.path().string();
       }
-      return Done{};
+      return save_run_record(state_, record_);  // From now on it is the one that was run last.
     }
     return begin_record();
+  }
+
+  /// As the record has it.
+  [[nodiscard]] std::filesystem::path file_path() const {
+    std::error_code ignored;
+    return options_.file == "-" ? std::filesystem::path("-")
+                                : std::filesystem::absolute(options_.file, ignored).lexically_normal();
   }
 
   /// A new search: everything that makes its submission repeatable, on disk before it is sent.
@@ -236,20 +253,29 @@ class Run {
       return usage_failure(file_.path + " has " + counted(file_.problems.size(), "problem"));
     }
     report_notes(file_, output_);
-    if (needs_packed_context(file_.tree)) {
-      const auto listing = look_at_context(context_, options_.context_limit);
-      if (!listing) {
-        return listing.failure();
-      }
+    const bool packed = needs_packed_context(file_.tree);
+    const auto listing = look_at_program(context_, file_.tree);
+    if (!listing && packed) {
+      return listing.failure();
+    }
+    if (packed) {
       for (const std::string& line : context_report(*listing)) {
         view_.say(printable(line), true);
       }
     }
-    std::error_code ignored;
     record_ = RunRecord{};
-    record_.file = options_.file == "-" ? "-" : std::filesystem::absolute(options_.file, ignored).string();
+    record_.file = file_path().string();
+    record_.state_directory = state_.path().string();
     record_.context_directory = context_;
     record_.config = file_.original;
+    if (listing) {
+      auto program = program_files(context_, listing->files, file_.tree);
+      if (!program) {
+        return program.failure();
+      }
+      record_.program = *std::move(program);
+      record_.program_at = seconds_now();
+    }
     record_.seed = options_.seed;
     record_.name = options_.name;
     record_.idempotency_key = fresh_key();
@@ -258,9 +284,46 @@ class Run {
     return save_run_record(state_, record_);
   }
 
+  /// What makes the program of a context: what trials get of it or, where they run in it, the files that the
+  /// entrypoint names.
+  [[nodiscard]] Outcome<context::ContextListing> look_at_program(const std::string& directory,
+                                                                 const Value& tree) const {
+    return needs_packed_context(tree)
+               ? look_at_context(directory, options_.context_limit)
+               : Outcome<context::ContextListing>(named_by_entrypoint(directory, tree));
+  }
+
+  /// Files of the program that are others now than when the search got them.
+  [[nodiscard]] std::vector<std::string> changes_of_program() const {
+    const auto listing = look_at_program(record_.context_directory, file_.tree);
+    if (!listing) {
+      return {};  // It may be gone: what is packed does not need it.
+    }
+    const auto now = program_files(record_.context_directory, listing->files, file_.tree);
+    return now ? changed_files(record_.program, *now) : std::vector<std::string>();
+  }
+
+  /// "train.py changed since 14:02", or "" when nothing of it did.
+  [[nodiscard]] std::string edited_program() const {
+    const std::vector<std::string> changed = changes_of_program();
+    std::string names;
+    for (std::size_t i = 0; i < changed.size() && i < most_named_files; ++i) {
+      names += (i == 0 ? "" : ", ") + printable(changed[i]);
+    }
+    if (changed.size() > most_named_files) {
+      names += " and " + counted(changed.size() - most_named_files, "more file");
+    }
+    return names.empty() ? "" : names + " changed since " + clock_text(record_.program_at, seconds_now());
+  }
+
   /// What the command asks for that the search in the directory was not begun with; "" when nothing.
   [[nodiscard]] std::string changes() const {
     std::vector<std::string> out = differences(record_.config, file_.original);
+    std::error_code ignored;
+    if (!is_search_of(record_, file_path(), state_.path()) &&
+        (record_.file == "-" || options_.file == "-" || std::filesystem::exists(record_.file, ignored))) {
+      out.push_back("the experiment file: " + record_.file + " -> " + file_path().string());
+    }
     if (options_.seed && options_.seed != record_.seed) {
       out.push_back("--seed " + std::to_string(*options_.seed));
     }
@@ -296,6 +359,11 @@ class Run {
       }
     }
     if (!record_.experiment) {
+      if (resumes_) {  // Nobody has taken it: its program is the one of now.
+        if (const auto begun = begin_record(); !begun) {
+          return begun.failure();
+        }
+      }
       const auto digest = hand_over_context();
       if (!digest) {
         return digest.failure();
@@ -316,8 +384,14 @@ class Run {
     }
     detail_ = std::move(*detail);
     story_.emplace(text_at(detail_, "unit"), text_at(detail_, "metric"));
+    const std::string edited = resumes_ ? edited_program() : std::string();
     if (has_ended()) {
-      return print_again();
+      return print_again(edited);
+    }
+    if (!edited.empty()) {
+      output_.message("note: " + edited +
+                      ". This search goes on with the program that it began with; --fresh begins " +
+                      "anew with the one of now");
     }
     std::error_code ignored;
     if (text_at(detail_, "context_digest").empty() &&
@@ -361,29 +435,62 @@ class Run {
     if (!record_.experiment) {
       return begin_record();
     }
+    if (const auto limits = only_limits_changed()) {
+      return change_limits(*limits, changed);
+    }
     const auto detail = client().get(experiment_target(*record_.experiment));
     if (!detail) {
       return detail.failure();
     }
-    const auto state = engine::experiment_state_named(text_at(*detail, "state"));
-    const bool ended = state && engine::is_ended(*state);
-    const std::string afresh = same_command(options_.command) + " --fresh";
-    const std::string differs = "this command differs from the command that started the search in " +
-                                state_.path().string() + " (" + changed + ")";
-    if (ended) {
-      return conflict_failure(differs + ". That search has ended (" + text_at(*detail, "state") +
-                              "). Start a new one with: " + afresh + "; or use another --state-dir");
-    }
-    return conflict_failure(differs +
-                            ". Repeat the original command to continue that search, or start a new one "
-                            "with: " +
-                            afresh);
+    return conflict_failure(
+        "this command differs from the command that started the search in " + state_.path().string() + " (" +
+        changed + "). That cannot change in a search that " +
+        (is_over(*detail) ? "has ended (" + text_at(*detail, "state") + ")" : "exists") +
+        ". Start a new one with: " + afresh() + "; or use another --state-dir" + best_so_far());
   }
 
-  [[nodiscard]] bool has_ended() const {
-    const auto state = engine::experiment_state_named(text_at(detail_, "state"));
+  [[nodiscard]] std::string afresh() const { return same_command(options_.command) + " --fresh"; }
+
+  /// What the file asks for otherwise than before, where that is nothing but limits that may change.
+  [[nodiscard]] std::optional<Value> only_limits_changed() const {
+    const bool same_command = (!options_.seed || options_.seed == record_.seed) &&
+                              (!options_.name || options_.name == record_.name) &&
+                              (context_.empty() || context_ == record_.context_directory) &&
+                              is_search_of(record_, file_path(), state_.path());
+    return same_command ? changed_limits(record_.config, file_.original) : std::nullopt;
+  }
+
+  [[nodiscard]] Outcome<Done> change_limits(const Value& limits, const std::string& changed) {
+    const auto answer = client().patch(experiment_target(*record_.experiment), limits);
+    if (!answer) {
+      Failure failure = answer.failure();
+      if (failure.exit == Exit::conflict) {
+        failure.message += " (" + changed + "). Start a new search with: " + afresh() + best_so_far();
+      }
+      return failure;
+    }
+    view_.say("changed: " + changed, true);
+    record_.config = file_.original;
+    file_ = open_experiment_file(options_.file, {record_.seed, record_.name});
+    return save_run_record(state_, record_);
+  }
+
+  /// What a new search can begin with; "" when nothing is known.
+  [[nodiscard]] std::string best_so_far() const {
+    const auto best = client().get(experiment_target(*record_.experiment, "/best"));
+    if (!best || best->is_null()) {
+      return "";
+    }
+    return ". To try the best configuration so far first, add to the searcher:\n  points_to_evaluate: [" +
+           engine::compact_json(member(*best, "hparams")) + "]";
+  }
+
+  [[nodiscard]] static bool is_over(const Value& detail) {
+    const auto state = engine::experiment_state_named(text_at(detail, "state"));
     return state && engine::is_ended(*state);
   }
+
+  [[nodiscard]] bool has_ended() const { return is_over(detail_); }
 
   /// And nothing of it runs any more.
   [[nodiscard]] bool has_paused_itself() const {
@@ -395,14 +502,15 @@ class Run {
     return text_at(detail_, "state") == "COMPLETED" ? Exit::ok : Exit::experiment_failed;
   }
 
-  [[nodiscard]] Outcome<Exit> print_again() {
+  [[nodiscard]] Outcome<Exit> print_again(const std::string& edited) {
     if (const auto read = take_events(/*tell=*/false); !read) {
       return read.failure();
     }
     if (const auto told = print_summary(); !told) {
       return told.failure();
     }
-    output_.message("this search has already ended; to start a new one: " + same_command(options_.command) +
+    output_.message((edited.empty() ? "" : edited + ". ") +
+                    "this search has already ended; to start a new one: " + same_command(options_.command) +
                     " --fresh");
     return exit_of_ended();
   }
@@ -672,7 +780,7 @@ class Run {
   std::uint64_t last_lsn_ = 0;
   std::set<std::string> notes_told_;  // Kinds.
   std::set<std::string> hints_told_;
-  std::string storage_told_;          // Why the daemon takes less than everything.
+  std::string storage_told_;  // Why the daemon takes less than everything.
   WaitingNote waiting_;
   bool failure_told_ = false;
   EngineTime engine_time_;

@@ -5,6 +5,7 @@
 
 #include "cli/interrupts.hpp"
 #include "cli/saved_daemons.hpp"
+#include "cli/search_places.hpp"
 #include "cli/text.hpp"
 #include "daemon/store/owner_record.hpp"
 #include "hpsearch/places/state_home.hpp"
@@ -82,7 +83,11 @@ Outcome<std::uint64_t> read_number(const std::string& text, const std::string& w
 
 Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Output& output) {
   if (!options.state_dir && !options.server) {
-    return reach_unnamed(options, need, output);
+    const Outcome<ServerOptions> found = usual_or_latest(options, output);
+    if (!found || found->state_dir) {
+      return found ? reach(*found, need, output) : Outcome<Server>(found.failure());
+    }
+    return reach_shared(options, output);
   }
   if (!options.state_dir) {
     const auto token = token_of(options);
@@ -152,25 +157,27 @@ Outcome<Server> Server::reach_shared(const ServerOptions& options, const Output&
   return usual ? Outcome<Server>(Server(*std::move(usual))) : Outcome<Server>(usual.failure());
 }
 
-Outcome<Server> Server::reach_unnamed(const ServerOptions& options, Need need, const Output& output) {
+Outcome<ServerOptions> Server::usual_or_latest(const ServerOptions& options, const Output& output) {
+  if (options.state_dir || options.server) {
+    return options;
+  }
   Outcome<Client> usual = usual_daemon(options);
   if (!usual) {
     return usual.failure();
   }
-  Client knocking = *usual;
-  knocking.set_timeout(std::chrono::milliseconds(500));
-  if (const auto answer = knocking.get("/api/v1/status"); !answer) {
-    if (const auto latest = latest_state_directory()) {
+  usual->set_timeout(std::chrono::milliseconds(500));
+  if (const auto answer = usual->get("/api/v1/status"); !answer) {
+    if (const auto latest = latest_search()) {
       output.message("hpsearch: " +
                      (answer.failure().exit == Exit::unreachable ? "no daemon at " + usual->address()
                                                                  : answer.failure().message) +
-                     "; this is " + latest->string());
+                     "; this is " + latest->path.string());
       ServerOptions private_one;
-      private_one.state_dir = latest->string();
-      return reach(private_one, need, output);
+      private_one.state_dir = latest->path.string();
+      return private_one;
     }
   }
-  return Server(*std::move(usual));
+  return options;
 }
 
 Server::~Server() {

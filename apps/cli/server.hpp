@@ -30,10 +30,11 @@ class Server {
   /// default_server.
   [[nodiscard]] static Outcome<Server> reach_shared(const ServerOptions& options, const Output& output);
 
-  /// With neither --server nor --state-dir: the usual daemon, else the search that was run last in the
-  /// current directory.
-  [[nodiscard]] static Outcome<Server> reach_unnamed(const ServerOptions& options, Need need,
-                                                     const Output& output);
+  /// The options themselves; with neither --server nor --state-dir, and where the usual daemon does not
+  /// answer, those of the search that was run last in the current directory, if there is one; a message says
+  /// so.
+  [[nodiscard]] static Outcome<ServerOptions> usual_or_latest(const ServerOptions& options,
+                                                              const Output& output);
 
   [[nodiscard]] const Client& client() const noexcept { return cluster_ ? cluster_->client() : client_; }
 

@@ -1,11 +1,12 @@
 #include <array>
 #include <string_view>
 
+#include "cli/changed_limits.hpp"
 #include "cli/plain_scalar.hpp"
-#include "cli/server.hpp"
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "cli/which.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/json.hpp"
 
@@ -14,28 +15,13 @@ namespace {
 
 using engine::Value;
 
-/// What the daemon lets change; the short name is the last word.
-constexpr std::array<std::string_view, 11> limits = {
-    "searcher.max_trials",
-    "searcher.max_concurrent_trials",
-    "budget.max_time",
-    "budget.max_slot_hours",
-    "budget.target",
-    "budget.max_failed_trials",
-    "resources.max_slots",
-    "resources.weight",
-    "resources.priority",
-    "searcher.on_duplicate",
-    "searcher.points_to_evaluate",
-};
-
 std::string_view short_name(std::string_view limit) {
   return limit.substr(limit.find('.') + 1);
 }
 
 /// "max_trials" or "searcher.max_trials" as the full path; "" when there is no such limit.
 std::string_view full_name(std::string_view given) {
-  for (const std::string_view limit : limits) {
+  for (const std::string_view limit : changeable_limits) {
     if (given == limit || given == short_name(limit)) {
       return limit;
     }
@@ -44,10 +30,10 @@ std::string_view full_name(std::string_view given) {
 }
 
 Failure unknown_limit(const std::string& given) {
-  std::array<std::string_view, limits.size()> names{};
+  std::array<std::string_view, changeable_limits.size()> names{};
   std::string all;
-  for (std::size_t i = 0; i < limits.size(); ++i) {
-    names[i] = short_name(limits[i]);
+  for (std::size_t i = 0; i < changeable_limits.size(); ++i) {
+    names[i] = short_name(changeable_limits[i]);
     all += (all.empty() ? "" : ", ") + std::string(names[i]);
   }
   const std::string near(engine::nearest(given, names));
@@ -122,15 +108,13 @@ int set_limits(const SetOptions& options, const Output& output) {
     return output.fail(changes.failure());
   }
   // As for pause and cancel: an ID alone means the shared daemon.
-  const Outcome<Server> server = Server::reach_shared(options.server, output);
-  if (!server) {
-    return output.fail(server.failure());
+  const Outcome<Reached> reached =
+      reach_experiment(options.server, options.experiment, Server::Need::readable, output, Reach::shared);
+  if (!reached) {
+    return output.fail(reached.failure());
   }
-  const Outcome<std::uint64_t> experiment = server->experiment(options.experiment);
-  if (!experiment) {
-    return output.fail(experiment.failure());
-  }
-  const Outcome<Value> answer = server->client().patch(experiment_target(*experiment), *changes);
+  const Outcome<Value> answer =
+      reached->server.client().patch(experiment_target(reached->experiment), *changes);
   if (!answer) {
     return output.fail(answer.failure());
   }
@@ -138,8 +122,10 @@ int set_limits(const SetOptions& options, const Output& output) {
     output.data(*answer);
     return 0;
   }
-  const Outcome<Value> config = server->client().get(experiment_target(*experiment, "/config"));
-  std::string text = "experiment " + std::to_string(*experiment) + " (" + text_at(*answer, "state") + "):";
+  const Outcome<Value> config =
+      reached->server.client().get(experiment_target(reached->experiment, "/config"));
+  std::string text =
+      "experiment " + std::to_string(reached->experiment) + " (" + text_at(*answer, "state") + "):";
   for (const auto& [section, fields] : *changes->as_map()) {
     for (const auto& [key, value] : *fields.as_map()) {
       const std::string path = section + "." + key;

@@ -1,10 +1,10 @@
-#include "cli/server.hpp"
 #include "cli/shapes.hpp"
 #include "cli/show_trial.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "cli/waiting_note.hpp"
+#include "cli/which.hpp"
 #include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
 
@@ -73,18 +73,15 @@ std::string show_text(const Value& detail, const Output& output) {
 
 int show(const ShowOptions& given, const Output& output) {
   const ExperimentOptions& options = given.experiment;
-  const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
-  if (!server) {
-    return output.fail(server.failure());
-  }
-  const Outcome<std::uint64_t> experiment = server->experiment(options.experiment);
-  if (!experiment) {
-    return output.fail(experiment.failure());
+  const Outcome<Reached> reached =
+      reach_experiment(options.server, options.experiment, Server::Need::readable, output);
+  if (!reached) {
+    return output.fail(reached.failure());
   }
   if (given.trial) {
-    return show_trial(*server, *experiment, *given.trial, output);
+    return show_trial(reached->server, reached->experiment, *given.trial, output);
   }
-  const Outcome<Value> answer = server->client().get(experiment_target(*experiment));
+  const Outcome<Value> answer = reached->server.client().get(experiment_target(reached->experiment));
   if (!answer) {
     return output.fail(answer.failure());
   }
@@ -92,7 +89,7 @@ int show(const ShowOptions& given, const Output& output) {
     output.data(*answer);
   } else {
     output.print(show_text(*answer, output));
-    if (const std::string storage = storage_trouble(server->client()); !storage.empty()) {
+    if (const std::string storage = storage_trouble(reached->server.client()); !storage.empty()) {
       output.print("\n" + storage + "\n");
     }
   }

@@ -13,7 +13,6 @@
 
 #include "cli/text.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/places/state_home.hpp"
 #include "hpsearch/proto/daemon_file.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/record.hpp"
@@ -83,37 +82,6 @@ Outcome<engine::Done> make_private_directory(const std::filesystem::path& given)
     return storage_failure("cannot make the directory " + path.string(), errno);
   }
   return engine::Done{};
-}
-
-Outcome<std::filesystem::path> default_state_directory(const std::string& stem) {
-  const auto home = places::StateHome::of_environment();
-  std::error_code ignored;
-  return home ? Outcome<std::filesystem::path>(home->run(stem, std::filesystem::current_path(ignored)))
-              : Outcome<std::filesystem::path>(usage_failure(home.error().message));
-}
-
-std::optional<std::filesystem::path> latest_state_directory() {
-  std::optional<std::filesystem::path> latest;
-  std::filesystem::file_time_type used{};
-  const auto home = places::StateHome::of_environment();
-  if (!home) {
-    return latest;
-  }
-  std::error_code error;
-  const std::filesystem::path here = std::filesystem::current_path(error);
-  for (std::filesystem::directory_iterator at(home->path(), error), end; !error && at != end;
-       at.increment(error)) {
-    if (!home->may_be_of(at->path().filename().string(), here)) {
-      continue;
-    }
-    std::error_code missing;
-    const auto when = std::filesystem::last_write_time(StateDirectory(at->path()).run_file(), missing);
-    if (!missing && (!latest || when > used)) {
-      latest = at->path();
-      used = when;
-    }
-  }
-  return latest;
 }
 
 Outcome<FileLock> FileLock::take(const std::filesystem::path& file, const std::string& what) {

@@ -44,13 +44,6 @@ class StateDirectory {
 /// exists keeps its mode.
 [[nodiscard]] Outcome<engine::Done> make_private_directory(const std::filesystem::path& path);
 
-/// The default state directory of a run on a file, below the state home. usage: the variable that names the
-/// state home is wrong.
-[[nodiscard]] Outcome<std::filesystem::path> default_state_directory(const std::string& stem);
-
-/// The state directory below the state home that a run in the current directory used last, if there is one.
-[[nodiscard]] std::optional<std::filesystem::path> latest_state_directory();
-
 /// An exclusive lock on a file, held for life and gone with the process, even a killed one.
 class FileLock {
  public:
@@ -72,8 +65,11 @@ class FileLock {
 
 /// What a state directory is used for; lives in run.json.
 struct RunRecord {
-  std::string file;                   ///< Absolute.
+  std::string file;                   ///< Absolute, or "-".
+  std::string state_directory;        ///< Where this is, or was when the file was called so. Absolute.
   std::string context_directory;      ///< Absolute.
+  engine::Value program;              ///< Path → SHA-256 of the program's files; null = not known.
+  double program_at = 0;              ///< When they were so, in seconds since the epoch.
   engine::Value config;               ///< The file's tree as it was when the search began, without overrides.
   std::optional<std::uint64_t> seed;  ///< Overrides of that time.
   std::optional<std::string> name;
@@ -89,7 +85,10 @@ struct RunRecord {
 
 void spell(auto& fields, proto::Is<RunRecord> auto& record) {
   fields("file", record.file);
+  fields.maybe("state_directory", record.state_directory);
   fields("context_directory", record.context_directory);
+  fields("program", record.program);
+  fields("program_at", record.program_at);
   fields("config", record.config);
   fields.maybe("seed", record.seed);
   fields.maybe("name", record.name);

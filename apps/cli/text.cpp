@@ -225,6 +225,15 @@ std::string time_text(double seconds_since_epoch) {
                                                                                 : std::string(buffer);
 }
 
+std::string clock_text(double then, double now) {
+  const std::string whole = time_text(then);
+  const std::string today = time_text(now);
+  constexpr std::size_t day = std::string_view("2026-11-21").size();
+  return whole.size() > day && whole.substr(0, day) == today.substr(0, day)
+             ? whole.substr(day + 1, std::string_view("14:02").size())
+             : whole;
+}
+
 std::string yaml_text(const Value& value, std::size_t indent) {
   std::string out;
   append_yaml(value, indent, false, out);

@@ -37,6 +37,9 @@ using sentences::metric_text;
 /// "2026-11-21 01:41:38" in local time; "" for 0.
 [[nodiscard]] std::string time_text(double seconds_since_epoch);
 
+/// "14:02" when that is on the day of `now`, else time_text(); both in seconds since the epoch.
+[[nodiscard]] std::string clock_text(double then, double now);
+
 /// The value as YAML block lines, each beginning with `indent` spaces; reads back as the same value.
 [[nodiscard]] std::string yaml_text(const engine::Value& value, std::size_t indent = 0);
 

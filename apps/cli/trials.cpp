@@ -1,15 +1,19 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "cli/server.hpp"
 #include "cli/shapes.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
+#include "cli/trial_columns.hpp"
+#include "cli/trial_filter.hpp"
 #include "cli/trial_pages.hpp"
 #include "cli/verbs.hpp"
+#include "cli/which.hpp"
+#include "hpsearch/engine/base/text.hpp"
 
 namespace hpsearch::cli {
 
@@ -23,76 +27,249 @@ std::string silence_text(const Value& trial, double now) {
   return heard.is_number() ? duration_text(now - heard.number_or(now)) : "";
 }
 
-/// How its last failed attempt ended; what follows in the next lines is the end of that attempt's log.
-std::string failure_text(const Value& trial) {
-  const std::string failure = text_at(trial, "last_failure");
-  return cut_to_width(failure.substr(0, failure.find('\n')), 60);
+std::string text_in_cell(const Value& trial, const std::string& name) {
+  const Value value = column_value(trial, name);
+  if (name == "metric" || name == "last") {
+    return metric_or_dash(value);
+  }
+  return value.is_null() && (name == "at" || name == "failure") ? ""
+         : name == "failure" ? cut_to_width(value.as_text() != nullptr ? *value.as_text() : "", 60)
+                             : cell_text(value);
 }
 
-}  // namespace
+std::string upper(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  return name;
+}
 
-int trials(const TrialsOptions& options, const Output& output) {
-  const Outcome<Server> server = Server::reach(options.experiment.server, Server::Need::readable, output);
-  if (!server) {
-    return output.fail(server.failure());
+bool is_own_name(const std::string& name) {
+  const std::vector<std::string>& own = trial_names();
+  return std::find(own.begin(), own.end(), name) != own.end();
+}
+
+/// Whether the trials have something of that name; by the end of its path too.
+Outcome<engine::Done> check_name(const std::string& option, const std::string& name,
+                                 const std::vector<std::string>& known) {
+  const bool found = std::any_of(known.begin(), known.end(), [&name](const std::string& one) {
+    return one == name || one.ends_with("." + name);
+  });
+  if (found) {
+    return engine::Done{};
   }
-  const Outcome<std::uint64_t> experiment = server->experiment(options.experiment.experiment);
-  if (!experiment) {
-    return output.fail(experiment.failure());
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  const std::string near(engine::nearest(name, views));
+  std::string all;
+  for (const std::string& one : known) {
+    all += (all.empty() ? "" : ", ") + printable(one);
   }
-  Value::List list;
-  const auto next =
-      each_trial([&server](const std::string& target) { return server->client().get(target); }, *experiment,
-                 {options.after, options.limit}, [&list](const Value& trial) { list.push_back(trial); });
-  if (!next) {
-    return output.fail(next.failure());
+  return usage_failure(
+      option + ": there is no \"" + printable(name) + "\"" +
+      (near.empty() ? " (" + cut_to_width(all, 300) + ")" : "; did you mean \"" + near + "\"?"));
+}
+
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', begin), list.size());
+    if (comma > begin) {
+      names.push_back(list.substr(begin, comma - begin));
+    }
+    begin = comma + 1;
   }
-  if (output.json()) {
-    const Value more = *next ? Value(static_cast<std::int64_t>(**next)) : Value();
-    output.data(Value::Map{{"next", more}, {"trials", std::move(list)}});
-    return 0;
+  return names;
+}
+
+/// Those that are wanted, in their order; or what is wrong with how they are asked for.
+Outcome<Value::List> chosen(Value::List all, const TrialsOptions& options, bool smaller_is_better) {
+  const std::vector<std::string> known = column_names(all);
+  if (options.where) {
+    const auto filter = TrialFilter::read(*options.where);
+    if (!filter) {
+      return usage_failure("--where: " + filter.error().message);
+    }
+    for (const std::string& name : filter->names()) {
+      if (const auto there = check_name("--where", name, known); !there && !all.empty()) {
+        return there.failure();
+      }
+    }
+    std::erase_if(all, [&filter](const Value& trial) {
+      return !filter->holds([&trial](const std::string& name) { return column_value(trial, name); });
+    });
   }
-  const double now = static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                             std::chrono::system_clock::now().time_since_epoch())
-                                             .count()) /
-                     1e3;
+  if (options.sort && !all.empty()) {
+    bool down = options.sort->starts_with('-');
+    const std::string name = options.sort->substr(down ? 1 : 0);
+    if (const auto there = check_name("--sort", name, known); !there) {
+      return there.failure();
+    }
+    if (name == "metric" || name == "last") {
+      down = down == smaller_is_better;  // The best first; with a minus, the worst.
+    }
+    std::stable_sort(all.begin(), all.end(), [&](const Value& a, const Value& b) {
+      const Value left = column_value(a, name);
+      const Value right = column_value(b, name);
+      if (left.is_null() || right.is_null()) {
+        return !left.is_null() && right.is_null();  // Those without stand last.
+      }
+      const int order = compare_values(left, right);
+      return down ? order > 0 : order < 0;
+    });
+  }
+  if (options.limit && all.size() > *options.limit) {
+    all.resize(static_cast<std::size_t>(*options.limit));
+  }
+  return all;
+}
+
+std::string trained_text(const Value& trial) {
+  const std::uint64_t reached = count_at(trial, "reached");
+  const std::uint64_t length = count_at(trial, "length");
+  return std::to_string(reached) + (reached < length ? "/" + std::to_string(length) : "");
+}
+
+/// What is searched before what is the same for all, which is left out; columns that say nothing are, too.
+Table usual_table(const Value::List& list, const std::vector<std::string>& hparams, double now) {
   using Align = Table::Align;
-  const bool any_failed =
-      std::any_of(list.begin(), list.end(), [](const Value& trial) { return !failure_text(trial).empty(); });
-  std::vector<Table::Column> columns{{"TRIAL", Align::right},   {"STATE"},
-                                     {"LENGTH", Align::right},  {"REACHED", Align::right},
-                                     {"BEST", Align::right},    {"AT", Align::right},
-                                     {"ATTEMPTS", Align::right}};
-  const bool any_contact = std::any_of(
-      list.begin(), list.end(), [](const Value& trial) { return member(trial, "heard_at").is_number(); });
+  const auto any = [&list](const auto& has) { return std::any_of(list.begin(), list.end(), has); };
+  const bool any_retried = any([](const Value& trial) { return count_at(trial, "attempts") > 1; });
+  const bool any_contact = any([](const Value& trial) { return member(trial, "heard_at").is_number(); });
+  const bool any_failed = any([](const Value& trial) { return !text_at(trial, "last_failure").empty(); });
+  std::vector<Table::Column> columns{{"TRIAL", Align::right},
+                                     {"STATE"},
+                                     {"TRAINED", Align::right},
+                                     {"BEST", Align::right},
+                                     {"AT", Align::right}};
+  for (const std::string& name : hparams) {
+    columns.push_back({name, Align::left, true});
+  }
+  if (any_retried) {
+    columns.push_back({"ATTEMPTS", Align::right});
+  }
   if (any_contact) {
     columns.push_back({"SILENT FOR", Align::right});
   }
   if (any_failed) {
     columns.push_back({"LAST FAILURE"});
   }
-  columns.push_back({"HYPERPARAMETERS"});
   Table table(columns);
   for (const Value& trial : list) {
-    const bool measured = !member(trial, "best_metric").is_null();
-    std::vector<std::string> cells{std::to_string(count_at(trial, "trial")),
-                                   text_at(trial, "state"),
-                                   std::to_string(count_at(trial, "length")),
-                                   std::to_string(count_at(trial, "reached")),
-                                   metric_or_dash(member(trial, "best_metric")),
-                                   measured ? std::to_string(count_at(trial, "best_step")) : "",
-                                   std::to_string(count_at(trial, "attempts"))};
+    std::vector<std::string> cells{std::to_string(count_at(trial, "trial")), text_at(trial, "state"),
+                                   trained_text(trial), text_in_cell(trial, "metric"),
+                                   text_in_cell(trial, "at")};
+    for (const std::string& name : hparams) {
+      cells.push_back(text_in_cell(trial, name));
+    }
+    if (any_retried) {
+      cells.push_back(std::to_string(count_at(trial, "attempts")));
+    }
     if (any_contact) {
       cells.push_back(silence_text(trial, now));
     }
     if (any_failed) {
-      cells.push_back(failure_text(trial));
+      cells.push_back(text_in_cell(trial, "failure"));
     }
-    cells.push_back(flat_text(member(trial, "hparams")));
     table.add(std::move(cells));
   }
-  const char* none = options.after ? "no more trials\n" : "no trials yet\n";
-  output.print(table.empty() ? std::string(none) : table.text(output.width()));
+  return table;
+}
+
+Table asked_table(const Value::List& list, const std::vector<std::string>& names) {
+  std::vector<Table::Column> columns;
+  for (const std::string& name : names) {
+    columns.push_back({is_own_name(name) ? upper(name) : name, Table::Align::left, true});
+  }
+  Table table(columns);
+  for (const Value& trial : list) {
+    std::vector<std::string> cells;
+    for (const std::string& name : names) {
+      cells.push_back(text_in_cell(trial, name));
+    }
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+/// The table, as wide as the terminal: of hyperparameters that do not fit, the last ones are left out and
+/// named.
+void print_usual(const Value::List& list, std::vector<std::string> hparams, const Output& output) {
+  const double now =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const std::size_t width = output.width();
+  std::string left_out;
+  std::string text = usual_table(list, hparams, now).text(width);
+  const auto widest = [&text] {
+    std::size_t most = 0;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = text.find('\n', begin);
+      most = std::max(most, display_width(std::string_view(text).substr(begin, end - begin)));
+      begin = end + 1;
+    }
+    return most;
+  };
+  while (width > 0 && widest() > width && !hparams.empty()) {
+    left_out = printable(hparams.back()) + (left_out.empty() ? "" : ", ") + left_out;
+    hparams.pop_back();
+    text = usual_table(list, hparams, now).text(width);
+  }
+  output.print(text);
+  if (!left_out.empty()) {
+    output.message("not shown for want of room: " + left_out + " (--columns names what is shown)");
+  }
+}
+
+}  // namespace
+
+int trials(const TrialsOptions& options, const Output& output) {
+  const Outcome<Reached> reached = reach_experiment(options.experiment.server, options.experiment.experiment,
+                                                    Server::Need::readable, output);
+  if (!reached) {
+    return output.fail(reached.failure());
+  }
+  const Client& client = reached->server.client();
+  const auto get = [&client](const std::string& target) { return client.get(target); };
+  const bool in_order = !options.sort && !options.where;
+  Value::List list;
+  const auto next = each_trial(get, reached->experiment,
+                               {options.after, in_order ? options.limit : std::optional<std::uint64_t>()},
+                               [&list](const Value& trial) { list.push_back(trial); });
+  if (!next) {
+    return output.fail(next.failure());
+  }
+  const std::vector<std::string> searched = searched_names(list);
+  const std::vector<std::string> known = column_names(list);
+  if (!in_order) {
+    const Outcome<Value> detail = client.get(experiment_target(reached->experiment));
+    if (!detail) {
+      return output.fail(detail.failure());
+    }
+    auto wanted = chosen(std::move(list), options, member(*detail, "smaller_is_better") == Value(true));
+    if (!wanted) {
+      return output.fail(wanted.failure());
+    }
+    list = *std::move(wanted);
+  }
+  std::vector<std::string> columns;
+  if (options.columns) {
+    columns = names_in(*options.columns);
+    for (const std::string& name : columns) {
+      if (const auto there = check_name("--columns", name, known); !there && !list.empty()) {
+        return output.fail(there.failure());
+      }
+    }
+  }
+  if (output.json()) {
+    const Value more = *next ? Value(static_cast<std::int64_t>(**next)) : Value();
+    output.data(Value::Map{{"next", more}, {"trials", std::move(list)}});
+    return 0;
+  }
+  if (list.empty()) {
+    output.print(options.where ? "no such trial\n" : options.after ? "no more trials\n" : "no trials yet\n");
+  } else if (!columns.empty()) {
+    output.print(asked_table(list, columns).text(output.width()));
+  } else {
+    print_usual(list, searched, output);
+  }
   if (*next) {
     output.message("there are more: --after " + std::to_string(**next));
   }

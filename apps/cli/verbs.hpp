@@ -76,9 +76,9 @@ struct SubmitOptions {
 
 [[nodiscard]] int list(const ServerOptions& server, const Output& output);
 
-/// For verbs about one experiment. Its ID may be left out while exactly one exists.
+/// For verbs about one experiment. It may be left out while exactly one exists.
 struct ExperimentOptions {
-  std::optional<std::string> experiment;
+  std::optional<std::string> experiment;  ///< As which.hpp reads it.
   ServerOptions server;
 };
 struct ShowOptions {
@@ -89,11 +89,43 @@ struct ShowOptions {
 struct TrialsOptions {
   ExperimentOptions experiment;
   std::optional<std::uint64_t> after;  ///< Only those with higher numbers.
-  std::optional<std::uint64_t> limit;  ///< No more than so many.
+  std::optional<std::uint64_t> limit;  ///< No more than so many; the first ones of the order.
+  std::optional<std::string> sort;   ///< By this column; -NAME: the largest first. "metric": the best first.
+  std::optional<std::string> where;  ///< Only those of which this holds (trial_filter.hpp).
+  std::optional<std::string> columns;  ///< Only these, in their order, separated by commas.
 };
 [[nodiscard]] int trials(const TrialsOptions& options, const Output& output);
 [[nodiscard]] int best(const ExperimentOptions& options, const Output& output);
 [[nodiscard]] int config(const ExperimentOptions& options, const Output& output);
+
+struct CompareOptions {
+  std::vector<std::string> which;  ///< Two experiments or more.
+  ServerOptions server;
+};
+[[nodiscard]] int compare(const CompareOptions& options, const Output& output);
+
+struct CurvesOptions {
+  ExperimentOptions experiment;
+  std::optional<std::uint64_t> trial;  ///< Only this one.
+  std::uint64_t top = 5;               ///< Else the best so many.
+  std::optional<std::string> metric;   ///< Instead of the searcher's.
+  std::string format = "plot";         ///< "plot", "table" or "csv".
+};
+[[nodiscard]] int curves(const CurvesOptions& options, const Output& output);
+
+struct ExportOptions {
+  ExperimentOptions experiment;
+  std::string what = "trials";  ///< Or "metrics".
+  std::string format = "csv";   ///< Or "jsonl".
+};
+[[nodiscard]] int export_data(const ExportOptions& options, const Output& output);
+
+struct RemoveOptions {
+  std::string search;  ///< One of the current directory.
+  bool yes = false;    ///< Else it only says what would go.
+};
+[[nodiscard]] int remove_search(const RemoveOptions& options, const Output& output);
+[[nodiscard]] int archive_search(const RemoveOptions& options, const Output& output);
 
 /// "pause", "resume", "cancel" or "kill"; of one trial only "cancel".
 [[nodiscard]] int control(const std::string& what, const ExperimentOptions& options,
@@ -132,8 +164,8 @@ struct LogsOptions {
 [[nodiscard]] int logs(const LogsOptions& options, const Output& output);
 
 struct CheckpointOptions {
-  ExperimentOptions experiment;
-  std::string trial;  ///< Only its, a number; or one checkpoint's id.
+  std::vector<std::string> which;  ///< [EXPERIMENT [TRIAL]], [EXPERIMENT] TRIAL, or one checkpoint's id.
+  ServerOptions server;
   std::optional<std::uint64_t> step;
   bool latest = false;  ///< For download: instead of the best.
   bool all = false;     ///< For delete: every one of the trial.

@@ -2,11 +2,11 @@
 #include <optional>
 
 #include "cli/interrupts.hpp"
-#include "cli/server.hpp"
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "cli/waiting_note.hpp"
+#include "cli/which.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 
 namespace hpsearch::cli {
@@ -25,22 +25,24 @@ constexpr std::chrono::seconds patience_with_restart{8};
 }  // namespace
 
 int wait(const WaitOptions& options, const Output& output) {
-  Outcome<Server> server = Server::reach(options.experiment.server, Server::Need::readable, output);
-  if (!server) {
-    return output.fail(server.failure());
+  const Outcome<ExperimentPlace> place =
+      place_of(options.experiment.server, options.experiment.experiment, output);
+  if (!place) {
+    return output.fail(place.failure());
   }
-  const Outcome<std::uint64_t> experiment = server->experiment(options.experiment.experiment);
-  if (!experiment) {
-    return output.fail(experiment.failure());
+  Outcome<Reached> reached =
+      reach_experiment(place->server, place->experiment, Server::Need::readable, output);
+  if (!reached) {
+    return output.fail(reached.failure());
   }
-  const std::string name = "experiment " + std::to_string(*experiment);
+  const std::string name = "experiment " + std::to_string(reached->experiment);
   const Interrupts interrupts;
   const auto begin = steady_clock::now();
   std::optional<steady_clock::time_point> silent_since;
   WaitingNote waiting;
   std::string storage_told;
   while (interrupts.count() == 0) {
-    const Outcome<Value> answer = server->client().get(experiment_target(*experiment));
+    const Outcome<Value> answer = reached->server.client().get(experiment_target(reached->experiment));
     const auto now = steady_clock::now();
     if (answer) {
       silent_since.reset();
@@ -58,11 +60,11 @@ int wait(const WaitOptions& options, const Output& output) {
       }
       const std::string reason = printable(text_at(*answer, "reason"));
       if (state == engine::ExperimentState::paused && !reason.empty()) {
-        const std::string continued = server->is_ours() ? "hpsearch run FILE" : "hpsearch resume";
+        const std::string continued = reached->server.is_ours() ? "hpsearch run FILE" : "hpsearch resume";
         return output.fail({Exit::experiment_failed, engine::Errc::wrong_state,
                             name + " paused itself: " + reason + "; continue it with " + continued});
       }
-      if (server->is_ours()) {
+      if (reached->server.is_ours()) {
         return output.fail(conflict_failure(name + " is " + state_name +
                                             " and no daemon runs it; continue it with hpsearch run FILE"));
       }
@@ -70,7 +72,7 @@ int wait(const WaitOptions& options, const Output& output) {
       if (const auto why = waiting.heard(paused.empty() ? text_at(*answer, "waits_for") : paused, now)) {
         output.message(name + ": " + *why);
       }
-      if (const std::string storage = storage_trouble(server->client()); storage != storage_told) {
+      if (const std::string storage = storage_trouble(reached->server.client()); storage != storage_told) {
         storage_told = storage;
         output.message(storage.empty() ? "the daemon's storage works again" : storage);
       }
@@ -82,11 +84,11 @@ int wait(const WaitOptions& options, const Output& output) {
       silent_since = now;
     } else if (now - *silent_since > patience_with_silence) {
       return output.fail(answer.failure());
-    } else if (options.experiment.server.state_dir && now - *silent_since > patience_with_restart) {
+    } else if (place->server.state_dir && now - *silent_since > patience_with_restart) {
       // The run is over, and its daemon with it; what it left behind says how it ended.
-      server = Server::reach(options.experiment.server, Server::Need::readable, output);
-      if (!server) {
-        return output.fail(server.failure());
+      reached = reach_experiment(place->server, place->experiment, Server::Need::readable, output);
+      if (!reached) {
+        return output.fail(reached.failure());
       }
       continue;
     }

@@ -44,7 +44,16 @@ std::filesystem::path StateHome::run(std::string_view stem, const std::filesyste
 }
 
 bool StateHome::may_be_of(std::string_view entry, const std::filesystem::path& here) const {
-  return holds_ == Holds::one_directory || entry.ends_with(suffix_of(here));
+  return holds_ == Holds::one_directory || entry.find(suffix_of(here)) != std::string_view::npos;
+}
+
+std::string StateHome::name_of_run(std::string_view entry, const std::filesystem::path& here) const {
+  std::string name(entry);
+  const std::size_t hash = name.rfind(suffix_of(here));
+  if (holds_ == Holds::many_directories && hash != std::string::npos) {
+    name.erase(hash, suffix_of(here).size());  // What was moved aside has its time behind it.
+  }
+  return name;
 }
 
 }  // namespace hpsearch::places

@@ -170,7 +170,7 @@ TEST_F(Program, NamesTheOptionThatWasMeant) {
 TEST_F(Program, RefusesWrongArguments) {
   for (const char* arguments : {"", "run", "run a b c", "trials 1 2", "logs", "logs 1 2 3",
                                 "run e.yaml --seed -1", "run e.yaml --seed 2147483648", "list --output xml",
-                                "show one", "show --server a:1 --state-dir b", "kill"}) {
+                                "show a b", "show --server a:1 --state-dir b", "kill"}) {
     const Ended ended = run(arguments);
     EXPECT_EQ(ended.status, 2) << arguments << "\n" << ended.err;
     EXPECT_NE(ended.err, "") << arguments;
@@ -188,6 +188,7 @@ TEST_F(Program, NamesOptionValueAndWhatIsAllowed) {
       {"simulate e.yaml --until -1", "--until: \"-1\" is not a number of seconds of at least 0"},
       {"simulate e.yaml --workers 0", "--workers: \"0\" is not an integer from 1 to 1000000"},
       {"show 1 --trial -1", "--trial: \"-1\" is not an integer of at least 0"},
+      {"show 1 0x1", "trial \"0x1\" is not a number"},
       {"trials 1 --after 0x10", "--after: \"0x10\" is not an integer of at least 0"},
       {"store verify ''", "STORE: is empty; give a path"},
       {"store backup a --to ''", "--to: is empty; give a path"},
@@ -214,6 +215,7 @@ TEST_F(Program, ShowsHowAnOptionalExperimentIsGiven) {
   EXPECT_THAT(run("--help").out, HasSubstr("Usage: hpsearch [OPTIONS]"));
   EXPECT_THAT(run("explain --help").out, HasSubstr("[OPTIONS] [EXPERIMENT] TRIAL\n"));
   EXPECT_THAT(run("logs --help").out, HasSubstr("[OPTIONS] [EXPERIMENT] TRIAL\n"));
+  EXPECT_THAT(run("show --help").out, HasSubstr("[OPTIONS] [EXPERIMENT [TRIAL]]\n"));
 }
 
 TEST_F(Program, TellsANumberThatIsTooLargeFromWhatIsNone) {

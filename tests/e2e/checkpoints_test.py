@@ -64,7 +64,7 @@ class Checkpoints(harness.Case):
                                state, expect=1)
         self.assertIn("state.json is damaged", damaged.stderr)
         self.assertFalse((self.folder / "bad").exists())
-        self.assertEqual(len(self.listed(state, 1)), 2)
+        self.assertEqual(len(self.listed(state, 1, 1)), 2)
 
     def test_only_the_best_of_the_experiment(self):
         state = self.search({"name": "random", "max_trials": 3}, save_experiment_best=1, save_trial_best=0,

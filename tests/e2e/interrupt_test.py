@@ -46,6 +46,27 @@ class Interrupt(harness.Case):
         self.assertEqual({str(length): count for length, count in harness.count(after.final_lengths().values()).items()},
                          preview["final_counts"])
 
+    def test_a_changed_limit_of_an_interrupted_search_is_taken_over(self):
+        searcher = {"name": "random", "max_length": 8, "max_trials": 3, "max_concurrent_trials": 1}
+        tree = harness.experiment(self.ledger_path, searcher, fake={"STEP_SECONDS": 0.05})
+        file = self.write_experiment(tree)
+        run = self.start_run(file)
+        harness.wait_for(lambda: len(self.ledger.of("step")) > 2, "the search to train")
+        os.killpg(run.pid, signal.SIGINT)
+        self.assertEqual(run.wait(harness.PATIENCE), 130, (self.folder / "run.log").read_text())
+        tree["searcher"]["max_trials"] = 5
+        self.write_experiment(tree)
+        again = self.run_cli("run", file, "--slots", 2)
+        self.assertIn("changed: searcher.max_trials: 3 -> 5", again.stdout + again.stderr)
+        self.assertEqual(len(self.ledger.final_lengths()), 5)
+        self.assertIn("already ended", self.run_cli("run", file, "--slots", 2).stderr)
+        tree["searcher"]["max_length"] = 9
+        self.write_experiment(tree)
+        refused = self.run_cli("run", file, "--slots", 2, expect=4).stderr
+        self.assertIn("searcher.max_length: 8 -> 9", refused)
+        self.assertIn("--fresh", refused)
+        self.assertRegex(refused, r"points_to_evaluate: \[\{.*\}\]")
+
     def daemon_arguments(self, run):
         """The arguments of the daemon that this run has started."""
         for child in pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split():

@@ -55,6 +55,8 @@ TEST(StateHome, OfManyDirectoriesTellsTheirRunsApart) {
   EXPECT_TRUE(home->may_be_of(first.filename().string(), "/home/me/a"));
   EXPECT_FALSE(home->may_be_of(first.filename().string(), "/home/me/b"));
   EXPECT_FALSE(home->may_be_of("hpsearchd", "/home/me/a"));
+  EXPECT_EQ(home->name_of_run(first.filename().string(), "/home/me/a"), "search");
+  EXPECT_EQ(home->name_of_run(first.filename().string() + ".old-1", "/home/me/a"), "search.old-1");
 }
 
 }  // namespace

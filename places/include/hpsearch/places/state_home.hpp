@@ -37,6 +37,9 @@ class StateHome {
   /// Whether a run in `here` may have made the entry of that name.
   [[nodiscard]] bool may_be_of(std::string_view entry, const std::filesystem::path& here) const;
 
+  /// The entry's name without that hash.
+  [[nodiscard]] std::string name_of_run(std::string_view entry, const std::filesystem::path& here) const;
+
  private:
   enum class Holds { one_directory, many_directories };
   StateHome(std::filesystem::path path, Holds holds) : path_(std::move(path)), holds_(holds) {}

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "hpsearch/engine/base/value.hpp"
+
+namespace hpsearch::cli {
+
+/// Fields of an experiment file that a daemon lets change after the submission; the short name is the last
+/// word.
+inline constexpr std::array<std::string_view, 11> changeable_limits = {
+    "searcher.max_trials",
+    "searcher.max_concurrent_trials",
+    "budget.max_time",
+    "budget.max_slot_hours",
+    "budget.target",
+    "budget.max_failed_trials",
+    "resources.max_slots",
+    "resources.weight",
+    "resources.priority",
+    "searcher.on_duplicate",
+    "searcher.points_to_evaluate",
+};
+
+/// The request that makes an experiment of `before` one of `after`, {section: {limit: value}}, where they
+/// differ in such limits only; null values are back at their defaults. Nothing where they differ elsewhere
+/// too.
+[[nodiscard]] std::optional<engine::Value> changed_limits(const engine::Value& before,
+                                                          const engine::Value& after);
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hpsearch::cli {
+
+/// One line of a plot: its points by step.
+struct PlottedCurve {
+  char sign = '*';
+  std::vector<std::pair<double, double>> points;  ///< Step and value, finite.
+};
+
+/// The curves in `width` columns and `height` rows of text, with the range of the values at the left and of
+/// the steps below. Where two meet, the earlier one in the list is seen. "" without points.
+[[nodiscard]] std::string plot_text(const std::vector<PlottedCurve>& curves, std::size_t width,
+                                    std::size_t height);
+
+}  // namespace hpsearch::cli

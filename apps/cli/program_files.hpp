@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/failure.hpp"
+#include "hpsearch/context/context_files.hpp"
+#include "hpsearch/engine/base/value.hpp"
+
+namespace hpsearch::cli {
+
+/// Whether a file of that name, executable or not, that begins so, is a part of a program and not its data or
+/// its output: source code, its settings, or something that can be run. Experiment files are not.
+[[nodiscard]] bool is_program_file(std::string_view path, bool executable, std::string_view begin);
+
+/// The files of the directory that words of the entrypoint name: the program where trials run in the
+/// directory.
+[[nodiscard]] context::ContextListing named_by_entrypoint(const std::string& directory,
+                                                          const engine::Value& tree);
+
+/// Path → SHA-256 of the files of the context that make the program: those that is_program_file() names, and
+/// those that a word of the entrypoint names. Files of more than 16 MB are left out. A file that cannot be
+/// read is a failure.
+[[nodiscard]] Outcome<engine::Value> program_files(const std::string& directory,
+                                                   const std::vector<context::ContextFile>& files,
+                                                   const engine::Value& tree);
+
+/// Paths of `before` that are another content or gone in `now`, in order. Files that are new change nothing
+/// as long as no other does.
+[[nodiscard]] std::vector<std::string> changed_files(const engine::Value& before, const engine::Value& now);
+
+}  // namespace hpsearch::cli
