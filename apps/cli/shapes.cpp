@@ -8,6 +8,7 @@
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/sentences/reason.hpp"
+#include "hpsearch/sentences/words.hpp"
 
 namespace hpsearch::cli {
 
@@ -43,6 +44,12 @@ std::string reason_text(const Value& reason) {
     out.cutoff = *cutoff;
   }
   return printable(sentences::describe(out));
+}
+
+std::string training_text(std::uint64_t trained, std::uint64_t full, std::uint64_t unreported,
+                          const std::string& unit) {
+  return (unreported > 0 ? "≥ " : "") + std::to_string(trained) + " of " + std::to_string(full) + " " + unit +
+         (unreported > 0 ? " (unknown for " + sentences::counted(unreported, "trial") + ")" : "");
 }
 
 std::string states_text(const Value& trials_by_state) {

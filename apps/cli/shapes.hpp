@@ -15,6 +15,10 @@ namespace hpsearch::cli {
 /// "rank 3 of 17 at rung 1 (...)": a reason as answers and events carry it; "" when it says nothing.
 [[nodiscard]] std::string reason_text(const engine::Value& reason);
 
+/// "108 of 243 epochs", or "≥ 108 of 243 epochs (unknown for 3 trials)".
+[[nodiscard]] std::string training_text(std::uint64_t trained, std::uint64_t full, std::uint64_t unreported,
+                                        const std::string& unit);
+
 /// "12 running, 3 paused, 1 completed": states that nobody is in are left out; "none yet" when all are.
 [[nodiscard]] std::string states_text(const engine::Value& trials_by_state);
 

@@ -43,8 +43,8 @@ std::string show_text(const Value& detail, const Output& output) {
                      std::to_string(count_at(best, "trial")) + " at " +
                      engine::amount(engine::Units{count_at(best, "step")}, unit));
   }
-  line("training", std::to_string(count_at(detail, "length_trained")) + " of " +
-                       std::to_string(count_at(detail, "length_full")) + " " + unit);
+  line("training", training_text(count_at(detail, "length_trained"), count_at(detail, "length_full"),
+                                 count_at(detail, "length_unreported"), unit));
   line("slot time", duration_text(number_at(detail, "slot_seconds")));
   if (const Value& source = member(detail, "source"); !source.is_null()) {
     line("begins from", source_text(source));

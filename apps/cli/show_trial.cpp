@@ -148,7 +148,10 @@ std::string text_of(const Shown& shown, std::uint64_t experiment, const Output& 
   line("state", output.paint_state(text_at(trial, "state")) + (reason.empty() ? "" : ": " + reason));
   line("hyperparameters", printable(flat_text(member(trial, "hparams"))));
   line("trained", std::to_string(count_at(trial, "reached")) + " of " +
-                      std::to_string(count_at(trial, "length")) + " " + shown.unit);
+                      std::to_string(count_at(trial, "length")) + " " + shown.unit +
+                      (count_at(trial, "trained") > count_at(trial, "reached")
+                           ? ", " + std::to_string(count_at(trial, "trained")) + " by all attempts together"
+                           : ""));
   line("best", steps_text(trial, "best_metric", "best_step", shown.unit));
   const TakenCheckpoint checkpoint = checkpoint_of(trial);
   line("checkpoint",

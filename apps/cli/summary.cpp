@@ -85,12 +85,21 @@ std::optional<double> saved_by_stopping(const SummaryInput& input) {
   for (const Value& trial : input.trials) {
     const std::string state = text_at(trial, "state");
     if (state == "COMPLETED" || state == "STOPPED") {
-      trained +=
-          std::min(number_at(trial, "reached"), max_length);  // Programs that run past it save nothing.
+      trained += number_at(trial, "trained");
       full += max_length;
     }
   }
   return full > 0 ? std::optional(1 - trained / full) : std::nullopt;
+}
+
+/// What was trained once more, because an attempt began before where its trial was.
+std::uint64_t trained_again(const Value::List& trials) {
+  std::uint64_t again = 0;
+  for (const Value& trial : trials) {
+    const std::uint64_t trained = count_at(trial, "trained");
+    again += trained - std::min(trained, count_at(trial, "reached"));
+  }
+  return again;
 }
 
 Value count_of(std::uint64_t number) {
@@ -114,7 +123,8 @@ void SummaryInput::take(const Value& trial) {
   } else {
     trials.emplace_back(Value::Map{{"trial", member(trial, "trial")},
                                    {"state", member(trial, "state")},
-                                   {"reached", member(trial, "reached")}});
+                                   {"reached", member(trial, "reached")},
+                                   {"trained", member(trial, "trained")}});
   }
 }
 
@@ -132,6 +142,8 @@ Summary summarize(const SummaryInput& input) {
   out.final_counts = by_length(member(detail, "final_counts"));
   out.length_trained = count_at(detail, "length_trained");
   out.length_full = count_at(detail, "length_full");
+  out.length_unreported = count_at(detail, "length_unreported");
+  out.length_again = trained_again(input.trials);
   out.saved_share = saved_by_stopping(input);
   if (const Value& best = member(detail, "best"); !best.is_null()) {
     Summary::Best found;
@@ -194,6 +206,8 @@ Value to_value(const Summary& summary) {
                     {"final_counts", std::move(finals)},
                     {"length_trained", count_of(summary.length_trained)},
                     {"length_full", count_of(summary.length_full)},
+                    {"length_unreported", count_of(summary.length_unreported)},
+                    {"length_again", count_of(summary.length_again)},
                     {"saved_share", share_of(summary.saved_share)},
                     {"slots", count_of(summary.slots)},
                     {"slot_seconds", summary.slot_seconds},
@@ -203,6 +217,17 @@ Value to_value(const Summary& summary) {
                     {"engine_share", share_of(summary.engine_share)},
                     {"trouble", std::move(trouble)}};
 }
+
+namespace {
+
+std::string savings_text(const std::optional<double>& share) {
+  if (!share) {
+    return "";
+  }
+  return *share < 0 ? "; early stopping saved nothing" : "; early stopping saved " + percent_text(*share);
+}
+
+}  // namespace
 
 std::string to_text(const Summary& summary, const Output& output) {
   std::string out;
@@ -224,8 +249,11 @@ std::string to_text(const Summary& summary, const Output& output) {
     line("final lengths", finals + " (" + unit + ": trials)");
   }
   line("training",
-       std::to_string(summary.length_trained) + " of " + std::to_string(summary.length_full) + " " + unit +
-           (summary.saved_share ? "; early stopping saved " + percent_text(*summary.saved_share) : ""));
+       training_text(summary.length_trained, summary.length_full, summary.length_unreported, unit) +
+           (summary.length_again > 0
+                ? "; " + std::to_string(summary.length_again) + " of them again, after a restart"
+                : "") +
+           savings_text(summary.saved_share));
   if (summary.busy_share) {
     line("slots", std::to_string(summary.slots) + ", busy " + percent_text(*summary.busy_share) +
                       " between first and last trial");

@@ -51,7 +51,10 @@ struct Summary {
 
   std::uint64_t length_trained = 0;
   std::uint64_t length_full = 0;
-  std::optional<double> saved_share;  ///< Of the full training of completed and stopped trials, in [0, 1].
+  std::uint64_t length_unreported = 0;  ///< Trials of which length_trained lacks something.
+  std::uint64_t length_again = 0;       ///< Of length_trained: what was trained before already.
+  /// Of the full training of completed and stopped trials; below 0 if they were trained for more than that.
+  std::optional<double> saved_share;
 
   std::uint64_t slots = 0;
   double slot_seconds = 0;

@@ -66,6 +66,9 @@ void wait_for_slot(EngineState& state, ExperimentRecord& record, TrialNumber num
 /// It does not wait for a slot any more.
 void stop_waiting(ExperimentRecord& record, TrialNumber number);
 
+/// What people are told about the way its programs report: each kind once.
+void take_note(ExperimentRecord& record, const AttemptKey& key, const NoteReport& note);
+
 /// One more failure of its program.
 void count_failure(TrialRecord& trial, const ExitReport& exit, const std::string& where = "");
 

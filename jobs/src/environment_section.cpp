@@ -183,6 +183,12 @@ void read_environment(Section& section, Program& program) {
   section.list("add_capabilities");
   section.list("drop_capabilities");
 
+  program.contract.terminal = section.boolean("terminal").value_or(false);
+  if (harness && program.contract.terminal) {
+    section.note("terminal", "has no effect here: the Determined harness reads the output by itself");
+    program.contract.terminal = false;
+  }
+
   Value::Map kept;
   static constexpr std::array<std::string_view, 2> requirements = {"install", "ignore"};
   if (const auto what = section.text_in("requirements", requirements)) {

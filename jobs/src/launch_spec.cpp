@@ -68,6 +68,7 @@ Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const eng
   launch.entrypoint = program.entrypoint;
   launch.hparams = spec.hparams;
   launch.length = spec.length;
+  launch.max_length = config.searcher.max_length;
   launch.unit = config.unit;
   launch.trial_seed = spec.trial_seed;
   launch.metric = config.searcher.metric;

@@ -117,6 +117,9 @@ Value::Map to_value(const Program& program) {
   if (!program.checkpoint_signal.empty()) {
     environment["checkpoint_signal"] = program.checkpoint_signal;
   }
+  if (program.contract.terminal) {
+    environment["terminal"] = true;
+  }
   Value::Map map{
       {"data", program.data},
       {"entrypoint", entrypoint_value(program.entrypoint)},

@@ -1,7 +1,12 @@
 #include "hpsearch/sentences/words.hpp"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <string_view>
+#include <system_error>
 
 #include "hpsearch/engine/base/text.hpp"
 
@@ -9,6 +14,25 @@ namespace hpsearch::sentences {
 namespace {
 
 using engine::Value;
+
+/// A whole real number keeps its point and a zero its sign: 1.0 and 1 are two configurations.
+std::string real_text(double real) {
+  const bool whole = std::isfinite(real) && real == std::trunc(real) && std::abs(real) < 1e6;
+  return whole ? engine::python_float(real) : metric_text(real);
+}
+
+/// Without quotes it would be read as another value, or as two.
+bool needs_quotes(const std::string& text) {
+  constexpr std::array<std::string_view, 6> words{"true", "false", "none", "null", "nan", "inf"};
+  std::string lower = text;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error != std::errc::invalid_argument && end == text.data() + text.size();
+  return text.empty() || is_number || text.find(' ') != std::string::npos ||
+         std::find(words.begin(), words.end(), lower) != words.end();
+}
 
 void append_flat(const Value& value, const std::string& path, std::string& out) {
   if (const Value::Map* map = value.as_map(); map != nullptr && (!map->empty() || path.empty())) {
@@ -21,10 +45,9 @@ void append_flat(const Value& value, const std::string& path, std::string& out) 
     out += ' ';
   }
   if (const double* real = value.as_real()) {
-    out += path + "=" + metric_text(*real);
-  } else if (const std::string* text = value.as_text();
-             text != nullptr && (text->empty() || text->find(' ') != std::string::npos)) {
-    out += path + "=" + engine::compact_json(value);  // In quotes, to separate it from the next one.
+    out += path + "=" + real_text(*real);
+  } else if (const std::string* text = value.as_text(); text != nullptr && needs_quotes(*text)) {
+    out += path + "=" + engine::compact_json(value);
   } else {
     out += path + "=" + engine::python_text(value);
   }

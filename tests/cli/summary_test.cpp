@@ -35,11 +35,13 @@ SummaryInput finished_search() {
   for (int number = 0; number < 8; ++number) {
     input.trials.push_back(Value::Map{{"trial", number},
                                       {"state", reached[number] == 16 ? "COMPLETED" : "STOPPED"},
-                                      {"reached", reached[number]}});
+                                      {"reached", reached[number]},
+                                      {"trained", reached[number]}});
   }
   input.trials[5] = Value(Value::Map{{"trial", 5},
                                      {"state", "COMPLETED"},
                                      {"reached", 16},
+                                     {"trained", 16},
                                      {"hparams", Value::Map{{"lr", 0.01}}},
                                      {"best_checkpoint", "/ck/5"},
                                      {"best_checkpoint_step", 16},
@@ -90,13 +92,27 @@ TEST(Summary, NeverClaimsMoreThanAll) {
   EXPECT_DOUBLE_EQ(summarize(input).busy_share.value(), 1);
 }
 
+TEST(Summary, CountsWhatWasTrainedAgainAndSaysWhatIsNotKnown) {
+  SummaryInput input = finished_search();
+  (*input.trials[4].as_map())["trained"] = 5;  // Promoted from 1 to 4, and from the beginning again.
+  (*input.detail.as_map())["length_trained"] = 45;
+  (*input.detail.as_map())["length_unreported"] = 3;
+  const Summary summary = summarize(input);
+  EXPECT_EQ(summary.length_again, 1U);
+  EXPECT_DOUBLE_EQ(summary.saved_share.value(), 1 - 45.0 / 128);
+  EXPECT_THAT(to_text(summary, Output(Output::Format::json)),
+              HasSubstr("≥ 45 of 128 epochs (unknown for 3 trials); 1 of them again, after a restart"));
+}
+
 TEST(Summary, CountsNothingAsSavedThatFailedOrRanOn) {
   SummaryInput input = finished_search();
   for (Value& trial : input.trials) {
     (*trial.as_map())["state"] = text_at(trial, "state") == "STOPPED" ? "FAILED" : "COMPLETED";
-    (*trial.as_map())["reached"] = 400;  // Past its length.
+    (*trial.as_map())["trained"] = 400;  // Past its length.
   }
-  EXPECT_DOUBLE_EQ(summarize(input).saved_share.value(), 0);
+  const Summary summary = summarize(input);
+  EXPECT_LT(summary.saved_share.value(), 0);
+  EXPECT_THAT(to_text(summary, Output(Output::Format::json)), HasSubstr("early stopping saved nothing"));
 }
 
 SummaryInput failed_search(const std::string& detail, const std::string& last_failure) {

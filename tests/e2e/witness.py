@@ -147,6 +147,8 @@ class Attempt:
             expected["DET_LATEST_CHECKPOINT"] = self.latest
         if self.devices:
             expected["NVIDIA_VISIBLE_DEVICES"] = devices
+        if "_STDBUF_O" in found:  # Of the machine: whether coreutils' library is there.
+            expected |= {name: found.get(name) for name in ("_STDBUF_O", "LD_PRELOAD", "ASAN_OPTIONS")}
         if self.reports:
             expected["HPSEARCH_SOCKET"] = found.get("HPSEARCH_SOCKET")
         return {name: str(value) for name, value in (expected | self.own).items()}

@@ -26,7 +26,7 @@ inline std::string told_by_looking_at_all(const ExperimentRecord& record) {
   std::uint64_t trained = 0;
   for (const TrialRecord& trial : record.trials) {
     lengths.insert(trial.length);
-    trained += count(trial.reached);
+    trained += count(trial.trained);
   }
   std::string text;
   for (auto length = lengths.begin(); length != lengths.end(); ++length) {

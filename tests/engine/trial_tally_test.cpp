@@ -64,6 +64,7 @@ TEST(Tallies, OfALengthThatNobodyWasAskedForBeforeCountWhoGotThere) {
     tally.created(trials, Units{length});
     trials.back().reached = Units{reached};
     tally.got_to(trials.back(), Units{});
+    tally.trained(Units{reached});
   };
   add(4, 9);
   add(4, 3);

@@ -32,6 +32,7 @@ TrialRecord trial(std::uint64_t id, TrialState state, std::uint64_t length, std:
   record.state = state;
   record.length = Units{length};
   record.reached = Units{reached};
+  record.trained = Units{reached};
   record.created_at = Instant::from_micros(2'000'000);
   return record;
 }
@@ -176,7 +177,7 @@ TEST(ClientApi, ATrialThatEnded) {
       R"("last_failure":"exit code 1","length":16,"metric":{"class":"nan"},"reached":17,)"
       R"("reason":{"bracket":0,"rung":2,"text":)" +
           compact_json(sentences::describe(experiment().trials[0].reason)) +
-          R"(,"why":"max_length"},"restarts":1,"slot_seconds":4.0,"state":"COMPLETED","trial":0,"worker":null,"workers":[]})");
+          R"(,"why":"max_length"},"restarts":1,"slot_seconds":4.0,"state":"COMPLETED","trained":17,"trained_unreported":false,"trial":0,"worker":null,"workers":[]})");
 }
 
 TEST(ClientApi, ATrialThatRuns) {

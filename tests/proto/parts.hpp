@@ -61,9 +61,9 @@ auto parts(Is<jobs::NamedBoolStyle> auto& x) {
 }
 auto parts(Is<jobs::JobContract> auto& x) {
   auto& [inputs, outputs, bool_styles, pai_hps_strings, ml_layout, in_place, image, gpu_image, pull_image,
-         mounts] = x;
+         mounts, terminal] = x;
   return std::tie(inputs, outputs, bool_styles, pai_hps_strings, ml_layout, in_place, image, gpu_image,
-                  pull_image, mounts);
+                  pull_image, mounts, terminal);
 }
 auto parts(Is<jobs::LaunchRoles> auto& x) {
   auto& [ps, evaluator] = x;
@@ -78,12 +78,12 @@ auto parts(Is<engine::Rendezvous> auto& x) {
   return std::tie(rank, addresses, port);
 }
 auto parts(Is<jobs::LaunchSpec> auto& x) {
-  auto& [key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, digest, root,
-         storage, checkpoint, step, gone, warm, source, environment, patterns, data, timeout, despite,
-         hand_over, contract, launch, rendezvous] = x;
-  return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context,
-                  digest, root, storage, checkpoint, step, gone, warm, source, environment, patterns, data,
-                  timeout, despite, hand_over, contract, launch, rendezvous);
+  auto& [key, trial_id, name, slots, entrypoint, hparams, length, max_length, unit, seed, metric, context,
+         digest, root, storage, checkpoint, step, gone, warm, source, environment, patterns, data, timeout,
+         despite, hand_over, contract, launch, rendezvous] = x;
+  return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, max_length, unit, seed, metric,
+                  context, digest, root, storage, checkpoint, step, gone, warm, source, environment, patterns,
+                  data, timeout, despite, hand_over, contract, launch, rendezvous);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
   auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable, waits] = x;

@@ -3,6 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/base/text.hpp"
 
 namespace hpsearch::sentences {
 namespace {
@@ -37,6 +42,20 @@ TEST(Words, HyperparametersAreOneLineOfLeaves) {
                                    {"none", ""}};
   EXPECT_EQ(flat_text(hparams), "lr=0.001 n=64 none=\"\" opt.name=sgd opt.nesterov=True text=\"two words\"");
   EXPECT_EQ(flat_text(Value::Map{}), "");
+}
+
+TEST(Words, DifferentHyperparametersLookDifferent) {
+  std::set<std::string> texts;
+  const std::vector<Value> values{1,      1.0,    "1",   "1.0", true, "True", "true",
+                                  0,      0.0,    -0.0,  "0",   "-0", false,  Value{},
+                                  "None", "null", "nan", "1e5", 1e5,  100000, "sgd"};
+  for (const Value& value : values) {
+    EXPECT_TRUE(texts.insert(flat_text(Value::Map{{"x", value}})).second) << engine::compact_json(value);
+  }
+  EXPECT_EQ(flat_text(Value::Map{{"x", 1.0}}), "x=1.0");
+  EXPECT_EQ(flat_text(Value::Map{{"x", "1"}}), "x=\"1\"");
+  EXPECT_EQ(flat_text(Value::Map{{"x", -0.0}}), "x=-0.0");
+  EXPECT_EQ(flat_text(Value::Map{{"x", "sgd"}}), "x=sgd");
 }
 
 }  // namespace

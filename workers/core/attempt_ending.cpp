@@ -79,10 +79,26 @@ void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
     expect_end_within(rules_.grace, now);  // It hears at its next report, if it makes one.
     return;
   }
-  const bool at_length = length_reported_ && *length_reported_ >= length_;
-  if (at_length) {
+  if (may_be_saving()) {
     expect_end_within(rules_.quiet_end, now);  // Most end there by themselves.
   } else if (forcing_ < Forcing::terminated) {
+    terminate(now, out);
+  }
+}
+
+/// It only prints, and may be at its end with something left to save that is wanted: the checkpoint of a
+/// trial that is paused, or the model of one that went all the way.
+bool AttemptMachine::may_be_saving() const noexcept {
+  const bool at_length = length_reported_ && *length_reported_ >= length_;
+  const bool trains_on = last_step_ && *last_step_ > length_;
+  const bool is_wanted = end_as_ != engine::Directive::stop || length_ >= spec_.max_length;
+  return at_length && !trains_on && is_wanted;
+}
+
+/// Who only prints cannot know that its searcher has decided: a report from beyond its length says so.
+void AttemptMachine::end_if_it_trains_on(engine::Units step, Instant now, AttemptOutput& out) {
+  const bool waited_for = end_as_ && forcing_ == Forcing::asked && !takes_checkpoint_signal();
+  if (waited_for && speaks_ == Speaks::lines && (step > length_ || !length_reported_)) {
     terminate(now, out);
   }
 }
@@ -187,6 +203,7 @@ void AttemptMachine::ended(const ProgramEnded& end, AttemptOutput& out) {
 
 /// How its program ended is known.
 void AttemptMachine::over(const ProgramEnded& end, AttemptOutput& out) {
+  judge_buffering(out);
   phase_ = Phase::ended;
   end_ = end;
   signaled_by_us_ = signaled_by_us_ || end.asked;

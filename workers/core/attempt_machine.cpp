@@ -73,6 +73,7 @@ void AttemptMachine::started(Instant now, AttemptOutput& out) {
   }
   phase_ = Phase::running;
   silent_since_ = now;
+  printed_.began(now);
   was_started_ = true;
   if (!fenced_) {
     out.messages.emplace_back(proto::Started{spec_.key});

@@ -28,6 +28,8 @@ namespace {
 
 // A look that comes later than this finds unread what the program said while we stood still.
 constexpr Duration own_delay = Duration::seconds(5);
+// Metrics whose steps are looked at.
+constexpr std::size_t most_followed = 1000;
 // When reports are left out, nothing else asks for the journal's space to be given back.
 constexpr std::uint64_t unspooled_journal = std::uint64_t{16} * 1024 * 1024;
 
@@ -75,10 +77,13 @@ void AttemptMachine::said(const ProgramMessageReceived& said, Instant now, Attem
 void AttemptMachine::take(const MetricsMessage& said, std::optional<QuestionId> question, Instant now,
                           AttemptOutput& out) {
   MetricsReport report{.step = said.step, .metrics = said.metrics};
-  judge_step(said.step, out);
+  judge_step(report, out);
   judge_progress(report, speaks_ == Speaks::socket, now, out);
   judge_passing(report, out);
   judge_value(report, out);
+  if (!question && !found_) {
+    printed_.take(said.step, now);
+  }
   last_step_ = std::max(last_step_.value_or(Units{}), said.step);
   if (!said.ignored.empty()) {
     note(Flaw::no_number,
@@ -115,6 +120,7 @@ void AttemptMachine::take(const MetricsMessage& said, std::optional<QuestionId> 
     }
   }
   if (!question) {
+    end_if_it_trains_on(said.step, now, out);
     return;
   }
   if (at_length && !end_as_) {
@@ -176,9 +182,9 @@ void AttemptMachine::take(const LookalikeMessage& said, std::optional<QuestionId
 }
 
 void AttemptMachine::note(Flaw flaw, const std::string& text, AttemptOutput& out) {
-  constexpr std::array<const char*, 9> names{"backward",   "sparse",     "missing",
-                                             "unreadable", "no_number",  "misunderstood",
-                                             "lookalike",  "not_finite", "standing"};
+  constexpr std::array<const char*, 10> names{"backward",  "sparse",        "missing",   "unreadable",
+                                              "no_number", "misunderstood", "lookalike", "not_finite",
+                                              "standing",  "late"};
   constexpr std::size_t most = 1024;
   const auto which = static_cast<std::size_t>(flaw);
   if (std::exchange(noted_[which], true)) {
@@ -192,18 +198,29 @@ void AttemptMachine::note(Flaw flaw, const std::string& text, AttemptOutput& out
        false);
 }
 
-void AttemptMachine::judge_step(Units step, AttemptOutput& out) {
+void AttemptMachine::judge_step(const MetricsReport& report, AttemptOutput& out) {
   const auto at = [this](Units units) { return engine::amount(units, spec_.unit); };
-  if (last_step_ && step < *last_step_) {
+  if (!last_step_ && report.step < spec_.latest_step) {
     note(Flaw::backward,
-         "it reports " + at(step) + " after " + at(*last_step_) +
-             "; steps count what was trained in all and never fall",
-         out);
-  } else if (!last_step_ && step < spec_.latest_step) {
-    note(Flaw::backward,
-         "it was given a checkpoint of " + at(spec_.latest_step) + " and begins again at " + at(step) +
+         "it was given a checkpoint of " + at(spec_.latest_step) + " and begins again at " + at(report.step) +
              "; it should load HPSEARCH_LATEST_CHECKPOINT and count on from there",
          out);
+  }
+  for (const auto& [name, value] : report.metrics) {
+    const auto known = last_steps_.find(name);
+    if (known == last_steps_.end()) {
+      if (last_steps_.size() < most_followed) {
+        last_steps_.emplace(name, report.step);
+      }
+      continue;
+    }
+    if (report.step < known->second) {
+      note(Flaw::backward,
+           "it reports " + at(report.step) + " after " + at(known->second) +
+               "; steps count what was trained in all and never fall",
+           out);
+    }
+    known->second = std::max(known->second, report.step);
   }
 }
 
@@ -306,6 +323,20 @@ void AttemptMachine::judge_progress(const MetricsReport& report, bool asks, Inst
     notice(Notice::Level::warning, stands_ + "; it is ended", out);
     terminate(now, out);
   }
+}
+
+void AttemptMachine::judge_buffering(AttemptOutput& out) {
+  if (fenced_ || !printed_.came_at_once()) {
+    return;
+  }
+  const auto seconds = printed_.silence().in_micros() / 1'000'000;
+  note(Flaw::late,
+       "it ran for " + std::to_string(seconds) + " s without a report, and then all of " +
+           std::to_string(printed_.count()) +
+           " steps came at once: its output seems to be buffered, and the search heard of no step before the "
+           "last one. Flush after each line" +
+           (spec_.contract.terminal ? "" : ", or set environment.terminal: true"),
+       out);
 }
 
 void AttemptMachine::published(const CheckpointReport& report, Instant now, AttemptOutput& out) {

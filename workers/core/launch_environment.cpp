@@ -101,6 +101,9 @@ Variables given_environment(const LaunchSpec& spec, const LentMachine& machine) 
     environment[name] = value;
   }
   environment["PYTHONUNBUFFERED"] = "1";
+  if (spec.contract.terminal) {
+    environment.emplace("TERM", "dumb");  // A worker that is a service has none.
+  }
   return environment;
 }
 
@@ -155,6 +158,7 @@ Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, 
   Launch launch;
   ProgramStart& program = launch.program;
   program.directory = places.work_directory;
+  program.terminal = spec.contract.terminal;
   if (!is_started_by_an_adapter(spec)) {
     Result<std::vector<std::string>> argv = expand_entrypoint(spec, forms, places);
     if (!argv) {

@@ -110,6 +110,31 @@ bool is_shortened(std::string_view behind) noexcept {
   return unit.empty() || unit == "B" || unit == "b" || unit == "iB" || unit == "i";
 }
 
+/// What follows a number that is another one, or none, with it; nothing if it ends there.
+const char* misread(std::string_view printed, std::string_view behind) noexcept {
+  const auto digit_at = [behind](std::size_t at) { return at < behind.size() && is_digit(behind[at]); };
+  const bool whole = printed.find_first_of(".eEnN") == std::string_view::npos;
+  if (behind.empty()) {
+    return nullptr;
+  }
+  if (whole && behind.front() == ',' && digit_at(1)) {  // 0,91 is 0.91 in half of the world; 3,0.5 is a list.
+    const std::size_t end = behind.find_first_not_of("0123456789", 1);
+    const bool is_list = end != std::string_view::npos && (behind[end] == '.' || behind[end] == ',');
+    return is_list ? nullptr : "it has a decimal comma, or is a list of whole numbers; print a decimal point";
+  }
+  if (!whole && behind.front() == '.' && digit_at(1)) {
+    return "it has two decimal points";
+  }
+  const bool signs = behind.size() > 1 && (behind[1] == '-' || behind[1] == '+');
+  if ((behind.front() == 'd' || behind.front() == 'D') && digit_at(signs ? 2 : 1)) {
+    return "its exponent is written with a D; print it with an e";
+  }
+  if (printed == "0" && (behind.front() == 'x' || behind.front() == 'X')) {
+    return "it is hexadecimal; print a decimal number";
+  }
+  return nullptr;
+}
+
 Result<Value> parse_object(std::string_view text) {
   if (text.size() > max_message_bytes) {
     return wrong("the message has " + std::to_string(text.size()) + " bytes; at most " +
@@ -376,6 +401,9 @@ Result<double> first_number(std::string_view captured, std::string_view behind) 
     }
     if (is_shortened(next)) {
       return wrong("it is shortened; print the whole number");
+    }
+    if (const char* why = misread(printed, next)) {
+      return wrong(why);
     }
     return number;
   }

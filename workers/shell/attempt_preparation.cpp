@@ -23,6 +23,7 @@
 #include "hpsearch/workers/shell/container_runtime.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
+#include "hpsearch/workers/shell/line_buffering.hpp"
 #include "hpsearch/workers/shell/missing_place.hpp"
 #include "hpsearch/workers/shell/ml_mount.hpp"
 #include "hpsearch/workers/shell/node_setup.hpp"
@@ -321,6 +322,9 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
   } else {
     if (const Status mounted = mount_for(spec, directory, program); !mounted) {
       return mounted;
+    }
+    if (!needs_determined_harness(spec)) {
+      buffer_by_lines(program);
     }
     if (at_ml) {
       program.argv = under_ml(directory.ml().string(), std::move(program.argv));

@@ -3,10 +3,13 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,6 +47,28 @@ struct Pipe {
   Descriptor read_end;
   Descriptor write_end;
 };
+
+/// Pages are read by people and patterns: lines are not to be broken where a narrow window would end.
+constexpr winsize terminal_size{.ws_row = 50, .ws_col = 240, .ws_xpixel = 0, .ws_ypixel = 0};
+
+/// What is written to the other end of it comes here as it was written.
+Result<Pipe> make_terminal() {
+  Pipe pipe{Descriptor(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)), Descriptor()};
+  std::array<char, 64> name{};
+  if (!pipe.read_end || ::grantpt(pipe.read_end.get()) != 0 || ::unlockpt(pipe.read_end.get()) != 0 ||
+      ::ptsname_r(pipe.read_end.get(), name.data(), name.size()) != 0) {
+    return Error{Errc::unavailable, "environment.terminal: cannot make a terminal: " + error_text(errno)};
+  }
+  pipe.write_end = Descriptor(::open(name.data(), O_RDWR | O_NOCTTY | O_CLOEXEC));
+  termios mode{};
+  if (!pipe.write_end || ::tcgetattr(pipe.write_end.get(), &mode) != 0) {
+    return Error{Errc::unavailable, "environment.terminal: cannot open a terminal: " + error_text(errno)};
+  }
+  ::cfmakeraw(&mode);
+  ::tcsetattr(pipe.write_end.get(), TCSANOW, &mode);
+  ::ioctl(pipe.write_end.get(), TIOCSWINSZ, &terminal_size);
+  return pipe;
+}
 
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends{};
@@ -213,7 +238,7 @@ Result<RunningProgram> ProgramShim::start(const ProgramStart& what, const Before
     return program.error();
   }
   Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  Result<Pipe> out = make_pipe();
+  Result<Pipe> out = what.terminal ? make_terminal() : make_pipe();
   Result<Pipe> err = make_pipe();
   Result<Pipe> go = make_pipe();
   Result<Pipe> failure_pipe = make_pipe();

@@ -6,6 +6,7 @@
 #include "applier.hpp"
 #include "event_checks.hpp"
 #include "experiment/first_failures.hpp"
+#include "experiment/trained_length.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -60,6 +61,9 @@ void apply(const Applier& applier, const LeaseGranted& granted) {
   live.worker = granted.worker;
   live.slots = granted.slots;
   live.granted_length = granted.length;
+  if (trial.checkpoints && !trial.checkpoints->latest.empty()) {
+    live.began_at = trial.checkpoints->latest_step;
+  }
   live.leased_at = applier.event.at;
   live.checkpoint_at = applier.event.at;
   live.origin = lease;
@@ -189,6 +193,9 @@ void Applier::hold(ExperimentRecord& record, TrialRecord& trial, LiveAttempt liv
   trial.last_lease = live.key.lease;
   trial.last_seq = live.applied_seq;
   trial.exited = false;
+  trial.from_zero = live.first_step == Units{};
+  trial.best_is_recent = false;
+  record.ahead.erase(number);
   auto waiting = record.pending.extract(number);  // Its node goes along.
   HPSEARCH_CHECK(!waiting.empty(), "what is leased was waiting");
   record.delayed.erase(number);
@@ -233,6 +240,7 @@ void Applier::release_slots(ExperimentRecord& record, TrialRecord& trial, Worker
 void Applier::release(ExperimentRecord& record, TrialNumber number) const {
   TrialRecord& trial = record.trials[number.number()];
   release_slots(record, trial, trial.live->worker, trial.live->slots);
+  finish_training(record, trial);
   record.running.erase(number);
   trial.live.reset();
 }

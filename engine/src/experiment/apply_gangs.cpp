@@ -3,6 +3,7 @@
 #include "applier.hpp"
 #include "event_checks.hpp"
 #include "experiment/first_failures.hpp"
+#include "experiment/trained_length.hpp"
 
 namespace hpsearch::engine {
 
@@ -83,6 +84,7 @@ void apply(const Applier& applier, const GangEnded& ended) {
     }
   }
   trial.exited = gang.members.front().exited;
+  finish_training(record, trial);
   record.running.erase(ended.key.trial);
   trial.live.reset();
   note_settled(record, ended.key.trial);

@@ -6,6 +6,7 @@
 
 #include "applier.hpp"
 #include "event_checks.hpp"
+#include "experiment/trained_length.hpp"
 #include "first_failures.hpp"
 #include "report_digest.hpp"
 #include "retention.hpp"
@@ -27,7 +28,9 @@ void rate_checkpoint(ExperimentRecord& record, TrialNumber number, double metric
   }
 }
 
-/// Kinds are a worker's words, so their number is bounded here.
+}  // namespace
+
+// Kinds are a worker's words, so their number is bounded here.
 void take_note(ExperimentRecord& record, const AttemptKey& key, const NoteReport& note) {
   constexpr std::size_t most = 16;
   const auto known = std::find_if(record.notes.begin(), record.notes.end(),
@@ -38,6 +41,8 @@ void take_note(ExperimentRecord& record, const AttemptKey& key, const NoteReport
     record.notes.push_back({note.about, note.text, key.trial, key.attempt});
   }
 }
+
+namespace {
 
 void take_checkpoint(ExperimentRecord& record, TrialNumber number, const CheckpointReport& checkpoint) {
   TrialRecord& trial = record.trials[number.number()];
@@ -140,9 +145,7 @@ void Applier::note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId whe
 
 void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRecord& trial,
                            const MetricsReport& report) const {
-  const Units before = std::exchange(trial.reached, std::max(trial.reached, report.step));
-  record.tally.got_to(trial, before);
-  trial.live->reached = std::max(trial.live->reached, report.step);
+  count_training(record, trial, report.step);
   const double* metric = find_metric(report.metrics, record.config.searcher.metric);
   if (metric == nullptr) {
     if (!trial.latest && !trial.other_metrics && !report.metrics.empty()) {
@@ -159,6 +162,7 @@ void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRe
   if (std::isfinite(*metric) && !trial.invalid &&
       (!trial.best || better(*metric, trial.best->metric, goal))) {
     trial.best = trial.latest;
+    trial.best_is_recent = true;
     if (!record.best || *record.best == number ||
         better(*metric, record.trials[record.best->number()].best->metric, goal)) {
       record.best = number;
@@ -166,6 +170,9 @@ void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRe
   }
   if (trial.checkpoints && trial.checkpoints->latest_step == report.step) {
     rate_checkpoint(record, number, *metric);
+  }
+  if (report.step > trial.length && trial.state == TrialState::paused) {
+    note_ahead(record, number, *trial.latest);
   }
   if (report.step < trial.length && trial.state == TrialState::running) {
     record.searcher->on_event(TrialReported{number, report.step, Score::from_metric(*metric, goal)});

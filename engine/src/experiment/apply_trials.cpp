@@ -4,6 +4,7 @@
 #include "applier.hpp"
 #include "event_checks.hpp"
 #include "experiment/first_failures.hpp"
+#include "experiment/trained_length.hpp"
 #include "retention.hpp"
 
 namespace hpsearch::engine {
@@ -116,6 +117,9 @@ void apply(const Applier& applier, const LengthReached& reached) {
   if (reached.metric) {
     note_length_with(record, record.trials[reached.trial.number()], *reached.metric);
   }
+  if (reached.step < reached.length) {
+    complete_last_unit(record, reached.trial);
+  }
   record.searcher->on_event(TrialValidated{
       reached.trial, reached.length, Score::from_metric(reached.metric, record.config.searcher.goal())});
 }
@@ -179,6 +183,7 @@ void apply(const Applier& applier, const TrialEnded& ended) {
   if (trial.best && (ended.state == TrialState::completed || ended.state == TrialState::stopped)) {
     record.first_failures.over = true;
   }
+  record.ahead.erase(ended.trial);
   note_settled(record, ended.trial);
   decide(trial, applier.decision_id(), record.stop_at_once ? Directive::kill : Directive::stop, trial.length);
   const Reason::Why why = ended.reason.why;

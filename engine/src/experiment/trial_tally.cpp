@@ -49,7 +49,6 @@ void TrialTally::got_to(const TrialRecord& trial, Units before) {
   if (trial.reached == before) {
     return;
   }
-  trained_ += count(trial.reached) - count(before);
   pass(before, trial.reached, &Length::reached);
   if (is_closed(trial.state)) {  // Its program may go on for a while.
     pass(std::min(trial.length, before), asked_and_reached(trial), &Length::closed);
@@ -71,6 +70,7 @@ void TrialTally::count_anew(const Trials& trials) {
   for (const TrialRecord& trial : trials) {
     ++std::prev(above(trial.length))->asked;
     got_to(trial, Units{});  // Which counts the closed ones too.
+    trained(trial.trained);
   }
 }
 

@@ -102,6 +102,42 @@ std::vector<std::string_view> others_reported(const TrialRecord& trial) {
   return names;
 }
 
+/// The trial is at its length: its searcher is asked what becomes of it.
+void judge(Step& step, const ExperimentRecord& record, TrialNumber number, Units at,
+           std::optional<double> metric) {
+  const TrialRecord& trial = record.trials[number.number()];
+  const bool was_running = trial.live && trial.state == TrialState::running;
+  step.emit(LengthReached{record.id, number, trial.length, at, metric});
+  Verdict verdict = record.searcher->verdict(number);
+  switch (verdict.action) {
+    case Verdict::Action::train_on:
+      step.emit(TrialPromoted{record.id, number, verdict.length, was_running, std::move(verdict.reason)});
+      break;
+    case Verdict::Action::pause:
+      step.emit(TrialPaused{record.id, number, std::move(verdict.reason)});
+      break;
+    case Verdict::Action::stop: {
+      const bool full = trial.length >= record.config.searcher.max_length;
+      end(step, record.id, number, full ? TrialState::completed : TrialState::stopped,
+          std::move(verdict.reason));
+      break;
+    }
+  }
+}
+
+/// What counts at the trial's length: the first value from there on, as far as it is kept.
+std::optional<Measurement> measured_at_length(const ExperimentRecord& record, TrialNumber number) {
+  const TrialRecord& trial = record.trials[number.number()];
+  if (const auto ahead = record.ahead.find(number); ahead != record.ahead.end()) {
+    const auto first = std::find_if(ahead->second.begin(), ahead->second.end(),
+                                    [&](const Measurement& one) { return one.step >= trial.length; });
+    if (first != ahead->second.end()) {
+      return *first;
+    }
+  }
+  return trial.latest && trial.latest->step >= trial.length ? trial.latest : std::nullopt;
+}
+
 /// The program ended well; `reached` is what this attempt reported, `granted` what it was started for.
 void after_good_exit(Step& step, ExperimentId id, TrialNumber number, Units granted, Units reached) {
   const ExperimentRecord& record = experiment_of(step, id);
@@ -110,6 +146,17 @@ void after_good_exit(Step& step, ExperimentId id, TrialNumber number, Units gran
     fail_unmeasured(step, id, number,
                     "the program exited with code 0, but it " +
                         absent_metric_text(others_reported(trial), record.config.searcher.metric));
+    return;
+  }
+  if (trial.latest->step >= trial.length) {  // By its end it was clear that its steps count from 0.
+    step.emit(TrialQueued{id, number});
+    reach_lengths(step, id, number);
+    return;
+  }
+  if (count(reached) + 1 == count(trial.length) && trial.latest->step == reached) {
+    step.emit(TrialQueued{id, number});
+    judge(step, record, number, reached,
+          trial.latest->metric);  // It counts from 0, or left the last one out.
     return;
   }
   if (reached < granted) {
@@ -132,29 +179,14 @@ void reach_lengths(Step& step, ExperimentId id, TrialNumber number) {
   for (;;) {
     const ExperimentRecord& record = experiment_of(step, id);
     const TrialRecord& trial = record.trials[number.number()];
-    const bool has_metric = trial.latest && trial.latest->step >= trial.length;
+    const std::optional<Measurement> measured = measured_at_length(record, number);
     const bool open = trial.state == TrialState::running || trial.state == TrialState::pending;
-    const bool there = has_metric || (trial.reached >= trial.length && !trial.live && trial.exited);
+    const bool there = measured || (trial.reached >= trial.length && !trial.live && trial.exited);
     if (!open || !there || is_ended(record.state) || record.state == ExperimentState::stopping) {
       return;
     }
-    const bool was_running = trial.live && trial.state == TrialState::running;
-    step.emit(LengthReached{id, number, trial.length, has_metric ? trial.latest->step : trial.reached,
-                            has_metric ? std::optional(trial.latest->metric) : std::nullopt});
-    Verdict verdict = record.searcher->verdict(number);
-    switch (verdict.action) {
-      case Verdict::Action::train_on:
-        step.emit(TrialPromoted{id, number, verdict.length, was_running, std::move(verdict.reason)});
-        break;
-      case Verdict::Action::pause:
-        step.emit(TrialPaused{id, number, std::move(verdict.reason)});
-        break;
-      case Verdict::Action::stop: {
-        const bool full = trial.length >= record.config.searcher.max_length;
-        end(step, id, number, full ? TrialState::completed : TrialState::stopped, std::move(verdict.reason));
-        break;
-      }
-    }
+    judge(step, record, number, measured ? measured->step : trial.reached,
+          measured ? std::optional(measured->metric) : std::nullopt);
     pause_if_unmeasured(step, id);
   }
 }

@@ -143,6 +143,73 @@ TEST(Ending, AProgramThatOnlyPrintsMayEndByItselfAtItsLength) {
   EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
 }
 
+/// Of a search whose trials go up to 27.
+LaunchSpec spec_below_the_top() {
+  LaunchSpec spec = Conversation::spec();
+  spec.max_length = Units{27};
+  return spec;
+}
+
+TEST(Ending, AProgramThatOnlyPrintsIsTerminatedAtOnceWhenItsSearcherStopsIt) {
+  Conversation talk = Conversation::running({}, spec_below_the_top());
+  talk.report(std::nullopt, 3);
+  talk.decide(50, Directive::stop);
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+  talk.pass(Duration::seconds(30));
+  EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
+  talk.end(true, 9);
+  EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+}
+
+TEST(Ending, AProgramThatOnlyPrintsMaySaveItsCheckpointAtAPauseAndTrainOnForOneStep) {
+  Conversation talk = Conversation::running({}, spec_below_the_top());
+  talk.report(std::nullopt, 3);
+  talk.decide(50, Directive::pause);
+  talk.report(std::nullopt, 3, R"("loss":0.5)");
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(9));
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.report(std::nullopt, 4);
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"})) << "it saves nothing, it trains";
+}
+
+TEST(Ending, AProgramThatTrainedOnBeforeTheDecisionCameIsTerminatedAtOnce) {
+  for (const Directive directive : {Directive::pause, Directive::stop}) {
+    Conversation talk = Conversation::running();
+    talk.report(std::nullopt, 3);
+    talk.report(std::nullopt, 4);
+    talk.decide(50, directive);
+    EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+  }
+}
+
+TEST(Ending, AProgramThatOnlyPrintsAndGoesOnPastTheLastLengthIsTerminatedAtItsNextStep) {
+  Conversation talk = Conversation::running();
+  talk.report(std::nullopt, 3);
+  talk.decide(50, Directive::stop);
+  EXPECT_EQ(talk.signals(), Lines{}) << "it may be saving its model";
+  talk.report(std::nullopt, 4);
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+  talk.report(std::nullopt, 5);
+  EXPECT_EQ(talk.signals(), Lines{}) << "once";
+}
+
+TEST(Ending, WhoWritesACheckpointOnASignalMayTrainOnUntilItHas) {
+  Conversation talk = Conversation::running({}, Conversation::signaled_spec());
+  talk.report(std::nullopt, 3);
+  talk.decide(50, Directive::pause);
+  EXPECT_EQ(talk.signals(), (Lines{"CHECKPOINT"}));
+  talk.report(std::nullopt, 4);
+  EXPECT_EQ(talk.signals(), Lines{});
+}
+
+TEST(Ending, AProgramThatIsHeardOfAfterTheDecisionIsTerminatedThen) {
+  Conversation talk = Conversation::running();
+  talk.decide(50, Directive::stop);
+  talk.report(std::nullopt, 1);
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+}
+
 TEST(Ending, AProgramThatOnlyPrintsTrainsOnInSilence) {
   Conversation talk = Conversation::running();
   talk.report(std::nullopt, 3);

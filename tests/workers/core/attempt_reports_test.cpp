@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "hpsearch/workers/core/lookalike.hpp"
@@ -128,6 +129,47 @@ TEST(Notes, AStepThatFallsIsToldOnce) {
   talk.report(first, 0);
   EXPECT_EQ(talk.notes(), Lines{"backward"});
   EXPECT_EQ(talk.effects<Notice>().size(), 1U);
+}
+
+TEST(Notes, TwoOutputsOfOneProgramMayComeInTwoOrders) {
+  Conversation talk = Conversation::running();
+  for (int step = 1; step <= 3; ++step) {
+    talk.report(std::nullopt, step, R"("loss":0.5)");
+  }
+  for (int step = 1; step <= 3; ++step) {
+    talk.report(std::nullopt, step);
+  }
+  EXPECT_EQ(talk.notes(), Lines{});
+  talk.report(std::nullopt, 2);
+  EXPECT_EQ(talk.notes(), Lines{"backward"});
+}
+
+TEST(Notes, OutputThatComesAllAtOnceAtTheEndIsTold) {
+  Conversation talk = Conversation::running();
+  talk.pass(Duration::seconds(3));
+  for (int step = 1; step <= 3; ++step) {
+    talk.report(std::nullopt, step);
+    talk.pass(Duration::millis(20));
+  }
+  EXPECT_EQ(talk.notes(), Lines{});
+  talk.end(false, 0);
+  EXPECT_EQ(talk.notes(), Lines{"late"});
+}
+
+TEST(Notes, OutputThatComesAsItIsWrittenIsNotLate) {
+  for (const auto& [silence, between, steps] :
+       std::vector<std::tuple<int, int, int>>{{3000, 100, 3},  // A slow beginning, then one by one.
+                                              {1000, 0, 3},    // Quick altogether.
+                                              {3000, 0, 2}}) {
+    Conversation talk = Conversation::running();
+    talk.pass(Duration::millis(silence));
+    for (int step = 1; step <= steps; ++step) {
+      talk.report(std::nullopt, step);
+      talk.pass(Duration::millis(between));
+    }
+    talk.end(false, 0);
+    EXPECT_EQ(talk.notes(), Lines{}) << silence << " " << between << " " << steps;
+  }
 }
 
 TEST(Notes, BeginningAgainInsteadOfResumingIsTold) {

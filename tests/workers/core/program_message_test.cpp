@@ -213,6 +213,20 @@ TEST(FirstNumber, IsNeverAPartOfTheNumberThatWasPrinted) {
     ASSERT_FALSE(found) << text << " is read as " << *found;
     EXPECT_EQ(found.error().message, "it is shortened; print the whole number") << text;
   }
+  for (const auto& [text, why] :
+       std::vector<std::pair<std::string, std::string>>{{"0,91", "decimal comma"},
+                                                        {"loss 12,5 %", "decimal comma"},
+                                                        {"1,2345", "decimal comma"},
+                                                        {"1234,567", "decimal comma"},
+                                                        {"1.234.567", "two decimal points"},
+                                                        {"0.5D-03", "exponent"},
+                                                        {"1d2", "exponent"},
+                                                        {"0x1f", "hexadecimal"}}) {
+    const auto found = first_number(text);
+    ASSERT_FALSE(found) << text << " is read as " << *found;
+    EXPECT_NE(found.error().message.find(why), std::string::npos) << text << ": " << found.error().message;
+  }
+  EXPECT_FALSE(first_number("0", ",91")) << "the pattern's group ended in the middle of it";
   EXPECT_FALSE(first_number("1", ",234 images")) << "the pattern's group ended in the middle of it";
   EXPECT_FALSE(first_number("1.5", "k"));
 }
@@ -221,9 +235,11 @@ TEST(FirstNumber, StandsBeforeUnitsAndLists) {
   for (const auto& [text, number] : std::vector<std::pair<std::string, double>>{{"12ms", 12},
                                                                                 {"0.91, 0.92", 0.91},
                                                                                 {"0.91,0.92", 0.91},
-                                                                                {"3,14", 3},
-                                                                                {"1,2345", 1},
-                                                                                {"1234,567", 1234},
+                                                                                {"3,0.14", 3},
+                                                                                {"3,14,15", 3},
+                                                                                {"3, 14", 3},
+                                                                                {"2d", 2},
+                                                                                {"1.5.", 1.5},
                                                                                 {"5Mpx", 5},
                                                                                 {"92.5%", 92.5}}) {
     const auto found = first_number(text);

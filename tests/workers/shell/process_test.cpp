@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -59,6 +60,29 @@ class ProgramShims : public testing::Test {
   ProgramShim shim_{loop_};
   std::optional<ProgramEnd> end_;
 };
+
+TEST_F(ProgramShims, GiveAProgramATerminalWhoseLinesComeAsTheyWereWritten) {
+  auto running = shim_.start(
+      {.argv = {"/bin/sh", "-c", "test -t 1 && test ! -t 2 && stty size <&1; printf 'a\\tb\\n'; exit 3"},
+       .environment = {{"PATH", "/usr/bin:/bin"}},
+       .directory = "/",
+       .token = mark,
+       .terminal = true},
+      [](const RunningProgram&) { return engine::Done{}; },
+      [this](const ProgramEnd& end) {
+        end_ = end;
+        loop_.stop();
+      });
+  ASSERT_TRUE(running) << running.error().message;
+  loop_.run();
+  EXPECT_EQ(end_->code, 3);
+  std::string text;
+  std::array<char, 256> piece{};
+  for (ssize_t got = 0; (got = ::read(running->out.get(), piece.data(), piece.size())) > 0;) {
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  EXPECT_EQ(text, "50 240\na\tb\n");
+}
 
 TEST_F(ProgramShims, KillWhatOthersStartedForAProgramBeforeItCountsAsGone) {
   const RunningProgram running = start("exec sleep 1000");

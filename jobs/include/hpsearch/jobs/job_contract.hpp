@@ -60,6 +60,7 @@ struct JobContract {
   std::string gpu_image{};                  ///< Of those with GPUs; "" = no container.
   bool pull_image = false;               ///< Fetched anew for every attempt, not only when it is not there.
   std::vector<BindMount> bind_mounts{};  ///< In the experiment's order.
+  bool terminal = false;                 ///< Its standard output is a terminal.
   friend bool operator==(const JobContract&, const JobContract&) = default;
 };
 

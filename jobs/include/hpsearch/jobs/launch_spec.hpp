@@ -23,7 +23,8 @@ struct LaunchSpec {
   std::vector<engine::SlotIndex> slots;
   Entrypoint entrypoint;
   Value hparams;
-  engine::Units length{};  ///< Train until this absolute length …
+  engine::Units length{};      ///< Train until this absolute length …
+  engine::Units max_length{};  ///< … which is never beyond this one.
   std::string unit;
   std::uint32_t trial_seed = 0;
   std::string metric;             ///< The searcher's, so the worker knows which report completes a length.

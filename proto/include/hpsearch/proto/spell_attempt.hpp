@@ -188,6 +188,7 @@ void spell(auto& fields, Is<jobs::JobContract> auto& contract) {
   fields.maybe("gpu_image", contract.gpu_image);
   fields.maybe("pull_image", contract.pull_image);
   fields.maybe("bind_mounts", contract.bind_mounts);
+  fields.maybe("terminal", contract.terminal);
 }
 
 void spell(auto& fields, Is<jobs::LaunchRoles> auto& roles) {
@@ -215,6 +216,7 @@ void spell(auto& fields, Is<jobs::LaunchSpec> auto& spec) {
   fields("entrypoint", spec.entrypoint);
   fields("hparams", spec.hparams);
   fields("length", spec.length);
+  fields.maybe("max_length", spec.max_length);
   fields("unit", spec.unit);
   fields("trial_seed", spec.trial_seed);
   fields("metric", spec.metric);

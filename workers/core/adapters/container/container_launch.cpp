@@ -113,6 +113,9 @@ Words docker_words(const ContainerPlan& plan, const std::vector<BindMount>& moun
               "--entrypoint",
               ""};
   const std::string user = std::to_string(plan.user) + ":" + std::to_string(plan.group);
+  if (plan.program.terminal) {
+    words.emplace_back("--tty");
+  }
   if (plan.runtime == ContainerRuntime::docker) {
     words.insert(words.end(), {"--user", user});
   } else if (plan.user == 0) {

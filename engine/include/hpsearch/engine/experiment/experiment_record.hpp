@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -89,6 +90,10 @@ struct ExperimentRecord {
   std::string reason;  ///< Why it is stopping or ended, or paused itself.
   FirstFailures first_failures;
   std::vector<ExperimentNote> notes;  ///< In the order of their coming, few.
+  bool counts_from_zero = false;      ///< Its program's first step is 0, and its last one length - 1.
+  std::uint64_t unreported = 0;       ///< Trials with trained_unreported.
+  /// What programs measured beyond the length of their paused trials: a promotion finds it there.
+  std::map<TrialNumber, std::vector<Measurement>> ahead;
   Instant created_at;
   Instant ended_at;
   Instant first_lease_at;

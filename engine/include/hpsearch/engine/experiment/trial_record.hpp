@@ -65,7 +65,9 @@ struct LiveAttempt {
   WorkerId worker;
   std::vector<SlotIndex> slots;
   Units granted_length{};  ///< What the program was started for; promotion in place does not change it.
-  Units reached{};         ///< Highest step this attempt reported.
+  Units began_at{};        ///< Where its program went on: at a checkpoint's step, or at 0.
+  std::optional<Units> first_step;  ///< Of its first report.
+  Units reached{};                  ///< Highest step this attempt reported.
   bool started = false;
   bool reported = false;  ///< Something of it was taken that shows that it works: no note, and not its exit.
   bool has_unlogged_decision = false;  ///< The lost part of a restored log took reports of it or told it
@@ -134,6 +136,7 @@ struct TrialRecord {
   TrialId id;
   Units length{};                     ///< Asked for.
   Units reached{};                    ///< Highest step reported.
+  Units trained{};                    ///< By all its attempts, each from where it began, as reported.
   std::optional<Measurement> latest;  ///< Last value of the searcher's metric; may be NaN.
   std::optional<Measurement> best;    ///< Best finite one.
   KeptReason reason;                  ///< Of its last change of state.
@@ -150,9 +153,13 @@ struct TrialRecord {
   std::uint32_t attempts = 0;  ///< How many were leased; the last one's number.
   std::uint32_t restarts = 0;  ///< Failures of the program so far.
   TrialState state = TrialState::pending;
-  bool awaits_resume = false;  ///< Paused by the user, not at a rung.
-  bool invalid = false;        ///< Its hyperparameters were: nothing it measured is anybody's best.
-  bool exited = false;         ///< The last attempt ended with an exit report (and was not lost).
+  bool awaits_resume = false;   ///< Paused by the user, not at a rung.
+  bool invalid = false;         ///< Its hyperparameters were: nothing it measured is anybody's best.
+  bool exited = false;          ///< The last attempt ended with an exit report (and was not lost).
+  bool from_zero = false;       ///< The last attempt's first step was 0, and it was not counted from 1 yet.
+  bool best_is_recent = false;  ///< The last attempt measured `best`.
+  bool trained_unreported =
+      false;  ///< Some attempt ran and reported no step: it trained more than `trained`.
 };
 
 }  // namespace hpsearch::engine

@@ -22,11 +22,12 @@ class TrialTally {
   void created(const Trials& trials, Units length);
   void asked(const Trials& trials, Units before, Units length);
   void got_to(const TrialRecord& trial, Units before);  ///< Its reached was `before`.
+  void trained(Units more) noexcept { trained_ += count(more); }
   void closed(const TrialRecord& trial);
   /// Of records that were loaded. O(trials × log lengths).
   void count_anew(const Trials& trials);
 
-  /// Sum of what all trials reached.
+  /// Sum of what all trials were trained.
   [[nodiscard]] Cardinality trained() const noexcept { return trained_; }
 
   struct Rung {

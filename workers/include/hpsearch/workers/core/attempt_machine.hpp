@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +16,7 @@
 #include "hpsearch/engine/experiment/commands.hpp"
 #include "hpsearch/proto/wire.hpp"
 #include "hpsearch/workers/core/effects.hpp"
+#include "hpsearch/workers/core/printed_steps.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/core/report_queue.hpp"
 #include "hpsearch/workers/core/spool.hpp"
@@ -25,7 +28,7 @@ namespace hpsearch::workers {
 struct AttemptRules {
   engine::Duration grace = engine::Duration::seconds(30);  ///< From an answer to SIGTERM, and on to SIGKILL.
   engine::Duration quiet_end =
-      engine::Duration::seconds(10);  ///< For a program at its length that hears no answers.
+      engine::Duration::seconds(10);  ///< For a program that only prints to end by itself at its length.
   /// Reports that are not acknowledged are sent again after four times as long as an acknowledgement takes,
   /// but no sooner than this; each time in a row twice as late, give or take a fifth.
   engine::Duration first_resend = engine::Duration::seconds(1);
@@ -204,15 +207,17 @@ class AttemptMachine {
     misunderstood,
     lookalike,
     not_finite,
-    standing
+    standing,
+    late
   };
   void note(Flaw flaw, const std::string& text, AttemptOutput& out);
-  void judge_step(engine::Units step, AttemptOutput& out);
+  void judge_step(const engine::MetricsReport& report, AttemptOutput& out);
   void judge_passing(const engine::MetricsReport& report, AttemptOutput& out);
   void judge_absence(const engine::MetricsReport& report, AttemptOutput& out);
   void judge_value(const engine::MetricsReport& report, AttemptOutput& out);
   void judge_progress(const engine::MetricsReport& report, bool asks, engine::Instant now,
                       AttemptOutput& out);
+  void judge_buffering(AttemptOutput& out);
 
   void answer(QuestionId question, engine::Instant now, AttemptOutput& out);
   void answer_ahead(AttemptOutput& out);
@@ -222,6 +227,8 @@ class AttemptMachine {
   void report_checkpoints(engine::Instant now, AttemptOutput& out);
   void checkpoint_settled(engine::Instant now, AttemptOutput& out);
   void ask_to_end(engine::Instant now, AttemptOutput& out);
+  [[nodiscard]] bool may_be_saving() const noexcept;
+  void end_if_it_trains_on(engine::Units step, engine::Instant now, AttemptOutput& out);
   void expect_end_within(engine::Duration patience, engine::Instant now) noexcept;
   [[nodiscard]] bool may_force() const noexcept;
   void terminate(engine::Instant now, AttemptOutput& out);
@@ -292,14 +299,17 @@ class AttemptMachine {
   std::optional<ProgramEnded> end_;
   bool reported_invalid_ = false;
   std::optional<std::string> lost_because_;
-  std::string lost_checkpoint_;                     ///< Why the one left at the end could not be published.
+  std::string lost_checkpoint_;  ///< Why the one left at the end could not be published.
+  /// Of each metric: what a program prints to its two outputs comes in two orders.
+  std::map<std::string, engine::Units, std::less<>> last_steps_;
   std::optional<engine::Units> last_measured_;      ///< Step of the last report with the searcher's metric.
   std::optional<engine::Units> at_length_without_;  ///< Step of a report at the length that lacked it.
   std::optional<engine::Units> first_without_;      ///< Step of the first report of all that lacked it.
   bool measured_finite_ = false;
   std::uint64_t standing_ = 0;                ///< Reports of its metric in a row …
   std::optional<engine::Units> standing_at_;  ///< … at this step.
-  std::array<bool, 9> noted_{};               ///< By Flaw.
+  std::array<bool, 10> noted_{};              ///< By Flaw.
+  PrintedSteps printed_;                      ///< None after a takeover: when they came is not known.
   bool noticed_thinning_ = false;
 
   // What of it is on the worker's disk.

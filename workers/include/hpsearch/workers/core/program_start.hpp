@@ -15,6 +15,7 @@ struct ProgramStart {
   std::map<std::string, std::string> environment;
   std::string directory;  ///< The current directory.
   std::string token;  ///< "NAME=value" of the environment that no other program has: marks its descendants.
+  bool terminal = false;  ///< Its standard output is a terminal.
 };
 
 /// Neither arguments nor environments need be UTF-8.
@@ -23,6 +24,7 @@ void spell(auto& fields, proto::Is<ProgramStart> auto& start) {
   fields.bytes("environment", start.environment);
   fields.bytes("directory", start.directory);
   fields.bytes("token", start.token);
+  fields.maybe("terminal", start.terminal);
 }
 
 }  // namespace hpsearch::workers

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "hpsearch/engine/experiment/experiment_record.hpp"
+
+namespace hpsearch::engine {
+
+/// Takes note of a step that the trial's live attempt reports: what was trained in all, by this attempt and
+/// by the trial. What an attempt that began anew repeats counts again.
+void count_training(ExperimentRecord& record, TrialRecord& trial, Units step);
+
+/// Its attempt is over, and is still there.
+void finish_training(ExperimentRecord& record, TrialRecord& trial);
+
+/// Its last attempt ended well one unit before its length, which is complete: either it counts from 0, and
+/// then so do the other attempts of its experiment, or its last unit was not reported. O(trials) the first
+/// time.
+void complete_last_unit(ExperimentRecord& record, TrialNumber number);
+
+/// It measured something beyond the length of its trial, which is paused.
+void note_ahead(ExperimentRecord& record, TrialNumber number, const Measurement& measured);
+
+}  // namespace hpsearch::engine
