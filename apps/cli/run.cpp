@@ -753,7 +753,7 @@ class Run {
     input.wall_seconds = record_.wall_seconds + (earlier ? 0 : wall_seconds());
     input.engine_seconds = record_.engine_seconds + engine_time_.seconds();
     input.go_on = same_command(options_.command);
-    input.logs = "hpsearch logs --state-dir " + state_.path().string();
+    input.logs = "hpsearch logs --stderr --state-dir " + state_.path().string();
     const Summary summary = summarize(input);
     if (output_.json()) {
       output_.data(to_value(summary));
