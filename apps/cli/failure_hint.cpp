@@ -54,7 +54,7 @@ std::string before_the_reason(std::string_view line) {
 
 /// Whether this Python can import it; nothing when that cannot be found out.
 std::optional<bool> has_module(const std::string& python, const std::string& module) {
-  constexpr std::chrono::seconds patience{5};
+  constexpr std::chrono::seconds patience{15};  // A loaded machine takes its time.
   const std::string code =
       "import importlib.util as u, sys; sys.path = [p for p in sys.path if p]; "
       "sys.exit(0 if u.find_spec(sys.argv[1]) else 3)";

@@ -68,13 +68,14 @@ std::vector<std::string> names_in(const fs::path& directory) {
   return names;
 }
 
-/// "4", "cpu:4" → 4; nothing for what depends on the devices.
+/// "4", "cpu:4" → 4; nothing for what depends on the devices, or is wrong: the worker says so.
 std::optional<std::uint64_t> slots_of(std::string_view text) {
   constexpr std::string_view processors = "cpu:";
   text.remove_prefix(text.starts_with(processors) ? processors.size() : 0);
   std::uint64_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(count) : std::nullopt;
+  const bool is_count = error == std::errc() && end == text.data() + text.size() && count > 0;
+  return is_count ? std::optional(count) : std::nullopt;
 }
 
 /// The words of one check, in the order of their fields.

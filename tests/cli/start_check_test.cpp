@@ -185,6 +185,8 @@ TEST_F(StartCheckTest, ThisMachineHasTheSlotsAndThePoolThatItHas) {
                           AllOf(HasSubstr("no worker has 8 slots"), HasSubstr("(at most 2)"))));
   check("[sh]", Machine::this_one, "resources: {slots_per_trial: 8}\n", "auto");
   EXPECT_THAT(problems, IsEmpty()) << "how many that is, the worker finds out";
+  check("[sh]", Machine::this_one, "resources: {slots_per_trial: 8}\n", "0");
+  EXPECT_THAT(problems, IsEmpty()) << "the worker refuses it";
   check("[sh]", Machine::worker, "resources: {slots_per_trial: 8, resource_pool: gpu}\n");
   EXPECT_THAT(problems, IsEmpty());
 }
