@@ -133,7 +133,7 @@ struct EventStory::LineOf {
 
   /// Shown together with what is decided about it.
   Line operator()(const engine::LengthReached& event) const {
-    story.reached_[event.trial] = {event.step, event.metric};
+    story.reached_[event.trial] = {std::max(event.step, event.length), event.metric};
     return {};
   }
 

@@ -194,7 +194,7 @@ struct LengthReached {
   ExperimentId experiment;
   TrialNumber trial;
   Units length{};
-  Units step{};                  ///< The step of the report, at least `length`.
+  Units step{};  ///< Of the report; one less than `length` if the program did not report its last one.
   std::optional<double> metric;  ///< Empty if it was not reported. May be NaN.
 
   static void list_fields(auto& fields, auto& self) {
