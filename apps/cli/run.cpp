@@ -12,6 +12,7 @@
 #include "cli/event_line.hpp"
 #include "cli/file_report.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/kept_files.hpp"
 #include "cli/private_cluster.hpp"
 #include "cli/progress_view.hpp"
 #include "cli/same_command.hpp"
@@ -303,6 +304,12 @@ class Run {
     }
     detail_ = std::move(*detail);
     story_.emplace(text_at(detail_, "unit"), text_at(detail_, "metric"));
+    const auto status = client().get("/api/v1/status");
+    if (!status) {
+      return status.failure();
+    }
+    kept_.emplace(state_, text_at(*status, "cluster"), *record_.experiment);
+    kept_->link_trials();
     if (has_ended()) {
       return print_again();
     }
@@ -581,6 +588,8 @@ class Run {
     input.wall_seconds = record_.wall_seconds + (earlier ? 0 : wall_seconds());
     input.engine_seconds = record_.engine_seconds + engine_time_.seconds();
     input.go_on = same_command(options_.command);
+    input.kept = kept_->trials();
+    input.kept_at = (state_.path() / "trials").string();
     const Summary summary = summarize(input);
     if (output_.json()) {
       output_.data(to_value(summary));
@@ -604,6 +613,7 @@ class Run {
   std::optional<PrivateCluster> cluster_;
   Value detail_;
   std::optional<sentences::EventStory> story_;
+  std::optional<KeptFiles> kept_;
   std::uint64_t last_lsn_ = 0;
   std::set<std::string> notes_told_;  // Kinds.
   std::string storage_told_;          // Why the daemon takes less than everything.

@@ -9,6 +9,7 @@
 #include "cli/output.hpp"
 #include "cli/shapes.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/kept_files.hpp"
 
 namespace hpsearch::cli {
 
@@ -21,6 +22,8 @@ struct SummaryInput {
   double wall_seconds = 0;     ///< Of all runs of this search.
   double engine_seconds = 0;   ///< Of these, in the engine.
   std::string go_on;           ///< The command that goes on with the search.
+  proto::KeptTrials kept;      ///< Files that programs left in their working directories …
+  std::string kept_at;         ///< … and where.
 
   /// One more trial, once `detail` is there; what no summary tells of it is left out, since there may be
   /// millions.
@@ -60,6 +63,9 @@ struct Summary {
   double wall_seconds = 0;
   double engine_seconds = 0;
   std::optional<double> engine_share;
+
+  proto::KeptTrials kept;
+  std::string kept_at;
 
   struct Trouble {  ///< Set when no trial came to anything.
     std::uint64_t trial = 0;

@@ -25,11 +25,13 @@ class RelativePathStore final : public EventStore {
   engine::Status recover(const Visit& visit) override;
   engine::Status append(std::span<const engine::Event> group) override;
   [[nodiscard]] engine::Lsn last_lsn() const noexcept override { return behind_.last_lsn(); }
-  [[nodiscard]] engine::Result<std::vector<engine::Event>> read(engine::Lsn after, std::size_t limit) override;
+  [[nodiscard]] engine::Result<std::vector<engine::Event>> read(engine::Lsn after,
+                                                                std::size_t limit) override;
   [[nodiscard]] engine::Result<std::vector<engine::Event>> history(engine::ExperimentId experiment,
                                                                    engine::TrialNumber trial) override;
   [[nodiscard]] engine::Result<std::vector<MetricPoint>> metrics(engine::ExperimentId experiment,
-                                                                 engine::TrialNumber trial, MetricPosition after,
+                                                                 engine::TrialNumber trial,
+                                                                 MetricPosition after,
                                                                  std::size_t enough_numbers) override {
     return behind_.metrics(experiment, trial, after, enough_numbers);
   }

@@ -20,7 +20,8 @@ using engine::Lsn;
 struct RelativePathFixture {
   std::shared_ptr<MemoryDisk> disk = std::make_shared<MemoryDisk>();
   struct Fronted final : EventStore {
-    explicit Fronted(std::shared_ptr<MemoryDisk> on) : behind(std::move(on)), front(behind, "/home/ann/state") {}
+    explicit Fronted(std::shared_ptr<MemoryDisk> on)
+        : behind(std::move(on)), front(behind, "/home/ann/state") {}
     [[nodiscard]] std::uint64_t cluster() const noexcept override { return front.cluster(); }
     [[nodiscard]] std::uint64_t daemon_epoch() const noexcept override { return front.daemon_epoch(); }
     engine::Status recover(const Visit& visit) override { return front.recover(visit); }
@@ -34,7 +35,8 @@ struct RelativePathFixture {
       return front.history(experiment, trial);
     }
     [[nodiscard]] engine::Result<std::vector<MetricPoint>> metrics(engine::ExperimentId experiment,
-                                                                   engine::TrialNumber trial, MetricPosition after,
+                                                                   engine::TrialNumber trial,
+                                                                   MetricPosition after,
                                                                    std::size_t enough_numbers) override {
       return front.metrics(experiment, trial, after, enough_numbers);
     }

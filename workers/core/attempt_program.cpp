@@ -76,6 +76,7 @@ void AttemptMachine::take(const MetricsMessage& said, std::optional<QuestionId> 
   MetricsReport report{.step = said.step, .metrics = said.metrics};
   judge_step(said.step, out);
   judge_passing(report, out);
+  rank(report);
   last_step_ = std::max(last_step_.value_or(Units{}), said.step);
   if (!said.ignored.empty()) {
     note(Flaw::no_number,
@@ -187,6 +188,17 @@ void AttemptMachine::judge_step(Units step, AttemptOutput& out) {
          "it was given a checkpoint of " + at(spec_.latest_step) + " and begins again at " + at(step) +
              "; it should load HPSEARCH_LATEST_CHECKPOINT and count on from there",
          out);
+  }
+}
+
+/// Its best value decides how long its files stay. After a takeover values from before are not known.
+void AttemptMachine::rank(const MetricsReport& report) {
+  for (const auto& [name, value] : report.metrics) {
+    const bool better =
+        !best_metric_ || (spec_.larger_is_better ? value > *best_metric_ : value < *best_metric_);
+    if (name == spec_.metric && !std::isnan(value) && better) {
+      best_metric_ = value;
+    }
   }
 }
 

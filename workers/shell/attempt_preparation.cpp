@@ -21,6 +21,7 @@
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
 #include "hpsearch/workers/shell/container_runtime.hpp"
 #include "hpsearch/workers/shell/files.hpp"
+#include "hpsearch/workers/shell/kept_files.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
 #include "hpsearch/workers/shell/ml_mount.hpp"
 #include "hpsearch/workers/shell/node_setup.hpp"
@@ -70,7 +71,6 @@ Status checkpoint_is_here(const LaunchSpec& spec) {
   if (spec.latest_checkpoint.empty() || only_lends_slots(spec)) {
     return engine::Done{};
   }
-  if (error) {
   if (std::filesystem::exists(spec.latest_checkpoint, error)) {
     const Result<trees::Directory> place = trees::Directory::open(spec.latest_checkpoint);
     const Status whole = place ? verify_checkpoint(*place) : Status(place.error());
@@ -80,6 +80,7 @@ Status checkpoint_is_here(const LaunchSpec& spec) {
                          "its latest checkpoint " + spec.latest_checkpoint +
                              (damaged ? " is damaged: " : " cannot be read: ") + whole.error().message};
   }
+  if (error) {
     return Error{Errc::unavailable, "its latest checkpoint " + spec.latest_checkpoint +
                                         " cannot be looked for: " + error.message()};
   }
@@ -308,6 +309,11 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
     }
     if (at_ml) {
       program.argv = under_ml(directory.ml().string(), std::move(program.argv));
+    }
+  }
+  if (spec.keep_files_mb > 0 && !spec.contract.in_place) {
+    if (const Status stamped = stamp_working_directory(directory); !stamped) {
+      return stamped;
     }
   }
   const LaunchOrder order{.program = std::move(program),
