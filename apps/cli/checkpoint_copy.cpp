@@ -12,6 +12,7 @@
 
 #include "cli/text.hpp"
 #include "hpsearch/jobs/remote_storage.hpp"
+#include "hpsearch/jobs/secrets.hpp"
 #include "hpsearch/net/rclone.hpp"
 #include "hpsearch/proto/checkpoint_manifest.hpp"
 #include "hpsearch/proto/json.hpp"
@@ -178,6 +179,30 @@ Outcome<Value> copy_checkpoint(const std::string& from, const fs::path& named,
   }
   return Value(
       Value::Map{{"path", to.string()}, {"from", from}, {"files", static_cast<std::int64_t>(checked.files)}});
+}
+
+Outcome<std::map<std::string, std::string>> storage_environment(const Server& server,
+                                                                std::uint64_t experiment) {
+  const Outcome<Value> answer = server.client().get(experiment_target(experiment, "/config"));
+  if (!answer) {
+    return answer.failure();
+  }
+  const std::optional<jobs::RemoteStorage> remote = jobs::remote_storage(*answer);
+  if (!remote) {
+    return plain_failure("the daemon returned no checkpoint storage for experiment " +
+                         std::to_string(experiment) + ", or a version that this hpsearch does not support");
+  }
+  std::map<std::string, std::string> environment = remote->environment;
+  const std::string own = "RCLONE_CONFIG_HPSEARCH_";
+  const bool hidden =
+      std::erase_if(environment, [](const auto& entry) { return entry.second == jobs::hidden_secret; }) > 0;
+  if (hidden) {
+    environment.erase(own + "ACCESS_KEY_ID");  // Half of a pair is of no use.
+  }
+  if (hidden || text_at(member(*answer, "checkpoint_storage"), "connection_string") == jobs::hidden_secret) {
+    environment[own + "ENV_AUTH"] = "true";
+  }
+  return environment;
 }
 
 }  // namespace hpsearch::cli

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
 
 #include "cli/failure.hpp"
+#include "cli/server.hpp"
 #include "hpsearch/engine/base/value.hpp"
 
 namespace hpsearch::cli {
@@ -17,5 +19,10 @@ namespace hpsearch::cli {
 /// did not come to its end from an object store stays, and the same copy goes on with it.
 [[nodiscard]] Outcome<engine::Value> copy_checkpoint(const std::string& from, const std::filesystem::path& to,
                                                      const std::map<std::string, std::string>& environment);
+
+/// What tells rclone on this machine where the experiment's checkpoints are. The daemon does not show keys:
+/// where the experiment has its own, those of this machine count.
+[[nodiscard]] Outcome<std::map<std::string, std::string>> storage_environment(const Server& server,
+                                                                              std::uint64_t experiment);
 
 }  // namespace hpsearch::cli

@@ -14,7 +14,6 @@
 #include "cli/which.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/jobs/remote_storage.hpp"
-#include "hpsearch/jobs/secrets.hpp"
 #include "hpsearch/searchers/registry.hpp"
 
 namespace hpsearch::cli {
@@ -102,32 +101,6 @@ Failure none_of(const CheckpointOptions& options, const Which& which) {
   return not_found_failure(words_of(which) + " has no checkpoint" +
                            (options.step ? " of step " + std::to_string(*options.step) : std::string()) +
                            "; hpsearch checkpoints list shows them");
-}
-
-/// What tells rclone on this machine where the experiment's checkpoints are. The daemon does not show keys:
-/// where the experiment has its own, those of this machine count.
-Outcome<std::map<std::string, std::string>> storage_environment(const Server& server,
-                                                                std::uint64_t experiment) {
-  const Outcome<Value> answer = server.client().get(experiment_target(experiment, "/config"));
-  if (!answer) {
-    return answer.failure();
-  }
-  const std::optional<jobs::RemoteStorage> remote = jobs::remote_storage(*answer);
-  if (!remote) {
-    return plain_failure("the daemon returned no checkpoint storage for experiment " +
-                         std::to_string(experiment) + ", or a version that this hpsearch does not support");
-  }
-  std::map<std::string, std::string> environment = remote->environment;
-  const std::string own = "RCLONE_CONFIG_HPSEARCH_";
-  const bool hidden =
-      std::erase_if(environment, [](const auto& entry) { return entry.second == jobs::hidden_secret; }) > 0;
-  if (hidden) {
-    environment.erase(own + "ACCESS_KEY_ID");  // Half of a pair is of no use.
-  }
-  if (hidden || text_at(member(*answer, "checkpoint_storage"), "connection_string") == jobs::hidden_secret) {
-    environment[own + "ENV_AUTH"] = "true";
-  }
-  return environment;
 }
 
 }  // namespace

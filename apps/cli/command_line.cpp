@@ -104,9 +104,14 @@ CLI::Validator seconds_above(bool zero_too) {
 class UsageFormatter final : public CLI::Formatter {
  public:
   std::string make_option_usage(const CLI::Option* option) const override {
-    return option->get_expected_max() != 2         ? CLI::Formatter::make_option_usage(option)
-           : option->get_items_expected_min() == 0 ? "[EXPERIMENT [TRIAL]]"
-                                                   : "[EXPERIMENT] TRIAL";
+    switch (option->get_expected_max()) {
+      case 2:
+        return option->get_items_expected_min() == 0 ? "[EXPERIMENT [TRIAL]]" : "[EXPERIMENT] TRIAL";
+      case 3:
+        return "[EXPERIMENT] TRIAL DIR";
+      default:
+        return CLI::Formatter::make_option_usage(option);
+    }
   }
 };
 
@@ -167,6 +172,8 @@ struct Arguments {
   ExplainOptions explain;
   CheckpointOptions checkpoint;
   std::string checkpoint_word;  ///< Where a single one is meant.
+  FilesOptions files;
+  ModelOptions model;
   StoreOptions store;
   KeyOptions key;
   TokenOptions token;
@@ -205,6 +212,7 @@ class CommandLine {
     add_comparing_verbs();
     add_control_verbs();
     add_checkpoint_verbs();
+    add_files_verbs();
     add_store_verbs();
     add_key_verbs();
     add_token_verbs();
@@ -633,6 +641,49 @@ class CommandLine {
     CLI::Option* step =
         remove.add_option("--step", given.step, "Step of the checkpoint")->transform(integer_from(0));
     remove.add_flag("--all", given.all, "Delete all checkpoints of the trial")->excludes(step);
+  }
+
+  void add_files_verbs() {
+    CLI::App& group = *app_.add_subcommand(
+        "files", "List the files that programs left in their working directories; copy them");
+    group.set_help_flag("-h,--help", "Print this help");
+    add_output(group);
+    FilesOptions& given = given_.files;
+    group.add_option("WHICH", given.which, "Experiment; with a trial, every file of it")->expected(0, 2);
+    add_server(group);
+    group.callback([this, &group] {
+      if (group.get_subcommands().empty()) {  // CLI11 calls it behind those of get and path.
+        action_ = [this](const Output& output) {
+          given_.files.server = given_.server;
+          return list_files(given_.files, output);
+        };
+      }
+    });
+    const auto add_verb = [&](const char* name, const char* about, bool copies) {
+      CLI::App& verb = add_to(group, name, about, [this, copies](const Output& output) {
+        given_.files.server = given_.server;
+        given_.files.copies = copies;
+        return take_files(given_.files, output);
+      });
+      verb.add_option("TRIAL", given.which,
+                      copies ? "[EXPERIMENT] TRIAL, and the directory to create"
+                             : "[EXPERIMENT] TRIAL; EXPERIMENT may be left out while there is only one")
+          ->required()
+          ->expected(copies ? 2 : 1, copies ? 3 : 2);
+      add_server(verb);
+    };
+    add_verb("get", "Copy the files of a trial to a new directory", true);
+    add_verb("path", "Print the directory with the files of a trial", false);
+    CLI::App& of_best = add("model",
+                            "Print where the model of the best trial is: its output channel model, "
+                            "else its checkpoint, else its files",
+                            [this](const Output& output) {
+                              given_.model.experiment = experiment();
+                              return model(given_.model, output);
+                            });
+    add_experiment(of_best);
+    of_best.add_option("--copy-to", given_.model.copy_to, "Copy it to this new directory")
+        ->check(not_empty());
   }
 
   void add_store_verbs() {

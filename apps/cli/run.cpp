@@ -15,6 +15,7 @@
 #include "cli/failure_hint.hpp"
 #include "cli/file_report.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/kept_files.hpp"
 #include "cli/private_cluster.hpp"
 #include "cli/program_files.hpp"
 #include "cli/progress_view.hpp"
@@ -384,6 +385,12 @@ class Run {
     }
     detail_ = std::move(*detail);
     story_.emplace(text_at(detail_, "unit"), text_at(detail_, "metric"));
+    const auto status = client().get("/api/v1/status");
+    if (!status) {
+      return status.failure();
+    }
+    kept_.emplace(state_, text_at(*status, "cluster"), *record_.experiment);
+    kept_->link_trials();
     const std::string edited = resumes_ ? edited_program() : std::string();
     if (has_ended()) {
       return print_again(edited);
@@ -754,6 +761,8 @@ class Run {
     input.engine_seconds = record_.engine_seconds + engine_time_.seconds();
     input.go_on = same_command(options_.command);
     input.logs = "hpsearch logs --stderr --state-dir " + state_.path().string();
+    input.kept = kept_->trials();
+    input.kept_at = (state_.path() / "trials").string();
     const Summary summary = summarize(input);
     if (output_.json()) {
       output_.data(to_value(summary));
@@ -777,6 +786,7 @@ class Run {
   std::optional<PrivateCluster> cluster_;
   Value detail_;
   std::optional<sentences::EventStory> story_;
+  std::optional<KeptFiles> kept_;
   std::uint64_t last_lsn_ = 0;
   std::set<std::string> notes_told_;  // Kinds.
   std::set<std::string> hints_told_;

@@ -108,7 +108,9 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
   }
   for (int look = 0;; ++look) {
     if (const auto addresses = running_daemon(state)) {
-      return Server(Client(addresses->socket));
+      Server server(Client(addresses->socket));
+      server.run_state_ = state;
+      return server;
     }
     if (const auto addresses = daemon_in(state.path())) {  // The directory of a daemon itself.
       return Server(Client(addresses->socket));
@@ -133,7 +135,7 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
       if (cluster) {
         Server server(Client(""));
         server.cluster_ = std::make_unique<PrivateCluster>(std::move(*cluster));
-        server.left_state_ = state;
+        server.run_state_ = state;
         return server;
       }
       if (cluster.failure().exit != Exit::conflict) {

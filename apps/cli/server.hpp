@@ -46,7 +46,12 @@ class Server {
 
   /// Where its worker's attempts lie, when it is ours: there is no worker then that could be asked for their
   /// logs.
-  [[nodiscard]] std::optional<StateDirectory> left_state() const { return left_state_; }
+  [[nodiscard]] std::optional<StateDirectory> left_state() const {
+    return is_ours() ? run_state_ : std::nullopt;
+  }
+
+  /// The run whose private daemon it is, running or not.
+  [[nodiscard]] const std::optional<StateDirectory>& run_state() const noexcept { return run_state_; }
 
   Server(Server&&) noexcept = default;
   Server& operator=(Server&&) noexcept = default;
@@ -56,7 +61,7 @@ class Server {
   explicit Server(Client client) : client_(std::move(client)) {}
   Client client_;
   std::unique_ptr<PrivateCluster> cluster_;
-  std::optional<StateDirectory> left_state_;
+  std::optional<StateDirectory> run_state_;
 };
 
 /// The daemon that runs on that directory now, if one does.

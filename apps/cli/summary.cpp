@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/kept_files.hpp"
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
 
@@ -169,6 +170,8 @@ Summary summarize(const SummaryInput& input) {
   if (input.wall_seconds > 0) {
     out.engine_share = input.engine_seconds / input.wall_seconds;
   }
+  out.kept = input.kept;
+  out.kept_at = input.kept_at;
   out.trouble = find_trouble(out, input);
   return out;
 }
@@ -189,6 +192,12 @@ Value to_value(const Summary& summary) {
                          {"log_tail", summary.trouble->log_tail},
                          {"logs", summary.trouble->logs},
                          {"remedy", summary.trouble->remedy}};
+  }
+  Value files;
+  if (!summary.kept.trials.empty() || summary.kept.dropped > 0) {
+    files = Value::Map{{"directory", summary.kept_at},
+                       {"trials", count_of(summary.kept.trials.size())},
+                       {"trials_dropped", count_of(summary.kept.dropped)}};
   }
   Value::Map finals;
   for (const auto& [length, trials] : summary.final_counts) {
@@ -215,6 +224,7 @@ Value to_value(const Summary& summary) {
                     {"wall_seconds", summary.wall_seconds},
                     {"engine_seconds", summary.engine_seconds},
                     {"engine_share", share_of(summary.engine_share)},
+                    {"files", std::move(files)},
                     {"trouble", std::move(trouble)}};
 }
 
@@ -260,6 +270,11 @@ std::string to_text(const Summary& summary, const Output& output) {
   }
   line("wall time", duration_text(summary.wall_seconds) +
                         (summary.engine_share ? ", engine " + percent_text(*summary.engine_share) : ""));
+  const auto print_files = [&] {
+    if (const std::string text = kept_text(summary.kept, summary.kept_at); !text.empty()) {
+      line("files", text);
+    }
+  };
   if (summary.best) {
     const Summary::Best& best = *summary.best;
     line("best",
@@ -271,9 +286,11 @@ std::string to_text(const Summary& summary, const Output& output) {
              : printable(best.checkpoint.path) + (best.checkpoint.measured.empty()
                                                       ? ""
                                                       : " (" + best.checkpoint.measured + " " + unit + ")"));
+    print_files();
     out += output.paint(Output::Color::dim, "hyperparameters:") + "\n" + yaml_text(best.hparams, 2);
   } else {
     line("best", "none: no trial reported a finite " + printable(summary.metric));
+    print_files();
   }
   if (summary.trouble) {
     const Summary::Trouble& trouble = *summary.trouble;

@@ -9,6 +9,7 @@
 #include "cli/output.hpp"
 #include "cli/shapes.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/kept_files.hpp"
 
 namespace hpsearch::cli {
 
@@ -22,6 +23,8 @@ struct SummaryInput {
   double engine_seconds = 0;   ///< Of these, in the engine.
   std::string go_on;           ///< The command that goes on with the search.
   std::string logs;            ///< The command that shows a trial's log, without the trial; "" = none.
+  proto::KeptTrials kept;      ///< Files that programs left in their working directories …
+  std::string kept_at;         ///< … and where.
 
   /// One more trial, once `detail` is there; what no summary tells of it is left out, since there may be
   /// millions.
@@ -64,6 +67,9 @@ struct Summary {
   double wall_seconds = 0;
   double engine_seconds = 0;
   std::optional<double> engine_share;
+
+  proto::KeptTrials kept;
+  std::string kept_at;
 
   struct Trouble {  ///< Set when no trial came to anything, or the search paused itself.
     std::uint64_t trial = 0;

@@ -175,6 +175,22 @@ struct CheckpointOptions {
 [[nodiscard]] int download_checkpoint(const CheckpointOptions& options, const Output& output);
 [[nodiscard]] int delete_checkpoints(const CheckpointOptions& options, const Output& output);
 
+struct FilesOptions {
+  std::vector<std::string>
+      which;            ///< [EXPERIMENT [TRIAL]]; for get and path [EXPERIMENT] TRIAL, for get DIR too.
+  bool copies = false;  ///< get
+  ServerOptions server;
+};
+[[nodiscard]] int list_files(const FilesOptions& options, const Output& output);
+/// get and path.
+[[nodiscard]] int take_files(const FilesOptions& options, const Output& output);
+
+struct ModelOptions {
+  ExperimentOptions experiment;
+  std::optional<std::string> copy_to;
+};
+[[nodiscard]] int model(const ModelOptions& options, const Output& output);
+
 /// For the verbs about a daemon's store itself. STORE is a daemon's state directory, that of a run, or a
 /// backup.
 struct StoreOptions {

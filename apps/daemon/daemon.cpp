@@ -25,6 +25,7 @@
 #include "daemon/keys/worker_keys.hpp"
 #include "daemon/log_places.hpp"
 #include "daemon/ownership_watch.hpp"
+#include "daemon/relative_paths.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/state_directory.hpp"
 #include "daemon/storage_watch.hpp"
@@ -162,7 +163,8 @@ class Daemon {
     }
     store_ = std::move(store).value();
     const engine::Patience patience{std::min(Duration::seconds(45), lost_after()), lost_after()};
-    runtime_ = std::make_unique<Runtime>(loop_, *store_, searchers::registry(), patience);
+    movable_store_.emplace(*store_, directory_->path());
+    runtime_ = std::make_unique<Runtime>(loop_, *movable_store_, searchers::registry(), patience);
     if (auto recovered = runtime_->recover(); !recovered) {
       return remedy(recovered.error());
     }
@@ -491,6 +493,7 @@ class Daemon {
   net::Loop loop_;
   std::unique_ptr<StateDirectory> directory_;
   std::unique_ptr<SqliteStore> store_;
+  std::optional<RelativePathStore> movable_store_;  ///< What everybody but backups goes through.
   std::unique_ptr<Runtime> runtime_;
   std::optional<WorkerKeys>
       worker_keys_;  // Before the gate, whose port asks for them on a thread of its own.

@@ -505,11 +505,7 @@ void WorkerSessions::carry_out(const engine::Order& order) {
       return;
     }
     jobs::LaunchSpec& spec = *put_together;
-    if (spec.checkpoint_root.empty()) {
-      spec.checkpoint_root = settings_.checkpoint_root;
-    } else if (spec.checkpoint_root.front() != '/' && !jobs::is_remote(spec.checkpoint_root)) {
-      spec.checkpoint_root = settings_.checkpoint_root + "/" + spec.checkpoint_root;
-    }
+    set_places(spec);
     if (send(launch->worker, proto::Lease{spec})) {
       counterparts_[launch->worker].outbox.told(std::move(spec), runtime_.now());
     }
@@ -691,6 +687,24 @@ std::uint64_t WorkerSessions::credit() const {
   load.unstored = runtime_.engine().last_lsn().number() - runtime_.store_counters().durable.number();
   load.takes_reports = intake == Intake::everything || intake == Intake::no_experiments;
   return report_credit(load, settings_.credit);
+}
+
+/// Other stores number their experiments too, and may be given the same places: below those that users name,
+/// each store has a directory of its own.
+void WorkerSessions::set_places(jobs::LaunchSpec& spec) const {
+  const std::string own = "/" + std::to_string(runtime_.cluster());
+  if (spec.checkpoint_root.empty()) {
+    spec.checkpoint_root = settings_.checkpoint_root;
+  } else if (spec.checkpoint_root.front() == '/' || jobs::is_remote(spec.checkpoint_root)) {
+    spec.checkpoint_root += own;
+  } else {
+    spec.checkpoint_root = settings_.checkpoint_root + "/" + spec.checkpoint_root;
+  }
+  for (jobs::Channel& output : spec.contract.outputs) {
+    if (!output.path.empty()) {
+      output.path += own;
+    }
+  }
 }
 
 }  // namespace hpsearch::daemon

@@ -153,6 +153,7 @@ class WorkerSessions {
   bool send_to(const net::Peer& peer, std::uint64_t session_epoch, std::uint64_t number,
                const proto::FromDaemon& message);
   /// An attempt that no worker could start ends, with the reason.
+  void set_places(jobs::LaunchSpec& spec) const;
   void end_unstarted(engine::WorkerId worker, const engine::AttemptKey& key, const std::string& why);
   void launch_acknowledged(engine::WorkerId worker, const engine::AttemptKey& key);
   void tick();

@@ -105,6 +105,8 @@ Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const eng
   launch.progress_timeout = config.progress_timeout.value_or(engine::Duration{});
   launch.despite_leaked_processes = spec.despite_leaked_processes;
   launch.hand_over_log = program.log_storage == LogStorage::daemon;
+  launch.keep_files_mb = program.keep_files_mb;
+  launch.larger_is_better = config.searcher.goal() == engine::Goal::maximize;
   launch.contract = program.contract;
   launch.launch = program.launch;
   launch.rendezvous = spec.rendezvous;

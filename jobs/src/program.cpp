@@ -11,6 +11,8 @@ namespace hpsearch::jobs {
 
 namespace {
 
+constexpr std::uint64_t most_kept_mb = 1'000'000'000;
+
 template <class Items>
 Value::List texts(const Items& items) {
   Value::List list;
@@ -80,6 +82,9 @@ void read_program_fields(engine::ExperimentSections& sections, const Space& spac
   if (const auto where = top.text_in("log_storage", log_storages)) {
     program.log_storage = *where == "worker" ? LogStorage::worker : LogStorage::daemon;
   }
+  Section kept_files = top.section("keep_files");
+  program.keep_files_mb = kept_files.integer("max_mb", 0, most_kept_mb).value_or(program.keep_files_mb);
+  kept_files.finish();
   Value::Map resources;
   read_unused_resources(sections.resources, program.single_node, resources);
   if (!resources.empty()) {
@@ -126,6 +131,7 @@ Value::Map to_value(const Program& program) {
       {"scheduling_unit", static_cast<std::int64_t>(program.scheduling_unit)},
       {"checkpoint_storage", storage_value(program.checkpoint_storage)},
       {"environment", std::move(environment)},
+      {"keep_files", Value::Map{{"max_mb", static_cast<std::int64_t>(program.keep_files_mb)}}},
       {"log_storage", program.log_storage == LogStorage::worker ? "worker" : "daemon"},
       {"metrics", text_map(program.metrics)},
   };

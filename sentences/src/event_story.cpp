@@ -72,7 +72,11 @@ Line exit_line(const engine::ExitReport& exit, const std::string& where) {
     return {};
   }
   if (!exit.message.empty()) {
-    return {where + ": " + exit.message, true};
+    return {where + ": " + exit.message +
+                (exit.cause == Cause::checkpoint_gone
+                     ? "; the trial continues from its checkpoint before, or from the start"
+                     : ""),
+            true};
   }
   return {where +
               (exit.cause == Cause::signaled ? ": its program was ended by signal "

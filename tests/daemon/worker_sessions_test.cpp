@@ -247,6 +247,23 @@ TEST(WorkerSessions, LeaseNamesACheckpointDirectory) {
   EXPECT_EQ(worker.wait_for<proto::Lease>().spec.checkpoint_root, "/checkpoints/default");
 }
 
+// Every store numbers its experiments from 1.
+TEST(WorkerSessions, LeaseNamesDirectoriesOfTheStoreInPlacesThatUsersName) {
+  DaemonFixture fixture;
+  Value config = small_search(1);
+  (*config.as_map())["checkpoint_storage"] = Value::Map{{"host_path", "/shared"}, {"storage_path", "here"}};
+  (*config.as_map())["outputs"] = Value::Map{{"model", "/results"}, {"plots", Value::Map{}}};
+  fixture.submit(config);
+  ScriptedWorker worker(fixture);
+  worker.join();
+  const auto spec = worker.wait_for<proto::Lease>().spec;
+  const std::string own = std::to_string(fixture.runtime->cluster());
+  EXPECT_EQ(spec.checkpoint_root, "/shared/here/" + own);
+  ASSERT_EQ(spec.contract.outputs.size(), 2U);
+  EXPECT_EQ(spec.contract.outputs[0].path, "/results/" + own);
+  EXPECT_EQ(spec.contract.outputs[1].path, "") << "in the attempt's own directory";
+}
+
 TEST(WorkerSessions, LeaseIsToldAgainUntilItIsKnown) {
   DaemonFixture fixture;
   fixture.submit(small_search(1));

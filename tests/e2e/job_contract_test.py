@@ -230,11 +230,13 @@ class JobContract(harness.Case):
         tree = {"entrypoint": "sh count.sh", "searcher": {"name": "single", "metric": "loss", "max_length": 1},
                 "outputs": {"train_url": {"path": str(self.folder / "results"), "pre_download": True}}}
         self.run_cli("run", self.write_experiment(tree), self.context, "--slots", 1)
-        trial = self.folder / "results/1/0"
+        (trial,) = (self.folder / "results").glob("*/1/0")  # Below the store's number.
         self.assertEqual({attempt: (trial / attempt / "attempts").read_text() for attempt in ("1", "2", "3")},
                          {"1": "x\n", "2": "x\nx\n", "3": "x\nx\nx\n"})
-        # Another search would be experiment 1 too.
-        self.run_cli("run", self.write_experiment(tree | {"max_restarts": 0}, "other.yaml"), self.context, "--slots", 1, expect=7)
+        # Another search is experiment 1 too, as is a fresh one on the same file.
+        self.run_cli("run", self.write_experiment(tree, "other.yaml"), self.context, "--slots", 1)
+        self.run_cli("run", self.write_experiment(tree), self.context, "--slots", 1, "--fresh")
+        self.assertEqual(len(list((self.folder / "results").glob("*/1/0/3"))), 3)
         self.assertEqual((trial / "3" / "attempts").read_text(), "x\nx\nx\n")
 
     # --- the platforms' examples ---

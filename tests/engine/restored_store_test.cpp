@@ -423,24 +423,47 @@ TEST_F(SavedBefore, WhatTheLostPartDeletedIsDoneWithout) {
   EXPECT_EQ(copy.trial(experiment, 0).state, TrialState::completed);
 }
 
-TEST_F(SavedBefore, WhatTheNewPartSavedMustBeThere) {
+TEST_F(SavedBefore, WhatTheNewPartSavedIsDoneWithoutToo) {
   TestCluster copy = restored(old, old.log.size());
   copy.join("a", 1, 2);
   const AttemptKey key = copy.live(experiment, 0);
   copy.send(key, CheckpointReport{Units{7}, "/c/1/0/" + label_of(key) + "-7", 2, 100});
   copy.join("a", 1, 3);
   EXPECT_EQ(spec(copy).latest_step, Units{7});
-  EXPECT_FALSE(spec(copy).checkpoint_may_be_gone);
+  EXPECT_TRUE(spec(copy).checkpoint_may_be_gone);
   exit_without_checkpoint(copy, copy.live(experiment, 0));
-  EXPECT_EQ(copy.trial(experiment, 0).state, TrialState::failed) << "as any start that fails";
+  EXPECT_EQ(copy.trial(experiment, 0).restarts, 0U);
+  EXPECT_EQ(copy.trial(experiment, 0).checkpoints->latest_step, Units{6});
 }
 
-TEST_F(SavedBefore, InALogThatWasNeverRestoredItMustBeThere) {
-  old.join("a", 1, 2);
-  EXPECT_EQ(spec(old).latest_step, Units{6});
+// Its disk lost it, or somebody removed it: storage's fault, not the trial's (max_restarts is 0 here).
+TEST_F(SavedBefore, ADamagedOneIsDoneWithoutAsWell) {
+  const WorkerId worker = old.join("a", 1, 2);
+  for (const std::uint64_t step : {6U, 3U}) {
+    EXPECT_EQ(spec(old).latest_step, Units{step});
+    EXPECT_TRUE(spec(old).checkpoint_may_be_gone);
+    exit_without_checkpoint(old, old.live(experiment, 0));
+    old.now = old.now + Duration::seconds(10);
+    old.step(CheckTimers{});
+    EXPECT_EQ(old.trial(experiment, 0).restarts, 0U);
+  }
+  EXPECT_EQ(spec(old).latest_checkpoint, "") << "it begins afresh";
   EXPECT_FALSE(spec(old).checkpoint_may_be_gone);
+  EXPECT_EQ(old.engine.workers().at(worker).start_failures, 0U);
+  Engine twin = old.replayed();
+  EXPECT_EQ(state_text(twin), state_text(old.engine));
+}
+
+// A worker may be mistaken, or a liar.
+TEST_F(SavedBefore, WithoutOneThereIsNoneToMiss) {
+  old.join("a", 1, 2);
+  for (int i = 0; i < 2; ++i) {
+    exit_without_checkpoint(old, old.live(experiment, 0));
+    old.now = old.now + Duration::seconds(10);
+    old.step(CheckTimers{});
+  }
   exit_without_checkpoint(old, old.live(experiment, 0));
-  EXPECT_EQ(old.trial(experiment, 0).state, TrialState::failed);
+  EXPECT_EQ(old.trial(experiment, 0).state, TrialState::failed) << "as any start that fails";
 }
 
 TEST(Restored, ALeaseOfTheNewPartIsRepeatedAsEver) {

@@ -50,6 +50,20 @@ TEST(Environment, RequirementsAreInstalledOnlyWhenAskedFor) {
             std::string::npos);
 }
 
+TEST(KeepFiles, HasALimitInMegabytes) {
+  EXPECT_EQ(accepted(small_experiment()).program.keep_files_mb, 500U);
+  for (const std::int64_t limit : {0, 20}) {
+    const ParsedExperiment parsed = accepted(with(small_experiment(), "keep_files.max_mb", Value(limit)));
+    EXPECT_EQ(parsed.program.keep_files_mb, static_cast<std::uint64_t>(limit));
+    const auto again = parse_submission(to_value(*parsed.config), test_registry(), "", 0);
+    EXPECT_EQ(again.program.keep_files_mb, static_cast<std::uint64_t>(limit));
+  }
+  const std::string negative = problems_of(with(small_experiment(), "keep_files.max_mb", Value(-1)));
+  EXPECT_NE(negative.find("keep_files.max_mb"), std::string::npos) << negative;
+  const std::string unknown = problems_of(with(small_experiment(), "keep_files.max_gb", Value(1)));
+  EXPECT_NE(unknown.find("max_mb"), std::string::npos) << unknown;
+}
+
 TEST(LogStorage, IsTheDaemonOrTheWorker) {
   EXPECT_EQ(accepted(small_experiment()).program.log_storage, LogStorage::daemon);
   EXPECT_EQ(accepted(with(small_experiment(), "log_storage", nullptr)).program.log_storage,

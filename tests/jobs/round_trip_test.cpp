@@ -17,7 +17,7 @@ TEST(EffectiveConfig, ShowsEveryDefault) {
       R"("save_trial_latest":1,"storage_path":"","type":"shared_fs"},)"
       R"("data":{},"description":"","entrypoint":"python train.py",)"
       R"("environment":{"environment_variables":{}},)"
-      R"("hyperparameters":{"lr":{"maxval":-1,"minval":-4,"type":"log"}},"labels":[],"log_storage":"daemon","lost_after":null,"max_restarts":5,)"
+      R"("hyperparameters":{"lr":{"maxval":-1,"minval":-4,"type":"log"}},"keep_files":{"max_mb":500},"labels":[],"log_storage":"daemon","lost_after":null,"max_restarts":5,)"
       R"("metrics":{},"min_checkpoint_period":{"batches":0},"min_validation_period":{"batches":0},)"
       R"("name":"stem","perform_initial_validation":false,)"
       R"("program_traits":{"begins_anew":false,"validates_on_demand":false},"progress_timeout":null,"project":"","records_per_epoch":null,)"

@@ -144,6 +144,13 @@ LaunchSpec spec_on_a_terminal() {
   return spec;
 }
 
+LaunchSpec spec_whose_files_are_kept() {
+  LaunchSpec spec = spec_on_a_terminal();
+  spec.keep_files_mb = 500;
+  spec.larger_is_better = true;
+  return spec;
+}
+
 std::vector<SlotDevice> devices() {
   return {{"GPU-5a1c3f60-0000-4000-8000-000000000000", "NVIDIA H200", 1, 150'754'820'096},
           {"GPU-5a1c3f60-0000-4000-8000-000000000001", "NVIDIA H200", 3, 150'754'820'096}};
@@ -340,7 +347,8 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"lease_of_a_gang_with_roles", proto::Lease{gang_spec_with_roles()}, false},
       {"lease_after_a_restore", proto::Lease{spec_after_a_restore()}, false},
       {"lease_whose_log_is_kept", proto::Lease{spec_whose_log_is_kept()}, false},
-      {"lease_on_a_terminal", proto::Lease{spec_on_a_terminal()}},
+      {"lease_on_a_terminal", proto::Lease{spec_on_a_terminal()}, false},
+      {"lease_whose_files_are_kept", proto::Lease{spec_whose_files_are_kept()}},
       {"ack", proto::Ack{key(), 31}, false},
       {"ack_with_credit", proto::Ack{key(), 31, 131'072}},
       {"nack", proto::Nack{key(), 29}},

@@ -84,6 +84,7 @@ void AttemptMachine::take(const MetricsMessage& said, std::optional<QuestionId> 
   if (!question && !found_) {
     printed_.take(said.step, now);
   }
+  rank(report);
   last_step_ = std::max(last_step_.value_or(Units{}), said.step);
   if (!said.ignored.empty()) {
     note(Flaw::no_number,
@@ -221,6 +222,17 @@ void AttemptMachine::judge_step(const MetricsReport& report, AttemptOutput& out)
            out);
     }
     known->second = std::max(known->second, report.step);
+  }
+}
+
+/// Its best value decides how long its files stay. After a takeover values from before are not known.
+void AttemptMachine::rank(const MetricsReport& report) {
+  for (const auto& [name, value] : report.metrics) {
+    const bool better =
+        !best_metric_ || (spec_.larger_is_better ? value > *best_metric_ : value < *best_metric_);
+    if (name == spec_.metric && !std::isnan(value) && better) {
+      best_metric_ = value;
+    }
   }
 }
 

@@ -652,6 +652,11 @@ void WorkerMachine::notice(Notice::Level level, std::string text) {
   effects_.emplace_back(Notice{level, std::move(text)});
 }
 
+std::optional<Keeping> WorkerMachine::keeping(const AttemptKey& key) {
+  const AttemptMachine* attempt = find(key);
+  return attempt == nullptr ? std::nullopt : std::optional(attempt->keeping());
+}
+
 AttemptMachine* WorkerMachine::find(const AttemptKey& key) {
   const auto at = attempts_.find(key);
   if (at != attempts_.end()) {

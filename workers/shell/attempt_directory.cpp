@@ -363,8 +363,8 @@ void AttemptDirectory::remove_working_files() const {
   if (!root->has("ml/output")) {
     remove_hollow(*root, "output");
   }
-  for (const char* const name :
-       {process_name, "journal", "launch", "container.json", "agent.socket", "socket", record_name}) {
+  for (const char* const name : {process_name, "journal", "launch", "container.json", "agent.socket",
+                                 "socket", "context.json", record_name}) {
     remove_file(*root, name);
   }
 }

@@ -20,8 +20,10 @@
 #include "hpsearch/workers/core/adapters/launch_kinds/launch_kind.hpp"
 #include "hpsearch/workers/core/attempt_places.hpp"
 #include "hpsearch/workers/shell/channels.hpp"
+#include "hpsearch/workers/shell/checkpoint_publisher.hpp"
 #include "hpsearch/workers/shell/container_runtime.hpp"
 #include "hpsearch/workers/shell/files.hpp"
+#include "hpsearch/workers/shell/kept_files.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
 #include "hpsearch/workers/shell/line_buffering.hpp"
 #include "hpsearch/workers/shell/missing_place.hpp"
@@ -66,13 +68,22 @@ Result<LaunchSpec> with_checkpoint_here(const LaunchSpec& asked, const AttemptDi
   return spec;
 }
 
-/// The one it starts from is where this machine sees it: without it a program would begin anew, and say
-/// nothing. not_found: it is not there.
+/// The one it starts from is where this machine sees it, as it was published: without it a program would
+/// begin anew, and say nothing; with half of it, it would train on something else. not_found: it is not
+/// there. corrupt: it is not what its manifest says.
 Status checkpoint_is_here(const LaunchSpec& spec) {
   std::error_code error;
-  if (spec.latest_checkpoint.empty() || only_lends_slots(spec) ||
-      std::filesystem::exists(spec.latest_checkpoint, error)) {
+  if (spec.latest_checkpoint.empty() || only_lends_slots(spec)) {
     return engine::Done{};
+  }
+  if (std::filesystem::exists(spec.latest_checkpoint, error)) {
+    const Result<trees::Directory> place = trees::Directory::open(spec.latest_checkpoint);
+    const Status whole = place ? verify_checkpoint(*place) : Status(place.error());
+    const bool damaged = !whole && whole.error().code != Errc::unavailable;
+    return whole ? whole
+                 : Error{damaged ? Errc::corrupt : Errc::unavailable,
+                         "its latest checkpoint " + spec.latest_checkpoint +
+                             (damaged ? " is damaged: " : " cannot be read: ") + whole.error().message};
   }
   if (error) {
     return Error{Errc::unavailable, "its latest checkpoint " + spec.latest_checkpoint +
@@ -256,11 +267,15 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
     return made;
   }
   const Result<LaunchSpec> here = with_checkpoint_here(asked, directory);
-  const Status found = here ? checkpoint_is_here(*here) : Status(here.error());
+  const bool was_fetched = jobs::is_remote(asked.latest_checkpoint);  // And compared with its manifest.
+  const Status found = !here         ? Status(here.error())
+                       : was_fetched ? Status(engine::Done{})
+                                     : checkpoint_is_here(*here);
   if (!found) {
     prepared.outage = found.error().code == Errc::unavailable;
-    prepared.checkpoint_gone = found.error().code == Errc::not_found && asked.checkpoint_may_be_gone &&
-                               sees_the_storage_of(asked.latest_checkpoint);
+    const bool not_there = found.error().code == Errc::not_found || found.error().code == Errc::corrupt;
+    prepared.checkpoint_gone =
+        not_there && asked.checkpoint_may_be_gone && sees_the_storage_of(asked.latest_checkpoint);
     return found;
   }
   const LaunchSpec& spec = *here;
@@ -328,6 +343,11 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
     }
     if (at_ml) {
       program.argv = under_ml(directory.ml().string(), std::move(program.argv));
+    }
+  }
+  if (spec.keep_files_mb > 0 && !spec.contract.in_place) {
+    if (const Status stamped = stamp_working_directory(directory); !stamped) {
+      return stamped;
     }
   }
   const LaunchOrder order{.program = std::move(program),

@@ -371,6 +371,9 @@ std::optional<CheckpointReport> told_by(const Directory& directory, const std::s
 
 Status verify_checkpoint(const Directory& place) {
   const Result<CheckpointManifest> manifest = read_manifest(place, manifest_name);
+  if (!manifest && manifest.error().code == Errc::unavailable) {
+    return manifest.error();
+  }
   if (!manifest) {
     return manifest.error().code == Errc::corrupt
                ? Error{Errc::corrupt, "its " + std::string(manifest_name) + " is damaged"}
@@ -381,6 +384,9 @@ Status verify_checkpoint(const Directory& place) {
       continue;  // A link: object stores have none.
     }
     const auto sealed = seal(place, entry.path);
+    if (!sealed && sealed.error().code == Errc::unavailable) {
+      return sealed.error();  // Its place is at fault, and may come back.
+    }
     if (!sealed || sealed->first != entry.bytes || sealed->second != entry.crc32c) {
       return Error{Errc::corrupt, entry.path + " is missing or damaged"};
     }

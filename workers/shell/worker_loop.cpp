@@ -83,6 +83,7 @@ WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions 
       on_end_(std::move(on_end)),
       machine_(identity_of(state, options_), options_.rules,
                engine::Draw(chance(), engine::TrialNumber{}, "retry")),
+      kept_files_(state.directory()),
       contexts_(state.contexts(), boot_id(), options_.most_context_bytes),
       use_(options_.devices),
       background_(loop) {
@@ -265,7 +266,7 @@ void WorkerLoop::settle(const End& end, bool may_leave_a_container) {
   const auto container =
       may_leave_a_container && root ? read_container_record(*root, "container.json") : std::nullopt;
   if (!container) {
-    settle_devices(end);
+    settle_files(end);
     return;
   }
   background_.run(
@@ -276,9 +277,33 @@ void WorkerLoop::settle(const End& end, bool may_leave_a_container) {
             net::log(net::Level::warning,
                      attempt_text(end.key) + " has left a container: " + removed.error().message);
           }
-          settle_devices(end);
+          settle_files(end);
         };
       });
+}
+
+/// Before anybody hears of the end: who does may look for them.
+template <class End>
+void WorkerLoop::settle_files(const End& end) {
+  const std::optional<Keeping> wanted = machine_.keeping(end.key);
+  if (!wanted || wanted->max_bytes == 0) {
+    settle_devices(end);
+    return;
+  }
+  background_.run([this, end, keeping = *wanted, attempt = state_.attempt(end.key),
+                   store = machine_.store()]() -> net::Background::Afterwards {
+    const Result<std::string> kept = kept_files_.take(attempt, end.key, store, keeping);
+    return [this, end, kept] {
+      if (!kept) {
+        net::log(net::Level::warning,
+                 attempt_text(end.key) +
+                     ": the files in its working directory are not kept: " + kept.error().message);
+      } else if (!kept->empty()) {
+        net::log(net::Level::warning, attempt_text(end.key) + ": " + *kept);
+      }
+      settle_devices(end);
+    };
+  });
 }
 
 template <class End>

@@ -45,7 +45,7 @@ ExitReport blamed_on_its_end(const EngineState& state, const LiveAttempt& live, 
     exit.cause = ExitReport::Cause::lost;
   }
   const TrialRecord& trial = trial_of(state, live.key.experiment, live.key.trial);
-  if (exit.cause == ExitReport::Cause::checkpoint_gone && !latest_may_be_gone(state.numbering, trial)) {
+  if (exit.cause == ExitReport::Cause::checkpoint_gone && !has_own_checkpoint(trial)) {
     exit.cause = ExitReport::Cause::could_not_start;
   }
   return exit;

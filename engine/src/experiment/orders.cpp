@@ -68,7 +68,7 @@ AttemptSpec attempt_spec_of(const EngineState& state, const AttemptKey& key, Wor
   if (trial.checkpoints) {
     spec.latest_checkpoint = trial.checkpoints->latest;
     spec.latest_step = trial.checkpoints->latest_step;
-    spec.checkpoint_may_be_gone = latest_may_be_gone(state.numbering, trial);
+    spec.checkpoint_may_be_gone = !trial.checkpoints->latest.empty();
   }
   if (spec.latest_checkpoint.empty() && record.source) {
     spec.latest_checkpoint = record.source->path;

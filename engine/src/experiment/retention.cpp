@@ -124,14 +124,8 @@ void collect_checkpoints(Step& step, ExperimentId id) {
   }
 }
 
-bool latest_may_be_gone(const Numbering& numbering, const TrialRecord& trial) {
-  if (!trial.checkpoints || trial.checkpoints->latest.empty() || numbering.spans().empty()) {
-    return false;
-  }
-  const std::string& path = trial.checkpoints->latest;
-  const std::string name = path.substr(path.rfind('/') + 1);  // LABEL-STEP.
-  const auto label = read_attempt_label(std::string_view(name).substr(0, name.rfind('-')));
-  return !label || label->second == LeaseId{} || numbering.precedes_a_restore(label->second.number());
+bool has_own_checkpoint(const TrialRecord& trial) {
+  return trial.checkpoints && !trial.checkpoints->latest.empty();
 }
 
 void forget_latest_checkpoint(Step& step, ExperimentId id, TrialNumber number) {

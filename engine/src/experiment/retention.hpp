@@ -27,9 +27,8 @@ using CheckpointPlaces = std::set<std::pair<TrialNumber, std::size_t>>;
 /// Nothing of it can be promoted, resumed or reported any more.
 [[nodiscard]] bool is_settled(const TrialRecord& trial) noexcept;
 
-/// Whether the log knew of its latest checkpoint before the store was brought back from an older copy: the
-/// lost part may have deleted it.
-[[nodiscard]] bool latest_may_be_gone(const Numbering& numbering, const TrialRecord& trial);
+/// Without its latest checkpoint it goes on from the one before, or begins anew.
+[[nodiscard]] bool has_own_checkpoint(const TrialRecord& trial);
 
 /// Its checkpoint `path` came, was measured, or is gone: latest and best are said anew.
 void name_checkpoints(KnownCheckpoints& checkpoints, Goal goal);

@@ -346,8 +346,7 @@ void end_gang(Step& step, const AttemptKey& key) {
                     lost && gang.exit.message.empty() ? "a part of it was lost" : gang.exit.message);
   step.emit(GangEnded{key});
   // Not one that was saved since.
-  if (gang.exit.cause == ExitReport::Cause::checkpoint_gone &&
-      latest_may_be_gone(step.state().numbering, trial)) {
+  if (gang.exit.cause == ExitReport::Cause::checkpoint_gone && has_own_checkpoint(trial)) {
     forget_latest_checkpoint(step, key.experiment, key.trial);
   }
   switch (gang.ending) {

@@ -66,6 +66,9 @@ TEST_F(Programs, CheckpointsCanBeginWithTheLatest) {
   begin();
   const AttemptKey key = key_of(0);
   write_text(scratch_.path() / "latest/model", "trained\n");
+  write_text(
+      scratch_.path() / "latest/manifest.json",
+      R"({"what":"hpsearch checkpoint","format":1,"experiment":1,"trial":0,"attempt":1,"step":1,"files":[]})");
   LaunchSpec spec = spec_of(key, shell("cat ${PAI_OUTPUT_CHECKPOINTS}model"));
   spec.latest_checkpoint = (scratch_.path() / "latest").string();
   spec.contract.outputs = {{.name = "checkpoints", .path = "", .pre_download = true}};
@@ -100,6 +103,41 @@ TEST_F(Programs, ACheckpointThatMayBeGoneIsNotTheirFailure) {
   const ExitReport exit = daemon_.wait_for_exit(key);
   EXPECT_EQ(exit.cause, Cause::checkpoint_gone);
   EXPECT_NE(exit.message.find("3-9 is not on this worker's machine"), std::string::npos) << exit.message;
+}
+
+// Half of it would be trained on as if it were all.
+TEST_F(Programs, ADamagedCheckpointIsNotHandedOut) {
+  begin();
+  const std::string manifest =
+      R"({"what":"hpsearch checkpoint","format":1,"experiment":1,"trial":2,"attempt":3,"step":9,"files":)"
+      R"([{"path":"weights","bytes":9,"crc32c":3808858755}]})";  // CRC-32C of "123456789".
+  const fs::path place = scratch_.path() / "checkpoints/1/2/3-9";
+  write_text(scratch_.path() / "checkpoints/1/.hpsearch-store.json", "{}");
+  const std::vector<std::pair<std::string, std::function<void()>>> damages{
+      {"", [] {}},
+      {"is damaged: weights is missing or damaged", [&] { write_text(place / "weights", "123456780"); }},
+      {"is damaged: weights is missing or damaged", [&] { write_text(place / "weights", "1234"); }},
+      {"is damaged: weights is missing or damaged", [&] { fs::remove(place / "weights"); }},
+      {"is damaged: its manifest.json is damaged", [&] { write_text(place / "manifest.json", "{"); }},
+      {"is damaged: it has no manifest.json", [&] { fs::remove(place / "manifest.json"); }},
+  };
+  for (std::uint64_t i = 0; i < damages.size(); ++i) {
+    fs::remove_all(place);
+    write_text(place / "weights", "123456789");
+    write_text(place / "manifest.json", manifest);
+    damages[i].second();
+    for (const bool own : {true, false}) {
+      const AttemptKey key = key_of(2 * i + (own ? 1 : 0));
+      LaunchSpec spec = spec_of(key, shell("exit 3"));
+      spec.latest_checkpoint = place.string();
+      spec.checkpoint_may_be_gone = own;
+      lease(spec);
+      const ExitReport exit = daemon_.wait_for_exit(key);
+      const Cause expected = i == 0 ? Cause::exited : own ? Cause::checkpoint_gone : Cause::could_not_start;
+      EXPECT_EQ(exit.cause, expected) << i << own << exit.message;
+      EXPECT_NE(exit.message.find(damages[i].first), std::string::npos) << exit.message;
+    }
+  }
 }
 
 TEST_F(Programs, WhoDoesNotSeeTheStorageDoesNotSayThatACheckpointIsGone) {

@@ -33,12 +33,11 @@ struct LaunchSpec {
       context_digest;  ///< SHA-256 of the packed context, which the daemon has; "" = it is not packed.
   std::string checkpoint_root;  ///< Published checkpoints go below it; "" = the worker's own default.
   std::map<std::string, std::string>
-      storage_environment;        ///< For rclone, when that is remote (remote_storage).
-  std::string latest_checkpoint;  ///< "" on a fresh start.
-  engine::Units latest_step{};    ///< Length that checkpoint stands for.
-  bool checkpoint_may_be_gone =
-      false;                ///< The part of the log that a restored store lacks may have deleted it.
-  bool warm_start = false;  ///< It is another trial's: its weights count, not its length.
+      storage_environment;              ///< For rclone, when that is remote (remote_storage).
+  std::string latest_checkpoint;        ///< "" on a fresh start.
+  engine::Units latest_step{};          ///< Length that checkpoint stands for.
+  bool checkpoint_may_be_gone = false;  ///< It is the trial's own, which can go on from the one before.
+  bool warm_start = false;              ///< It is another trial's: its weights count, not its length.
   std::map<std::string, std::string> source_environment;  ///< storage_environment of that other trial.
   std::map<std::string, std::string> environment_variables;
   std::map<std::string, std::string> metric_patterns;
@@ -47,6 +46,8 @@ struct LaunchSpec {
   bool despite_leaked_processes =
       false;  ///< What survives in these slots, or ails them, is known, and no reason to wait.
   bool hand_over_log = false;  ///< The daemon keeps its output: what is to be kept is sent there at its end.
+  std::uint64_t keep_files_mb = 0;  ///< Program::keep_files_mb.
+  bool larger_is_better = false;    ///< Of the metric.
   JobContract contract;
   LaunchConfig launch;
   engine::Rendezvous rendezvous;

@@ -43,6 +43,9 @@ struct Program {
   std::string checkpoint_signal;               ///< "SIGUSR1", "SIGUSR2", or "" = none.
   CheckpointStorage checkpoint_storage;
   LogStorage log_storage = LogStorage::daemon;
+  /// Of the files that programs leave in their working directories, in all trials, on one worker; in 10^6
+  /// bytes, 0 = nothing is kept.
+  std::uint64_t keep_files_mb = 500;
   JobContract contract;                 ///< What it asks of the way it is started.
   LaunchConfig launch;                  ///< How its processes find each other.
   bool single_node = false;             ///< Never on several workers, whatever `launch` says.

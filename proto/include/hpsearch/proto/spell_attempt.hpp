@@ -235,6 +235,8 @@ void spell(auto& fields, Is<jobs::LaunchSpec> auto& spec) {
   fields.maybe("progress_timeout_ms", spec.progress_timeout);
   fields.maybe("despite_leaked_processes", spec.despite_leaked_processes);
   fields.maybe("hand_over_log", spec.hand_over_log);
+  fields.maybe("keep_files_mb", spec.keep_files_mb);
+  fields.maybe("larger_is_better", spec.larger_is_better);
   fields.maybe("contract", spec.contract);
   fields.maybe("launch", spec.launch);
   fields.maybe("rendezvous", spec.rendezvous);

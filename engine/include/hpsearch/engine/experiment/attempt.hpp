@@ -72,8 +72,8 @@ struct ExitReport {
     out_of_memory,    ///< The kernel ended it because its memory was used up; `code` is the signal's number.
     lost,             ///< Nobody saw its end: the machine was restarted, say. Not the program's failure.
     no_progress,      ///< The worker ended it because it said nothing for ExperimentConfig::progress_timeout.
-    checkpoint_gone,  ///< It never ran: AttemptSpec::checkpoint_may_be_gone, and it is. Not the program's
-                      ///< failure.
+    checkpoint_gone,  ///< It never ran: the checkpoint to go on from is missing or damaged, and may be
+                      ///< (AttemptSpec::checkpoint_may_be_gone). Not the program's failure.
   };
   Cause cause = Cause::exited;
   int code = 0;
@@ -128,7 +128,7 @@ struct AttemptSpec {
   std::string latest_checkpoint;  ///< "" on a fresh start.
   Units latest_step{};            ///< Length that checkpoint stands for.
   bool checkpoint_may_be_gone =
-      false;  ///< The part of the log that a restored store lacks may have deleted it.
+      false;  ///< It is the trial's own: the trial can do without, from the one before or anew.
   /// Set when that checkpoint is of another experiment's trial: its weights count, not its length.
   std::optional<ExperimentId> warm_start_of;
   bool despite_leaked_processes =

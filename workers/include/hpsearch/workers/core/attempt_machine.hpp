@@ -41,6 +41,13 @@ struct AttemptRules {
   engine::Duration log_within = engine::Duration::seconds(30);  ///< For the daemon to take a log.
 };
 
+/// What is to become of the files that an attempt leaves in its working directory.
+struct Keeping {
+  std::uint64_t max_bytes = 0;  ///< Of all trials of its experiment on this worker.
+  bool larger_is_better = false;
+  std::optional<double> metric;  ///< Its best one, if it reported any.
+};
+
 /// What an attempt wants done, and said to the daemon. Messages may be dropped while there is no session:
 /// each is either repeated by this machine or asked for again by the daemon, but for LogNotKept: nobody waits
 /// for it.
@@ -101,6 +108,11 @@ class AttemptMachine {
   [[nodiscard]] bool runs() const noexcept { return phase_ == Phase::running; }
   [[nodiscard]] engine::Units last_step() const noexcept { return last_step_.value_or(engine::Units{}); }
   [[nodiscard]] engine::Instant silent_since() const noexcept { return silent_since_; }
+  /// What is to become of the files it leaves.
+  [[nodiscard]] Keeping keeping() const noexcept {
+    const bool in_place = spec_.contract.in_place;  // They are where they stay.
+    return {in_place ? 0 : spec_.keep_files_mb * 1'000'000, spec_.larger_is_better, best_metric_};
+  }
   /// The daemon hears its reports and cannot take them now: what is not acknowledged is sent again then.
   void asked_to_wait(engine::Instant until) noexcept { reports_.wait_until(until); }
   /// How often reports were sent again without any acknowledgement in between.
@@ -250,6 +262,7 @@ class AttemptMachine {
   void take_log_back() noexcept;
   void log_over(AttemptOutput& out);
   void notice(Notice::Level level, const std::string& text, AttemptOutput& out) const;
+  void rank(const engine::MetricsReport& report);
   [[nodiscard]] bool names_metric(const engine::MetricsReport& report) const;
   [[nodiscard]] bool decides(const engine::MetricsReport& report) const;
   void after_acknowledgement(AttemptOutput& out);
@@ -302,6 +315,7 @@ class AttemptMachine {
   std::string lost_checkpoint_;  ///< Why the one left at the end could not be published.
   /// Of each metric: what a program prints to its two outputs comes in two orders.
   std::map<std::string, engine::Units, std::less<>> last_steps_;
+  std::optional<double> best_metric_;               ///< Of the searcher, as far as this agent heard.
   std::optional<engine::Units> last_measured_;      ///< Step of the last report with the searcher's metric.
   std::optional<engine::Units> at_length_without_;  ///< Step of a report at the length that lacked it.
   std::optional<engine::Units> first_without_;      ///< Step of the first report of all that lacked it.

@@ -98,6 +98,8 @@ class WorkerMachine {
 
   /// The one whose daemon it obeys; 0 = none yet.
   [[nodiscard]] std::uint64_t store() const noexcept { return known_.cluster; }
+  /// What is to become of the files of an attempt that is held here.
+  [[nodiscard]] std::optional<Keeping> keeping(const engine::AttemptKey& key);
 
  private:
   enum class Session : std::uint8_t { hello, ready, refused };

@@ -48,8 +48,8 @@ void spell(auto& fields, proto::Is<ProcessRecord> auto& record) {
 ///   spool  journal  launch  shim.log  agent.socket
 ///   ml/usercode/  ml/input/config/  ml/input/data/  ml/output/<channel>/
 ///   stdout.log  stderr.log  [stdout.N.log  stderr.N.log]  params.json  process.json  [container.json]
-///   [socket]  [harness/] checkpoint.json work → ml/usercode  checkpoint → ml/output/checkpoints  output →
-///   ml/output
+///   [socket]  [harness/] [context.json] checkpoint.json work → ml/usercode  checkpoint →
+///   ml/output/checkpoints  output → ml/output
 ///
 /// ml/ is the tree that PAI's programs know as /ml. Its usercode is a private copy of the experiment's
 /// context directory and the program's current directory. While there is a spool, the attempt is not over.

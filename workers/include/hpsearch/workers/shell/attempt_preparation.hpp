@@ -35,7 +35,7 @@ struct Prepared {
   engine::Status made = engine::Done{};
   bool outage =
       false;  ///< It was not, because the place of its checkpoints cannot be reached now: nobody's failure.
-  bool checkpoint_gone = false;  ///< It was not, because its checkpoint is not there, and may be gone.
+  bool checkpoint_gone = false;  ///< It was not, because its checkpoint is missing or damaged, and may be.
 };
 [[nodiscard]] Prepared prepare_attempt(const jobs::LaunchSpec& spec, const AttemptDirectory& directory,
                                        const LentMachine& machine, const AttemptSockets& sockets,

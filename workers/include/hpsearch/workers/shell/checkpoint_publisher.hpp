@@ -51,7 +51,7 @@ using proto::manifest_name;
                                                               engine::Units step);
 
 /// Compares a checkpoint's files with its manifest. not_found: there is no manifest. corrupt: a file is
-/// missing, or is another one.
+/// missing, or is another one. unavailable: its place cannot be read now.
 [[nodiscard]] engine::Status verify_checkpoint(const trees::Directory& place);
 
 }  // namespace hpsearch::workers

@@ -24,6 +24,7 @@
 #include "hpsearch/workers/shell/context_cache.hpp"
 #include "hpsearch/workers/shell/device_use.hpp"
 #include "hpsearch/workers/shell/device_watch.hpp"
+#include "hpsearch/workers/shell/kept_files.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
 #include "hpsearch/workers/shell/log_delivery.hpp"
 #include "hpsearch/workers/shell/shim_client.hpp"
@@ -110,6 +111,8 @@ class WorkerLoop {
   template <class End>
   void settle(const End& end, bool may_leave_a_container);
   template <class End>
+  void settle_files(const End& end);
+  template <class End>
   void settle_devices(const End& end);
   template <class End>
   void settle_devices_until(const End& end, engine::Instant until);
@@ -151,6 +154,7 @@ class WorkerLoop {
     net::Watch again;
   };
   std::map<engine::AttemptKey, Preparing> preparing_;
+  KeptFiles kept_files_;
   ContextCache contexts_;
   LogTaker log_taker_;
   std::stop_source end_of_deliveries_;

@@ -13,7 +13,8 @@
 
 namespace hpsearch::workers {
 
-/// A worker's state directory, held for life: lock, worker.json, attempts/, checkpoints/, contexts/, setups/.
+/// A worker's state directory, held for life: lock, worker.json, attempts/, checkpoints/, contexts/, setups/,
+/// trials/.
 class WorkerState {
  public:
   /// Locks the directory (making it first), reads or makes the worker's identity, and counts this start,
@@ -30,6 +31,7 @@ class WorkerState {
   /// corrupt: what is there cannot be read.
   [[nodiscard]] engine::Result<std::vector<engine::SlotDevice>> devices() const;
   [[nodiscard]] engine::Status keep_devices(const std::vector<engine::SlotDevice>& devices) const;
+  [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
   [[nodiscard]] std::filesystem::path attempts() const { return directory_ / "attempts"; }
   [[nodiscard]] std::filesystem::path checkpoints() const { return directory_ / "checkpoints"; }
   [[nodiscard]] std::filesystem::path contexts() const { return directory_ / "contexts"; }
