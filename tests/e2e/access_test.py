@@ -140,7 +140,7 @@ class Access(harness.Case):
         self.begin()
         self.assertIn("tokens.json", self.cluster.daemon.said())
         self.assertEqual(self.over_tcp("/api/v1/status", token)[0], 401)
-        self.assertEqual(self.cluster.get("/api/v1/experiments")["experiments"], [])
+        self.assertEqual(self.cluster.experiments(), [])
         refused = self.hpsearch("token", "create", "--name", "x", "--role", "viewer", "--server", self.cluster.server,
                                 expect=1)
         self.assertIn("tokens.json", refused.stderr)
@@ -153,7 +153,7 @@ class Access(harness.Case):
         self.assertEqual(kept.stat().st_mode & 0o777, 0o600)
         tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": 1, "max_trials": 1})
         self.hpsearch("submit", self.write_experiment(tree))  # To the first one added: it is the current one.
-        self.assertEqual(len(self.cluster.get("/api/v1/experiments")["experiments"]), 1)
+        self.assertEqual(len(self.cluster.experiments()), 1)
         self.hpsearch("token", "list", expect=1)
         self.hpsearch("context", "use", "here")
         self.hpsearch("token", "list")  # Which takes an admin: over the socket.

@@ -203,7 +203,7 @@ class BadSurroundings(harness.Case):
 
         cluster.start_daemon()  # on a disk with room
         cluster.wait_until_up()
-        known = [experiment["id"] for experiment in cluster.get("/api/v1/experiments")["experiments"]]
+        known = [experiment["id"] for experiment in cluster.experiments()]
         self.assertLessEqual(set(acknowledged), set(known))
 
 

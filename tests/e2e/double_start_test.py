@@ -100,7 +100,7 @@ class DoubleStart(harness.Case):
         cluster.kill_daemon()
         cluster.start_daemon()
         cluster.wait_until_up()
-        self.assertEqual([experiment["id"] for experiment in cluster.get("/api/v1/experiments")["experiments"]],
+        self.assertEqual([experiment["id"] for experiment in cluster.experiments()],
                          acknowledged)
         print(f"{len(acknowledged)} acknowledged experiments are there after kill -9", file=sys.stderr)
 
@@ -168,7 +168,7 @@ class DoubleStart(harness.Case):
                 one.popen.wait()
             cluster.start_daemon()
             cluster.wait_until_up()
-            self.assertEqual([experiment["id"] for experiment in cluster.get("/api/v1/experiments")["experiments"]],
+            self.assertEqual([experiment["id"] for experiment in cluster.experiments()],
                              acknowledged_there, f"call {number}")
             cluster.kill_daemon()
         self.assertGreater(served_first, 0)

@@ -103,7 +103,7 @@ class FullDisk(harness.Case):
         for trial in range(4):
             metrics = cluster.metrics(experiment, trial)
             self.assertEqual([report["step"] for report in metrics], list(range(1, 101)), f"reports of trial {trial}")
-        self.assertEqual(len(cluster.get("/api/v1/experiments")["experiments"]), 1, "a refused experiment came to be")
+        self.assertEqual(len(cluster.experiments()), 1, "a refused experiment came to be")
 
 
 if __name__ == "__main__":

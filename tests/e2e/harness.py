@@ -325,24 +325,25 @@ class Cluster:
         self.case.assertEqual(told(), [way])
         print(f"kills by {way}", file=sys.stderr)
 
-    def metrics(self, experiment, trial):
-        """All metrics reports of a trial."""
-        reports, query = [], ""
+    def all_of(self, path, name):
+        """The whole list of that name: the answer has it in pages."""
+        everything, query = [], ""
         while True:
-            page = self.get(f"/api/v1/experiments/{experiment}/trials/{trial}/metrics{query}")
-            reports += page["metrics"]
+            page = self.get(path + query)
+            everything += page[name]
             if page["next"] is None:
-                return reports
+                return everything
             query = f"?after={page['next']}"
 
+    def experiments(self):
+        return self.all_of("/api/v1/experiments", "experiments")
+
+    def metrics(self, experiment, trial):
+        """All metrics reports of a trial."""
+        return self.all_of(f"/api/v1/experiments/{experiment}/trials/{trial}/metrics", "metrics")
+
     def trials(self, experiment_id):
-        trials, query = [], ""
-        while True:
-            page = self.get(f"/api/v1/experiments/{experiment_id}/trials{query}")
-            trials += page["trials"]
-            if page["next"] is None:
-                return trials
-            query = f"?after={page['next']}"
+        return self.all_of(f"/api/v1/experiments/{experiment_id}/trials", "trials")
 
 
 def start_time(pid):

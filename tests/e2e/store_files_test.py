@@ -67,7 +67,7 @@ class StoreFiles(harness.Case):
 
     def judge_stored(self):
         """Everything that was acknowledged is there, once. What was not acknowledged may be there."""
-        experiments = self.cluster.get("/api/v1/experiments")["experiments"]
+        experiments = self.cluster.experiments()
         stored = {experiment["id"]: experiment["name"] for experiment in experiments}
         lost = [(number, name) for number, name in self.acknowledged if stored.get(number) != name]
         self.assertEqual(lost, [], f"{len(lost)} of {len(self.acknowledged)} acknowledged experiments are lost")

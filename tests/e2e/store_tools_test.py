@@ -88,7 +88,7 @@ class StoreTools(harness.Case):
         (cluster.state / "secrets.key").chmod(0o600)
         cluster.start_daemon()
         cluster.wait_until_up()
-        self.assertEqual([experiment["id"] for experiment in cluster.get("/api/v1/experiments")["experiments"]],
+        self.assertEqual([experiment["id"] for experiment in cluster.experiments()],
                          [experiment["id"] for experiment in shown["experiments"]])
         self.assertGreater(cluster.get("/api/v1/status")["daemon_epoch"], 1_000_000)
         # The worker that knew the old daemon obeys the new one, and the searches go on.
