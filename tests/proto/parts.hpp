@@ -80,10 +80,10 @@ auto parts(Is<engine::Rendezvous> auto& x) {
 auto parts(Is<jobs::LaunchSpec> auto& x) {
   auto& [key, trial_id, name, slots, entrypoint, hparams, length, max_length, unit, seed, metric, context,
          digest, root, storage, checkpoint, step, gone, warm, source, environment, patterns, data, timeout,
-         despite, hand_over, contract, launch, rendezvous] = x;
+         despite, hand_over, keep_files, larger, contract, launch, rendezvous] = x;
   return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, max_length, unit, seed, metric,
                   context, digest, root, storage, checkpoint, step, gone, warm, source, environment, patterns,
-                  data, timeout, despite, hand_over, contract, launch, rendezvous);
+                  data, timeout, despite, hand_over, keep_files, larger, contract, launch, rendezvous);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
   auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable, waits] = x;
