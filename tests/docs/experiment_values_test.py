@@ -14,7 +14,6 @@ ONLY_THE_PROGRAM_KNOWS = {
     ("the top", "metrics"): "whether a pattern has a group",
     ("the top", "min_checkpoint_period"): "whether units convert",
     ("the top", "min_validation_period"): "whether units convert",
-    ("shared_fs", "storage_path"): "whether it lies below host_path",
     ("a component", "boot_file"): "that there is an entrypoint too",
     ("a component", "entrypoint"): "that nobody else has one",
     ("a component", "metrics"): "whether a pattern has a group",

@@ -344,9 +344,11 @@ void end_gang(Step& step, const AttemptKey& key) {
   const std::optional<FruitlessEnd> fruitless =
       fruitless_end(trial, step.now(), lost ? gang.ended_by : WorkerId{},
                     lost && gang.exit.message.empty() ? "a part of it was lost" : gang.exit.message);
+  const Units began_at = trial.live->began_at;
   step.emit(GangEnded{key});
   // Not one that was saved since.
-  if (gang.exit.cause == ExitReport::Cause::checkpoint_gone && has_own_checkpoint(trial)) {
+  if (gang.exit.cause == ExitReport::Cause::checkpoint_gone && has_own_checkpoint(trial) &&
+      trial.checkpoints->latest_step == began_at) {
     forget_latest_checkpoint(step, key.experiment, key.trial);
   }
   switch (gang.ending) {

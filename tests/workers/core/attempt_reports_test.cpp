@@ -139,9 +139,9 @@ TEST(Notes, TwoOutputsOfOneProgramMayComeInTwoOrders) {
   for (int step = 1; step <= 3; ++step) {
     talk.report(std::nullopt, step);
   }
-  EXPECT_EQ(talk.notes(), Lines{});
+  EXPECT_EQ(talk.notes(), Lines{"missing"}) << "of the first report";
   talk.report(std::nullopt, 2);
-  EXPECT_EQ(talk.notes(), Lines{"backward"});
+  EXPECT_EQ(talk.notes(), (Lines{"missing", "backward"}));
 }
 
 TEST(Notes, OutputThatComesAllAtOnceAtTheEndIsTold) {
@@ -205,7 +205,8 @@ TEST(Notes, TheFirstReportWithoutTheMetricIsTold) {
   ASSERT_EQ(notices.size(), 1U);
   EXPECT_EQ(
       notices[0].text,
-      "at 1 epochs it reported \"accuracy\"; the search's metric is \"acc\" (did you mean \"accuracy\"?)");
+      "experiment 1 trial 2 attempt 3: at 1 it reported \"accuracy\"; the search's metric is \"acc\" (did "
+      "you mean \"accuracy\"?)");
 }
 
 TEST(Notes, AReportOfTrainingIsExpectedToLackTheMetric) {

@@ -21,9 +21,9 @@ class Credit : public testing::Test {
     return rules;
   }
   void send_reports(const AttemptKey& of, int from, int upto) {
-    const std::string name(180, 'x');
+    const std::string name(161, 'x');
     for (int number = from; number <= upto; ++number) {
-      stage.step(ProgramMessageReceived{of, std::nullopt, R"({"step":1,")" + name + R"(":0.5})",
+      stage.step(ProgramMessageReceived{of, std::nullopt, R"({"step":1,"acc":0.5,")" + name + R"(":0.5})",
                                         static_cast<std::uint64_t>(number)});
     }
   }

@@ -491,7 +491,7 @@ TEST_P(RootlessPrograms, AreHeardToTheEndAndHarmNobody) {
   const AttemptKey key = key_of(0);
   lease(spec_of(key, python("root, tree = '" + directory_of(key).string() + "', '" + tree.string() + "'\n" +
                             GetParam() + R"(
-print(say(type="report", step=1, metrics={"loss": 0.5})))")));
+print(say(type="report", step=1, metrics={"acc": 0.5})))")));
   EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
   EXPECT_EQ(daemon_.reports(key).size(), 2U) << "the report, and the exit";
   EXPECT_TRUE(std::all_of(daemon_.beats.begin(), daemon_.beats.end(), [](const proto::Beat& beat) {
