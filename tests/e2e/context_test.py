@@ -82,13 +82,14 @@ class Context(harness.Case):
         self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED")
         self.assertEqual({trial["restarts"] for trial in self.cluster.trials(experiment)}, {0})
 
-    def test_what_the_daemon_does_not_have_any_more_fails_the_trial(self):
+    def test_what_the_daemon_does_not_have_any_more_pauses_the_search(self):
         self.begin()
         experiment = self.submit()["experiment"]
         for path in (self.cluster.state / "contexts").glob("*"):
             path.unlink()
         self.cluster.start_worker(1)
-        self.assertEqual(self.cluster.wait_until_over(experiment), "FAILED")
+        harness.wait_for(lambda: self.cluster.state_of(experiment) == "PAUSED", "the search to pause itself")
+        self.assertIn("cannot fetch the context", self.cluster.get(f"/api/v1/experiments/{experiment}")["reason"])
         self.assertIn("cannot fetch the context", self.cluster.trials(experiment)[0]["last_failure"])
 
     def test_the_daemon_has_a_limit_of_its_own(self):
