@@ -225,7 +225,7 @@ class JobContract(harness.Case):
 
     def test_outputs_with_a_path_stay_and_are_filled_from_the_attempt_before(self):
         (self.context / "count.sh").write_text("echo x >> \"${PAI_OUTPUT_TRAIN_URL}attempts\"\n"
-                                               "test $HPSEARCH_ATTEMPT -ge 3 || exit 1\n"
+                                               "test $HPSEARCH_ATTEMPT -ge 3 || exit $HPSEARCH_ATTEMPT\n"
                                                "echo 'HPSEARCH {\"step\": 1, \"loss\": 1}'\n")
         tree = {"entrypoint": "sh count.sh", "searcher": {"name": "single", "metric": "loss", "max_length": 1},
                 "outputs": {"train_url": {"path": str(self.folder / "results"), "pre_download": True}}}

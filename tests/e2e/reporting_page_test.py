@@ -68,7 +68,7 @@ class ReportingPage(harness.Case):
         self.assertEqual([note["about"] for note in shown["notes"]], ["backward", "missing"], shown["notes"])
         text = self.run_cli("show", "--state-dir", state).stdout
         self.assertIn("trial 0: it reports 1 epoch after 2 epochs", text)
-        self.assertIn('without reporting "val_loss", the searcher\'s metric; it reports "val_los"', text)
+        self.assertIn('reported "val_los"; the search\'s metric is "val_loss" (did you mean "val_los"?)', text)
 
 
 if __name__ == "__main__":
