@@ -345,7 +345,12 @@ class Account:
         for event in self.events:
             if event["type"] == "report_taken":
                 taken[self.of(event)].append(event["seq"])
-                case.assertEqual(event["report"], said.get((*self.of(event), event["seq"])), "nobody said that")
+                told = dict(said.get((*self.of(event), event["seq"])) or {})
+                stored = event["report"].get("path")
+                if stored and not stored.startswith("/"):  # A store's own places are relative to it.
+                    case.assertTrue(told["path"].endswith("/" + stored), told)
+                    told["path"] = stored
+                case.assertEqual(event["report"], told, "nobody said that")
         for attempt, numbers in taken.items():
             case.assertEqual(numbers, list(range(1, len(numbers) + 1)), f"doubled, or out of order: {attempt}")
         acknowledged = 0

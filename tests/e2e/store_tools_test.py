@@ -122,6 +122,7 @@ class StoreTools(harness.Case):
         cluster.daemon.end(signal.SIGKILL)
         self.run_store("restore", backup, "--to", self.folder / "restored")
         shutil.copy(cluster.state / "secrets.key", self.folder / "restored")
+        shutil.copytree(cluster.state / "checkpoints", self.folder / "restored" / "checkpoints", dirs_exist_ok=True)
         cluster.state = self.folder / "restored"
         cluster.start_daemon()
         cluster.wait_until_up()
