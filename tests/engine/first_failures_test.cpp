@@ -146,6 +146,13 @@ TEST_F(FirstFailures, AtTheirLengthDoNotOnceOneGotThere) {
     fail(cluster.attempts.begin()->first);
   }
   EXPECT_EQ(record().state, ExperimentState::active);
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_EQ(cluster.attempts.size(), 1U) << i;
+    const AttemptKey key = cluster.attempts.begin()->first;
+    cluster.report(key, 1, 0.5);
+    fail(key);
+  }
+  EXPECT_EQ(record().state, ExperimentState::active) << "also behind a first report";
 }
 
 TEST_F(FirstFailures, OfOneWorkerAmongOthersDoNotPauseIt) {
@@ -265,6 +272,7 @@ TEST_F(FirstFailures, AMetricThatComesSeldomIsWaitedFor) {
 TEST_F(FirstFailures, AMetricInASecondReportOfTheStepIsWaitedFor) {
   begin(1, random_config(20, 1));
   const AttemptKey key = cluster.live(id, 0);
+  report_other(key, 9);
   report_other(key, 9);
   cluster.report(key, 9, 0.5);
   EXPECT_EQ(cluster.trial(id, 0).state, TrialState::completed);

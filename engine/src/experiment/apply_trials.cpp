@@ -182,6 +182,7 @@ void apply(const Applier& applier, const TrialEnded& ended) {
   trial.failure_history.reset();
   if (trial.best && (ended.state == TrialState::completed || ended.state == TrialState::stopped)) {
     record.first_failures.over = true;
+    record.first_failures.alike = 0;
   }
   record.ahead.erase(ended.trial);
   note_settled(record, ended.trial);

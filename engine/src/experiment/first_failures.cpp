@@ -124,6 +124,7 @@ void note_length_with(ExperimentRecord& record, const TrialRecord& trial, double
   FirstFailures& first = record.first_failures;
   if (std::isfinite(metric)) {
     first.over = true;
+    first.alike = 0;
   } else if (!trial.best) {
     ++first.not_finite;
   }
@@ -153,7 +154,7 @@ bool fails_for_certain(const EngineState& state, const TrialRecord& trial) {
 
 bool holds_back(const ExperimentRecord& record) {
   const FirstFailures& first = record.first_failures;
-  return !first.over && !first.reported && first.alike > 0 && !record.running.empty() &&
+  return !first.reported && first.alike > 0 && !record.running.empty() &&
          first.alike + record.running.size() >= most_equal_failures;
 }
 
@@ -162,8 +163,7 @@ bool pause_if_all_fail(Step& step, ExperimentId id) {
   const ExperimentRecord& record = state.experiments.at(id);
   const FirstFailures& first = record.first_failures;
   const bool everywhere = first.elsewhere || !others_remain(state, first.worker);
-  if (record.state != ExperimentState::active || first.over || first.alike < most_equal_failures ||
-      !everywhere) {
+  if (record.state != ExperimentState::active || first.alike < most_equal_failures || !everywhere) {
     return false;
   }
   step.emit(ExperimentPaused{
