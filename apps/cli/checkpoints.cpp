@@ -79,6 +79,29 @@ Outcome<Found> find_checkpoints(const Reached& reached, const std::optional<std:
   return found;
 }
 
+/// The checkpoints that an invocation names, and where it found them.
+struct Selection : Found {
+  Which which;
+  Reached reached;
+};
+
+Outcome<Selection> selection_of(const CheckpointOptions& options, About about, Server::Need need,
+                                const Output& output) {
+  Outcome<Which> which = named_in(options, about);
+  if (!which) {
+    return which.failure();
+  }
+  Outcome<Reached> reached = reach_experiment(options.server, which->experiment, need, output);
+  if (!reached) {
+    return reached.failure();
+  }
+  Outcome<Found> found = find_checkpoints(*reached, which->trial, options);
+  if (!found) {
+    return found.failure();
+  }
+  return Selection{std::move(*found), std::move(*which), std::move(*reached)};
+}
+
 /// The one that is wanted of a trial's: of that step, the latest, or the best and else the latest.
 const Value* choose(const Value::List& checkpoints, const CheckpointOptions& options) {
   const Value* chosen = nullptr;
@@ -106,16 +129,7 @@ Failure none_of(const CheckpointOptions& options, const Which& which) {
 }  // namespace
 
 int list_checkpoints(const CheckpointOptions& options, const Output& output) {
-  const Outcome<Which> which = named_in(options, About::either);
-  if (!which) {
-    return output.fail(which.failure());
-  }
-  const Outcome<Reached> reached =
-      reach_experiment(options.server, which->experiment, Server::Need::readable, output);
-  if (!reached) {
-    return output.fail(reached.failure());
-  }
-  Outcome<Found> found = find_checkpoints(*reached, which->trial, options);
+  Outcome<Selection> found = selection_of(options, About::either, Server::Need::readable, output);
   if (!found) {
     return output.fail(found.failure());
   }
@@ -152,28 +166,19 @@ int list_checkpoints(const CheckpointOptions& options, const Output& output) {
 }
 
 int download_checkpoint(const CheckpointOptions& options, const Output& output) {
-  const Outcome<Which> which = named_in(options, About::trial);
-  if (!which) {
-    return output.fail(which.failure());
-  }
-  const Outcome<Reached> reached =
-      reach_experiment(options.server, which->experiment, Server::Need::readable, output);
-  if (!reached) {
-    return output.fail(reached.failure());
-  }
-  const Outcome<Found> found = find_checkpoints(*reached, which->trial, options);
+  const Outcome<Selection> found = selection_of(options, About::trial, Server::Need::readable, output);
   if (!found) {
     return output.fail(found.failure());
   }
   const Value* chosen = choose(found->checkpoints, options);
   if (chosen == nullptr) {
-    return output.fail(none_of(options, *which));
+    return output.fail(none_of(options, found->which));
   }
   const std::string from = text_at(*chosen, "path");
   std::map<std::string, std::string> environment;
   if (jobs::is_remote(from)) {
     Outcome<std::map<std::string, std::string>> found_keys =
-        storage_environment(reached->server, found->experiment);
+        storage_environment(found->reached.server, found->experiment);
     if (!found_keys) {
       return output.fail(found_keys.failure());
     }
@@ -197,16 +202,7 @@ int delete_checkpoints(const CheckpointOptions& options, const Output& output) {
   if (!options.step && !options.all && !names_one(options)) {
     return output.fail(usage_failure("name a checkpoint: --step STEP, --all, or its ID"));
   }
-  const Outcome<Which> which = named_in(options, About::trial);
-  if (!which) {
-    return output.fail(which.failure());
-  }
-  const Outcome<Reached> reached =
-      reach_experiment(options.server, which->experiment, Server::Need::running, output);
-  if (!reached) {
-    return output.fail(reached.failure());
-  }
-  const Outcome<Found> found = find_checkpoints(*reached, which->trial, options);
+  const Outcome<Selection> found = selection_of(options, About::trial, Server::Need::running, output);
   if (!found) {
     return output.fail(found.failure());
   }
@@ -217,11 +213,11 @@ int delete_checkpoints(const CheckpointOptions& options, const Output& output) {
     }
   }
   if (paths.empty()) {
-    return output.fail(none_of(options, *which));
+    return output.fail(none_of(options, found->which));
   }
   const std::size_t count = paths.size();
   const std::string trial = std::to_string(count_at(found->checkpoints.front(), "trial"));
-  const Outcome<Value> answer = reached->server.client().post(
+  const Outcome<Value> answer = found->reached.server.client().post(
       experiment_target(found->experiment, "/trials/" + trial + "/checkpoints/delete"),
       Value::Map{{"paths", std::move(paths)}});
   if (!answer) {

@@ -478,7 +478,7 @@ class CommandLine {
                     "By a column, the smallest first, or -NAME, the largest first; metric: the best first");
     verb.add_option("--limit,--top", given.limit, "At most this many trials")->transform(integer_from(1));
     verb.add_option("--where", given.where,
-                    "Only trials of which this holds: \"lr<0.01 and not optimizer=sgd\"");
+                    "Show only trials that meet this condition, such as \"lr<0.01 and not optimizer=sgd\"");
     verb.add_option("--columns", given.columns,
                     "What to show, separated by commas: hyperparameters, trial, state, metric, at, last,\n"
                     "length, reached, attempts, restarts, slot_seconds, failure");
@@ -503,7 +503,7 @@ class CommandLine {
                             return curves(given_.curves, output);
                           }));
     add_experiment_or_trial(curve);
-    curve.add_option("--top", drawn.top, "The best so many trials (default: 5)")->transform(integer_from(1));
+    curve.add_option("--top", drawn.top, "Draw the best N trials (default: 5)")->transform(integer_from(1));
     curve.add_option("--metric", drawn.metric, "Another metric than the searcher's");
     curve.add_option("--format", drawn.format, "plot, table or csv (default: plot)")
         ->check(CLI::IsMember({"plot", "table", "csv"}));

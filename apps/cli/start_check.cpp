@@ -68,7 +68,7 @@ std::vector<std::string> names_in(const fs::path& directory) {
   return names;
 }
 
-/// "4", "cpu:4" → 4; nothing for what depends on the devices, or is wrong: the worker says so.
+/// "4", "cpu:4" → 4; nothing where devices decide, or where the worker rejects it.
 std::optional<std::uint64_t> slots_of(std::string_view text) {
   constexpr std::string_view processors = "cpu:";
   text.remove_prefix(text.starts_with(processors) ? processors.size() : 0);
@@ -344,7 +344,7 @@ PackedFiles::Found PackedFiles::find(const fs::path& relative) const {
   if (!listing_) {
     auto listing = context::context_files(context_);
     if (!listing) {
-      return Found::packed;  // Whoever packs it says what is wrong with it.
+      return Found::packed;  // Packing fails later, with the reason.
     }
     listing_ = *std::move(listing);
   }

@@ -89,9 +89,9 @@ struct ShowOptions {
 struct TrialsOptions {
   ExperimentOptions experiment;
   std::optional<std::uint64_t> after;  ///< Only those with higher numbers.
-  std::optional<std::uint64_t> limit;  ///< No more than so many; the first ones of the order.
+  std::optional<std::uint64_t> limit;  ///< Shows at most this many, in the order of `sort`.
   std::optional<std::string> sort;   ///< By this column; -NAME: the largest first. "metric": the best first.
-  std::optional<std::string> where;  ///< Only those of which this holds (trial_filter.hpp).
+  std::optional<std::string> where;  ///< Shows trials that meet this condition (trial_filter.hpp).
   std::optional<std::string> columns;  ///< Only these, in their order, separated by commas.
 };
 [[nodiscard]] int trials(const TrialsOptions& options, const Output& output);
@@ -107,7 +107,7 @@ struct CompareOptions {
 struct CurvesOptions {
   ExperimentOptions experiment;
   std::optional<std::uint64_t> trial;  ///< Only this one.
-  std::uint64_t top = 5;               ///< Else the best so many.
+  std::uint64_t top = 5;               ///< Without `trial`: shows this many of the best.
   std::optional<std::string> metric;   ///< Instead of the searcher's.
   std::string format = "plot";         ///< "plot", "table" or "csv".
 };
