@@ -27,7 +27,8 @@ std::string remedy_for(const std::string& cause, const Summary& summary, const S
   if (cause.find("the search's metric is") != std::string::npos) {
     remedy = "let the program report \"" + summary.metric + "\" (a line HPSEARCH {\"step\": 1, \"" +
              summary.metric +
-             "\": 0.5} on its standard output is enough), or name one of its metrics in searcher.metric";
+             "\": 0.5} on its standard output is enough), read it from what the program prints (metrics: {" +
+             summary.metric + ": 'PATTERN WITH {number}'}), or name one of its metrics in searcher.metric";
   } else {
     const std::string context = text_at(input.detail, "context_directory");
     remedy = "start the program by hand" + (context.empty() ? std::string() : " in " + context) +

@@ -79,6 +79,7 @@ class EarlyMistakes(harness.Case):
         said, launches = self.search("print('epoch 1: loss 0.5')\n")
         self.assertLessEqual(launches, 3)
         self.assertIn("reported no metric; the search's metric is \"loss\"", said)
+        self.assertIn("metrics: {loss: 'epoch {step}: loss {number}'}", said)
 
     def test_step_that_stands_still(self):
         said, launches = self.search("""

@@ -182,10 +182,28 @@ void AttemptMachine::take(const LookalikeMessage& said, std::optional<QuestionId
   }
 }
 
+void AttemptMachine::take(const UnreadMessage& said, std::optional<QuestionId> question, Instant now,
+                          AttemptOutput& out) {
+  std::string quoted;  // As YAML: in single quotes these stand twice.
+  for (const char c : said.pattern) {
+    quoted += c == '\'' ? "''" : std::string(1, c);
+  }
+  const bool has_pattern = spec_.metric_patterns.contains(spec_.metric);
+  note(Flaw::unread,
+       "it prints the line " + engine::compact_json(Value(said.line)) + ", " +
+           (has_pattern ? "which the pattern of metrics." + spec_.metric + " doesn't match"
+                        : "and nothing reads the number in it") +
+           "; this in the experiment file does: metrics: {" + spec_.metric + ": '" + quoted + "'}",
+       out);
+  if (question) {
+    answer(*question, now, out);
+  }
+}
+
 void AttemptMachine::note(Flaw flaw, const std::string& text, AttemptOutput& out) {
-  constexpr std::array<const char*, 10> names{"backward",  "sparse",        "missing",   "unreadable",
-                                              "no_number", "misunderstood", "lookalike", "not_finite",
-                                              "standing",  "late"};
+  constexpr std::array<const char*, flaws> names{"backward",  "sparse",        "missing",   "unreadable",
+                                                 "no_number", "misunderstood", "lookalike", "not_finite",
+                                                 "standing",  "late",          "unread"};
   constexpr std::size_t most = 1024;
   const auto which = static_cast<std::size_t>(flaw);
   if (std::exchange(noted_[which], true)) {

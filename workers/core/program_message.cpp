@@ -29,6 +29,7 @@ constexpr std::size_t max_why_bytes = 4 * 1024;
 constexpr std::size_t max_ignored_named = 8;
 constexpr std::size_t max_group_bytes = 64;
 constexpr std::size_t max_quoted_bytes = 80;
+constexpr std::size_t max_line_bytes = 160;
 constexpr std::size_t max_log_bytes = 16 * 1024;
 constexpr std::string_view deciding_group = "validation";
 
@@ -361,6 +362,11 @@ Result<ProgramMessage> parse_stdout_payload(std::string_view payload) {
   if (is_text(lookalike) && is_text(why)) {
     return ProgramMessage{LookalikeMessage{*lookalike->as_text(), *why->as_text()}};
   }
+  const Value* unread = message.find("unread");
+  const Value* pattern = message.find("pattern");
+  if (is_text(unread) && is_text(pattern)) {
+    return ProgramMessage{UnreadMessage{*unread->as_text(), *pattern->as_text()}};
+  }
   const Value* found = message.find("step");
   if (found == nullptr) {
     return wrong(R"("step" is missing; a line looks like HPSEARCH {"step":3,"loss":0.5})");
@@ -432,6 +438,11 @@ std::string metric_payload(const std::string& metric, Units step, double number)
 std::string unreadable_payload(const std::string& metric, std::string_view captured, const std::string& why) {
   return engine::compact_json(Value::Map{
       {"unreadable", metric}, {"captured", beginning_of(captured, max_quoted_bytes)}, {"why", why}});
+}
+
+std::string unread_payload(const UnreadMessage& found) {
+  return engine::compact_json(
+      Value::Map{{"unread", beginning_of(found.line, max_line_bytes)}, {"pattern", found.pattern}});
 }
 
 }  // namespace hpsearch::workers

@@ -350,10 +350,13 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
       return stamped;
     }
   }
+  // Of a gang only rank 0 reports, and the harness reports for its trials.
+  const bool reports_by_itself = spec.rendezvous.rank == 0 && !needs_determined_harness(spec);
   const LaunchOrder order{.program = std::move(program),
                           .report_socket = sockets.report,
                           .agent_socket = sockets.agent,
                           .metric_patterns = spec.metric_patterns,
+                          .metric = reports_by_itself ? spec.metric : "",
                           .first_step = spec.latest_step};
   return write_launch_order(directory.launch(), order);
 }

@@ -160,6 +160,7 @@ Status Shim::launch(LaunchOrder order) {
   if (!order.metric_patterns.empty()) {
     scanner_.emplace(*std::move(scanner));
   }
+  unread_ = UnreadMetric(order.metric);
   pid_ = running->pid;
   checkpoint_signal_ = checkpoint_signal_of(order.program);
   followed_by_ = running->group.empty() ? "process table" : "cgroup";
@@ -284,6 +285,9 @@ void Shim::send_reason_to_agent(const std::string& why) {
 void Shim::heard(ConnectionId connection, std::string_view line) {
   const std::uint64_t question = ++last_question_;
   const Result<ProgramMessage> message = parse_socket_line(line);
+  if (message) {
+    unread_.hear(*message);
+  }
   const auto* remark = message ? std::get_if<RemarkMessage>(&*message) : nullptr;
   if (remark != nullptr) {
     show(*remark);
@@ -340,7 +344,7 @@ bool Shim::read_output(Output& output) {
 
 void Shim::look_for_lines(Output& output, std::string_view bytes) {
   const auto line = [this, &output](std::string_view text) { take_line(output, text); };
-  if (scanner_) {
+  if (scanner_ || !unread_.done()) {
     output.lines.feed(bytes, line);
   } else {
     output.lines.feed_lines_with(report_word, bytes, line);
@@ -360,8 +364,7 @@ void Shim::catch_up_soon(Output& output) {
 void Shim::take_line(const Output& output, std::string_view line) {
   if (&output == &out_) {
     if (const auto payload = stdout_payload(line)) {
-      record(JournalMessageReceived{0, false, std::string(*payload)},
-             thinning_.spares(parse_stdout_payload(*payload)));
+      take_payload(std::string(*payload));
       return;
     }
   }
@@ -374,9 +377,25 @@ void Shim::take_line(const Output& output, std::string_view line) {
   }
   if (scanner_) {
     for (std::string& payload : scanner_->scan(line)) {
-      const bool droppable = thinning_.spares(parse_stdout_payload(payload));
-      record(JournalMessageReceived{0, false, std::move(payload)}, droppable);
+      take_payload(std::move(payload));
     }
+  }
+  unread_.look_at(line);
+  tell_unread(/*ended=*/false);
+}
+
+void Shim::take_payload(std::string payload) {
+  const Result<ProgramMessage> message = parse_stdout_payload(payload);
+  if (message) {
+    unread_.hear(*message);
+  }
+  const bool droppable = thinning_.spares(message);
+  record(JournalMessageReceived{0, false, std::move(payload)}, droppable);
+}
+
+void Shim::tell_unread(bool ended) {
+  if (const std::optional<UnreadMessage> found = unread_.take_finding(ended)) {
+    record(JournalMessageReceived{0, false, unread_payload(*found)}, false);
   }
 }
 
@@ -396,6 +415,7 @@ void Shim::program_ended(const ProgramEnd& end) {
     output->log->catch_up();
   }
   socket_->drain();
+  tell_unread(/*ended=*/true);
   std::string tail = err_.log->last_lines(log_tail_bytes);
   if (blank(tail)) {
     tail = out_.log->last_lines(log_tail_bytes);

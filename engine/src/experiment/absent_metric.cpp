@@ -28,8 +28,9 @@ std::vector<std::string> words_of(std::string_view name) {
   return words;
 }
 
-/// The same words, of which some are short for others: val_acc and validation_accuracy.
-bool abbreviates(std::string_view a, std::string_view b) {
+}  // namespace
+
+bool names_the_same_metric(std::string_view a, std::string_view b) {
   const std::vector<std::string> of_a = words_of(a);
   const std::vector<std::string> of_b = words_of(b);
   return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
@@ -38,11 +39,9 @@ bool abbreviates(std::string_view a, std::string_view b) {
                     });
 }
 
-}  // namespace
-
 std::string_view meant_metric(std::span<const std::string_view> reported, std::string_view metric) {
   for (const std::string_view name : reported) {
-    if (abbreviates(name, metric)) {
+    if (names_the_same_metric(name, metric)) {
       return name;
     }
   }

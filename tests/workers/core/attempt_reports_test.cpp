@@ -261,6 +261,17 @@ TEST(Notes, ALineThatLooksLikeAReportIsTold) {
   EXPECT_EQ(talk.notes(), Lines{"lookalike"});
 }
 
+TEST(Notes, ALineThatNothingReadsIsToldWithThePatternThatReadsIt) {
+  Conversation talk = Conversation::running();
+  talk.tell(std::nullopt,
+            unread_payload({.line = "it's epoch 1 acc=0.5", .pattern = "it's epoch {step} acc={number}"}));
+  const std::vector<engine::NoteReport> notes = talk.whole_notes();
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes.front().about, "unread");
+  EXPECT_NE(notes.front().text.find("'it''s epoch {step} acc={number}'}"), std::string::npos)
+      << notes.front().text;
+}
+
 TEST(Notes, WhatIsNoNumberIsTold) {
   Conversation talk = Conversation::running();
   talk.report(first, 1, R"("acc":1,"name":"x")");

@@ -175,16 +175,23 @@ class Conversation {
 
   /// The kinds of notes among all reports so far, none of which is acknowledged.
   std::vector<std::string> notes() {
-    attempt_.session_lost();
     std::vector<std::string> kinds;
+    for (const engine::NoteReport& note : whole_notes()) {
+      kinds.push_back(note.about);
+    }
+    return kinds;
+  }
+  std::vector<engine::NoteReport> whole_notes() {
+    attempt_.session_lost();
+    std::vector<engine::NoteReport> notes;
     for (const proto::Reports& batch : sent()) {
       for (const Report& report : batch.reports) {
         if (const auto* note = std::get_if<engine::NoteReport>(&report)) {
-          kinds.push_back(note->about);
+          notes.push_back(*note);
         }
       }
     }
-    return kinds;
+    return notes;
   }
 
   /// The exit report, once it is the last thing to send.

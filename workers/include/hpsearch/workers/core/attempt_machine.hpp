@@ -204,6 +204,8 @@ class AttemptMachine {
             AttemptOutput& out);
   void take(const InvalidHparamsMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
+  void take(const UnreadMessage& said, std::optional<QuestionId> question, engine::Instant now,
+            AttemptOutput& out);
   void take(const LookalikeMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
   void take(const UnreadableMessage& said, std::optional<QuestionId> question, engine::Instant now,
@@ -220,8 +222,10 @@ class AttemptMachine {
     lookalike,
     not_finite,
     standing,
-    late
+    late,
+    unread
   };
+  static constexpr std::size_t flaws = static_cast<std::size_t>(Flaw::unread) + 1;
   void note(Flaw flaw, const std::string& text, AttemptOutput& out);
   void judge_step(const engine::MetricsReport& report, AttemptOutput& out);
   void judge_passing(const engine::MetricsReport& report, AttemptOutput& out);
@@ -322,7 +326,7 @@ class AttemptMachine {
   bool measured_finite_ = false;
   std::uint64_t standing_ = 0;                ///< Reports of its metric in a row …
   std::optional<engine::Units> standing_at_;  ///< … at this step.
-  std::array<bool, 10> noted_{};              ///< By Flaw.
+  std::array<bool, flaws> noted_{};           ///< By Flaw.
   PrintedSteps printed_;                      ///< None after a takeover: when they came is not known.
   bool noticed_thinning_ = false;
 

@@ -43,12 +43,17 @@ struct LookalikeMessage {
   std::string line;
   std::string why;
 };
+/// A line that has the search's metric, which nothing reports.
+struct UnreadMessage {
+  std::string line;
+  std::string pattern;  ///< Reads such lines.
+};
 /// These hyperparameters cannot work.
 struct InvalidHparamsMessage {
   std::string why;
 };
 using ProgramMessage = std::variant<MetricsMessage, CheckpointMessage, RemarkMessage, InvalidHparamsMessage,
-                                    UnreadableMessage, LookalikeMessage>;
+                                    UnreadableMessage, LookalikeMessage, UnreadMessage>;
 
 /// Reads one line of the socket: {"type":"report","step":3,"metrics":{"val_acc":0.91}}, "checkpoint",
 /// "progress", "log" or "invalid_hyperparameters". NaN, Infinity and -Infinity are numbers, as Python's json
@@ -75,9 +80,11 @@ inline constexpr std::string_view stdout_word = "HPSEARCH ";
 [[nodiscard]] engine::Result<engine::Units> captured_step(std::string_view captured,
                                                           std::string_view behind = {});
 
-/// Payloads for what a pattern found: MetricsMessage with one metric, or UnreadableMessage.
+/// Payloads of the shim's own: for what a pattern found (MetricsMessage with one metric, or
+/// UnreadableMessage), and for what none did.
 [[nodiscard]] std::string metric_payload(const std::string& metric, engine::Units step, double number);
 [[nodiscard]] std::string unreadable_payload(const std::string& metric, std::string_view captured,
                                              const std::string& why);
+[[nodiscard]] std::string unread_payload(const UnreadMessage& found);
 
 }  // namespace hpsearch::workers

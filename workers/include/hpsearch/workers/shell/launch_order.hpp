@@ -17,6 +17,7 @@ struct LaunchOrder {
   std::string report_socket;  ///< Where the program reports.
   std::string agent_socket;   ///< Where agents find the shim.
   std::map<std::string, std::string> metric_patterns;
+  std::string metric;  ///< The search's, if this program should report it; "" otherwise.
   engine::Units first_step{};
 };
 
@@ -25,6 +26,7 @@ void spell(auto& fields, proto::Is<LaunchOrder> auto& order) {
   fields.bytes("report_socket", order.report_socket);
   fields.bytes("agent_socket", order.agent_socket);
   fields.bytes("metric_patterns", order.metric_patterns);
+  fields.bytes("metric", order.metric);
   fields("first_step", order.first_step);
 }
 

@@ -22,6 +22,7 @@
 #include "hpsearch/workers/shell/program_log.hpp"
 #include "hpsearch/workers/shell/program_pipe.hpp"
 #include "hpsearch/workers/shell/report_socket.hpp"
+#include "hpsearch/workers/shell/unread_metric.hpp"
 
 namespace hpsearch::workers {
 
@@ -78,6 +79,8 @@ class Shim {
   void catch_up_soon(Output& output);
   void take_line(const Output& output, std::string_view line);
   [[nodiscard]] bool is_below_length(const engine::Result<ProgramMessage>& message) const;
+  void take_payload(std::string payload);
+  void tell_unread(bool ended);
   void program_ended(const ProgramEnd& end);
 
   void record(JournalRecord record, bool droppable);
@@ -116,6 +119,7 @@ class Shim {
   Output out_;
   Output err_;
   std::optional<MetricScanner> scanner_;
+  UnreadMetric unread_{""};
   bool lookalike_told_ = false;  ///< A line that looks like a report and is none.
   pid_t pid_ = 0;
   int checkpoint_signal_ = 0;  ///< 0 = the experiment wants none.
