@@ -106,8 +106,8 @@ bool reads(const std::string& text, std::string_view line, const Numbered& metri
     return false;
   }
   const std::optional<MetricPattern::Found> found = pattern->find(line);
-  return found && found->value.data() == metric.number.data() && found->step.has_value() == step.has_value() &&
-         (!step || found->step->data() == step->number.data());
+  return found && found->value.data() == metric.number.data() &&
+         found->step.has_value() == step.has_value() && (!step || found->step->data() == step->number.data());
 }
 
 }  // namespace

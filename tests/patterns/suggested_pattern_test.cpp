@@ -28,7 +28,8 @@ TEST(SuggestedPattern, ReadsTheNumberAndTheStepFromLinesAsProgramsPrintThem) {
       {"Epoch [3/30], Loss: 0.5", "loss", "Epoch \\[{step}.*Loss: {number}", "0.5", "3"},
       {"Epoch 3/30 - Val Acc: 91.5%", "val_accuracy", "Epoch {step}.*Val Acc: {number}", "91.5%", "3"},
       {"[7]\tvalid-rmse:1.5", "valid_rmse", "^\\[{step}\\]\\tvalid-rmse:{number}", "1.5", "7"},
-      {"{\"epoch\": 2, \"val_loss\": 1e-3}", "val_loss", "epoch\": {step}, \"val_loss\": {number}", "1e-3", "2"},
+      {"{\"epoch\": 2, \"val_loss\": 1e-3}", "val_loss", "epoch\": {step}, \"val_loss\": {number}", "1e-3",
+       "2"},
       {"Test accuracy: 0.93", "test_accuracy", "Test accuracy: {number}", "0.93", ""},
       {"INFO step=5 valid_loss=nan", "valid_loss", "step={step} valid_loss={number}", "nan", "5"},
   };

@@ -4,9 +4,9 @@
 #include <utility>
 #include <variant>
 
-#include "hpsearch/proto/utf8.hpp"
 #include "hpsearch/engine/experiment/absent_metric.hpp"
 #include "hpsearch/patterns/suggested_pattern.hpp"
+#include "hpsearch/proto/utf8.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 
 namespace hpsearch::workers {
@@ -19,10 +19,10 @@ constexpr std::size_t enough_matches = 20;
 
 void UnreadMetric::hear(const ProgramMessage& message) {
   const auto* metrics = std::get_if<MetricsMessage>(&message);
-  done_ = done_ || (metrics != nullptr && std::any_of(metrics->metrics.begin(), metrics->metrics.end(),
-                                                      [this](const auto& one) {
-                                                        return engine::names_the_same_metric(one.first, metric_);
-                                                      }));
+  done_ = done_ || (metrics != nullptr &&
+                    std::any_of(metrics->metrics.begin(), metrics->metrics.end(), [this](const auto& one) {
+                      return engine::names_the_same_metric(one.first, metric_);
+                    }));
 }
 
 void UnreadMetric::look_at(std::string_view line) {

@@ -22,7 +22,7 @@ class UnreadMetric {
   [[nodiscard]] bool done() const noexcept { return done_; }
   /// What the program reported: a metric with the same words ends the search for it, since it is read then.
   void hear(const ProgramMessage& message);
-  void look_at(std::string_view line);       ///< One that is no report. Cost: linear in its length.
+  void look_at(std::string_view line);  ///< One that is no report. Cost: linear in its length.
 
   /// What to tell the agent, once: after the 20th such line, or when the program `ended`. A program may print
   /// a value before it reports it.
