@@ -12,6 +12,13 @@ void LineMap::add_member(std::string key, LineMap lines) {
   members_.push_back(Member{std::move(key), std::move(lines)});
 }
 
+LineMap LineMap::member(std::string_view key) const {
+  const auto place =
+      std::lower_bound(members_.begin(), members_.end(), key,
+                       [](const Member& one, std::string_view wanted) { return one.key < wanted; });
+  return place != members_.end() && place->key == key ? place->lines : LineMap();
+}
+
 std::size_t LineMap::line_of(std::string_view path) const {
   const LineMap* at = this;
   while (!path.empty()) {

@@ -19,6 +19,10 @@ class LineMap {
 
   [[nodiscard]] std::size_t line() const noexcept { return line_; }
 
+  /// Of a member of this map, or an item of this list; empty when there is none.
+  [[nodiscard]] LineMap member(std::string_view key) const;
+  [[nodiscard]] LineMap item(std::size_t at) const { return at < items_.size() ? items_[at] : LineMap(); }
+
   // --- for the reader that builds it ---
 
   void set_line(std::size_t line) noexcept { line_ = line; }

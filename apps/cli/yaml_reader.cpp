@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <map>
+#include <set>
 #include <sstream>
 #include <variant>
 
@@ -44,28 +47,39 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnDocumentEnd() override {}
 
-  void OnAnchor(const YAML::Mark& mark, const std::string& name) override {
-    stop(line_of(mark), path(), "has the anchor &" + shortened(name),
-         "no anchors or aliases; repeat the value");
-  }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
-    stop(line_of(mark), path(), "is an alias", "no anchors or aliases; repeat the value");
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const std::size_t line = line_of(mark);
+    if (needs_key()) {
+      stop(line, path(), "has an alias as a key", "a word");
+    }
+    const auto found = anchored_.find(anchor);
+    if (found == anchored_.end()) {
+      stop(line, path(), "is an alias of a value that it is part of", "an alias of a value that ends before");
+    }
+    const Anchored& value = found->second;
+    if (open_.size() + value.depth > limits_.depth) {
+      stop(line, path(), "is nested more than " + std::to_string(limits_.depth) + " deep", "less");
+    }
+    count_nodes(value.nodes, line);
+    count_bytes(value.bytes, line);
+    take_value(value.value, line, value.lines, value.depth);
   }
 
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
-    count_node(line_of(mark));
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    count_nodes(1, line_of(mark));
     if (needs_key()) {
       add_problem(line_of(mark), path(), "has an empty key", "a word, quoted if it is null");
       take_key("null", line_of(mark));
       return;
     }
-    take_value(Value(), line_of(mark));
+    take_scalar(Value(), line_of(mark), anchor, 0);
   }
 
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     const std::size_t line = line_of(mark);
-    count_node(line);
+    count_nodes(1, line);
+    count_bytes(text.size(), line);
     check_tag(line, tag);
     if (text.size() > limits_.scalar_bytes) {
       stop(line, path(), "is a text of " + std::to_string(text.size()) + " bytes",
@@ -76,41 +90,42 @@ class TreeBuilder final : public YAML::EventHandler {
       stop(line, path(), "starts with a quote that is never closed", "");
     }
     if (needs_key()) {
-      if (plain && text == "<<") {
-        add_problem(line, path(), "has a merge key (<<)", "no merge keys; repeat the fields");
-      }
       take_key(text, line);
+      open_.back().entries.back().merges = plain && text == "<<";
+      keep_scalar(Value(text), line, anchor, text.size());
       return;
     }
     if (!plain) {
-      take_value(Value(text), line);
+      take_scalar(Value(text), line, anchor, text.size());
       return;
     }
     std::variant<Value, Refusal> resolved = resolve_plain(text);
     if (const auto* refusal = std::get_if<Refusal>(&resolved)) {
       add_problem(line, path(), refusal->what, refusal->allowed);
-      take_value(Value(text), line);
+      take_scalar(Value(text), line, anchor, text.size());
     } else {
-      take_value(std::get<Value>(std::move(resolved)), line);
+      take_scalar(std::get<Value>(std::move(resolved)), line, anchor, text.size());
     }
   }
 
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value /*style*/) override {
-    open(line_of(mark), tag, /*is_map=*/false);
+    open(line_of(mark), tag, anchor, /*is_map=*/false);
   }
   void OnSequenceEnd() override {
     Frame done = close();
-    take_value(Value(std::move(done.items)), done.lines.line(), std::move(done.lines));
+    Value list(std::move(done.items));
+    take_collection(std::move(list), std::move(done));
   }
 
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value /*style*/) override {
-    open(line_of(mark), tag, /*is_map=*/true);
+    open(line_of(mark), tag, anchor, /*is_map=*/true);
   }
   void OnMapEnd() override {
     const std::string where = path_of_open();
     Frame done = close();
+    merge(done.entries, where);
     std::stable_sort(done.entries.begin(), done.entries.end(),
                      [](const Entry& a, const Entry& b) { return a.key < b.key; });
     // Sorted first: Members grows at its end then, which is what it does quickly.
@@ -126,7 +141,7 @@ class TreeBuilder final : public YAML::EventHandler {
       done.lines.add_member(entry.key, std::move(entry.lines));
       before = &entry;
     }
-    take_value(Value(std::move(map)), done.lines.line(), std::move(done.lines));
+    take_collection(Value(std::move(map)), std::move(done));
   }
 
   [[nodiscard]] bool has_root() const noexcept { return root_.has_value(); }
@@ -142,9 +157,22 @@ class TreeBuilder final : public YAML::EventHandler {
     std::size_t line = 0;
     Value value;
     LineMap lines;
+    bool merges = false;  // Its key is the merge key.
+  };
+  /// What an anchor marks: an alias is a copy of it.
+  struct Anchored {
+    Value value;
+    LineMap lines;
+    std::size_t depth = 0;
+    std::size_t nodes = 0;
+    std::size_t bytes = 0;
   };
   struct Frame {
     bool is_map = false;
+    YAML::anchor_t anchor = YAML::NullAnchor;
+    std::size_t depth = 0;  // Of what is in it, itself included.
+    std::size_t nodes = 0;  // Read before it …
+    std::size_t bytes = 0;  // … and their texts.
     Value::List items;
     std::vector<Entry> entries;
     bool has_key = false;  // The last entry waits for its value.
@@ -218,9 +246,74 @@ class TreeBuilder final : public YAML::EventHandler {
     throw Stop{};
   }
 
-  void count_node(std::size_t line) {
-    if (++nodes_ > limits_.nodes) {
-      stop(line, "", "the file has more than " + std::to_string(limits_.nodes) + " values", "fewer");
+  void count_nodes(std::size_t more, std::size_t line) {
+    nodes_ += more;
+    if (nodes_ > limits_.nodes) {
+      stop(line, "",
+           "the file has more than " + std::to_string(limits_.nodes) + " values, aliases written out",
+           "fewer");
+    }
+  }
+
+  void count_bytes(std::size_t more, std::size_t line) {
+    bytes_ += more;
+    if (bytes_ > limits_.text_bytes) {
+      stop(line, "",
+           "the values of the file have more than " + std::to_string(limits_.text_bytes) +
+               " bytes, aliases written out",
+           "fewer");
+    }
+  }
+
+  /// A copy is kept: it counts too, or anchors within anchors would cost a copy for each level.
+  void keep(YAML::anchor_t anchor, Anchored value, std::size_t line) {
+    kept_nodes_ += value.nodes;
+    if (kept_nodes_ > limits_.nodes) {
+      stop(line, "", "the anchors of the file mark more than " + std::to_string(limits_.nodes) + " values",
+           "fewer");
+    }
+    anchored_.insert_or_assign(anchor, std::move(value));
+  }
+
+  void keep_scalar(const Value& value, std::size_t line, YAML::anchor_t anchor, std::size_t bytes) {
+    if (anchor != YAML::NullAnchor) {
+      keep(anchor, {value, LineMap(), 0, 1, bytes}, line);
+    }
+  }
+
+  /// Puts the members of merged maps in place of the merge key, unless they stand in this map already.
+  void merge(std::vector<Entry>& entries, const std::string& where) {
+    const auto found = std::find_if(entries.begin(), entries.end(), [](const Entry& e) { return e.merges; });
+    if (found == entries.end()) {
+      return;
+    }
+    const Entry merging = std::move(*found);
+    entries.erase(found);
+    std::set<std::string, std::less<>> taken;
+    for (const Entry& entry : entries) {
+      taken.insert(entry.key);
+      if (entry.merges) {
+        add_problem(
+            entry.line, joined(where, entry.key), "stands twice",
+            "once, with a list of maps; it stands on line " + std::to_string(merging.line) + " already");
+      }
+    }
+    const Value::List* list = merging.value.as_list();
+    for (std::size_t i = 0; i < (list != nullptr ? list->size() : 1); ++i) {
+      const Value& from = list != nullptr ? (*list)[i] : merging.value;
+      const Value::Map* map = from.as_map();
+      if (map == nullptr) {
+        add_problem(merging.line, joined(where, "<<"), "merges what is no map", "a map, or a list of maps");
+        continue;
+      }
+      const LineMap lines = list != nullptr ? merging.lines.item(i) : merging.lines;
+      for (const auto& [key, value] : *map) {
+        if (taken.insert(key).second) {
+          LineMap there = lines.member(key);
+          const std::size_t line = there.line();
+          entries.push_back(Entry{key, line, value, std::move(there)});
+        }
+      }
     }
   }
 
@@ -231,8 +324,9 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
-  void open(std::size_t line, const std::string& tag, bool is_map) {
-    count_node(line);
+  void open(std::size_t line, const std::string& tag, YAML::anchor_t anchor, bool is_map) {
+    const std::size_t before = nodes_;
+    count_nodes(1, line);
     if (needs_key()) {
       stop(line, path(), is_map ? "has a map as a key" : "has a list as a key", "a word");
     }
@@ -242,6 +336,10 @@ class TreeBuilder final : public YAML::EventHandler {
     }
     Frame frame;
     frame.is_map = is_map;
+    frame.anchor = anchor;
+    frame.depth = 1;
+    frame.nodes = before;
+    frame.bytes = bytes_;
     frame.lines.set_line(line);
     open_.push_back(std::move(frame));
   }
@@ -258,7 +356,20 @@ class TreeBuilder final : public YAML::EventHandler {
     frame.has_key = true;
   }
 
-  void take_value(Value value, std::size_t line, LineMap lines = {}) {
+  void take_scalar(Value value, std::size_t line, YAML::anchor_t anchor, std::size_t bytes) {
+    keep_scalar(value, line, anchor, bytes);
+    take_value(std::move(value), line, {}, 0);
+  }
+
+  void take_collection(Value value, Frame done) {
+    const std::size_t line = done.lines.line();
+    if (done.anchor != YAML::NullAnchor) {
+      keep(done.anchor, {value, done.lines, done.depth, nodes_ - done.nodes, bytes_ - done.bytes}, line);
+    }
+    take_value(std::move(value), line, std::move(done.lines), done.depth);
+  }
+
+  void take_value(Value value, std::size_t line, LineMap lines, std::size_t depth) {
     lines.set_line(line);
     if (open_.empty()) {
       root_ = std::move(value);
@@ -266,6 +377,7 @@ class TreeBuilder final : public YAML::EventHandler {
       return;
     }
     Frame& frame = open_.back();
+    frame.depth = std::max(frame.depth, depth + 1);
     if (frame.is_map) {
       Entry& entry = frame.entries.back();
       lines.set_line(entry.line);  // A member stands where its key stands.
@@ -284,7 +396,10 @@ class TreeBuilder final : public YAML::EventHandler {
   std::vector<Frame> open_;
   std::optional<Value> root_;
   LineMap root_lines_;
+  std::map<YAML::anchor_t, Anchored> anchored_;
   std::size_t nodes_ = 0;
+  std::size_t bytes_ = 0;       // Of their texts.
+  std::size_t kept_nodes_ = 0;  // In anchored_.
   std::size_t documents_ = 0;
 };
 

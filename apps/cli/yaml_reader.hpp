@@ -18,6 +18,7 @@ struct FileLimits {
   std::size_t depth = 32;
   std::size_t nodes = 100'000;
   std::size_t scalar_bytes = 64 * 1024;
+  std::size_t text_bytes = 4 * 1024 * 1024;  ///< Of all values, aliases written out.
 };
 
 /// A problem and the line of the file it stands on; 0 when it has no line.
@@ -40,9 +41,12 @@ struct ReadText {
 /// - Plain scalars are null (null, ~ and nothing at all) or what resolve_plain makes of them. `yes` and `no`
 ///   are text; the engine takes them for booleans where it expects one.
 /// - Quoted and block scalars are always text.
-/// - Refused, each with its line: anchors, aliases, tags, merge keys, more than one document, keys that stand
-///   twice or are no plain words, .inf and .nan, numbers that do not fit, control characters, bytes that are
-///   not UTF-8, and whatever passes a limit.
+/// - An alias stands for a copy of what its anchor marks, and `<<` takes the members of a map, or of a list
+/// of
+///   maps, that stand nowhere else in its own map; the first map of a list wins. Limits count the copies.
+/// - Refused, each with its line: tags, more than one document, keys that stand twice or are no plain words,
+///   .inf and .nan, numbers that do not fit, control characters, bytes that are not UTF-8, and whatever
+///   passes a limit.
 [[nodiscard]] ReadText read_experiment_text(std::string_view text, const FileLimits& limits = {});
 
 /// "file:line: path: what (allowed)", without what is missing.

@@ -128,11 +128,14 @@ TEST(YamlText, JsonIsYaml) {
 
 TEST(YamlText, RefusesWhatBombsAreMadeOf) {
   const std::pair<const char*, const char*> table[] = {
-      {"a: &x 1\nb: *x\n", "f:1: a: has the anchor &x"},
-      {"a: 1\nb: *x\n", "f:2: "},
+      {"a: 1\nb: *x\n", "f:2: is not YAML: the referenced anchor is not defined"},
+      {"a: 1\nb: &x [1, *x]\n", "f:2: b[1]: is an alias of a value that it is part of"},
+      {"a: &x b\nc: 1\n*x : 2\n", "f:3: has an alias as a key"},
       {"a: 1\nb: !!str 2\n", "f:2: b: has the tag tag:yaml.org,2002:str"},
       {"a: 1\nb: !secret {c: 1}\n", "f:2: b: has the tag !secret"},
-      {"a:\n  <<: {b: 1}\n", "f:2: a: has a merge key"},
+      {"a:\n  <<: 1\n", "f:2: a.<<: merges what is no map (a map, or a list of maps)"},
+      {"a:\n  <<: [{b: 1}, 2]\n", "f:2: a.<<: merges what is no map"},
+      {"a:\n  <<: {b: 1}\n  <<: {c: 1}\n", "f:3: a.<<: stands twice (once, with a list of maps"},
       {"a: 1\n---\nb: 2\n", "f:2: a second document begins here"},
       {"a: 1\nb: 2\na: 3\n", "f:3: a: stands twice (once; it stands on line 1 already)"},
       {"h:\n  x: {a: 1,\n   a: 2}\n", "f:3: h.x.a: stands twice"},
@@ -144,6 +147,58 @@ TEST(YamlText, RefusesWhatBombsAreMadeOf) {
   for (const auto& [text, expected] : table) {
     EXPECT_THAT(read(text), HasSubstr(expected)) << text;
   }
+}
+
+TEST(YamlText, AliasesAreCopies) {
+  EXPECT_EQ(read("a: &x 1e3\nb: *x\nc: &y {d: [*x, &z '5']}\ne: [*y, *z]\n"),
+            R"({"a":1000.0,"b":1000.0,"c":{"d":[1000.0,"5"]},"e":[{"d":[1000.0,"5"]},"5"]})");
+  EXPECT_EQ(read("a: &x 1\nb: &x 2\nc: *x\n"), R"({"a":1,"b":2,"c":2})") << "the last one counts";
+  EXPECT_EQ(read("&k a: 1\nb: *k\n"), R"({"a":1,"b":"a"})");
+}
+
+TEST(YamlText, MergeKeysTakeWhatIsNotThere) {
+  EXPECT_EQ(read("x: &x {b: 1, c: 1}\ny: &y {c: 2, d: 2}\nz:\n  d: 3\n  <<: [*x, *y]\n"),
+            R"({"x":{"b":1,"c":1},"y":{"c":2,"d":2},"z":{"b":1,"c":1,"d":3}})");
+  EXPECT_EQ(read("x: &x {b: 1}\ny: &y {<<: *x, c: 2}\nz: {<<: *y}\n"),
+            R"({"x":{"b":1},"y":{"b":1,"c":2},"z":{"b":1,"c":2}})");
+  EXPECT_EQ(read("a: {'<<': 1}\n"), R"({"a":{"<<":1}})") << "quoted, it is a key like others";
+}
+
+TEST(YamlText, ProblemsOfCopiesAreOnTheLineOfTheirAnchor) {
+  const ReadText got = read_experiment_text("a: &x\n  b: 1\n  c: 2\nd:\n  <<: *x\n  e: *x\n");
+  ASSERT_TRUE(got.tree && got.problems.empty());
+  EXPECT_EQ(got.lines.line_of("d.c"), 3U);
+  EXPECT_EQ(got.lines.line_of("d.e"), 6U);
+  EXPECT_EQ(got.lines.line_of("d.e.c"), 3U);
+}
+
+/// "Billion laughs": a short text that is long with its aliases written out.
+TEST(YamlLimits, CountTheCopiesOfAliases) {
+  std::string laughs = "l0: &l0 ha\n";
+  std::string merges = "l0: &l0 {k: v}\n";
+  std::string marks;
+  for (int level = 1; level < 30; ++level) {
+    const std::string before = "l" + std::to_string(level - 1);
+    const std::string name = "l" + std::to_string(level);
+    laughs += name + ": &" + name + " [*" + before + ", *" + before + ", *" + before + "]\n";
+    merges += name + ": &" + name + " {a: *" + before + ", b: *" + before + ", <<: *" + before + "}\n";
+    marks += "&m" + std::to_string(level) + " [";
+  }
+  EXPECT_THAT(read(laughs), HasSubstr("more than 100000 values, aliases written out"));
+  EXPECT_THAT(read(merges), HasSubstr("more than 100000 values, aliases written out"));
+  std::string long_texts = "a: &x " + std::string(60 * 1024, 'x') + "\nb: [";
+  for (int i = 0; i < 100; ++i) {
+    long_texts += "*x, ";
+  }
+  EXPECT_THAT(read(long_texts + "]\n"), HasSubstr("more than 4194304 bytes, aliases written out"));
+  std::string marked = "a: " + marks;
+  for (int i = 0; i < 20'000; ++i) {
+    marked += "1, ";
+  }
+  EXPECT_THAT(read(marked + std::string(29, ']')), HasSubstr("anchors of the file mark more than"));
+  std::string deep = "a: &x " + std::string(20, '[') + std::string(20, ']') + "\nb: ";
+  EXPECT_THAT(read(deep + std::string(20, '[') + "*x" + std::string(20, ']') + "\n"),
+              HasSubstr("f:2: b[0][0][0]"));
 }
 
 TEST(YamlText, RefusesWhatIsNotYaml) {
