@@ -359,10 +359,16 @@ class CommandLine {
   }
 
   void add_file_verbs() {
-    add_file(add("validate", "Check an experiment file",
-                 [this](const Output& output) { return validate(given_.file, output); }));
-    add_file(add("preview", "Estimate the trials and the training of a search",
-                 [this](const Output& output) { return preview(given_.file, output); }));
+    CLI::App& checking = add("validate", "Check an experiment file", [this](const Output& output) {
+      return validate(given_.file, given_.server, output);
+    });
+    CLI::App& estimating =
+        add("preview", "Estimate the trials and the training of a search",
+            [this](const Output& output) { return preview(given_.file, given_.server, output); });
+    for (CLI::App* verb : {&checking, &estimating}) {
+      add_file(*verb);
+      add_server(*verb);
+    }
     CLI::App& importing =
         add("import", "Turn a W&B sweep, a Katib experiment or an NNI space into an experiment file",
             [this](const Output& output) {

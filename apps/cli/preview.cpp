@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "cli/cluster_check.hpp"
 #include "cli/file_report.hpp"
 #include "cli/space_table.hpp"
 #include "cli/start_check.hpp"
@@ -78,12 +79,13 @@ std::string preview_text(const Preview& preview, const engine::ExperimentConfig&
 
 }  // namespace
 
-int preview(const FileOptions& options, const Output& output) {
+int preview(const FileOptions& options, const ServerOptions& server, const Output& output) {
   ExperimentFile file = open_experiment_file(options.file, {options.seed, options.name});
   check_start(file, {.context = usual_context(options.file)});
   if (!file.problems.empty()) {
     return report_problems(file, output);
   }
+  check_named_cluster(file, server, output);
   const engine::SearcherKind* kind = engine::find_kind(searchers::registry(), file.config->searcher.name);
   HPSEARCH_CHECK(kind != nullptr, "a config without problems names a searcher of the registry");
   const Preview preview = kind->preview(*file.config);

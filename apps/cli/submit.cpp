@@ -88,11 +88,6 @@ int submit(const SubmitOptions& options, const Output& output) {
   } else {
     output.print("experiment " + std::to_string(*experiment) + "\n");
   }
-  if (const auto detail = server->client().get(experiment_target(*experiment))) {
-    if (const std::string why = printable(text_at(*detail, "waits_for")); !why.empty()) {
-      output.message("no trial runs yet: " + why + " [note]");
-    }
-  }
   return 0;
 }
 

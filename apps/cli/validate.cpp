@@ -1,3 +1,4 @@
+#include "cli/cluster_check.hpp"
 #include "cli/file_report.hpp"
 #include "cli/space_table.hpp"
 #include "cli/start_check.hpp"
@@ -8,12 +9,13 @@ namespace hpsearch::cli {
 
 using engine::Value;
 
-int validate(const FileOptions& options, const Output& output) {
+int validate(const FileOptions& options, const ServerOptions& server, const Output& output) {
   ExperimentFile file = open_experiment_file(options.file, {options.seed, options.name});
   check_start(file, {.context = usual_context(options.file)});
   if (!file.problems.empty()) {
     return report_problems(file, output);
   }
+  check_named_cluster(file, server, output);
   if (output.json()) {
     output.data(Value::Map{
         {"valid", true}, {"notes", to_value(file, file.notes)}, {"config", engine::to_value(*file.config)}});

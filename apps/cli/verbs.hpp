@@ -39,8 +39,9 @@ struct FileOptions {
   std::optional<std::uint64_t> seed;
   std::optional<std::string> name;
 };
-[[nodiscard]] int validate(const FileOptions& options, const Output& output);
-[[nodiscard]] int preview(const FileOptions& options, const Output& output);
+/// With a daemon named, they also tell whether its workers can have the slots.
+[[nodiscard]] int validate(const FileOptions& options, const ServerOptions& server, const Output& output);
+[[nodiscard]] int preview(const FileOptions& options, const ServerOptions& server, const Output& output);
 
 struct ImportOptions {
   std::string file;

@@ -120,6 +120,9 @@ class Waiting(harness.Case):
         why = "a trial needs 8 slots, and no worker has more than 2"
         server = ("--server", cluster.server)
         self.assertIn(why, self.run_cli("submit", path, *server).stderr)
+        for verb in ("validate", "preview"):
+            self.assertIn("slots_per_trial: is 8, but no worker has more than 2 slots",
+                          self.run_cli(verb, path, *server).stderr)
         self.assertIn("experiment 1 waits: " + why, self.run_cli("list", *server).stdout)
         done = self.run_cli("wait", "1", "--timeout", 4, *server, expect=1)
         self.assertIn(why, done.stderr)
