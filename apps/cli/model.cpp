@@ -43,7 +43,35 @@ bool holds_something(const engine::Result<Directory>& directory) {
   return entries && !entries->empty();
 }
 
-/// The output channel of that name of the trial's last attempt that filled it.
+/// The output channel `model` of the trial's last attempt that filled it, if the channel has a path and that
+/// lies on this machine.
+Outcome<std::optional<std::string>> model_at_path(const Server& server, std::uint64_t experiment,
+                                                  std::uint64_t trial, std::uint64_t attempts) {
+  const Outcome<Value> config = server.client().get(experiment_target(experiment, "/config"));
+  if (!config) {
+    return config.failure();
+  }
+  const Value& channel = member(member(*config, "outputs"), "model");
+  const fs::path path = channel.as_text() != nullptr ? *channel.as_text() : text_at(channel, "path");
+  if (!path.is_absolute()) {
+    return std::optional<std::string>();
+  }
+  const Outcome<Value> status = server.client().get("/api/v1/status");
+  if (!status) {
+    return status.failure();
+  }
+  const fs::path of_trial =
+      path / text_at(*status, "cluster") / std::to_string(experiment) / std::to_string(trial);
+  for (std::uint64_t attempt = attempts; attempt > 0; --attempt) {
+    const fs::path place = of_trial / std::to_string(attempt);
+    if (holds_something(Directory::open(place))) {
+      return std::optional(place.string());
+    }
+  }
+  return std::optional<std::string>();
+}
+
+/// The same where the channel has no path: it stays in the attempt's directory.
 std::optional<std::string> model_output(const StateDirectory& state, std::uint64_t experiment,
                                         std::uint64_t trial, std::uint64_t attempts) {
   const auto root = Directory::open(state.worker());
@@ -61,6 +89,11 @@ std::optional<std::string> model_output(const StateDirectory& state, std::uint64
 
 Outcome<Model> find_model(const Server& server, std::uint64_t experiment, const Value& best) {
   const std::uint64_t trial = count_at(best, "trial");
+  auto at_path = model_at_path(server, experiment, trial, count_at(best, "attempts"));
+  if (!at_path || *at_path) {
+    return at_path ? Outcome<Model>(Model{Model::Kind::model, **std::move(at_path)})
+                   : Outcome<Model>(at_path.failure());
+  }
   if (const auto state = server.run_state()) {
     if (auto made = model_output(*state, experiment, trial, count_at(best, "attempts"))) {
       return Model{Model::Kind::model, *std::move(made)};

@@ -77,6 +77,35 @@ class LeftFiles(harness.Case):
         again = self.run_cli("files", "get", best, self.folder / "files", expect=4)
         self.assertIn("already exists", again.stderr)
 
+    def best_model(self, **more):
+        """A search whose trials write their model into the output channel `model`: (best trial, its model)."""
+        (self.folder / "train.py").write_text(
+            "import os, pathlib, sys\n"
+            "x = float(sys.argv[1])\n"
+            "print(f'loss {x}')\n"
+            "pathlib.Path(os.environ['PAI_OUTPUT_MODEL'], 'model.txt').write_text(f'weights of {x}')\n"
+            "pathlib.Path('left.txt').write_text('beside it')\n")
+        tree = self.tree("/usr/bin/python3 -B train.py {x}", {"name": "random", "max_trials": 3, "max_length": 1},
+                         metrics={"loss": "loss {number}"}, **more)
+        self.run_cli("run", self.write_experiment(tree), "--slots", 2, "--fresh")
+        best = self.run_cli("best", "--output", "json")
+        found = self.run_cli("model", "--copy-to", self.folder / "copy", "--output", "json")
+        self.assertEqual((found["kind"], found["trial"]), ("model", best["trial"]))
+        wanted = f"weights of {best['hparams']['x']}"
+        self.assertEqual(pathlib.Path(found["path"], "model.txt").read_text(), wanted)
+        copied = pathlib.Path(found["copied_to"])
+        self.assertEqual([path.name for path in copied.iterdir()], ["model.txt"])
+        self.assertEqual((copied / "model.txt").read_text(), wanted)
+        return best["trial"], pathlib.Path(found["path"])
+
+    def test_the_model_is_what_the_best_trial_put_into_its_channel(self):
+        trial, path = self.best_model()
+        self.assertEqual(path, self.folder / f".hpsearch/experiment/worker/attempts/1-{trial}-1/ml/output/model")
+
+    def test_the_model_may_lie_at_the_path_of_its_channel(self):
+        trial, path = self.best_model(outputs={"model": {"path": str(self.folder / "models")}})
+        self.assertRegex(str(path), rf"^{self.folder}/models/\d+/1/{trial}/1$")
+
     def test_what_is_not_kept_is_named(self):
         done = self.search(1_500_000, {"name": "random", "max_trials": 1}, keep_files={"max_mb": 1})
         self.assertIn("2 files (", done.stdout)

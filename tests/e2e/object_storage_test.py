@@ -1,12 +1,14 @@
 """Checkpoints in a real S3 server, carried by rclone: resumed from, kept as the rule says, refused without rclone."""
 
 import http.client
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import harness
 from checkpoints_test import TRAINING
@@ -87,6 +89,7 @@ class ObjectStorage(harness.Case):
                          self.objects(address) == wanted, "what is not kept to be deleted",
                          lambda: f"{self.objects(address)}\n{wanted}")
         self.download(state, listed[0])
+        self.fetch_model(state, {checkpoint["path"] for checkpoint in listed})
         for path in pathlib.Path(state).rglob("*.log"):
             self.assertNotIn(SECRET, path.read_text(errors="replace"), path)
 
@@ -107,6 +110,16 @@ class ObjectStorage(harness.Case):
                 del os.environ[name]
         self.assertEqual(sorted(path.name for path in target.iterdir()), ["manifest.json", "state.json"])
         self.assertFalse(pathlib.Path(str(target) + ".unfinished").exists())
+
+    def fetch_model(self, state, stored):
+        """What the best trial left is its checkpoint in the bucket."""
+        with unittest.mock.patch.dict(os.environ, AWS_ACCESS_KEY_ID="anybody", AWS_SECRET_ACCESS_KEY=SECRET):
+            found = self.run_cli("model", "--copy-to", self.folder / "model", "--state-dir", state, "--output", "json")
+        best = self.run_cli("best", "--state-dir", state, "--output", "json")
+        self.assertEqual((found["kind"], found["path"]), ("checkpoint", best["best_checkpoint"]))
+        self.assertIn(found["path"], stored)
+        self.assertEqual(json.loads((self.folder / "model/state.json").read_text()),
+                         {"epoch": best["best_checkpoint_step"]})
 
     def test_trials_begin_from_a_checkpoint_there(self):
         address = self.start_server()
