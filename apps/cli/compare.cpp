@@ -156,13 +156,11 @@ std::string text_of(const std::vector<Compared>& all) {
   add_row(facts, "of trial", all, [](const Compared& one) {
     return one.best.is_null() ? "-" : std::to_string(count_at(one.best, "trial"));
   });
-  add_row(facts, "trained", all, [](const Compared& one) {
-    return std::to_string(count_at(one.detail, "length_trained")) + " of " +
-           std::to_string(count_at(one.detail, "length_full")) + " " + text_at(one.detail, "unit");
+  add_row(facts, "trained", all, [](const Compared& one) { return training_text(one.detail); });
+  add_row(facts, "saved", all, [](const Compared& one) {
+    return (ran_unlogged(one.detail) ? "≤ " : "") + percent_text(savings_of(one.detail));
   });
-  add_row(facts, "saved", all, [](const Compared& one) { return percent_text(savings_of(one.detail)); });
-  add_row(facts, "slot time", all,
-          [](const Compared& one) { return duration_text(number_at(one.detail, "slot_seconds")); });
+  add_row(facts, "slot time", all, [](const Compared& one) { return slot_time_text(one.detail); });
   std::string text = facts.text();
 
   columns.front().title = "BEST AFTER";

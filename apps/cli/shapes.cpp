@@ -46,10 +46,25 @@ std::string reason_text(const Value& reason) {
   return printable(sentences::describe(out));
 }
 
-std::string training_text(std::uint64_t trained, std::uint64_t full, std::uint64_t unreported,
-                          const std::string& unit) {
-  return (unreported > 0 ? "≥ " : "") + std::to_string(trained) + " of " + std::to_string(full) + " " + unit +
-         (unreported > 0 ? " (unknown for " + sentences::counted(unreported, "trial") + ")" : "");
+std::string training_text(const Value& detail) {
+  std::string unknown;
+  if (const std::uint64_t unreported = count_at(detail, "length_unreported"); unreported > 0) {
+    unknown = "unknown for " + sentences::counted(unreported, "trial");
+  }
+  if (ran_unlogged(detail)) {
+    unknown += (unknown.empty() ? "" : "; ") + std::string("what ran between backup and restore is unknown");
+  }
+  return (unknown.empty() ? "" : "≥ ") + std::to_string(count_at(detail, "length_trained")) + " of " +
+         std::to_string(count_at(detail, "length_full")) + " " + printable(text_at(detail, "unit")) +
+         (unknown.empty() ? "" : " (" + unknown + ")");
+}
+
+bool ran_unlogged(const Value& answer) {
+  return member(answer, "ran_unlogged") == Value(true);
+}
+
+std::string slot_time_text(const Value& answer) {
+  return (ran_unlogged(answer) ? "≥ " : "") + duration_text(number_at(answer, "slot_seconds"));
 }
 
 std::string states_text(const Value& trials_by_state) {

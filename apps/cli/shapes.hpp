@@ -15,9 +15,15 @@ namespace hpsearch::cli {
 /// "rank 3 of 17 at rung 1 (...)": a reason as answers and events carry it; "" when it says nothing.
 [[nodiscard]] std::string reason_text(const engine::Value& reason);
 
-/// "108 of 243 epochs", or "≥ 108 of 243 epochs (unknown for 3 trials)".
-[[nodiscard]] std::string training_text(std::uint64_t trained, std::uint64_t full, std::uint64_t unreported,
-                                        const std::string& unit);
+/// How far the trials of an experiment are, as the daemon's answer has it: "108 of 243 epochs", or
+/// "≥ 108 of 243 epochs (unknown for 3 trials)".
+[[nodiscard]] std::string training_text(const engine::Value& detail);
+
+/// Attempts of the experiment or trial may have run that the daemon doesn't know: its store was restored.
+[[nodiscard]] bool ran_unlogged(const engine::Value& answer);
+
+/// "2h 5m", or "≥ 2h 5m": the slot time of an experiment or a trial as the daemon's answer has it.
+[[nodiscard]] std::string slot_time_text(const engine::Value& answer);
 
 /// "12 running, 3 paused, 1 completed": states that nobody is in are left out; "none yet" when all are.
 [[nodiscard]] std::string states_text(const engine::Value& trials_by_state);

@@ -43,9 +43,8 @@ std::string show_text(const Value& detail, const Output& output) {
                      std::to_string(count_at(best, "trial")) + " at " +
                      engine::amount(engine::Units{count_at(best, "step")}, unit));
   }
-  line("training", training_text(count_at(detail, "length_trained"), count_at(detail, "length_full"),
-                                 count_at(detail, "length_unreported"), unit));
-  line("slot time", duration_text(number_at(detail, "slot_seconds")));
+  line("training", training_text(detail));
+  line("slot time", slot_time_text(detail));
   if (const Value& source = member(detail, "source"); !source.is_null()) {
     line("begins from", source_text(source));
   }

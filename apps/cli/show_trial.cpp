@@ -156,7 +156,7 @@ std::string text_of(const Shown& shown, std::uint64_t experiment, const Output& 
   const TakenCheckpoint checkpoint = checkpoint_of(trial);
   line("checkpoint",
        printable(checkpoint.path) + (checkpoint.measured.empty() ? "" : " (" + checkpoint.measured + ")"));
-  line("slot time", duration_text(number_at(trial, "slot_seconds")));
+  line("slot time", slot_time_text(trial));
   out += attempts_text(shown, output);
   if (shown.failed != nullptr) {
     const bool kept = !shown.log.from.empty();

@@ -145,6 +145,8 @@ Summary summarize(const SummaryInput& input) {
   out.length_trained = count_at(detail, "length_trained");
   out.length_full = count_at(detail, "length_full");
   out.length_unreported = count_at(detail, "length_unreported");
+  out.ran_unlogged = ran_unlogged(detail);
+  out.training = training_text(detail);
   out.length_again = trained_again(input.trials);
   out.saved_share = saved_by_stopping(input);
   if (const Value& best = member(detail, "best"); !best.is_null()) {
@@ -217,6 +219,7 @@ Value to_value(const Summary& summary) {
                     {"length_trained", count_of(summary.length_trained)},
                     {"length_full", count_of(summary.length_full)},
                     {"length_unreported", count_of(summary.length_unreported)},
+                    {"ran_unlogged", summary.ran_unlogged},
                     {"length_again", count_of(summary.length_again)},
                     {"saved_share", share_of(summary.saved_share)},
                     {"slots", count_of(summary.slots)},
@@ -231,11 +234,14 @@ Value to_value(const Summary& summary) {
 
 namespace {
 
-std::string savings_text(const std::optional<double>& share) {
+std::string savings_text(const Summary& summary) {
+  const std::optional<double>& share = summary.saved_share;
   if (!share) {
     return "";
   }
-  return *share < 0 ? "; early stopping saved nothing" : "; early stopping saved " + percent_text(*share);
+  return *share < 0 ? "; early stopping saved nothing"
+                    : "; early stopping saved " + std::string(summary.ran_unlogged ? "≤ " : "") +
+                          percent_text(*share);
 }
 
 }  // namespace
@@ -259,12 +265,11 @@ std::string to_text(const Summary& summary, const Output& output) {
   if (!finals.empty()) {
     line("final lengths", finals + " (" + unit + ": trials)");
   }
-  line("training",
-       training_text(summary.length_trained, summary.length_full, summary.length_unreported, unit) +
-           (summary.length_again > 0
-                ? "; " + std::to_string(summary.length_again) + " of them again, after a restart"
-                : "") +
-           savings_text(summary.saved_share));
+  line("training", summary.training +
+                       (summary.length_again > 0
+                            ? "; " + std::to_string(summary.length_again) + " of them again, after a restart"
+                            : "") +
+                       savings_text(summary));
   if (summary.busy_share) {
     line("slots", std::to_string(summary.slots) + ", busy " + percent_text(*summary.busy_share) +
                       " between first and last trial");

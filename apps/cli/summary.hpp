@@ -55,6 +55,8 @@ struct Summary {
   std::uint64_t length_trained = 0;
   std::uint64_t length_full = 0;
   std::uint64_t length_unreported = 0;  ///< Trials whose training length_trained counts in part.
+  bool ran_unlogged = false;            ///< The store was restored: more may have been trained.
+  std::string training;                 ///< The lengths as text.
   std::uint64_t length_again = 0;       ///< Of length_trained: what was trained before already.
   /// Of the full training of completed and stopped trials; below 0 if they were trained for more than that.
   std::optional<double> saved_share;

@@ -20,6 +20,8 @@ struct Applier {
   ExperimentRecord& experiment(ExperimentId id) const;
   /// With max_concurrent_trials 0, the slots there are bound every experiment.
   void touch_all() const;
+  /// The time before this event does not count: whatever waits for a time, or adds time up, moves by it.
+  void leave_out(Duration uncounted) const;
   /// Lower limits take hold at once: the trials leased last give their slots back, from a checkpoint if their
   /// programs write one, and wait.
   void pause_excess(ExperimentRecord& record) const;

@@ -28,6 +28,8 @@ struct EventChecks {
   [[nodiscard]] std::string member(const AttemptKey& key, WorkerId where) const;
   /// The worker is known.
   [[nodiscard]] std::string worker(WorkerId id) const;
+  /// So much time has passed since the event before.
+  [[nodiscard]] std::string uncounted(Duration time) const;
   /// The effective config can be read, if this process has not read it already.
   [[nodiscard]] std::string config(const Value& effective, bool is_parsed) const;
 };

@@ -184,6 +184,9 @@ void end_gang(Step& step, const AttemptKey& key);
 /// another has taken its place.
 void adopt_returned(Step& step, WorkerId worker, const std::vector<HeldAttempt>& held);
 
+/// How long the worker has had attempts of which a restored log lacks time.
+void add_lost_time(Step& step, WorkerId worker, const std::vector<HeldAttempt>& held);
+
 /// An attempt has exited, and something of it survives: nobody gets its slots. `as_known` is the key its
 /// worker knows it by.
 void quarantine_slots(Step& step, WorkerId worker, const AttemptKey& as_known,

@@ -157,6 +157,7 @@ Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
   detail["rungs"] = rungs_of(rungs);
   detail["final_counts"] = final_counts_of(rungs);
   detail["length_trained"] = count_value(experiment.tally.trained());
+  detail["ran_unlogged"] = experiment.ran_unlogged;
   detail["length_unreported"] = count_value(experiment.unreported);
   detail["length_full"] = count_value(max_length * experiment.trials.size());
   detail["slot_seconds"] =
@@ -223,6 +224,7 @@ Value trial_value(const ExperimentRecord& experiment, engine::TrialNumber number
       {"reached", units_value(trial.reached)},
       {"trained", units_value(trial.trained)},
       {"trained_unreported", trial.trained_unreported},
+      {"ran_unlogged", trial.ran_unlogged},
       {"metric", trial.latest ? Value(trial.latest->metric) : Value{}},
       {"best_metric", trial.best ? Value(trial.best->metric) : Value{}},
       {"best_step", trial.best ? units_value(trial.best->step) : Value{}},

@@ -288,6 +288,14 @@ struct EventStory::LineOf {
 
   Line operator()(const engine::StoreRestored& /*event*/) const { return {}; }
 
+  Line operator()(const engine::LeaseTimeAdded& event) const {
+    const std::int64_t seconds = event.more.in_micros() / 1'000'000;
+    return seconds == 0
+               ? Line{}
+               : Line{name_of(event.key.trial) + ": the worker of " + attempt_of(event.key) +
+                      " has run it for " + std::to_string(seconds) + " s that the restored store lacked"};
+  }
+
   Line operator()(const engine::TimeNoted& event) const {
     const std::int64_t seconds = event.uncounted.in_micros() / 1'000'000;
     return seconds == 0 ? Line{}

@@ -104,6 +104,16 @@ TEST(Summary, CountsWhatWasTrainedAgainAndSaysWhatIsNotKnown) {
               HasSubstr("≥ 45 of 128 epochs (unknown for 3 trials); 1 of them again, after a restart"));
 }
 
+TEST(Summary, OfARestoredSearchIsALowerBound) {
+  SummaryInput input = finished_search();
+  (*input.detail.as_map())["ran_unlogged"] = true;
+  const Summary summary = summarize(input);
+  const std::string text = to_text(summary, Output(Output::Format::json));
+  EXPECT_THAT(text, HasSubstr("training      ≥ "));
+  EXPECT_THAT(text, HasSubstr(" epochs (what ran between backup and restore is unknown)"));
+  EXPECT_THAT(text, HasSubstr("early stopping saved ≤ "));
+}
+
 TEST(Summary, CountsNothingAsSavedThatFailedOrRanOn) {
   SummaryInput input = finished_search();
   for (Value& trial : input.trials) {

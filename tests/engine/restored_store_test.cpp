@@ -59,7 +59,8 @@ TestCluster restored(const TestCluster& old, std::size_t kept) {
   TestCluster copy;
   copy.now = old.now;
   copy.log.assign(old.log.begin(), old.log.begin() + static_cast<std::ptrdiff_t>(kept));
-  copy.log.push_back({Lsn(kept + 1), old.now, StoreRestored{from}});
+  const Duration since = old.now - copy.log.back().at;
+  copy.log.push_back({Lsn(kept + 1), old.now, StoreRestored{from, since}});
   for (const Event& event : copy.log) {
     const Status replayed = copy.engine.replay(event);
     EXPECT_TRUE(replayed) << replayed.error().message;
@@ -285,6 +286,87 @@ TEST_F(LostPart, AdoptedComesBackLikeAnyOther) {
   EXPECT_EQ(copy.refused(DisownAttempt{worker, lost}).code, Errc::wrong_state);
   EXPECT_EQ(fate_of(copy, "a", 1, held(lost, 4)), Fate::go_on);
   EXPECT_EQ(copy.live(experiment, 0).attempt, lost.attempt);
+}
+
+/// What an operator pays for is how long programs held their slots, also where the store has forgotten it.
+TEST(Restored, SlotTimeIsThatOfTheAttemptsThatRan) {
+  TestCluster old;
+  old.join("a", 2);
+  const ExperimentId experiment = old.create(random_config(2, 2));
+  const AttemptKey first = old.live(experiment, 0);
+  const AttemptKey second = old.live(experiment, 1);
+  old.report(first, 1, 1);
+  old.report(second, 1, 1);
+  const Instant leased = old.trial(experiment, 0).live->leased_at;
+  const std::size_t kept = old.log.size();
+  old.now = old.now + Duration::seconds(1'000);
+
+  TestCluster copy = restored(old, kept);
+  const auto slot_time = [&copy, experiment] {
+    return copy.engine.find(experiment)->slot_time.until(copy.now).in_seconds();
+  };
+  EXPECT_LT(slot_time(), 1) << "whether anything ran between backup and restore is not known";
+  EXPECT_TRUE(copy.engine.find(experiment)->ran_unlogged);
+  EXPECT_TRUE(copy.trial(experiment, 0).ran_unlogged);
+
+  HeldAttempt there = held(first, 1);
+  there.held_for = copy.now - leased;
+  HeldAttempt silent = held(second, 1);  // An attempt of which its worker does not know it.
+  silent.slots = {SlotIndex{1}};
+  copy.join("a", 2, 1, {there, silent});
+  EXPECT_NEAR(slot_time(), 1'000, 1);
+  EXPECT_NEAR((copy.now - copy.trial(experiment, 0).live->leased_at).in_seconds(), 1'000, 1);
+  EXPECT_LT((copy.now - copy.trial(experiment, 1).live->leased_at).in_seconds(), 1);
+
+  // What is known now is not added twice, and time without a daemon does not count from here on.
+  copy.now = copy.now + Duration::seconds(50);
+  copy.step(ContinueTime{});
+  there.held_for = copy.now - leased;
+  copy.join("a", 2, 1, {there, silent});
+  EXPECT_NEAR(slot_time(), 1'000, 1);
+  copy.expect_replayable();
+  const WorkerId worker = copy.engine.workers().begin()->first;
+  copy.step(TakeReports{worker, first, 2, {MetricsReport{Units{9}, {{"score", 1}}}, ExitReport{}}});
+  EXPECT_NEAR(copy.trial(experiment, 0).busy.in_seconds(), 1'000, 1);
+  copy.expect_replayable();
+}
+
+TEST_F(LostPart, AdoptedCountsSinceItBegan) {
+  old.now = old.now + Duration::seconds(700);
+  TestCluster copy = restored(old, kept);
+  HeldAttempt there = held(lost, 4);
+  there.held_for = Duration::seconds(700);
+  copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {there}});
+  const WorkerId worker = copy.engine.workers().begin()->first;
+  copy.step(AdoptAttempt{worker, there});
+  there.held_for = Duration::seconds(100'000'000);  // A clock that was set.
+  copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {there}});
+  const Instant created = copy.engine.find(experiment)->created_at;
+  EXPECT_EQ(copy.trial(experiment, 0).live->leased_at, created) << "it is not older than its experiment";
+  EXPECT_NEAR(copy.engine.find(experiment)->slot_time.until(copy.now).in_seconds(), 700, 1);
+  copy.expect_replayable();
+}
+
+/// It was lost in the log that is left, and came back in the part that is lost.
+TEST(Restored, TimeBeforeALossCountsOnce) {
+  TestCluster old;
+  const WorkerId silent = old.join("a", 1);
+  const ExperimentId experiment = old.create(random_config(1, 1));
+  const AttemptKey key = old.live(experiment, 0);
+  old.step(ConfirmStart{silent, key});
+  const Instant leased = old.trial(experiment, 0).live->leased_at;
+  const Instant heard = old.now;
+  old.now = old.now + Duration::seconds(4'000);
+  old.step(ExpireLeases{silent, heard, Duration::seconds(300), Duration{}});
+  const std::size_t kept = old.log.size();
+  old.now = old.now + Duration::seconds(500);
+  TestCluster copy = restored(old, kept);
+  HeldAttempt there = held(key, 0);
+  there.held_for = copy.now - leased;
+  copy.join("a", 1, 1, {there});
+  ASSERT_TRUE(copy.trial(experiment, 0).live);
+  EXPECT_NEAR(copy.engine.find(experiment)->slot_time.until(copy.now).in_seconds(), 4'500, 1);
+  copy.expect_replayable();
 }
 
 TEST_F(LostPart, AdoptedKnowsWhatItWasToldThere) {

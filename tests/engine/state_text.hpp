@@ -123,9 +123,10 @@ class StateText {
   }
   void put(const LiveAttempt& x) {
     const auto& [key, worker, slots, granted_length, began_at, first_step, reached, started, reported,
-                 unlogged, applied_seq, decision, leased_at, checkpoint_at, origin, last_digest, gang] = x;
+                 unlogged, applied_seq, decision, leased_at, held_before, lacks_time, checkpoint_at, origin,
+                 last_digest, gang] = x;
     all(key, worker, slots, granted_length, began_at, first_step, reached, started, reported, unlogged,
-        applied_seq, decision, leased_at, checkpoint_at, origin, last_digest, gang);
+        applied_seq, decision, leased_at, held_before, lacks_time, checkpoint_at, origin, last_digest, gang);
   }
   void put(const FailureHistory& x) {
     const auto& [lost, crashes, crashed_on, fruitless, culprit, why, not_before, way, alike, alike_on,
@@ -145,11 +146,11 @@ class StateText {
     const auto& [id, length, reached, trained, latest, best, reason, live, failures, checkpoints,
                  other_metrics, last_failure, last_lease, last_seq, created_at, ended_at, busy, attempts,
                  restarts, state, awaits_resume, invalid, exited, from_zero, best_is_recent,
-                 trained_unreported] = x;
+                 trained_unreported, ran_unlogged] = x;
     static_cast<void>(reason);
     all(id, length, reached, trained, latest, best, reason_of(x), live, failures, checkpoints, other_metrics,
         last_failure, last_lease, last_seq, created_at, ended_at, busy, attempts, restarts, state,
-        awaits_resume, invalid, exited, from_zero, best_is_recent, trained_unreported);
+        awaits_resume, invalid, exited, from_zero, best_is_recent, trained_unreported, ran_unlogged);
   }
   void put(const ExperimentNote& x) {
     const auto& [about, note, trial, attempt, attempts] = x;
@@ -163,8 +164,9 @@ class StateText {
   void put(const ExperimentRecord& x) {
     all(x.id, x.state, to_value(x.config), x.effective, x.created_with, x.context_directory, x.context_digest,
         x.context_bytes, x.idempotency_key, x.source, x.pending, x.running, x.by_state, x.best, x.stopping_as,
-        x.stop_at_once, x.reason, x.first_failures, x.notes, x.counts_from_zero, x.unreported, x.ahead,
-        x.created_at, x.ended_at, x.first_lease_at, x.uncounted, x.last_release_at, x.slot_time, x.condemned);
+        x.stop_at_once, x.reason, x.first_failures, x.notes, x.counts_from_zero, x.unreported, x.ran_unlogged,
+        x.ahead, x.created_at, x.ended_at, x.first_lease_at, x.uncounted, x.last_release_at, x.slot_time,
+        x.condemned);
     out_ << '\n';
     put(*x.searcher);
     out_ << '\n';

@@ -174,7 +174,7 @@ TEST(ClientApi, ATrialThatEnded) {
       compact_json(proto::trial_value(experiment(), TrialNumber{0}, now)),
       R"({"attempts":2,"best_checkpoint":"/c/12","best_checkpoint_metric":0.75,"best_checkpoint_step":12,"best_metric":0.75,"best_step":12,)"
       R"("checkpoint":"/c/16","checkpoint_step":16,"created_at":2.0,"ended_at":9.0,"hparams":{"lr":0.5},"id":10,)"
-      R"("last_failure":"exit code 1","length":16,"metric":{"class":"nan"},"reached":17,)"
+      R"("last_failure":"exit code 1","length":16,"metric":{"class":"nan"},"ran_unlogged":false,"reached":17,)"
       R"("reason":{"bracket":0,"rung":2,"text":)" +
           compact_json(sentences::describe(experiment().trials[0].reason)) +
           R"(,"why":"max_length"},"restarts":1,"slot_seconds":4.0,"state":"COMPLETED","trained":17,"trained_unreported":false,"trial":0,"worker":null,"workers":[]})");

@@ -86,8 +86,9 @@ auto parts(Is<jobs::LaunchSpec> auto& x) {
                   data, timeout, despite, hand_over, keep_files, larger, contract, launch, rendezvous);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
-  auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable, waits] = x;
-  return std::tie(key, exited, last_seq, last_decision, first_seq, slots, length, unkillable, waits);
+  auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable, waits, held_for] = x;
+  return std::tie(key, exited, last_seq, last_decision, first_seq, slots, length, unkillable, waits,
+                  held_for);
 }
 auto parts(Is<engine::SlotDevice> auto& x) {
   auto& [uuid, name, index, memory] = x;

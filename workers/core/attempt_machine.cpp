@@ -33,6 +33,11 @@ engine::HeldAttempt AttemptMachine::held() const {
           .waits = phase_ == Phase::waiting || phase_ == Phase::preparing};
 }
 
+engine::Duration AttemptMachine::held_for(Instant now) const noexcept {
+  const Instant until = held_until_ == Instant{} ? now : held_until_;
+  return held_since_ == Instant{} ? engine::Duration{} : std::max(until - held_since_, engine::Duration{});
+}
+
 std::optional<Instant> AttemptMachine::next_wake() const noexcept {
   std::optional<Instant> wake = reports_.next_wake();
   if (may_force()) {

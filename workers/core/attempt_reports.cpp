@@ -43,6 +43,8 @@ AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
   log_ = state.exited && spec_.hand_over_log ? Log::waits : Log::none;
   to_publish_.assign(state.checkpoints.begin(), state.checkpoints.end());
   position_ = state.position;
+  held_since_ = Instant::from_micros(static_cast<std::int64_t>(state.held_since));
+  held_until_ = Instant::from_micros(static_cast<std::int64_t>(state.held_until));
   reports_.restore(state.acked, std::move(found.reports));
   spool_.restore({reports_.last(), position_, last_decision_, leaked_processes_});
 }
@@ -72,6 +74,12 @@ void AttemptMachine::spool(Instant now, AttemptOutput& out) {
   const bool anew = spool_.is_anew(reports_.bytes());
   const std::uint64_t before = anew ? reports_.acked() : spool_.on_disk().reports;
   const std::vector<Report> reports = reports_.after(before);
+  if (held_since_ == Instant{}) {
+    held_since_ = now;  // The first write comes before its program.
+  }
+  if (held_until_ == Instant{} && phase_ == Phase::exited) {
+    held_until_ = now;
+  }
   const SpooledState state = state_to_spool();
   std::string bytes =
       anew ? spool_anew(spec_, state, before + 1, reports) : spool_more(state, before + 1, reports);
@@ -131,6 +139,8 @@ SpooledState AttemptMachine::state_to_spool() const {
   state.paused_alone = paused_alone_;
   state.unkillable =
       leaked_processes_ && phase_ == Phase::exited;  // Before that, the next agent finds it stuck by itself.
+  state.held_since = static_cast<std::uint64_t>(held_since_.micros());
+  state.held_until = static_cast<std::uint64_t>(held_until_.micros());
   state.lost_checkpoint = lost_checkpoint_;
   state.asking = asking_;
   for (const auto& [seq, question] : unsaid_checkpoints_) {

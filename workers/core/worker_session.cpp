@@ -268,6 +268,7 @@ void WorkerMachine::send_hello(Instant now) {
     const bool over = attempt.only_log_left();
     if ((!attempt.is_fenced() && !over) || attempt.reports_leaked_processes()) {
       hello.held.push_back(attempt.held());
+      hello.held.back().held_for = attempt.held_for(now);
     }
   }
   msg_no_ = 0;

@@ -113,9 +113,12 @@ class Copying {
     const engine::Lsn lsn(result.kept.number() + 1);
     const std::uint64_t beyond = numbers_from_ + lsn.number() + engine::Numbering::first_after_a_restore;
     const std::uint64_t by_time = starts_ << numbers_per_second_bits;
+    const engine::Instant at = std::max(result.kept_at, now_);
+    const engine::Duration uncounted =  // As events have it.
+        result.kept.number() == 0 ? engine::Duration{}
+                                  : engine::Duration::millis((at - result.kept_at).in_micros() / 1'000);
     const engine::Event event{
-        lsn, std::max(result.kept_at, now_),
-        engine::StoreRestored{by_time > numbers_from_ + lsn.number() ? by_time : beyond}};
+        lsn, at, engine::StoreRestored{by_time > numbers_from_ + lsn.number() ? by_time : beyond, uncounted}};
     const StoredRecord record =
         make_record(event, starts_, result.kept.number() == 0 ? chain_start(from_.cluster()) : chain_);
     return writer_.add(record.view(), event);

@@ -185,6 +185,7 @@ Status join_worker(Step& step, const JoinWorker& command) {
   }
   static_cast<void>(note_troubles(step, NoteTroubles{id, command.troubles}));
   adopt_returned(step, id, command.held);
+  add_lost_time(step, id, command.held);
   static_cast<void>(
       note_leaked_processes(step, NoteLeakedProcesses{id, leaked_processes_among(command.held)}));
   step.effects().joined = id;

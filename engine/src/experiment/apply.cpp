@@ -15,17 +15,6 @@ void Applier::touch_all() const {
   }
 }
 
-void apply(const Applier& applier, const StoreRestored& restored) {
-  // This event's own Lsn may have been a lease's in what is lost.
-  applier.state.numbering.begin_anew(Lsn(applier.event.lsn.number() - 1), restored.numbers_from);
-}
-
-std::string problem_with(const EventChecks& checks, const StoreRestored& restored) {
-  return checks.state.numbering.may_begin_anew(checks.state.last_lsn, restored.numbers_from)
-             ? ""
-             : "the numbers from " + std::to_string(restored.numbers_from) + " on are given out already";
-}
-
 void touch(EngineState& state, ExperimentRecord& record) {
   if (!record.on_agenda) {
     record.on_agenda = true;

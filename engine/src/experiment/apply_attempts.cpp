@@ -109,6 +109,7 @@ void apply(const Applier& applier, const AttemptAdopted& adopted) {
   } else {
     live.checkpoint_at = applier.event.at;
     live.reported = adopted.upto > 0;
+    live.lacks_time = true;
   }
   live.key = adopted.key;
   live.key.lease = applier.lease_id();
@@ -161,7 +162,8 @@ void apply(const Applier& applier, const AttemptLost& lost) {
   ExperimentRecord& record = applier.experiment(lost.key.experiment);
   TrialRecord& trial = record.trials[lost.key.trial.number()];
   if (lost.may_return && !(trial.failure_history && trial.failure_history->lost)) {
-    trial.failure_history.ensure().lost = *trial.live;
+    LiveAttempt& kept = trial.failure_history.ensure().lost.emplace(*trial.live);
+    kept.held_before = kept.held_before + (applier.event.at - kept.leased_at);
   }
   applier.release(record, lost.key.trial);
   note_settled(record, lost.key.trial);

@@ -62,30 +62,36 @@ Status note_time(Step& step) {
   return Done{};
 }
 
-void apply(const Applier& applier, const TimeNoted& noted) {
-  if (noted.uncounted == Duration{}) {
+void Applier::leave_out(Duration uncounted) const {
+  if (uncounted == Duration{}) {
     return;
   }
-  EngineState& state = applier.state;
-  const Instant before = Instant::from_micros(applier.event.at.micros() - noted.uncounted.in_micros());
+  const Instant before = Instant::from_micros(event.at.micros() - uncounted.in_micros());
   for (const ExperimentId id : state.going) {
-    move_by(applier.experiment(id), noted.uncounted, before);
+    move_by(experiment(id), uncounted, before);
   }
   for (auto& [id, worker] : state.workers) {
     if (worker.start_failures > 0) {
-      worker.last_start_failure = worker.last_start_failure + noted.uncounted;
+      worker.last_start_failure = worker.last_start_failure + uncounted;
     }
     if (worker.rests_until > before) {
-      worker.rests_until = worker.rests_until + noted.uncounted;
+      worker.rests_until = worker.rests_until + uncounted;
     }
   }
-  note_delayed_starts(state, applier.event.at);
+  note_delayed_starts(state, event.at);
+}
+
+std::string EventChecks::uncounted(Duration time) const {
+  return time <= at - state.last_instant ? ""
+                                         : "more time does not count than has passed since the event before";
+}
+
+void apply(const Applier& applier, const TimeNoted& noted) {
+  applier.leave_out(noted.uncounted);
 }
 
 std::string problem_with(const EventChecks& checks, const TimeNoted& noted) {
-  return noted.uncounted <= checks.at - checks.state.last_instant
-             ? ""
-             : "more time does not count than has passed since the event before";
+  return checks.uncounted(noted.uncounted);
 }
 
 }  // namespace hpsearch::engine

@@ -428,6 +428,18 @@ class Spooling {
   Instant now = Instant::from_micros(1);
 };
 
+TEST(HeldTime, GoesOnOverAgentsAndEndsWithTheExit) {
+  Spooling disk;
+  const Instant later = disk.now + engine::Duration::seconds(60);
+  EXPECT_EQ(disk.next().held_for(later), engine::Duration::seconds(60));
+  EXPECT_EQ(disk.next().held_for(Instant{}), engine::Duration{}) << "its clock was set back";
+  disk.now = later;
+  disk.attempt.ended({disk.attempt.key(), false, 1, "", false, false}, disk.out);
+  disk.write();
+  EXPECT_TRUE(disk.next().held().exited);
+  EXPECT_EQ(disk.next().held_for(later + engine::Duration::seconds(900)), engine::Duration::seconds(60));
+}
+
 /// It looks for what is left, and goes when that has gone.
 void expect_to_wait_for_its_remains(AttemptMachine attempt) {
   EXPECT_TRUE(attempt.held().exited);

@@ -51,6 +51,8 @@ SpooledState full_state() {
   state.length_reported = Units{3};
   state.reported_checkpoint = true;
   state.paused_alone = true;
+  state.held_since = 1'700'000'000'000'000;
+  state.held_until = 1'700'000'001'000'000;
   state.lost_checkpoint = "no \"room\"";
   state.ended_here = true;
   state.asking = {QuestionId{5}, QuestionId{6}};

@@ -133,6 +133,7 @@ void spell(auto& fields, Is<engine::HeldAttempt> auto& held) {
   fields.maybe("length", held.length);
   fields.maybe("unkillable", held.unkillable);
   fields.maybe("waits", held.waits);
+  fields.maybe("held_ms", held.held_for);
 }
 
 void spell(auto& fields, Is<engine::SlotDevice> auto& device) {

@@ -86,6 +86,7 @@ struct HeldAttempt {
   bool unkillable = false;         ///< It has exited, and something of it survives SIGKILL still.
   bool waits =
       false;  ///< Its program has not begun: its slots are not free on the worker, or it is made ready.
+  Duration held_for{};  ///< How long it has had its slots, by the worker's clock; 0 = not known.
 };
 
 /// What of an attempt that is over survives SIGKILL on its worker.

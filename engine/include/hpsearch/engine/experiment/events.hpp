@@ -653,8 +653,12 @@ struct SlotRestored {
 struct StoreRestored {
   static constexpr const char* type = "store_restored";
   std::uint64_t numbers_from = 0;  ///< Number = this + Lsn.
+  Duration uncounted{};            ///< Time between the last event of the copy and this one.
 
-  static void list_fields(auto& fields, auto& self) { fields("numbers_from", self.numbers_from); }
+  static void list_fields(auto& fields, auto& self) {
+    fields("numbers_from", self.numbers_from);
+    fields.maybe("uncounted_ms", self.uncounted);
+  }
   friend void apply(const Applier& applier, const StoreRestored& event);
   friend std::string problem_with(const EventChecks& checks, const StoreRestored& event);
 };
@@ -670,6 +674,20 @@ struct TimeNoted {
   friend std::string problem_with(const EventChecks& checks, const TimeNoted& event);
 };
 
+/// A restored log lacks time during which this attempt held its slots. Its worker tells how much.
+struct LeaseTimeAdded {
+  static constexpr const char* type = "lease_time_added";
+  AttemptKey key;
+  Duration more{};  ///< It held its slots so much longer than the log had it.
+
+  static void list_fields(auto& fields, auto& self) {
+    AttemptKey::list_fields(fields, self.key);
+    fields.maybe("more_ms", self.more);
+  }
+  friend void apply(const Applier& applier, const LeaseTimeAdded& event);
+  friend std::string problem_with(const EventChecks& checks, const LeaseTimeAdded& event);
+};
+
 /// All kinds of events. Add new kinds at the end.
 using EventBody =
     std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping, ExperimentEnded,
@@ -677,8 +695,8 @@ using EventBody =
                  TrialEnded, LeaseGranted, AttemptStarted, ReportTaken, AttemptLost, WorkerJoined, WorkerLost,
                  LimitsChanged, AttemptAdopted, WorkerQuarantined, WorkerReleased, SlotsQuarantined,
                  SlotsReleased, CheckpointsCollected, CheckpointsDeleted, SlotWithdrawn, SlotRestored,
-                 MemberExited, MemberLost, GangEnded, StartDelayed, StoreRestored, AttemptDisowned,
-                 TimeNoted>;
+                 MemberExited, MemberLost, GangEnded, StartDelayed, StoreRestored, AttemptDisowned, TimeNoted,
+                 LeaseTimeAdded>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

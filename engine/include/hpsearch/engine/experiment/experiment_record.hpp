@@ -37,6 +37,12 @@ class SlotTime {
     slots_ += slots;
     since_ = at;
   }
+  /// So much more was held than is known so far.
+  void add(Duration held) noexcept {
+    std::int64_t micros = 0;
+    const bool overflows = __builtin_add_overflow(accrued_.in_micros(), held.in_micros(), &micros);
+    accrued_ = Duration::micros(overflows ? INT64_MAX : micros);
+  }
   /// Before this, a span has passed that does not count.
   void skip(Duration span) noexcept { since_ = since_ + span; }
   [[nodiscard]] Duration until(Instant now) const noexcept {
@@ -92,6 +98,8 @@ struct ExperimentRecord {
   std::vector<ExperimentNote> notes;  ///< In the order of their coming, few.
   bool counts_from_zero = false;      ///< Its program's first step is 0, and its last one length - 1.
   std::uint64_t unreported = 0;       ///< Trials with trained_unreported.
+  bool ran_unlogged = false;          ///< It had not ended when the store was restored: what it ran between
+                                      ///< the backup and the restore is not known.
   /// What programs measured beyond the length of their paused trials: a promotion finds it there.
   std::map<TrialNumber, std::vector<Measurement>> ahead;
   Instant created_at;

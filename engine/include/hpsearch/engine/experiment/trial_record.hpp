@@ -75,6 +75,8 @@ struct LiveAttempt {
   std::uint64_t applied_seq = 0;
   std::optional<Decision> decision;  ///< The latest.
   Instant leased_at;
+  Duration held_before;           ///< How long it was under lease before it was lost and came back.
+  bool lacks_time = false;        ///< A restore lost time of its lease, and its worker has not said how much.
   Instant checkpoint_at;          ///< When its last checkpoint was taken; before the first one, leased_at.
   LeaseId origin;                 ///< The lease it was started under: after an adoption not its present one.
   std::uint64_t last_digest = 0;  ///< Of report applied_seq.
@@ -159,7 +161,9 @@ struct TrialRecord {
   bool from_zero = false;       ///< The last attempt's first step was 0, and it was not counted from 1 yet.
   bool best_is_recent = false;  ///< The last attempt measured `best`.
   bool trained_unreported =
-      false;  ///< Some attempt ran and reported no step: it trained more than `trained`.
+      false;                  ///< Some attempt ran and reported no step: it trained more than `trained`.
+  bool ran_unlogged = false;  ///< It was not closed when the store was restored: attempts that are not known
+                              ///< may have run.
 };
 
 }  // namespace hpsearch::engine

@@ -82,6 +82,8 @@ class AttemptMachine {
   [[nodiscard]] const engine::AttemptKey& key() const noexcept { return spec_.key; }
   [[nodiscard]] const jobs::LaunchSpec& spec() const noexcept { return spec_; }
   [[nodiscard]] engine::HeldAttempt held() const;
+  /// How long its slots have been in its use, or were until it exited; 0 = not known, or not begun.
+  [[nodiscard]] engine::Duration held_for(engine::Instant now) const noexcept;
 
   /// It waits for slots that another attempt still holds.
   [[nodiscard]] bool waits() const noexcept { return phase_ == Phase::waiting; }
@@ -303,6 +305,10 @@ class AttemptMachine {
   bool leaked_processes_ = false;  ///< It is over, and something of it is not.
   std::string stuck_because_;
   std::string node_failure_;  ///< Why the machine is to blame for its end, or "".
+
+  // Its slots are in its use since then, and until then; the epoch: not yet.
+  engine::Instant held_since_;
+  engine::Instant held_until_;
 
   // What it reported.
   engine::Instant silent_since_;  ///< Since it said anything, or we let it wait.

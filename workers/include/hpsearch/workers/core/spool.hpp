@@ -45,10 +45,12 @@ struct SpooledState {
   std::optional<engine::Units> length_reported;
   bool reported_checkpoint = false;
   bool reported_invalid = false;
-  bool no_progress = false;   ///< It is ended for saying nothing.
-  bool paused_alone = false;  ///< `told` is its worker's word, said while no daemon was there.
-  bool ended_here = false;    ///< Its worker ends it, of its own accord: it was stopped, say.
-  bool unkillable = false;    ///< It has exited, and something of it survives SIGKILL.
+  bool no_progress = false;      ///< It is ended for saying nothing.
+  bool paused_alone = false;     ///< `told` is its worker's word, said while no daemon was there.
+  bool ended_here = false;       ///< Its worker ends it, of its own accord: it was stopped, say.
+  bool unkillable = false;       ///< It has exited, and something of it survives SIGKILL.
+  std::uint64_t held_since = 0;  ///< Its slots are in its use, in microseconds of its agent's clock …
+  std::uint64_t held_until = 0;  ///< … up to here, once it has exited.
   std::string lost_checkpoint;
   std::vector<QuestionId> asking;
   std::vector<QuestionId> saved;  ///< Their checkpoints are reported; they may not have heard of it.
@@ -73,6 +75,8 @@ void spell(auto& fields, proto::Is<SpooledState> auto& state) {
   fields.maybe("paused_alone", state.paused_alone);
   fields.maybe("ended_here", state.ended_here);
   fields.maybe("unkillable", state.unkillable);
+  fields.maybe("held_since", state.held_since);
+  fields.maybe("held_until", state.held_until);
   fields.maybe("lost_checkpoint", state.lost_checkpoint);
   fields.maybe("asking", state.asking);
   fields.maybe("saved", state.saved);
