@@ -349,7 +349,11 @@ class CommandLine {
     verb.add_option("--state-dir", given_.run.state_dir,
                     "Directory of the search (default: <stem of FILE> in $HPSEARCH_STATE_HOME, else in "
                     "$XDG_STATE_HOME/hpsearch, else in .hpsearch)");
-    verb.add_flag("--fresh", given_.run.fresh, "Move an earlier search aside and start a new one");
+    CLI::Option* fresh =
+        verb.add_flag("--fresh", given_.run.fresh, "Move an earlier search aside and start a new one");
+    verb.add_flag("--with-new-program", given_.run.with_new_program,
+                  "Continue with the edited program: trials that have not reported anything yet run it")
+        ->excludes(fresh);
     verb.add_flag("--allow-network-filesystem", given_.run.allow_network_filesystem,
                   "Accept a state directory on SMB, 9P, FUSE and similar, if the file system passes a test");
     verb.add_flag(

@@ -1,3 +1,6 @@
+#include <chrono>
+#include <string>
+
 #include "cli/event_line.hpp"
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
@@ -9,12 +12,39 @@ namespace {
 
 using engine::Value;
 
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// Which program the trial runs; "" if there was only one.
+std::string program_text(const Value& explanation) {
+  if (count_at(explanation, "program_changes") == 0) {
+    return "";
+  }
+  const Value& program = member(explanation, "program");
+  if (program.is_null()) {
+    return "it keeps the program that the experiment was submitted with";
+  }
+  std::string files;
+  for (const Value& file : list_at(program, "changed")) {
+    files += (files.empty() ? "" : ", ") + printable(file.as_text() != nullptr ? *file.as_text() : "");
+  }
+  const std::string at = clock_text(number_at(program, "at"), seconds_now());
+  return text_at(program, "context_digest").empty()
+             ? "attempts that started after " + at + " run the changed program" +
+                   (files.empty() ? "" : ": " + files)
+             : "it runs the program of " + at + (files.empty() ? "" : ": " + files + " changed");
+}
+
 std::string explanation_text(const Value& explanation, const Output& output) {
   std::string text = "trial " + std::to_string(count_at(explanation, "trial")) + " of experiment " +
                      std::to_string(count_at(explanation, "experiment")) + " is " +
                      output.paint_state(text_at(explanation, "state")) + "\n";
   if (const Value& source = member(explanation, "source"); !source.is_null()) {
     text += "  it begins from " + source_text(source) + "\n";
+  }
+  if (const std::string program = program_text(explanation); !program.empty()) {
+    text += "  " + program + "\n";
   }
   sentences::EventStory story(text_at(explanation, "unit"), text_at(explanation, "metric"));
   for (const Value& event : list_at(explanation, "history")) {

@@ -50,6 +50,7 @@ constexpr milliseconds between_views{600};
 constexpr std::chrono::seconds patience_with_silence{60};
 constexpr std::uint64_t events_per_page = 1000;
 constexpr std::size_t most_named_files = 3;
+constexpr std::size_t most_sent_files = 100;
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -294,19 +295,18 @@ class Run {
                : Outcome<context::ContextListing>(named_by_entrypoint(directory, tree));
   }
 
-  /// Files of the program that are others now than when the search got them.
-  [[nodiscard]] std::vector<std::string> changes_of_program() const {
+  /// The program's files as they are now. They may be gone: what is packed does not need them.
+  [[nodiscard]] std::optional<Value> program_now() const {
     const auto listing = look_at_program(record_.context_directory, file_.tree);
     if (!listing) {
-      return {};  // It may be gone: what is packed does not need it.
+      return std::nullopt;
     }
     const auto now = program_files(record_.context_directory, listing->files, file_.tree);
-    return now ? changed_files(record_.program, *now) : std::vector<std::string>();
+    return now ? std::optional(*now) : std::nullopt;
   }
 
-  /// "train.py changed since 14:02", or "" when nothing of it did.
-  [[nodiscard]] std::string edited_program() const {
-    const std::vector<std::string> changed = changes_of_program();
+  /// "train.py changed since 14:02".
+  [[nodiscard]] std::string edited_text(const std::vector<std::string>& changed) const {
     std::string names;
     for (std::size_t i = 0; i < changed.size() && i < most_named_files; ++i) {
       names += (i == 0 ? "" : ", ") + printable(changed[i]);
@@ -314,7 +314,60 @@ class Run {
     if (changed.size() > most_named_files) {
       names += " and " + counted(changed.size() - most_named_files, "more file");
     }
-    return names.empty() ? "" : names + " changed since " + clock_text(record_.program_at, seconds_now());
+    return names + " changed since " + clock_text(record_.program_at, seconds_now());
+  }
+
+  /// The search goes on with another program only if the command says so. `limits_change`: so do its limits,
+  /// and an ended search may go on.
+  [[nodiscard]] Outcome<Done> match_program(bool limits_change) {
+    const std::optional<Value> now = program_now();
+    const std::vector<std::string> changed =
+        now ? changed_files(record_.program, *now) : std::vector<std::string>();
+    if (changed.empty()) {
+      return Done{};
+    }
+    const std::string edited = edited_text(changed);
+    const auto detail = client().get(experiment_target(*record_.experiment));
+    if (!detail) {
+      return detail.failure();
+    }
+    if (is_over(*detail) && !limits_change) {
+      edited_ = edited;  // Nothing runs: it is only told.
+      return Done{};
+    }
+    const bool packed = needs_packed_context(file_.tree);
+    if (!options_.with_new_program) {
+      return conflict_failure(
+          edited + ", and nothing was started. Choose one:\n  " + with_new_program() +
+          (packed ? "\n    trials that have not reported anything yet run the new program; the "
+                    "others keep theirs"
+                  : "\n    trials run in the directory itself: all that run from now on run "
+                    "the new program") +
+          "\n  " + afresh() + "\n    begins a new search");
+    }
+    const auto digest = hand_over_context();
+    if (!digest) {
+      return digest.failure();
+    }
+    Value::List names;
+    for (std::size_t i = 0; i < changed.size() && i < most_sent_files; ++i) {
+      names.push_back(changed[i]);
+    }
+    Value::Map program{{"changed", std::move(names)}};
+    if (!digest->empty()) {
+      program["context_digest"] = *digest;
+    }
+    const auto answer =
+        client().post(experiment_target(*record_.experiment, "/program"), Value(std::move(program)));
+    if (!answer) {
+      return answer.failure();
+    }
+    view_.say(edited + (packed ? ": trials that have not reported anything yet run the new program"
+                               : ": trials that run from now on run the new program"),
+              true);
+    record_.program = *now;
+    record_.program_at = seconds_now();
+    return save_run_record(state_, record_);
   }
 
   /// What the command asks for that the search in the directory was not begun with; "" when nothing.
@@ -391,14 +444,8 @@ class Run {
     }
     kept_.emplace(state_, text_at(*status, "cluster"), *record_.experiment);
     kept_->link_trials();
-    const std::string edited = resumes_ ? edited_program() : std::string();
     if (has_ended()) {
-      return print_again(edited);
-    }
-    if (!edited.empty()) {
-      output_.message("note: " + edited +
-                      ". This search goes on with the program that it began with; --fresh begins " +
-                      "anew with the one of now");
+      return print_again();
     }
     std::error_code ignored;
     if (text_at(detail_, "context_digest").empty() &&
@@ -435,6 +482,12 @@ class Run {
       }
     }
     const std::string changed = changes();
+    const auto limits = changed.empty() ? std::nullopt : only_limits_changed();
+    if (record_.experiment && (changed.empty() || limits)) {
+      if (const auto same = match_program(limits.has_value()); !same) {
+        return same.failure();
+      }
+    }
     if (changed.empty()) {
       file_ = open_experiment_file(options_.file, {record_.seed, record_.name});
       return Done{};
@@ -442,7 +495,7 @@ class Run {
     if (!record_.experiment) {
       return begin_record();
     }
-    if (const auto limits = only_limits_changed()) {
+    if (limits) {
       return change_limits(*limits, changed);
     }
     const auto detail = client().get(experiment_target(*record_.experiment));
@@ -457,6 +510,9 @@ class Run {
   }
 
   [[nodiscard]] std::string afresh() const { return same_command(options_.command) + " --fresh"; }
+  [[nodiscard]] std::string with_new_program() const {
+    return same_command(options_.command) + " --with-new-program";
+  }
 
   /// What the file asks for otherwise than before, where that is nothing but limits that may change.
   [[nodiscard]] std::optional<Value> only_limits_changed() const {
@@ -509,16 +565,17 @@ class Run {
     return text_at(detail_, "state") == "COMPLETED" ? Exit::ok : Exit::experiment_failed;
   }
 
-  [[nodiscard]] Outcome<Exit> print_again(const std::string& edited) {
+  [[nodiscard]] Outcome<Exit> print_again() {
     if (const auto read = take_events(/*tell=*/false); !read) {
       return read.failure();
     }
     if (const auto told = print_summary(); !told) {
       return told.failure();
     }
-    output_.message((edited.empty() ? "" : edited + ". ") +
-                    "this search has already ended; to start a new one: " + same_command(options_.command) +
-                    " --fresh");
+    output_.message(
+        (edited_.empty() ? "" : edited_ + ". ") +
+        "this search has already ended; to continue it, give it more trials or a larger budget in " +
+        options_.file + "; to start a new one: " + afresh());
     return exit_of_ended();
   }
 
@@ -783,6 +840,7 @@ class Run {
   std::optional<FileLock> lock_;
   RunRecord record_;
   bool resumes_ = false;
+  std::string edited_;  // "train.py changed since 14:02", of a search that has ended.
   std::optional<PrivateCluster> cluster_;
   Value detail_;
   std::optional<sentences::EventStory> story_;

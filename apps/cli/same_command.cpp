@@ -23,7 +23,7 @@ std::string shell_word(const std::string& word) {
 std::string same_command(const std::vector<std::string>& command) {
   std::string out;
   for (const std::string& word : command) {
-    if (word != "--fresh") {
+    if (word != "--fresh" && word != "--with-new-program") {
       out += (out.empty() ? "" : " ") + shell_word(word);
     }
   }

@@ -5,7 +5,8 @@
 
 namespace hpsearch::cli {
 
-/// The command that goes on with a search: as it was typed, ready for a shell, without --fresh.
+/// The command that goes on with a search: as it was typed, ready for a shell, without --fresh and
+/// --with-new-program.
 [[nodiscard]] std::string same_command(const std::vector<std::string>& command);
 
 }  // namespace hpsearch::cli

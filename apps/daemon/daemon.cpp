@@ -416,6 +416,9 @@ class Daemon {
     std::set<std::string> digests;
     for (const auto& [id, record] : runtime_->engine().experiments()) {
       digests.insert(record.context_digest);
+      for (const engine::ProgramChange& program : record.programs) {
+        digests.insert(program.context_digest);
+      }
     }
     return digests;
   }

@@ -21,6 +21,13 @@ using engine::Result;
 using engine::Value;
 
 constexpr std::size_t most_key_bytes = 200;
+constexpr std::size_t most_changed_files = 100;
+constexpr std::size_t most_file_name_bytes = 4096;
+
+Error no_context(const std::string& digest) {
+  return {Errc::wrong_state,
+          "the daemon does not have the context " + digest + "; PUT it to /api/v1/contexts/ first"};
+}
 
 /// Why none of its trials runs; "" if one does.
 std::string waits_for(const RequestContext& request_context, const engine::ExperimentRecord& record) {
@@ -45,9 +52,7 @@ void create(RequestContext& request_context, CheckedSubmission checked, std::str
                            ? request_context.about.contexts->find(checked.context_digest)
                            : std::nullopt;
     if (!known) {
-      reply(
-          failure(Error{Errc::wrong_state, "the daemon does not have the context " + checked.context_digest +
-                                               "; PUT it to /api/v1/contexts/ first"}));
+      reply(failure(no_context(checked.context_digest)));
       return;
     }
     context_bytes = *known;
@@ -175,6 +180,70 @@ void set_limits(RequestContext& request_context, Call call) {
   change(request_context, call, engine::ChangeExperiment{call.experiment(), std::move(*changes)});
 }
 
+Result<std::vector<std::string>> changed_files(const Value& value) {
+  const Error wrong{Errc::bad_request, "changed has to be a list of at most " +
+                                           std::to_string(most_changed_files) + " names of files"};
+  const Value::List* list = value.as_list();
+  if (list == nullptr || list->size() > most_changed_files) {
+    return wrong;
+  }
+  std::vector<std::string> files;
+  for (const Value& file : *list) {
+    if (file.as_text() == nullptr || file.as_text()->size() > most_file_name_bytes) {
+      return wrong;
+    }
+    files.push_back(*file.as_text());
+  }
+  return files;
+}
+
+/// {"context_digest": …, "changed": ["train.py"]}
+Result<engine::ChangeProgram> read_program(engine::ExperimentId experiment, const Value::Map& body) {
+  engine::ChangeProgram command{experiment};
+  for (const auto& [key, value] : body) {
+    if (key == "context_digest") {
+      if (value.as_text() == nullptr) {
+        return Error{Errc::bad_request, "context_digest has to be a text"};
+      }
+      command.context_digest = *value.as_text();
+    } else if (key == "changed") {
+      auto files = changed_files(value);
+      if (!files) {
+        return files.error();
+      }
+      command.changed = *std::move(files);
+    } else {
+      return Error{Errc::bad_request, key + " is unknown (context_digest, changed)"};
+    }
+  }
+  return command;
+}
+
+/// What trials run that have reported nothing yet.
+void change_program(RequestContext& request_context, Call call) {
+  const auto body = call.object();
+  if (!body) {
+    call.reply(failure(body.error()));
+    return;
+  }
+  auto command = read_program(call.experiment(), *body->as_map());
+  if (!command) {
+    call.reply(failure(command.error()));
+    return;
+  }
+  if (!command->context_digest.empty()) {
+    const auto known = request_context.about.contexts != nullptr
+                           ? request_context.about.contexts->find(command->context_digest)
+                           : std::nullopt;
+    if (!known) {
+      call.reply(failure(no_context(command->context_digest)));
+      return;
+    }
+    command->context_bytes = *known;
+  }
+  change(request_context, call, *std::move(command));
+}
+
 constexpr Route table[] = {
     {"POST", "/api/v1/experiments", Role::operate, &submit},
     {"GET", "/api/v1/experiments", Role::viewer, &list, page_query},
@@ -183,6 +252,7 @@ constexpr Route table[] = {
     {"GET", "/api/v1/experiments/#/config", Role::viewer, &config},
     {"GET", "/api/v1/experiments/#/best", Role::viewer, &best},
     {"GET", "/api/v1/experiments/#/checkpoints", Role::viewer, &checkpoints, page_query},
+    {"POST", "/api/v1/experiments/#/program", Role::operate, &change_program},
     {"POST", "/api/v1/experiments/#/pause", Role::operate, &pause},
     {"POST", "/api/v1/experiments/#/resume", Role::operate, &resume},
     {"POST", "/api/v1/experiments/#/cancel", Role::operate, &cancel},

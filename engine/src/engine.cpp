@@ -31,6 +31,7 @@ struct Dispatch {
     return end_experiment(step, command.experiment, true);
   }
   Status operator()(const ChangeExperiment& command) const { return change_experiment(step, command); }
+  Status operator()(const ChangeProgram& command) const { return change_program(step, command); }
   Status operator()(const EndTrial& command) const { return end_trial(step, command); }
   Status operator()(const JoinWorker& command) const { return join_worker(step, command); }
   Status operator()(const LoseWorker& command) const { return lose_worker(step, command); }

@@ -90,6 +90,7 @@ Status pause_experiment(Step& step, ExperimentId id);
 Status resume_experiment(Step& step, ExperimentId id);
 Status end_experiment(Step& step, ExperimentId id, bool at_once);
 Status change_experiment(Step& step, const ChangeExperiment& command);
+Status change_program(Step& step, const ChangeProgram& command);
 Status end_trial(Step& step, const EndTrial& command);
 Status may_join(const EngineState& state, const JoinWorker& command);
 Status join_worker(Step& step, const JoinWorker& command);

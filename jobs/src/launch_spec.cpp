@@ -73,7 +73,8 @@ Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const eng
   launch.trial_seed = spec.trial_seed;
   launch.metric = config.searcher.metric;
   launch.context_directory = record.context_directory;
-  launch.context_digest = record.context_digest;
+  const engine::ProgramChange* other = engine::program_of(record, spec.key.trial);
+  launch.context_digest = other != nullptr ? other->context_digest : record.context_digest;
   set_storage(program.checkpoint_storage, launch);
   launch.latest_checkpoint = spec.latest_checkpoint;
   launch.latest_step = spec.latest_step;

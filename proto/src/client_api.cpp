@@ -121,6 +121,31 @@ Value notes_of(const ExperimentRecord& experiment) {
   return notes;
 }
 
+Value program_value(const engine::ProgramChange& program) {
+  Value::List also;
+  for (const engine::TrialNumber trial : program.also) {
+    also.push_back(count_value(trial.number()));
+  }
+  Value::List changed;
+  for (const std::string& file : program.changed) {
+    changed.push_back(file);
+  }
+  return Value::Map{{"from", count_value(program.from.number())},
+                    {"also", std::move(also)},
+                    {"context_digest", program.context_digest},
+                    {"context_bytes", count_value(program.context_bytes)},
+                    {"changed", std::move(changed)},
+                    {"at", seconds(program.at)}};
+}
+
+Value programs_of(const ExperimentRecord& experiment) {
+  Value::List programs;
+  for (const engine::ProgramChange& program : experiment.programs) {
+    programs.push_back(program_value(program));
+  }
+  return programs;
+}
+
 }  // namespace
 
 Value experiment_summary(const ExperimentRecord& experiment) {
@@ -152,6 +177,7 @@ Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
   detail["context_directory"] = experiment.context_directory;
   detail["context_digest"] = experiment.context_digest;
   detail["context_bytes"] = count_value(experiment.context_bytes);
+  detail["programs"] = programs_of(experiment);
   detail["source"] = source_of(experiment);
   detail["notes"] = notes_of(experiment);
   detail["rungs"] = rungs_of(rungs);
@@ -248,9 +274,12 @@ Value trial_value(const ExperimentRecord& experiment, engine::TrialNumber number
 Value explanation_value(const ExperimentRecord& experiment, engine::TrialNumber number,
                         const engine::Explanation& explanation, Value::List history) {
   const engine::SearcherConfig& searcher = experiment.config.searcher;
+  const engine::ProgramChange* program = engine::program_of(experiment, number);
   return Value::Map{
       {"experiment", count_value(experiment.id.number())},
       {"trial", count_value(number.number())},
+      {"program", program != nullptr ? program_value(*program) : Value{}},
+      {"program_changes", count_value(experiment.programs.size())},
       {"state", engine::name_of(experiment.trials[number.number()].state)},
       {"metric", searcher.metric},
       {"unit", experiment.config.unit},

@@ -43,7 +43,7 @@ struct ComposedSearcher::Listener {
   }
   void operator()(const engine::TrialWasClosed& closed) const { self.policy_->on_closed(closed.trial); }
   void operator()(const engine::MaxTrialsChanged& changed) const {
-    if (!self.takes_changes()) {
+    if (!self.limits_.replacements.has_value() || self.gave_up()) {
       return;
     }
     self.limits_.trials = changed.max_trials;

@@ -342,6 +342,9 @@ void Tournament::update_progress() noexcept {
     sum += its;
     over = over && its == 1;
   }
+  if (progress_ == 1 && !over) {  // It was over, and then more trials were wanted.
+    progress_ = 0;
+  }
   progress_ = over ? 1 : advanced(progress_, sum / static_cast<double>(brackets_.size()));
 }
 

@@ -109,6 +109,31 @@ struct EventStory::LineOf {
     return {"the experiment is resumed"};
   }
 
+  Line operator()(const engine::ExperimentReopened& /*event*/) const {
+    story.ended_ = false;
+    return {"the experiment continues: its limits changed"};
+  }
+
+  Line operator()(const engine::ProgramChanged& event) const {
+    std::string files;
+    for (const std::string& file : event.changed) {
+      files += (files.empty() ? "" : ", ") + file;
+    }
+    std::string text =
+        "the experiment has another program" + (files.empty() ? "" : ": " + files + " changed");
+    if (event.context_digest.empty()) {
+      return {text + "; all attempts that start from now on run it"};
+    }
+    text += "; " + name_of(event.from) + " and later trials run it";
+    for (std::size_t i = 0; i < event.also.size(); ++i) {
+      text += (i > 0                    ? ", "
+               : event.also.size() == 1 ? ", and so does "
+                                        : ", and so do ") +
+              name_of(event.also[i]);
+    }
+    return {text + (event.also.empty() ? "" : ", which reported nothing yet")};
+  }
+
   Line operator()(const engine::ExperimentStopping& event) const {
     return {"the experiment is ending" + after_colon(event.reason)};
   }

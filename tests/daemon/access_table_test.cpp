@@ -39,6 +39,7 @@ const Rights rights{
     {{"GET", "/api/v1/experiments/#/best"}, Role::viewer},
     {{"GET", "/api/v1/experiments/#/checkpoints"}, Role::viewer},
     {{"POST", "/api/v1/experiments/#/pause"}, Role::operate},
+    {{"POST", "/api/v1/experiments/#/program"}, Role::operate},
     {{"POST", "/api/v1/experiments/#/resume"}, Role::operate},
     {{"POST", "/api/v1/experiments/#/cancel"}, Role::operate},
     {{"POST", "/api/v1/experiments/#/kill"}, Role::operate},

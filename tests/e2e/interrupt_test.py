@@ -60,6 +60,17 @@ class Interrupt(harness.Case):
         self.assertIn("changed: searcher.max_trials: 3 -> 5", again.stdout + again.stderr)
         self.assertEqual(len(self.ledger.final_lengths()), 5)
         self.assertIn("already ended", self.run_cli("run", file, "--slots", 2).stderr)
+        before = self.ledger.lines
+        tree["searcher"]["max_trials"] = 8
+        self.write_experiment(tree)
+        grown = self.run_cli("run", file, "--slots", 2)
+        self.assertIn("changed: searcher.max_trials: 5 -> 8", grown.stdout + grown.stderr)
+        self.assertEqual(self.ledger.lines[:len(before)], before)
+        self.assertEqual(self.ledger.final_lengths(), {trial: 8 for trial in range(8)})
+        tree["searcher"]["max_trials"] = 7
+        self.write_experiment(tree)
+        self.assertIn("raise searcher.max_trials, which is 8", self.run_cli("run", file, "--slots", 2, expect=4).stderr)
+        tree["searcher"]["max_trials"] = 8
         tree["searcher"]["max_length"] = 9
         self.write_experiment(tree)
         refused = self.run_cli("run", file, "--slots", 2, expect=4).stderr

@@ -77,6 +77,30 @@ class SearchesOfADirectory(harness.Case):
         self.assertRegex(fresh.stdout, r"best.*0\.5003")
         self.assertNotIn("changed since", fresh.stderr)
 
+    def test_trials_to_come_run_an_edited_program_if_the_command_says_so(self):
+        experiment = EXPERIMENT.replace("name: grid", "name: random, max_trials: TRIALS, max_concurrent_trials: 1")
+        write = lambda base, trials: self.write("a", base, experiment.replace("TRIALS", str(trials)))
+        losses = lambda: {trial["trial"]: int(trial["best"]["metric"])
+                          for trial in self.run_cli("trials", "experiment", "-o", "json")["trials"]}
+        file = write(1, 2)
+        self.run_cli("run", file, "--slots", 1)
+        self.assertEqual(losses(), {0: 1, 1: 1})
+        write(5, 4)
+        refused = self.run_cli("run", file, "--slots", 1, expect=4).stderr
+        self.assertRegex(refused, r"train\.py changed since \d\d:\d\d, and nothing was started")
+        self.assertIn("--with-new-program", refused)
+        self.assertIn("--fresh", refused)
+        self.assertEqual(losses(), {0: 1, 1: 1})
+        told = self.run_cli("run", file, "--slots", 1, "--with-new-program")
+        self.assertIn("run the new program", told.stdout + told.stderr)
+        self.assertEqual(losses(), {0: 1, 1: 1, 2: 5, 3: 5})
+        self.assertIn("keeps the program that the experiment was submitted with",
+                      self.run_cli("explain", "experiment", 1).stdout)
+        self.assertRegex(self.run_cli("explain", "experiment", 2).stdout,
+                         r"it runs the program of \d\d:\d\d: train\.py changed")
+        self.assertNotIn("changed since", self.run_cli("run", file, "--slots", 1).stderr)
+        self.run_cli("run", file, "--fresh", "--with-new-program", expect=2)
+
     def test_trials_are_sorted_chosen_and_fit_a_terminal(self):
         self.run_cli("run", self.write("a", 1), "--slots", 2)
         rows = lambda *more: [line.split() for line in self.run_cli("trials", "experiment", *more).stdout.splitlines()]

@@ -275,7 +275,7 @@ TEST(ChangeLimits, NoDrawComesBetweenPointsOfWhichOneWasStartedAlready) {
   EXPECT_TRUE(record.hparams[2] == point(7));
 }
 
-TEST(ChangeLimits, NothingOfASearchThatIsOverChangesAlthoughItsExperimentIsPaused) {
+TEST(ChangeLimits, APausedSearchThatIsOverTakesMoreTrialsAndNothingElseOfTheSearcher) {
   TestCluster cluster;
   cluster.join("a", 1);
   Value config = random_config(1, 1);
@@ -287,15 +287,19 @@ TEST(ChangeLimits, NothingOfASearchThatIsOverChangesAlthoughItsExperimentIsPause
   cluster.report(last, 9, 0.5);
   cluster.exit(last);
   ASSERT_EQ(cluster.engine.find(id)->state, ExperimentState::paused);
-  const Error refused = cluster.refused(ChangeExperiment{id, searcher({{"max_trials", 3}})});
+  const Error refused = cluster.refused(ChangeExperiment{id, searcher({{"max_concurrent_trials", 3}})});
   EXPECT_EQ(refused.code, Errc::wrong_state);
-  EXPECT_NE(refused.message.find("its search is over"), std::string::npos) << refused.message;
+  EXPECT_NE(refused.message.find("raise searcher.max_trials, which is 1"), std::string::npos)
+      << refused.message;
   EXPECT_EQ(cluster.refused(ChangeExperiment{id, searcher({{"points_to_evaluate", points}})}).code,
             Errc::wrong_state)
       << "the same ones again would not be tried either";
   cluster.step(ChangeExperiment{id, Value::Map{{"budget", Value::Map{{"max_failed_trials", 5}}}}});
+  cluster.step(ChangeExperiment{id, searcher({{"max_trials", 3}})});
   cluster.step(ResumeExperiment{id});
+  cluster.run_all([](TrialNumber) { return 0.5; });
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
+  EXPECT_EQ(cluster.engine.find(id)->trials.size(), 3U);
 }
 
 TEST(ChangeLimits, ADefaultOfWhatASearcherDoesNotHaveIsRefused) {

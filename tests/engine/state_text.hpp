@@ -156,6 +156,10 @@ class StateText {
     const auto& [about, note, trial, attempt, attempts] = x;
     all(about, note, trial, attempt, attempts);
   }
+  void put(const ProgramChange& x) {
+    const auto& [from, also, digest, bytes, changed, at] = x;
+    all(from, also, digest, bytes, changed, at);
+  }
   void put(const SourceCheckpoint& x) {
     const auto& [experiment, trial, step, path] = x;
     all(experiment, trial, step, path);
@@ -166,7 +170,7 @@ class StateText {
         x.context_bytes, x.idempotency_key, x.source, x.pending, x.running, x.by_state, x.best, x.stopping_as,
         x.stop_at_once, x.reason, x.first_failures, x.notes, x.counts_from_zero, x.unreported, x.ran_unlogged,
         x.ahead, x.created_at, x.ended_at, x.first_lease_at, x.uncounted, x.last_release_at, x.slot_time,
-        x.condemned);
+        x.condemned, x.programs);
     out_ << '\n';
     put(*x.searcher);
     out_ << '\n';

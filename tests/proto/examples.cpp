@@ -521,6 +521,13 @@ const std::vector<Example<EventBody>>& example_events() {
        CheckpointsCollected{
            experiment, trial, {"/data/checkpoints/7/300/1-9", "/data/checkpoints/7/300/2-27"}}},
       {"checkpoints_deleted", CheckpointsDeleted{experiment, {"/data/checkpoints/7/300/1-9"}}},
+      {"experiment_reopened", ExperimentReopened{ExperimentId{3}}},
+      {"program_changed", ProgramChanged{ExperimentId{3},
+                                         TrialNumber{12},
+                                         {TrialNumber{4}, TrialNumber{11}},
+                                         "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+                                         10240,
+                                         {"train.py", "model.py"}}},
   });
   return examples;
 }

@@ -58,6 +58,9 @@ class LiveSearch {
 
   void run() {
     for (std::uint64_t turns = 20'000; turns > 0; --turns) {
+      if (finished_ && !end_.problem && chance_.below(3) > 0) {
+        grow();
+      }
       if (finished_ || ::testing::Test::HasFailure()) {
         return;
       }
@@ -104,6 +107,17 @@ class LiveSearch {
       report(trial, turn);
     }
     close_what_can_be();
+  }
+
+  /// It is over, and then more trials are wanted.
+  void grow() {
+    max_trials_ = std::max(max_trials_, counting()) + 1 + chance_.below(20);
+    const MaxTrialsChanged more{max_trials_};
+    searcher_->on_event(more);
+    replayed_->on_event(more);
+    finished_ = false;
+    EXPECT_LT(searcher_->progress(), 1.0);
+    EXPECT_TRUE(std::holds_alternative<CreateTrial>(searcher_->next())) << "what has ended is not promoted";
   }
 
   void close_what_can_be() {
@@ -309,6 +323,51 @@ TEST(LiveLimits, LoweringClosesTheRungsThatNobodyCanReachAnyMore) {
   EXPECT_TRUE(searcher->closable().empty());
   searcher->on_event(MaxTrialsChanged{2});
   EXPECT_EQ(searcher->closable().size(), 2U);
+}
+
+TEST(LiveLimits, BracketsThatAreOverShareMoreTrialsByTheSameWeights) {
+  const auto searcher = make(three_brackets(100));
+  std::vector<std::uint64_t> in_all = counts(brackets_of_new_trials(*searcher));
+  for (std::uint64_t trial = 0; trial < 100; ++trial) {
+    searcher->on_event(engine::TrialExited{TrialNumber(trial), ExitReason::user_canceled});
+  }
+  ASSERT_TRUE(std::holds_alternative<Finished>(searcher->next()));
+  searcher->on_event(MaxTrialsChanged{200});
+  const std::vector<std::uint64_t> more = counts(brackets_of_new_trials(*searcher));
+  for (std::size_t bracket = 0; bracket < more.size(); ++bracket) {
+    in_all[bracket] += more[bracket];
+  }
+  EXPECT_EQ(in_all, share_out(200, Divisor(4), {4, 3, 2}));
+}
+
+TEST(LiveLimits, AResultThatWasClosedCountsInItsRungButIsNotPromotedByMoreTrials) {
+  ExperimentConfig config = settings("async_halving", 4, 2);
+  config.searcher.num_rungs = 2;
+  config.searcher.divisor = 2;
+  const auto searcher = make(config);
+  const auto run = [&searcher](double metric) {
+    const engine::Next next = searcher->next();
+    const auto& create = std::get<CreateTrial>(next);
+    searcher->on_event(TrialWasCreated{create.trial, create.hparams, create.length});
+    searcher->on_event(engine::TrialValidated{create.trial, create.length, score(metric)});
+    return create.trial;
+  };
+  const auto close = [&searcher](TrialNumber trial) { searcher->on_event(TrialWasClosed{trial}); };
+  run(0);
+  const TrialNumber second = run(1);
+  const engine::Next promotion = searcher->next();
+  const auto& first = std::get<PromoteTrial>(promotion);
+  searcher->on_event(TrialWasPromoted{first.trial, first.length});
+  close(second);
+  searcher->on_event(engine::TrialValidated{first.trial, first.length, score(0)});
+  close(first.trial);
+  ASSERT_TRUE(std::holds_alternative<Finished>(searcher->next()));
+  searcher->on_event(MaxTrialsChanged{4});
+  run(2);
+  const TrialNumber worst = run(3);
+  EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next()))
+      << "the two best of four are those that have ended";
+  EXPECT_EQ(searcher->standing(worst).keep, 2U) << "results from before the end count";
 }
 
 TEST(LiveLimits, ProgressHoldsStillUntilItIsPastWhereItWas) {

@@ -174,6 +174,23 @@ TEST_F(Story, ShowsHowTheExperimentFares) {
               EndsWith("the experiment is completed: max_time"));
 }
 
+TEST_F(Story, ShowsThatAnExperimentContinuesAndWithWhichProgram) {
+  tell(ExperimentEnded{ExperimentId(1), ExperimentState::completed, ""});
+  EXPECT_TRUE(story_.ended());
+  EXPECT_THAT(tell(ExperimentReopened{ExperimentId(1)}),
+              EndsWith("the experiment continues: its limits changed"));
+  EXPECT_FALSE(story_.ended());
+  ProgramChanged changed{ExperimentId(1), TrialNumber(7)};
+  changed.changed = {"train.py", "model.py"};
+  EXPECT_THAT(tell(changed), EndsWith("the experiment has another program: train.py, model.py changed; all "
+                                      "attempts that start from now on run it"));
+  changed.context_digest = "two";
+  EXPECT_THAT(tell(changed), EndsWith("changed; trial 7 and later trials run it"));
+  changed.also = {TrialNumber(4), TrialNumber(5)};
+  EXPECT_THAT(tell(changed), EndsWith("changed; trial 7 and later trials run it, and so do trial 4, trial 5, "
+                                      "which reported nothing yet"));
+}
+
 TEST_F(Story, CountsPausesAsIdleFromTheLastAttemptToTheNextLease) {
   lease(0, 1, 10);
   pause(20);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -18,19 +19,23 @@ void note_duplicates(ExperimentRecord& record) {
   record.searcher->on_event(changed);
 }
 
-/// A rule that brings more to do comes first, one that may leave nothing last: a search that is over hears no
-/// more.
+/// A rule that brings more to do comes first, one that may leave nothing last: a search that is over hears of
+/// nothing but more trials.
 void note_changes(ExperimentRecord& record, const SearcherConfig& before, bool points_given) {
   const SearcherConfig& now = record.config.searcher;
   Searcher& searcher = *record.searcher;
   const bool rejects = now.on_duplicate == OnDuplicate::reject;
+  const bool was_over = std::holds_alternative<Finished>(searcher.next());
+  if (was_over && now.max_trials != before.max_trials) {
+    searcher.on_event(MaxTrialsChanged{now.max_trials});
+  }
   if (now.on_duplicate != before.on_duplicate && !rejects) {
     note_duplicates(record);
   }
   if (points_given || !(now.points_to_evaluate == before.points_to_evaluate)) {
     searcher.on_event(PointsChanged{now.points_to_evaluate});
   }
-  if (now.max_trials != before.max_trials) {
+  if (!was_over && now.max_trials != before.max_trials) {
     searcher.on_event(MaxTrialsChanged{now.max_trials});
   }
   if (now.max_concurrent_trials != before.max_concurrent_trials) {
@@ -167,6 +172,49 @@ void apply(const Applier& applier, const ExperimentEnded& ended) {
 
 std::string problem_with(const EventChecks& checks, const ExperimentEnded& ended) {
   return checks.experiment(ended.experiment);
+}
+
+void apply(const Applier& applier, const ExperimentReopened& reopened) {
+  ExperimentRecord& record = applier.experiment(reopened.experiment);
+  if (record.first_lease_at != Instant{}) {  // While it had ended, none of its time was used.
+    record.uncounted = record.uncounted + (applier.event.at - record.ended_at);
+  }
+  record.state = ExperimentState::active;
+  record.stopping_as = ExperimentState::canceled;
+  record.stop_at_once = false;
+  record.ended_before = 0;
+  record.reason.clear();
+  record.ended_at = {};
+  forget_first_failures(record);
+  applier.state.going.insert(reopened.experiment);
+}
+
+std::string problem_with(const EventChecks& checks, const ExperimentReopened& reopened) {
+  const ExperimentRecord* record = checks.find(reopened.experiment);
+  if (record == nullptr) {
+    return checks.experiment(reopened.experiment);
+  }
+  return is_ended(record->state) ? "" : "only an experiment that has ended is reopened";
+}
+
+void apply(const Applier& applier, const ProgramChanged& changed) {
+  applier.experiment(changed.experiment)
+      .programs.push_back({changed.from, changed.also, changed.context_digest, changed.context_bytes,
+                           changed.changed, applier.event.at});
+}
+
+std::string problem_with(const EventChecks& checks, const ProgramChanged& changed) {
+  const ExperimentRecord* record = checks.find(changed.experiment);
+  if (record == nullptr) {
+    return checks.experiment(changed.experiment);
+  }
+  if (changed.from.number() != record->trials.size()) {
+    return "the next trial has another number than the first one of the program";
+  }
+  const bool in_order = std::adjacent_find(changed.also.begin(), changed.also.end(),
+                                           std::greater_equal<>()) == changed.also.end();
+  const bool exist = changed.also.empty() || changed.also.back() < changed.from;
+  return in_order && exist ? "" : "the earlier trials of the program do not exist or are not in order";
 }
 
 void Applier::pause_excess(ExperimentRecord& record) const {

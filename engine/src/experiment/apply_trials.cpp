@@ -147,6 +147,15 @@ std::string problem_with(const EventChecks& checks, const TrialPaused& paused) {
 void apply(const Applier& applier, const TrialQueued& queued) {
   ExperimentRecord& record = applier.experiment(queued.experiment);
   TrialRecord& trial = record.trials[queued.trial.number()];
+  if (trial.state == TrialState::canceled) {  // With its experiment, which goes on now.
+    record.tally.reopened(trial);
+    Reason reason;
+    reason.why = Reason::Why::user;
+    reason.detail = "its experiment continues";
+    trial.reason = std::move(reason);
+    trial.ended_at = {};
+    record.uncollected.erase(queued.trial);
+  }
   move(record, trial, TrialMove::run_again);
   trial.awaits_resume = false;
   wait_for_slot(applier.state, record, queued.trial, applier.event.at);
@@ -175,7 +184,9 @@ std::string problem_with(const EventChecks& checks, const TrialExitedEarly& exit
 void apply(const Applier& applier, const TrialEnded& ended) {
   ExperimentRecord& record = applier.experiment(ended.experiment);
   TrialRecord& trial = record.trials[ended.trial.number()];
+  const bool waited_at_rung = trial.state == TrialState::paused && !trial.awaits_resume;
   move(record, trial, move_that_ends(ended.state));
+  trial.awaits_resume = ended.state == TrialState::canceled && !waited_at_rung;
   stop_waiting(record, ended.trial);
   trial.reason = ended.reason;
   trial.ended_at = applier.event.at;

@@ -20,8 +20,8 @@ std::int64_t micros_of_hours(double hours) {
                   static_cast<std::int64_t>(std::llround(std::min(hours, most_hours) * 3'600e6)));
 }
 
-std::optional<Instant> end_of_max_time(const ExperimentRecord& record) {
-  const std::optional<Duration>& max_time = record.config.budget.max_time;
+std::optional<Instant> end_of_max_time(const ExperimentRecord& record, const BudgetConfig& budget) {
+  const std::optional<Duration>& max_time = budget.max_time;
   return max_time && record.first_lease_at != Instant{}
              ? std::optional(record.first_lease_at + record.uncounted + *max_time)
              : std::nullopt;
@@ -30,7 +30,10 @@ std::optional<Instant> end_of_max_time(const ExperimentRecord& record) {
 }  // namespace
 
 std::optional<std::string> spent_budget(const ExperimentRecord& record, Instant now) {
-  const BudgetConfig& budget = record.config.budget;
+  return spent_of(record.config.budget, record, now);
+}
+
+std::optional<std::string> spent_of(const BudgetConfig& budget, const ExperimentRecord& record, Instant now) {
   if (budget.target && record.best) {
     const double best = record.trials[record.best->number()].best->metric;
     if (record.config.searcher.smaller_is_better ? best <= *budget.target : best >= *budget.target) {
@@ -49,7 +52,7 @@ std::optional<std::string> spent_budget(const ExperimentRecord& record, Instant 
       record.slot_time.until(now).in_micros() >= micros_of_hours(*budget.max_slot_hours)) {
     return "budget.max_slot_hours " + quoted(Value(*budget.max_slot_hours)) + " is used up";
   }
-  if (const auto end = end_of_max_time(record); end && now >= *end) {
+  if (const auto end = end_of_max_time(record, budget); end && now >= *end) {
     return "budget.max_time of " + quoted(Value(budget.max_time->in_seconds())) + " s is over";
   }
   return std::nullopt;
@@ -57,7 +60,7 @@ std::optional<std::string> spent_budget(const ExperimentRecord& record, Instant 
 
 std::optional<Instant> next_deadline(const ExperimentRecord& record) {
   const BudgetConfig& budget = record.config.budget;
-  std::optional<Instant> deadline = end_of_max_time(record);
+  std::optional<Instant> deadline = end_of_max_time(record, budget);
   if (budget.max_slot_hours && record.slot_time.slots() > 0) {
     const std::int64_t slots = record.slot_time.slots();
     const std::int64_t left =

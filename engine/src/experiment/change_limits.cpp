@@ -49,7 +49,10 @@ void lay_over(Value::Map& config, const std::string& section, const Value& chang
   for (const auto& [key, value] : *fields) {
     const std::string path = section + "." + key;
     if (std::find(changeable.begin(), changeable.end(), path) == changeable.end()) {
-      refuse(problems, path, "cannot change while the experiment lives (what can: " + all_changeable() + ")");
+      refuse(problems, path,
+             "cannot change in an experiment that exists; submit another one, with the best configuration "
+             "so far as searcher.points_to_evaluate (what can change: " +
+                 all_changeable() + ")");
       continue;
     }
     Value& held = config[section];
@@ -80,7 +83,10 @@ Result<ChangedConfig> changed_config(const Value& effective, const Value& change
       lay_over(*config.as_map(), section, fields, problems);
     } else {
       refuse(problems, section,
-             "cannot change while the experiment lives (what can: " + all_changeable() + ")");
+             "cannot change in an experiment that exists; submit another one, with the best configuration so "
+             "far "
+             "as searcher.points_to_evaluate (what can change: " +
+                 all_changeable() + ")");
     }
   }
   if (!problems.empty()) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -5,7 +6,9 @@
 #include <variant>
 #include <vector>
 
+#include "experiment/budget.hpp"
 #include "experiment/change_limits.hpp"
+#include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/config/experiment_sections.hpp"
 #include "hpsearch/engine/experiment/warm_start.hpp"
 #include "step.hpp"
@@ -79,6 +82,74 @@ std::string difference(const ExperimentRecord& record, const CreateExperiment& c
     return "context directory: " + (record.context_directory.empty() ? "none" : record.context_directory);
   }
   return "";
+}
+
+std::string id_and_state(const ExperimentRecord& record) {
+  return "experiment " + std::to_string(record.id.number()) + " is " + std::string(name_of(record.state));
+}
+
+bool source_is_kept(const EngineState& state, const SourceCheckpoint& source) {
+  const TrialRecord& trial = trial_of(state, source.experiment, source.trial);
+  return trial.checkpoints &&
+         std::any_of(trial.checkpoints->kept.begin(), trial.checkpoints->kept.end(),
+                     [&source](const KnownCheckpoint& one) { return one.path == source.path; });
+}
+
+/// Every trial of the search has ended, and so would the search with that many trials: why, and what to do.
+std::string nothing_to_add(const ExperimentRecord& record, std::uint64_t max_trials) {
+  const Value* most = record.effective.at_path("searcher.max_trials");
+  if (most == nullptr) {
+    return "every trial of its search has ended, and a " + record.config.searcher.name +
+           " search has no max_trials to raise; submit another experiment";
+  }
+  if (max_trials <= record.config.searcher.max_trials) {
+    return "every trial of its search has ended; raise searcher.max_trials, which is " + quoted(*most) +
+           ", to continue";
+  }
+  const bool exhausted = record.trials.size() > 0 && record.searcher->outlook(TrialNumber(0)).exhausted;
+  return exhausted ? "no configuration of its space is left to be tried; submit another experiment with a "
+                     "larger space"
+                   : "";
+}
+
+/// Why an experiment that has ended would end again at once with that config; "" if it would not.
+std::string what_keeps_ended(const Step& step, const ExperimentRecord& record,
+                             const ExperimentConfig& config) {
+  const Next next = record.searcher->next();
+  if (const auto* finished = std::get_if<Finished>(&next)) {
+    if (finished->problem) {
+      return *finished->problem;
+    }
+    if (std::string nothing = nothing_to_add(record, config.searcher.max_trials); !nothing.empty()) {
+      return nothing;
+    }
+  }
+  if (const std::optional<std::string> spent = spent_of(config.budget, record, record.ended_at)) {
+    return *spent;
+  }
+  if (record.source && !source_is_kept(step.state(), *record.source)) {
+    return "the checkpoint that its trials start from was deleted";
+  }
+  return "";
+}
+
+/// Trials that were canceled with their experiment are where they were before. Their searcher never heard of
+/// their end.
+void revive_trials(Step& step, const ExperimentRecord& record) {
+  for (std::size_t i = 0; i < record.trials.size(); ++i) {
+    const TrialRecord& trial = record.trials[i];
+    if (!ended_with_experiment(trial)) {
+      continue;
+    }
+    const TrialNumber number(i);
+    const bool waited_at_rung = !trial.awaits_resume;
+    step.emit(TrialQueued{record.id, number});
+    if (waited_at_rung) {
+      step.emit(TrialPaused{record.id, number, record.searcher->standing(number)});
+    } else {
+      reach_lengths(step, record.id, number);
+    }
+  }
 }
 
 Result<ParsedConfig> read_submission(const CreateExperiment& command, SearcherRegistry registry) {
@@ -177,7 +248,7 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
   if (record == nullptr) {
     return no_experiment(command.experiment);
   }
-  if (is_ended(record->state) || record->state == ExperimentState::stopping) {
+  if (record->state == ExperimentState::canceled || record->state == ExperimentState::stopping) {
     return wrong_state(*record, "changed");
   }
   Result<ChangedConfig> changed = changed_config(record->effective, command.changes, step.state().registry);
@@ -188,13 +259,17 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
   const Value* points = command.changes.at_path("searcher.points_to_evaluate");
   const bool points_given = points != nullptr && points->as_list() != nullptr && !points->as_list()->empty();
   const Value& before = record->effective;
-  if ((points_given || !(*config.at_path("searcher") == *before.at_path("searcher"))) &&
-      search_is_over(*record)) {
-    return Error{Errc::wrong_state,
-                 "experiment " + std::to_string(record->id.number()) + " is " +
-                     std::string(name_of(record->state)) +
-                     ", and its search is over: every trial has ended, and nothing of searcher can "
-                     "change any more"};
+  const bool search_changes = points_given || !(*config.at_path("searcher") == *before.at_path("searcher"));
+  if (is_ended(record->state)) {
+    if (const std::string why = what_keeps_ended(step, *record, *changed->parsed); !why.empty()) {
+      return Error{Errc::wrong_state, id_and_state(*record) + ": " + why};
+    }
+    step.emit(ExperimentReopened{command.experiment});
+    revive_trials(step, *record);
+  } else if (search_changes && search_is_over(*record)) {
+    if (const std::string why = nothing_to_add(*record, changed->parsed->searcher.max_trials); !why.empty()) {
+      return Error{Errc::wrong_state, id_and_state(*record) + ": " + why};
+    }
   }
   if (points_given || !(config == before)) {
     const auto named = record->searcher->closable();
@@ -203,6 +278,36 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
     close_all(step, *record,
               closed);  // Before a trial that is wanted now can report, and change their ranks.
   }
+  return Done{};
+}
+
+Status change_program(Step& step, const ChangeProgram& command) {
+  const ExperimentRecord* record = find(step, command.experiment);
+  if (record == nullptr) {
+    return no_experiment(command.experiment);
+  }
+  if (record->state == ExperimentState::stopping || record->state == ExperimentState::canceled) {
+    return wrong_state(*record, "given another program");
+  }
+  if (command.context_digest.empty() != record->context_digest.empty()) {
+    return Error{Errc::bad_request,
+                 record->context_digest.empty()
+                     ? "context_digest: the programs of this experiment run in " +
+                           (record->context_directory.empty() ? "no directory" : record->context_directory) +
+                           ", and a packed context cannot take its place (leave it out)"
+                     : "context_digest is missing: the context of this experiment is packed"};
+  }
+  const TrialNumber from(record->trials.size());
+  const ProgramChange* last = program_of(*record, from);
+  std::vector<TrialNumber> also = trials_without_reports(*record);
+  const std::string& digest = last != nullptr ? last->context_digest : record->context_digest;
+  const bool all_have_it = std::all_of(also.begin(), also.end(),
+                                       [&](TrialNumber trial) { return program_of(*record, trial) == last; });
+  if (!digest.empty() && digest == command.context_digest && all_have_it) {
+    return Done{};
+  }
+  step.emit(ProgramChanged{command.experiment, from, std::move(also), command.context_digest,
+                           command.context_bytes, command.changed});
   return Done{};
 }
 

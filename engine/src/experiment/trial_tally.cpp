@@ -59,6 +59,12 @@ void TrialTally::closed(const TrialRecord& trial) {
   pass(Units{}, asked_and_reached(trial), &Length::closed);
 }
 
+void TrialTally::reopened(const TrialRecord& trial) {
+  for (Length& length : lengths_) {
+    length.closed -= length.length <= asked_and_reached(trial) ? 1U : 0U;
+  }
+}
+
 void TrialTally::count_anew(const Trials& trials) {
   *this = TrialTally();
   for (const TrialRecord& trial : trials) {

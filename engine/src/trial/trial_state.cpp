@@ -16,7 +16,7 @@ bool may(TrialState state, TrialMove move) {
     case TrialMove::lease:
       return state == TrialState::pending;
     case TrialMove::run_again:
-      return state == TrialState::running || state == TrialState::paused;
+      return state == TrialState::running || state == TrialState::paused || state == TrialState::canceled;
     case TrialMove::pause:
       return state == TrialState::running || state == TrialState::pending;
     case TrialMove::promote:

@@ -145,7 +145,8 @@ struct TrialExited {  ///< Early; nothing more will come of it.
 struct TrialWasClosed {  ///< After `stop`, or because closable() named it.
   TrialNumber trial;
 };
-struct MaxTrialsChanged {  ///< A user wants so many trials in all, from now on; those that exist stay.
+struct MaxTrialsChanged {  ///< A user wants so many trials in all, from now on; those that exist stay. A
+                           ///< search that is over continues if these are more.
   std::uint64_t max_trials = 0;
 };
 struct MaxConcurrentTrialsChanged {  ///< So many slots are to be shared from now on; 0 = no fixed number.
@@ -201,7 +202,8 @@ class Searcher {
   /// Of a paused trial. Only for people: it may cost O(trials). What never pauses a trial has nothing to add.
   [[nodiscard]] virtual Outlook outlook(TrialNumber /*trial*/) const { return {}; }
 
-  /// Fraction of the planned search that is over, in [0, 1]; never decreases; 1 exactly at the end.
+  /// Fraction of the planned search that is over, in [0, 1]; 1 exactly at the end. It never decreases, except
+  /// when a search that is over gets more trials.
   [[nodiscard]] virtual double progress() const noexcept = 0;
 };
 

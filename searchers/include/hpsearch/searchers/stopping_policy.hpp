@@ -57,7 +57,7 @@ class StoppingPolicy {
   /// There are some again; on_max_trials() follows.
   virtual void on_more_configurations() = 0;
   /// From now on so many trials are wanted in all, those that exist and count included; these stay, also when
-  /// they are more. Not told when it is over.
+  /// they are more. It may be over; with more trials than it has, it is not any more.
   virtual void on_max_trials(engine::Cardinality trials) = 0;
   /// So many slots are shared from now on; 0 = no fixed number. Only those that share among several care.
   virtual void on_max_concurrent_trials(std::uint64_t /*slots*/) {}

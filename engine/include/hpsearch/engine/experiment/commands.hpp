@@ -45,13 +45,23 @@ struct KillExperiment {
   ExperimentId experiment;
 };
 
-/// Changes limits of a living experiment. `changes` has the shape of the experiment file and names only what
-/// changes: searcher.max_trials, .max_concurrent_trials, .points_to_evaluate (what comes next, instead of
-/// given points not started yet), .on_duplicate, budget.*, resources.max_slots, .weight, .priority; null
-/// takes an optional limit away.
+/// Changes limits of an experiment. One that has completed or failed continues if the changes give it more to
+/// do: more trials, a larger budget, another target. `changes` has the shape of the experiment file and names
+/// only what changes: searcher.max_trials, .max_concurrent_trials, .points_to_evaluate (what comes next,
+/// instead of given points not started yet), .on_duplicate, budget.*, resources.max_slots, .weight,
+/// .priority; null takes an optional limit away.
 struct ChangeExperiment {
   ExperimentId experiment;
   Value changes;
+};
+/// Trials that have reported nothing yet, and those to come, run this program; the others keep theirs. The
+/// same program again is not an error and leaves no trace. wrong_state: the experiment is stopping or
+/// canceled.
+struct ChangeProgram {
+  ExperimentId experiment;
+  std::string context_digest{};        ///< SHA-256 of the packed context; "" = it is read where it lies.
+  std::uint64_t context_bytes = 0;     ///< Of the packed context.
+  std::vector<std::string> changed{};  ///< The files that changed, for people.
 };
 /// A user wants no more of one trial; `reason` is user_canceled or user_stopped. Its searcher hears of an
 /// early exit; a running attempt is told to stop.
@@ -184,10 +194,11 @@ struct ContinueTime {};
 /// The log is to say how late it is: a restart continues from its last event. For when nothing else happens.
 struct NoteTime {};
 
-using Command = std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment,
-                             KillExperiment, ChangeExperiment, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
-                             QuarantineWorker, ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports,
-                             CheckTimers, NoteLeakedProcesses, DeleteCheckpoints, ConfirmDeleted,
-                             NoteTroubles, DisclaimAttempts, DisownAttempt, ContinueTime, NoteTime>;
+using Command =
+    std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
+                 ChangeExperiment, ChangeProgram, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
+                 QuarantineWorker, ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, CheckTimers,
+                 NoteLeakedProcesses, DeleteCheckpoints, ConfirmDeleted, NoteTroubles, DisclaimAttempts,
+                 DisownAttempt, ContinueTime, NoteTime>;
 
 }  // namespace hpsearch::engine

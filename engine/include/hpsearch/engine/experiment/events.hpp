@@ -110,6 +110,41 @@ struct LimitsChanged {
   friend std::string problem_with(const EventChecks& checks, const LimitsChanged& event);
 };
 
+/// A user changed limits of an experiment that had completed or failed: there is more to do. The events that
+/// follow queue the trials again that were canceled only because the experiment ended.
+struct ExperimentReopened {
+  static constexpr const char* type = "experiment_reopened";
+  ExperimentId experiment;
+
+  static void list_fields(auto& fields, auto& self) { fields("experiment", self.experiment); }
+  friend void apply(const Applier& applier, const ExperimentReopened& event);
+  friend std::string problem_with(const EventChecks& checks, const ExperimentReopened& event);
+};
+
+/// A user continues with another program. Trials from `from` on run it, and so do those of `also`. A trial
+/// that has reported something keeps the program that it started with. Where workers read the directory
+/// itself, all attempts that start from now on run what is there.
+struct ProgramChanged {
+  static constexpr const char* type = "program_changed";
+  ExperimentId experiment;
+  TrialNumber from;                    ///< The number of the next trial.
+  std::vector<TrialNumber> also{};     ///< Earlier trials that have reported nothing yet, in order.
+  std::string context_digest{};        ///< SHA-256 of the packed context; "" = workers read the directory.
+  std::uint64_t context_bytes = 0;     ///< Size of the packed context, in bytes.
+  std::vector<std::string> changed{};  ///< The files that changed, as the user's command names them.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("from", self.from);
+    fields.maybe("also", self.also);
+    fields.maybe("context_digest", self.context_digest);
+    fields.maybe("context_bytes", self.context_bytes);
+    fields.maybe("changed", self.changed);
+  }
+  friend void apply(const Applier& applier, const ProgramChanged& event);
+  friend std::string problem_with(const EventChecks& checks, const ProgramChanged& event);
+};
+
 /// The experiment starts no more trials. It ends when its last attempt has ended.
 struct ExperimentStopping {
   static constexpr const char* type = "experiment_stopping";
@@ -224,7 +259,8 @@ struct TrialPaused {
   friend std::string problem_with(const EventChecks& checks, const TrialPaused& event);
 };
 
-/// A trial that was paused by the user or lost its attempt waits for a slot again.
+/// A trial that was paused by the user, lost its attempt, or was canceled with its experiment before that was
+/// reopened, waits for a slot again.
 struct TrialQueued {
   static constexpr const char* type = "trial_queued";
   ExperimentId experiment;
@@ -696,7 +732,7 @@ using EventBody =
                  LimitsChanged, AttemptAdopted, WorkerQuarantined, WorkerReleased, SlotsQuarantined,
                  SlotsReleased, CheckpointsCollected, CheckpointsDeleted, SlotWithdrawn, SlotRestored,
                  MemberExited, MemberLost, GangEnded, StartDelayed, StoreRestored, AttemptDisowned, TimeNoted,
-                 LeaseTimeAdded>;
+                 LeaseTimeAdded, ExperimentReopened, ProgramChanged>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

@@ -69,6 +69,16 @@ struct ExperimentNote {
   std::uint64_t attempts = 1;  ///< … of so many.
 };
 
+/// A program that takes the place of the one that the experiment was submitted with (ProgramChanged).
+struct ProgramChange {
+  TrialNumber from;               ///< Trials from here on run it …
+  std::vector<TrialNumber> also;  ///< … and these, in order.
+  std::string context_digest;
+  std::uint64_t context_bytes = 0;
+  std::vector<std::string> changed;  ///< The files that changed.
+  Instant at;
+};
+
 /// What the engine keeps of one experiment. Read by shells, changed only by apply().
 struct ExperimentRecord {
   ExperimentId id;
@@ -77,8 +87,9 @@ struct ExperimentRecord {
   Value effective;          ///< The config as the events have it: defaults filled in, limits as last changed.
   Box<Value> created_with;  ///< The first one, which its searcher was made from, once limits were changed.
   std::string context_directory;
-  std::string context_digest;       ///< SHA-256 of the packed context; "" = it is read where it lies.
-  std::uint64_t context_bytes = 0;  ///< Of the packed context.
+  std::string context_digest;           ///< SHA-256 of the packed context; "" = it is read where it lies.
+  std::uint64_t context_bytes = 0;      ///< Of the packed context.
+  std::vector<ProgramChange> programs;  ///< Those that came later, in order; few.
   std::string idempotency_key;
   std::optional<SourceCheckpoint> source;  ///< What its trials begin from; not deleted while it lives.
   std::unique_ptr<Searcher> searcher;
@@ -118,5 +129,13 @@ struct ExperimentRecord {
   bool on_agenda = false;         ///< It will be looked after before this step ends.
   bool searcher_is_idle = false;  ///< Its searcher wanted nothing, and nothing happened since.
 };
+
+/// The latest change of the program that the trial runs; nullptr: the program that the experiment was
+/// submitted with. Where workers read the directory itself, that is the last change for every trial.
+/// O(changes).
+[[nodiscard]] const ProgramChange* program_of(const ExperimentRecord& record, TrialNumber trial) noexcept;
+
+/// Trials that have reported nothing and may still run: another program takes them over. O(trials).
+[[nodiscard]] std::vector<TrialNumber> trials_without_reports(const ExperimentRecord& record);
 
 }  // namespace hpsearch::engine

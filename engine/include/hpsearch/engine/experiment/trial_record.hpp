@@ -155,7 +155,7 @@ struct TrialRecord {
   std::uint32_t attempts = 0;  ///< How many were leased; the last one's number.
   std::uint32_t restarts = 0;  ///< Failures of the program so far.
   TrialState state = TrialState::pending;
-  bool awaits_resume = false;   ///< Paused by the user, not at a rung.
+  bool awaits_resume = false;   ///< Paused by the user, or canceled, while it was not at a rung.
   bool invalid = false;         ///< Its hyperparameters were: nothing it measured is anybody's best.
   bool exited = false;          ///< The last attempt ended with an exit report (and was not lost).
   bool from_zero = false;       ///< The last attempt's first step was 0, and it was not counted from 1 yet.
@@ -165,5 +165,10 @@ struct TrialRecord {
   bool ran_unlogged = false;  ///< It was not closed when the store was restored: attempts that are not known
                               ///< may have run.
 };
+
+/// It was canceled only because its experiment ended: if that is reopened, it continues.
+[[nodiscard]] inline bool ended_with_experiment(const TrialRecord& trial) noexcept {
+  return trial.state == TrialState::canceled && trial.reason.why() == Reason::Why::experiment_end;
+}
 
 }  // namespace hpsearch::engine

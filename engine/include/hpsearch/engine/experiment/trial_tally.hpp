@@ -24,6 +24,7 @@ class TrialTally {
   void got_to(const TrialRecord& trial, Units before);  ///< Its reached was `before`.
   void trained(Units more) noexcept { trained_ += count(more); }
   void closed(const TrialRecord& trial);
+  void reopened(const TrialRecord& trial);  ///< It is closed, and about to be so no more.
   /// Of records that were loaded. O(trials × log lengths).
   void count_anew(const Trials& trials);
 

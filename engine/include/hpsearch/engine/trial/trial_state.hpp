@@ -13,7 +13,7 @@ namespace hpsearch::engine {
 ///     pending --lease--> running --reached its length--> paused --promote--> pending
 ///        ^                  |  \--closed-by-the-searcher--> completed | stopped
 ///        \---run-again------/   \--program failed for good--> failed
-///     any of the first three --user ends the experiment--> canceled
+///     any of the first three --the experiment ends--> canceled --it is reopened--> pending
 enum class TrialState : std::uint8_t {
   pending,    ///< Has work to do and no slot.
   running,    ///< An attempt holds its lease.
