@@ -390,14 +390,17 @@ TEST(LiveLimits, ProgressHoldsStillUntilItIsPastWhereItWas) {
   EXPECT_EQ(searcher->progress(), 1.0);
 }
 
-TEST(LiveLimits, ASearchThatIsOverStaysOver) {
+TEST(LiveLimits, ASearchThatIsOverStaysOverUntilItGetsMoreTrials) {
   const auto searcher = make(settings("random", 1, 1));
   searcher->on_event(TrialWasCreated{TrialNumber(0), Value::Map(), Units{1}});
   searcher->on_event(TrialWasClosed{TrialNumber(0)});
   ASSERT_EQ(searcher->progress(), 1.0);
-  searcher->on_event(MaxTrialsChanged{5});
+  searcher->on_event(MaxTrialsChanged{1});
   EXPECT_TRUE(std::holds_alternative<Finished>(searcher->next()));
   EXPECT_EQ(searcher->progress(), 1.0);
+  searcher->on_event(MaxTrialsChanged{5});
+  EXPECT_TRUE(std::holds_alternative<CreateTrial>(searcher->next()));
+  EXPECT_LT(searcher->progress(), 1.0);
 }
 
 TEST(LiveLimits, TheGuardOfReplacementsFollows) {
