@@ -332,7 +332,8 @@ TEST(Reopened, RefusesWhatWouldChangeNothingAndSaysWhatDoes) {
     return error.message;
   };
   const std::string raise =
-      "experiment 1 is COMPLETED: every trial of its search has ended; raise searcher.max_trials, which is 2, "
+      "experiment 1 is COMPLETED: every trial of its search has ended; raise searcher.max_trials, which is "
+      "2, "
       "to continue";
   EXPECT_EQ(refusal(id, more_trials(1)), raise);
   EXPECT_EQ(refusal(id, more_trials(2)), raise);
