@@ -119,8 +119,8 @@ class ScheduleAlone {
 
   std::optional<TrialNumber> start() {
     const Work work = policy_->next();
-    if (std::holds_alternative<NewTrial>(work)) {
-      policy_->on_created();
+    if (const auto* wanted = std::get_if<NewTrial>(&work)) {
+      policy_->on_created(wanted->rungs.front());
       return TrialNumber(created_++);
     }
     if (const auto* promoted = std::get_if<engine::PromoteTrial>(&work)) {

@@ -26,9 +26,10 @@ using engine::SearcherConfig;
 
 namespace {
 
-constexpr std::array<std::string_view, 9> fields = {
-    "bracket_rungs", "divisor",      "max_concurrent_trials", "max_rungs", "max_trials",
-    "mode",          "on_duplicate", "points_to_evaluate",    "stop_once",
+constexpr std::array<std::string_view, 11> fields = {
+    "anneal",     "bracket_rungs", "divisor",      "max_concurrent_trials", "max_rungs",
+    "max_trials", "mode",          "on_duplicate", "points_to_evaluate",    "sampler",
+    "stop_once",
 };
 constexpr std::array<std::string_view, 1> required = {"max_trials"};
 
@@ -149,19 +150,7 @@ void check(const ExperimentConfig& config, engine::Problems& problems) {
 }
 
 std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
-  const SearcherConfig& searcher = config.searcher;
-  Tournament::Makers makers;
-  makers.bracket = [searcher](const BracketPlan& bracket) {
-    return make_asha(settings_of(searcher, bracket), searcher.stop_once);
-  };
-  makers.shares = [divisor = Divisor(searcher.divisor)](std::uint64_t trials,
-                                                        const std::vector<std::uint64_t>& rungs) {
-    return share_out(trials, divisor, rungs);
-  };
-  return std::make_unique<ComposedSearcher>(
-      std::make_unique<Tournament>(plan_brackets(searcher, trials_to_run(config)), std::move(makers),
-                                   searcher.max_concurrent_trials),
-      make_random_proposer(config), changeable_limits(config));
+  return make_adaptive_asha(config, make_sampler(config));
 }
 
 engine::Preview preview(const ExperimentConfig& config) {
@@ -187,6 +176,25 @@ engine::Preview preview(const ExperimentConfig& config) {
 }
 
 }  // namespace
+
+std::unique_ptr<engine::Searcher> make_adaptive_asha(const ExperimentConfig& config,
+                                                     std::unique_ptr<Sampler> sampler) {
+  const SearcherConfig& searcher = config.searcher;
+  Tournament::Makers makers;
+  makers.bracket = [searcher, late_starts = sampler != nullptr](const BracketPlan& bracket) {
+    AshaSettings settings = settings_of(searcher, bracket);
+    settings.late_starts = late_starts;
+    return make_asha(std::move(settings), searcher.stop_once);
+  };
+  makers.shares = [divisor = Divisor(searcher.divisor)](std::uint64_t trials,
+                                                        const std::vector<std::uint64_t>& rungs) {
+    return share_out(trials, divisor, rungs);
+  };
+  return std::make_unique<ComposedSearcher>(
+      std::make_unique<Tournament>(plan_brackets(searcher, trials_to_run(config)), std::move(makers),
+                                   searcher.max_concurrent_trials),
+      make_sampling_proposer(config, std::move(sampler)), changeable_limits(config));
+}
 
 std::uint64_t deepest_bracket(const SearcherConfig& searcher, std::uint64_t trials) {
   const Divisor divisor(searcher.divisor);

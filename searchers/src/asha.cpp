@@ -15,8 +15,6 @@ using engine::TrialNumber;
 using engine::Units;
 using engine::Verdict;
 
-namespace {}  // namespace
-
 std::vector<Units> rung_lengths(Units max_length, const Divisor& divisor, std::uint64_t rungs) {
   HPSEARCH_CHECK(rungs > 0, "a bracket has at least one rung");
   std::vector<Units> lengths;
@@ -52,7 +50,7 @@ Work Asha::create_or_end() const {
   if (quota_.needs_more()) {
     Reason reason = because(quota_.why_next());
     reason.rung = 0;
-    return NewTrial{settings_.lengths.front(), std::move(reason)};
+    return NewTrial{settings_.lengths, std::move(reason)};
   }
   if (is_over()) {
     return Over{};
@@ -81,10 +79,21 @@ Verdict Asha::reached_the_top(const Trial& trial) const {
   return Verdict{Verdict::Action::stop, Units{}, reason(Reason::Why::max_length, trial)};
 }
 
-void Asha::on_created() {
-  trials_.push_back(Trial{});
+std::uint16_t Asha::rung_at(Units length) const noexcept {
+  const std::vector<Units>& lengths = settings_.lengths;
+  if (length == lengths.front()) {  // Nearly always.
+    return 0;
+  }
+  const auto found = std::find(lengths.begin(), lengths.end(), length);
+  return found == lengths.end() ? std::uint16_t{0} : static_cast<std::uint16_t>(found - lengths.begin());
+}
+
+void Asha::on_created(Units length) {
+  Trial created;
+  created.rung = rung_at(length);
+  trials_.push_back(created);
   quota_.created();
-  ++outstanding_[0];
+  ++outstanding_[created.rung];
   ++outstanding_total_;
   ++open_;
 }
@@ -136,6 +145,9 @@ bool Asha::on_exited(TrialNumber number, engine::ExitReason reason) {
     Rung& rung = rungs_[exited.rung];
     rung.move_to(exited.arrival, Rung::Standing::gone);
     exited.arrival = rung.at(exited.arrival).below;
+    if (exited.arrival == Rung::none) {
+      has_left(exited.rung);
+    }
   }
   if (reason == engine::ExitReason::invalid_hp) {
     leave_every_rung(exited);
@@ -188,6 +200,9 @@ void Asha::enter(TrialNumber number, Score score, bool alive) {
   if (entering.rung < top() && ties_ == Rung::Ties::earlier_first) {
     standing = alive ? Rung::Standing::waiting : Rung::Standing::dead;
   }
+  if (entering.arrival == Rung::none && entering.rung > 0) {
+    ++late_starters_;
+  }
   entering.arrival = rungs_[entering.rung].enter(Rung::Result{score, number, entering.arrival, standing});
 }
 
@@ -203,6 +218,15 @@ void Asha::leave_every_rung(const Trial& trial) {
     const Rung::Arrival below = rungs_[rung].at(arrival).below;
     rungs_[rung].move_to(arrival, Rung::Standing::gone);
     arrival = below;
+    if (arrival == Rung::none) {
+      has_left(rung);
+    }
+  }
+}
+
+void Asha::has_left(std::size_t rung) noexcept {
+  if (rung > 0) {
+    --late_starters_;
   }
 }
 
@@ -228,7 +252,7 @@ void Asha::update_progress() noexcept {
     progress_ = 0;
   }
   const auto planned = static_cast<double>(quota_.planned());
-  const std::uint64_t reported = rungs_.front().size();
+  const std::uint64_t reported = rungs_.front().size() + late_starters_;
   double now = static_cast<double>(reported) / (1.2 * planned);
   if (reported == quota_.planned()) {
     now = std::max(now, static_cast<double>(quota_.counting() - open_) / planned);
@@ -299,9 +323,10 @@ engine::Cardinality PromotionAsha::at_hand() const {
 
 /// The most that may come, should every result that comes to a rung below go on itself or let another go on;
 /// it cannot do both, as the rung does not keep more than one more. None goes on before the rung keeps its
-/// first.
+/// first. Trials that are still to be created may come to the rung at once where they may begin there.
 engine::Cardinality PromotionAsha::results_to_come(std::size_t rung) const {
-  engine::Cardinality to_come = outstanding_[0] + quota_.rest();
+  const engine::Cardinality at_once = settings_.late_starts ? quota_.rest() : 0;
+  engine::Cardinality to_come = outstanding_[0] + quota_.rest() - at_once;
   for (std::size_t below = 0; below < rung; ++below) {
     const double in_vain =
         std::ceil(settings_.divisor.value()) - 1 - static_cast<double>(rungs_[below].size());
@@ -310,7 +335,7 @@ engine::Cardinality PromotionAsha::results_to_come(std::size_t rung) const {
     }
     to_come += rungs_[below].promotable_before(rungs_[below].keep()) + outstanding_[below + 1];
   }
-  return to_come;
+  return to_come + at_once;
 }
 
 void PromotionAsha::decide_promotions(std::optional<TrialNumber> reporter) {

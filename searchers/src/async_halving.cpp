@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/searchers/asha.hpp"
@@ -15,9 +16,10 @@ using engine::ExperimentConfig;
 
 namespace {
 
-constexpr std::array<std::string_view, 7> fields = {
-    "divisor",      "max_concurrent_trials", "max_trials", "num_rungs",
-    "on_duplicate", "points_to_evaluate",    "stop_once"};
+constexpr std::array<std::string_view, 9> fields = {
+    "anneal",    "divisor",      "max_concurrent_trials", "max_trials",
+    "num_rungs", "on_duplicate", "points_to_evaluate",    "sampler",
+    "stop_once"};
 constexpr std::array<std::string_view, 2> required = {"max_trials", "num_rungs"};
 
 AshaSettings settings_of(const ExperimentConfig& config) {
@@ -28,9 +30,7 @@ AshaSettings settings_of(const ExperimentConfig& config) {
 }
 
 std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
-  const engine::SearcherConfig& searcher = config.searcher;
-  return std::make_unique<ComposedSearcher>(make_asha(settings_of(config), searcher.stop_once),
-                                            make_random_proposer(config), changeable_limits(config));
+  return make_async_halving(config, make_sampler(config));
 }
 
 engine::Preview preview(const ExperimentConfig& config) {
@@ -43,6 +43,15 @@ engine::Preview preview(const ExperimentConfig& config) {
 }
 
 }  // namespace
+
+std::unique_ptr<engine::Searcher> make_async_halving(const ExperimentConfig& config,
+                                                     std::unique_ptr<Sampler> sampler) {
+  AshaSettings settings = settings_of(config);
+  settings.late_starts = sampler != nullptr;
+  return std::make_unique<ComposedSearcher>(make_asha(std::move(settings), config.searcher.stop_once),
+                                            make_sampling_proposer(config, std::move(sampler)),
+                                            changeable_limits(config));
+}
 
 engine::SearcherKind async_halving_kind() noexcept {
   return {"async_halving", fields, required, nullptr, make, preview};

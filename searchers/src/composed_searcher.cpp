@@ -1,6 +1,7 @@
 #include "hpsearch/searchers/composed_searcher.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <variant>
@@ -11,6 +12,25 @@ namespace hpsearch::searchers {
 
 using engine::TrialNumber;
 
+namespace {
+
+/// Why there is a new trial, and why with this configuration.
+engine::Reason joined(engine::Reason reason, const Proposer::Proposal& proposal, std::size_t first_rung) {
+  if (reason.rung) {
+    reason.rung = static_cast<std::uint32_t>(first_rung);
+  }
+  if (proposal.reason.why != engine::Reason::Why::new_trial) {
+    reason.why = proposal.reason.why;
+  }
+  reason.near = proposal.reason.near;
+  reason.near_rank = proposal.reason.near_rank;
+  reason.results = proposal.reason.results;
+  reason.spread = proposal.reason.spread;
+  return reason;
+}
+
+}  // namespace
+
 struct ComposedSearcher::Listener {
   ComposedSearcher& self;
 
@@ -20,28 +40,38 @@ struct ComposedSearcher::Listener {
     if (self.proposer_->exhausted()) {  // A log may hold what another rule found.
       self.announce_more_configurations();
     }
-    self.policy_->on_created();
-    self.proposer_->on_created(created.trial, created.hparams);
+    self.policy_->on_created(created.length);
+    self.proposer_->on_created(created.trial, created.hparams, created.length);
     if (self.proposer_->exhausted()) {
       self.policy_->on_no_more_trials();
     }
   }
   void operator()(const engine::TrialWasPromoted& promoted) const {
     self.policy_->on_promoted(promoted.trial);
+    self.proposer_->on_promoted(promoted.trial, promoted.length);
   }
   void operator()(const engine::TrialReported& reported) const {
     self.policy_->on_reported(reported.trial, reported.step);
   }
   void operator()(const engine::TrialValidated& validated) const {
-    self.policy_->on_validated(validated.trial, validated.score);
+    if (self.policy_->on_validated(validated.trial, validated.score)) {
+      self.proposer_->on_validated(validated.trial, validated.length, validated.score);
+    }
   }
   void operator()(const engine::TrialExited& exited) const {
-    const bool counted = self.policy_->on_exited(exited.trial, exited.reason);
-    if (counted && exited.reason == engine::ExitReason::invalid_hp) {
+    if (!self.policy_->on_exited(exited.trial, exited.reason)) {
+      return;
+    }
+    self.proposer_->on_exited(exited.trial, exited.reason);
+    if (exited.reason == engine::ExitReason::invalid_hp) {
       ++self.invalid_;
     }
   }
-  void operator()(const engine::TrialWasClosed& closed) const { self.policy_->on_closed(closed.trial); }
+  void operator()(const engine::TrialWasClosed& closed) const {
+    if (self.policy_->on_closed(closed.trial)) {
+      self.proposer_->on_closed(closed.trial);
+    }
+  }
   void operator()(const engine::MaxTrialsChanged& changed) const {
     if (!self.limits_.replacements.has_value() || self.gave_up()) {
       return;
@@ -106,11 +136,11 @@ engine::Next ComposedSearcher::next() const {
   Work work = policy_->next();
   if (auto* wanted = std::get_if<NewTrial>(&work)) {
     const TrialNumber trial(policy_->created_so_far());
-    Proposer::Proposal proposal = proposer_->propose(trial);
-    if (proposal.given) {
-      wanted->reason.why = engine::Reason::Why::given_point;
-    }
-    return engine::CreateTrial{trial, std::move(proposal.hparams), wanted->length, std::move(wanted->reason)};
+    Proposer::Proposal proposal = proposer_->propose(trial, wanted->rungs);
+    const std::size_t first =
+        std::min<std::size_t>(proposal.first_rung, wanted->rungs.size() - std::size_t{1});
+    return engine::CreateTrial{trial, std::move(proposal.hparams), wanted->rungs[first],
+                               joined(std::move(wanted->reason), proposal, first)};
   }
   if (auto* promoted = std::get_if<engine::PromoteTrial>(&work)) {
     return std::move(*promoted);

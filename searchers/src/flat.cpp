@@ -18,7 +18,7 @@ Flat::Flat(engine::Cardinality trials, Units max_length, InvalidTrials invalid) 
 
 Work Flat::next() const {
   if (quota_.needs_more()) {
-    return NewTrial{max_length_, because(quota_.why_next())};
+    return NewTrial{{&max_length_, 1}, because(quota_.why_next())};
   }
   if (is_over()) {
     return Over{};
@@ -34,7 +34,7 @@ Reason Flat::standing(TrialNumber /*trial*/) const {
   return because(Reason::Why::max_length);
 }
 
-void Flat::on_created() {
+void Flat::on_created(Units /*length*/) {
   open_.emplace_hint(open_.end(), TrialNumber(quota_.created_so_far()), Open{});
   quota_.created();
 }

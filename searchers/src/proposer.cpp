@@ -1,5 +1,6 @@
 #include "hpsearch/searchers/proposer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "hpsearch/searchers/finite_space.hpp"
@@ -8,31 +9,48 @@
 namespace hpsearch::searchers {
 
 using engine::Cardinality;
+using engine::ExitReason;
 using engine::ExperimentConfig;
 using engine::OnDuplicate;
+using engine::Reason;
+using engine::Score;
 using engine::Space;
 using engine::TrialNumber;
+using engine::Units;
 using engine::Value;
 
 namespace {
 
-class RandomProposer final : public Proposer {
+/// Points that users gave, then what a sampler chooses; random draws where there is none.
+class SamplingProposer final : public Proposer {
  public:
-  explicit RandomProposer(const ExperimentConfig& config)
-      : space_(config.space), seed_(config.experiment_seed), given_(config.searcher.points_to_evaluate) {
+  SamplingProposer(const ExperimentConfig& config, std::unique_ptr<Sampler> sampler)
+      : space_(config.space),
+        seed_(config.experiment_seed),
+        given_(config.searcher.points_to_evaluate),
+        sampler_(std::move(sampler)) {
     if (config.searcher.on_duplicate == OnDuplicate::reject) {
       started_ = make_seen_configurations(space_, seed_);
     }
   }
 
-  [[nodiscard]] Proposal propose(TrialNumber trial) const override {
+  [[nodiscard]] Proposal propose(TrialNumber trial, std::span<const Units> rungs) const override {
     if (const Value* point = next_point()) {
-      return {*point, true};
+      Proposal given{*point};
+      given.reason.why = Reason::Why::given_point;
+      return given;
     }
-    return {started_ ? started_->draw(trial) : space_.sample(seed_, trial), false};
+    if (!sampler_) {
+      return draw(trial);
+    }
+    if (!sampled_ ||
+        !std::equal(rungs.begin(), rungs.end(), sampled_->rungs.begin(), sampled_->rungs.end())) {
+      sampled_ = Sampled{sample(trial, rungs), {rungs.begin(), rungs.end()}};
+    }
+    return sampled_->proposal;
   }
 
-  void on_created(TrialNumber trial, const Value& hparams) override {
+  void on_created(TrialNumber trial, const Value& hparams, Units target) override {
     // Logs of before hold constants of points as they were written.
     if (const Value* point = next_point(); point != nullptr && *point == space_.complete(hparams)) {
       ++next_;
@@ -42,6 +60,19 @@ class RandomProposer final : public Proposer {
       started_->look_ahead(TrialNumber(trial.number() + 1));
       pass_what_was_started();
     }
+    tell([&](Sampler& sampler) { sampler.on_created(trial, hparams, target); });
+  }
+  void on_promoted(TrialNumber trial, Units target) override {
+    tell([&](Sampler& sampler) { sampler.on_promoted(trial, target); });
+  }
+  void on_validated(TrialNumber trial, Units length, Score score) override {
+    tell([&](Sampler& sampler) { sampler.on_validated(trial, length, score); });
+  }
+  void on_exited(TrialNumber trial, ExitReason reason) override {
+    tell([&](Sampler& sampler) { sampler.on_exited(trial, reason); });
+  }
+  void on_closed(TrialNumber trial) override {
+    tell([&](Sampler& sampler) { sampler.on_closed(trial); });
   }
 
   void on_points(std::vector<Value> points) override {
@@ -59,6 +90,7 @@ class RandomProposer final : public Proposer {
       started_->look_ahead(TrialNumber(started.size()));
     }
     pass_what_was_started();
+    sampled_.reset();
   }
 
   [[nodiscard]] std::optional<Cardinality> remaining() const noexcept override {
@@ -70,6 +102,11 @@ class RandomProposer final : public Proposer {
   }
 
  private:
+  struct Sampled {
+    Proposal proposal;
+    std::vector<Units> rungs;
+  };
+
   [[nodiscard]] const Value* next_point() const noexcept {
     const std::vector<Value>& points = given_late_ ? *given_late_ : given_;
     return next_ < points.size() ? &points[next_] : nullptr;
@@ -82,6 +119,23 @@ class RandomProposer final : public Proposer {
       ++next_;
     }
   }
+  [[nodiscard]] Proposal draw(TrialNumber trial) const {
+    return {started_ ? started_->draw(trial) : space_.sample(seed_, trial)};
+  }
+  [[nodiscard]] Proposal sample(TrialNumber trial, std::span<const Units> rungs) const {
+    Sampler::Taken taken;
+    if (started_) {
+      taken = [this](const Value& hparams) { return started_->has(hparams); };
+    }
+    Proposal sampled = sampler_->sample(trial, rungs, taken);
+    return started_ && started_->has(sampled.hparams) ? draw(trial) : sampled;
+  }
+  void tell(auto event) {
+    if (sampler_) {
+      event(*sampler_);
+      sampled_.reset();
+    }
+  }
 
   Space space_;
   std::uint64_t seed_;
@@ -89,16 +143,17 @@ class RandomProposer final : public Proposer {
   std::optional<std::vector<Value>> given_late_;  // Instead of these.
   std::size_t next_ = 0;                          // Of the points.
   std::unique_ptr<SeenConfigurations> started_;   // Only where duplicates are rejected.
+  std::unique_ptr<Sampler> sampler_;              // None: random draws.
+  mutable std::optional<Sampled> sampled_;        // For the next trial, as of now.
 };
 
 class GridProposer final : public Proposer {
  public:
   explicit GridProposer(const ExperimentConfig& config) : space_(config.space) {}
 
-  [[nodiscard]] Proposal propose(TrialNumber trial) const override {
-    return {space_.grid_point(trial.number()), false};
+  [[nodiscard]] Proposal propose(TrialNumber trial, std::span<const Units> /*rungs*/) const override {
+    return {space_.grid_point(trial.number())};
   }
-  void on_created(TrialNumber /*trial*/, const Value& /*hparams*/) override {}
 
  private:
   Space space_;
@@ -107,7 +162,12 @@ class GridProposer final : public Proposer {
 }  // namespace
 
 std::unique_ptr<Proposer> make_random_proposer(const ExperimentConfig& config) {
-  return std::make_unique<RandomProposer>(config);
+  return std::make_unique<SamplingProposer>(config, nullptr);
+}
+
+std::unique_ptr<Proposer> make_sampling_proposer(const ExperimentConfig& config,
+                                                 std::unique_ptr<Sampler> sampler) {
+  return std::make_unique<SamplingProposer>(config, std::move(sampler));
 }
 
 std::unique_ptr<Proposer> make_grid_proposer(const ExperimentConfig& config) {

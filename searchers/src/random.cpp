@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "advice.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
@@ -16,15 +17,12 @@ using engine::ExperimentConfig;
 
 namespace {
 
-constexpr std::array<std::string_view, 4> fields = {"max_concurrent_trials", "max_trials", "on_duplicate",
-                                                    "points_to_evaluate"};
+constexpr std::array<std::string_view, 6> fields = {"anneal",       "max_concurrent_trials", "max_trials",
+                                                    "on_duplicate", "points_to_evaluate",    "sampler"};
 constexpr std::array<std::string_view, 1> required = {"max_trials"};
 
 std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
-  return std::make_unique<ComposedSearcher>(
-      std::make_unique<Flat>(trials_to_run(config), config.searcher.max_length,
-                             Flat::InvalidTrials::are_replaced),
-      make_random_proposer(config), changeable_limits(config));
+  return make_random(config, make_sampler(config));
 }
 
 engine::Preview preview(const ExperimentConfig& config) {
@@ -36,6 +34,14 @@ engine::Preview preview(const ExperimentConfig& config) {
 }
 
 }  // namespace
+
+std::unique_ptr<engine::Searcher> make_random(const ExperimentConfig& config,
+                                              std::unique_ptr<Sampler> sampler) {
+  return std::make_unique<ComposedSearcher>(
+      std::make_unique<Flat>(trials_to_run(config), config.searcher.max_length,
+                             Flat::InvalidTrials::are_replaced),
+      make_sampling_proposer(config, std::move(sampler)), changeable_limits(config));
+}
 
 engine::SearcherKind random_kind() noexcept {
   return {"random", fields, required, nullptr, make, preview};

@@ -182,14 +182,14 @@ std::size_t Tournament::creator() const {
   return static_cast<std::size_t>(wants - brackets_.begin());
 }
 
-void Tournament::on_created() {
+void Tournament::on_created(Units length) {
   const std::size_t chosen = creator();
   Bracket& bracket = brackets_[chosen];
   HPSEARCH_CHECK(members_.size() < UINT32_MAX, "fewer than 2^32 trials fit any memory");
   members_.push_back(Member{index(chosen), static_cast<std::uint32_t>(bracket.trials.size())});
   bracket.trials.push_back(static_cast<std::uint32_t>(members_.size() - 1));
   ++bracket.pulls;
-  bracket.policy->on_created();
+  bracket.policy->on_created(length);
   reporter_.reset();
 }
 

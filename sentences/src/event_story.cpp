@@ -47,10 +47,13 @@ std::string why_created(const Reason& reason) {
   if (reason.bracket) {
     text += " in bracket " + std::to_string(*reason.bracket);
   }
+  if (reason.rung.value_or(0) > 0) {
+    text += " at rung " + std::to_string(*reason.rung);
+  }
   if (reason.why != Reason::Why::new_trial) {
-    Reason alone;
-    alone.why = reason.why;
-    alone.detail = reason.detail;
+    Reason alone = reason;  // Where it begins is no rank.
+    alone.bracket.reset();
+    alone.rung.reset();
     text += ", " + describe(alone);
   }
   return text;

@@ -18,6 +18,8 @@ std::string_view phrase(Why why) noexcept {
       return "replacement for a trial with invalid hyperparameters";
     case Why::given_point:
       return "from points_to_evaluate";
+    case Why::near_trial:
+      return "drawn near an earlier trial";
     case Why::promoted:
       return "promoted";
     case Why::waits_at_rung:
@@ -60,6 +62,19 @@ std::string cutoff_text(const Reason& reason) {
   return text.empty() ? "" : " (" + text + ")";
 }
 
+/// "drawn near trial 12 (rank 3 of 40), in windows of 25 % of each range"
+std::string near_text(const Reason& reason) {
+  std::string text = "drawn near trial " + std::to_string(*reason.near);
+  if (reason.near_rank) {
+    text += " (rank " + std::to_string(*reason.near_rank + 1);
+    text += (reason.results ? " of " + std::to_string(*reason.results) : "") + ")";
+  }
+  if (reason.spread) {
+    text += ", in windows of " + engine::short_number(100 * *reason.spread) + " % of each range";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string describe_rank(const Reason& reason) {
@@ -77,7 +92,8 @@ std::string describe(const Reason& reason) {
   if (reason.why == Why::user && reason.detail == "the experiment paused itself") {
     return reason.detail;  // No user did.
   }
-  std::string text(phrase(reason.why));
+  std::string text(reason.why == Why::near_trial && reason.near ? near_text(reason)
+                                                                : std::string(phrase(reason.why)));
   if (!reason.detail.empty()) {
     text += ": " + reason.detail;
   }

@@ -20,6 +20,7 @@
 //     static engine::SearcherKind kind();
 //     static engine::ExperimentConfig config(engine::Draw& draw);  // Any settings that pass kind().check.
 //     static constexpr bool replaces_invalid = true;  // A trial with invalid hyperparameters does not count.
+//     static constexpr bool learns = true;  // Only where configurations depend on what came of others.
 //     // Only where the config has no max_trials to say it: how many trials there will be.
 //     static engine::Cardinality planned(const engine::ExperimentConfig& config);
 //   };
@@ -166,6 +167,9 @@ TYPED_TEST_P(SearcherContract, LookingChangesNothing) {
 }
 
 TYPED_TEST_P(SearcherContract, ConfigurationsDependOnNeitherOrderNorSlots) {
+  if constexpr (requires { requires TypeParam::learns; }) {
+    return;
+  }
   this->for_each_seed([this](std::uint64_t seed) {
     Course one = this->course(seed, [](FaultPlan& faults) {
       faults.point_changes = faults.duplicate_changes = 0;  // They depend on these, of course.

@@ -31,7 +31,7 @@ class TrialBudget {
   TrialBudget(engine::SearcherKind kind, bool replaces_invalid, const engine::ExperimentConfig& config)
       : kind_(kind),
         replaces_invalid_(replaces_invalid),
-        previewed_(kind.preview(config).trials),
+        preview_(kind.preview(config)),
         config_(config),
         replaceable_(config.searcher.max_trials) {
     if (rejects()) {
@@ -64,11 +64,13 @@ class TrialBudget {
     config_.space.check(create.hparams, "hparams", problems);
     EXPECT_TRUE(problems.empty()) << engine::compact_json(create.hparams) << " is not in the space";
     const Why why = create.reason.why;
-    EXPECT_TRUE(why == Why::new_trial || why == Why::replacement || why == Why::given_point)
+    EXPECT_TRUE(why == Why::new_trial || why == Why::replacement || why == Why::given_point ||
+                why == Why::near_trial)
         << engine::name_of(why);
     EXPECT_FALSE(create.reason.rank || create.reason.size || create.reason.keep || create.reason.cutoff)
         << "a new trial has no rank: " << text_of(create.reason);
-    EXPECT_EQ(create.reason.rung.value_or(0), 0U) << "a trial begins at the lowest rung";
+    const std::vector<engine::Units>& rungs = preview_.brackets.at(create.reason.bracket.value_or(0)).lengths;
+    EXPECT_EQ(create.length, rungs.at(create.reason.rung.value_or(0))) << "a trial begins at its first rung";
     const std::vector<engine::Value>& points = config_.searcher.points_to_evaluate;
     const bool given = next_point_ < points.size();
     EXPECT_EQ(why == Why::given_point, given);
@@ -77,7 +79,7 @@ class TrialBudget {
     }
     // A bracket replaces its own.
     std::uint64_t& owed = owed_[create.reason.bracket.value_or(0)];
-    if (!given) {
+    if (why == Why::new_trial || why == Why::replacement) {
       EXPECT_EQ(why == Why::replacement, owed > 0)
           << "a replacement for nothing, or an invalid trial that has none";
     }
@@ -170,7 +172,7 @@ class TrialBudget {
   void plan() {
     planned_ = reads(kind_, "max_trials") ? std::min(engine::Cardinality{config_.searcher.max_trials},
                                                      supply_.value_or(config_.searcher.max_trials))
-                                          : previewed_;
+                                          : preview_.trials;
   }
 
   /// A space with a real number has no size: the searcher's answer is then believed.
@@ -190,7 +192,7 @@ class TrialBudget {
 
   engine::SearcherKind kind_;
   bool replaces_invalid_;
-  engine::Cardinality previewed_;  // Of the experiment as it began.
+  engine::Preview preview_;  // Of the experiment as it began.
   engine::ExperimentConfig config_;
   engine::Cardinality planned_ = 0;
   std::optional<engine::Cardinality> supply_;  // Not more trials can count.

@@ -91,6 +91,62 @@ TEST(SearcherSection, KeepsFieldsOnlyTheKindUnderstands) {
   EXPECT_EQ(*config.searcher.kind_fields.find("cooling"), Value(0.9));
 }
 
+TEST(SearcherSection, ReadsTheSamplerAndItsParameters) {
+  EXPECT_EQ(accepted(small_experiment()).searcher.sampler, SamplerName::random);
+  Value tree = with(small_experiment(), "searcher.sampler", "anneal");
+  EXPECT_EQ(accepted(tree).searcher.sampler, SamplerName::anneal);
+  EXPECT_EQ(accepted(tree).searcher.anneal, (AnnealConfig{2, 0.1}));
+  tree = with(std::move(tree), "searcher.anneal", Value::Map{{"shrink_coef", 0.5}});
+  const ExperimentConfig config = accepted(tree);
+  EXPECT_EQ(config.searcher.anneal, (AnnealConfig{2, 0.5}));
+  const Value written = to_value(config);
+  EXPECT_EQ(*written.at_path("searcher.sampler"), Value("anneal"));
+  EXPECT_EQ(*written.at_path("searcher.anneal"),
+            Value(Value::Map{{"avg_best_idx", 2.0}, {"shrink_coef", 0.5}}));
+  EXPECT_EQ(lines(read_config(written).notes), "");
+  EXPECT_EQ(accepted(written).searcher.anneal, config.searcher.anneal);
+}
+
+TEST(SearcherSection, RefusesParametersOfASamplerThatAreWrong) {
+  Value tree = with(small_experiment(), "searcher.sampler", "annea");
+  tree = with(std::move(tree), "searcher.anneal",
+              Value::Map{{"avg_best_idx", 0}, {"shrink", 1}, {"shrink_coef", "x"}});
+  EXPECT_EQ(problems_of(tree),
+            "searcher.anneal.avg_best_idx: is 0 (a number above 0)\n"
+            "searcher.anneal.shrink: is not a known field (did you mean `shrink_coef`?)\n"
+            "searcher.anneal.shrink_coef: is \"x\" (a number above 0)\n"
+            "searcher.sampler: is \"annea\" (did you mean `anneal`? random or anneal)\n");
+  EXPECT_EQ(problems_of(with(small_experiment(), "searcher.anneal", 3)), "searcher.anneal: is 3 (a map)\n");
+  EXPECT_EQ(lines(read_config(with(small_experiment(), "searcher.anneal.shrink_coef", 0.5)).notes),
+            "searcher.anneal: has no effect: sampler is not anneal\n");
+}
+
+TEST(SearcherSection, TakesASearcherByTheNameThatOthersGiveIt) {
+  Value tree = with(small_experiment(), "searcher",
+                    Value::Map{{"name", "anneal_search"},
+                               {"metric", "loss"},
+                               {"max_length", 10},
+                               {"num_samples", 20},
+                               {"avg_best_idx", 3},
+                               {"shrink_coef", 0.2}});
+  const ParsedConfig parsed = read_config(tree);
+  ASSERT_TRUE(parsed.config) << lines(parsed.problems);
+  const SearcherConfig& searcher = parsed.config->searcher;
+  EXPECT_EQ(searcher.name, "random");
+  EXPECT_EQ(searcher.sampler, SamplerName::anneal);
+  EXPECT_EQ(searcher.max_trials, 20U);
+  EXPECT_EQ(searcher.anneal, (AnnealConfig{3, 0.2}));
+  EXPECT_EQ(lines(parsed.notes),
+            "searcher.avg_best_idx: read as `searcher.anneal.avg_best_idx`\n"
+            "searcher.name: read as `random` with `sampler: anneal`\n"
+            "searcher.num_samples: read as `searcher.max_trials`\n"
+            "searcher.shrink_coef: read as `searcher.anneal.shrink_coef`\n");
+  EXPECT_EQ(problems_of(with(tree, "searcher.max_trials", 5)), "searcher.num_samples: is not a known field\n")
+      << "what is said twice is not guessed at";
+  EXPECT_EQ(problems_of(with(tree, "searcher.num_samples", "x")),
+            "searcher.max_trials: is \"x\" (an integer of at least 1)\n");
+}
+
 TEST(SearcherSection, ChecksPointsAgainstTheSpace) {
   const Value points =
       Value::List{Value::Map{{"lr", 0.01}}, Value::Map{{"lr", 5}}, Value::Map{{"rate", 0.01}}, 3};

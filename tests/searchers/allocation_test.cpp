@@ -103,7 +103,7 @@ Spent run(StoppingPolicy& schedule, std::uint64_t trials, std::uint64_t from) {
       trial = promoted->trial;
       schedule.on_promoted(trial);
     } else {
-      schedule.on_created();
+      schedule.on_created(Units{});
       ++created;
     }
     ++spent.events;

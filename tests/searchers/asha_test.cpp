@@ -44,7 +44,7 @@ AshaSettings bracket(std::vector<std::uint64_t> lengths, double divisor, std::ui
 void create(StoppingPolicy& asha, int trials) {
   for (int i = 0; i < trials; ++i) {
     ASSERT_TRUE(std::holds_alternative<NewTrial>(asha.next()));
-    asha.on_created();
+    asha.on_created(Units{});
   }
 }
 
@@ -100,8 +100,8 @@ TEST(PromotionAsha, FollowsTheExampleOfTheSpecification) {
     TrialNumber trial;
     if (const auto* wanted = std::get_if<NewTrial>(&work)) {
       trial = TrialNumber(created++);
-      trained[trial.number()] = engine::count(wanted->length);
-      asha.on_created();
+      trained[trial.number()] = engine::count(wanted->rungs.front());
+      asha.on_created(Units{});
     } else if (const auto* promoted = std::get_if<PromoteTrial>(&work)) {
       trial = promoted->trial;
       trained[trial.number()] = engine::count(promoted->length);
@@ -299,7 +299,7 @@ TEST(PromotionAsha, InvalidHyperparametersLeaveEveryRungAndAreReplaced) {
   const Work work = asha.next();
   ASSERT_TRUE(std::holds_alternative<NewTrial>(work));
   EXPECT_EQ(std::get<NewTrial>(work).reason.why, Why::replacement);
-  asha.on_created();
+  asha.on_created(Units{});
   const Verdict verdict = report(asha, t2, 0.7);
   EXPECT_EQ(verdict.reason.size, 2U);  // Trial 1 left; trial 0 was closed, but its result counts.
 }

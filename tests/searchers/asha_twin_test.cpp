@@ -100,6 +100,7 @@ void compare(bool stop_once) {
   const auto divisor = *rc::gen::inRange<std::uint64_t>(2, 5);
   const auto wanted = *rc::gen::inRange<std::size_t>(1, 40);
   const auto slots = *rc::gen::inRange<std::size_t>(1, 12);
+  const auto late_starters = *rc::gen::element<std::uint64_t>(0, 0, 30, 100);  // Per cent.
   const auto metrics = *rc::gen::element<std::uint64_t>(1, 3, 1000);
   const auto failure_history = *rc::gen::element<std::uint64_t>(0, 10, 40);
   const auto choices = *rc::gen::scale(
@@ -111,6 +112,7 @@ void compare(bool stop_once) {
   }
   settings.divisor = Divisor(static_cast<double>(divisor));
   settings.trials = wanted;
+  settings.late_starts = late_starters > 0;
   const std::unique_ptr<StoppingPolicy> asha = make_asha(settings, stop_once);
   PlainAsha plain(rungs, static_cast<double>(divisor), wanted, stop_once);
 
@@ -128,9 +130,12 @@ void compare(bool stop_once) {
     while (running.size() < slots) {
       const std::string next = plain.next();
       if (next == "create") {
-        running.push_back(plain.trials.size());
-        asha->on_created();
-        plain.create();
+        const std::uint64_t number = plain.trials.size();
+        const bool late = (choice + 7 * number) % 100 < late_starters;
+        const std::size_t first = late ? (choice + number) % rungs : 0;
+        running.push_back(number);
+        asha->on_created(settings.lengths[first]);
+        plain.create(first);
       } else if (next.starts_with("promote ")) {
         const auto trial = static_cast<std::size_t>(std::stoul(next.substr(8)));
         running.push_back(trial);

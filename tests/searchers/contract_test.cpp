@@ -4,6 +4,7 @@
 
 #include "contract/searcher_properties.hpp"
 #include "halving_judge.hpp"
+#include "late_starts.hpp"
 #include "settings.hpp"
 
 namespace hpsearch::contract {
@@ -150,6 +151,49 @@ struct AdaptiveAshaStopOnceUnderContract : AdaptiveAshaUnderContract {
   }
 };
 
+/// The same searcher with a sampler by its name.
+template <class Fixture, engine::SamplerName sampler>
+struct Sampled : Fixture {
+  static constexpr bool learns = true;
+  static void settle(ExperimentConfig& config) {
+    if constexpr (requires { Fixture::settle(config); }) {
+      Fixture::settle(config);
+    }
+    config.searcher.sampler = sampler;
+  }
+  static ExperimentConfig config(Draw& draw) {
+    ExperimentConfig config = Fixture::config(draw);
+    config.searcher.sampler = sampler;
+    return config;
+  }
+};
+
+/// A sampler under every searcher that takes one: one line for each.
+#define HPSEARCH_SAMPLER_UNDER_CONTRACT(name)                                                       \
+  using name##Random = Sampled<RandomUnderContract, engine::SamplerName::name>;                     \
+  using name##Halving = Sampled<AsyncHalvingUnderContract, engine::SamplerName::name>;              \
+  using name##HalvingOnce = Sampled<AsyncHalvingStopOnceUnderContract, engine::SamplerName::name>;  \
+  using name##Adaptive = Sampled<AdaptiveAshaUnderContract, engine::SamplerName::name>;             \
+  using name##AdaptiveOnce = Sampled<AdaptiveAshaStopOnceUnderContract, engine::SamplerName::name>; \
+  HPSEARCH_SEARCHER_UNDER_CONTRACT(name##_random, name##Random);                                    \
+  HPSEARCH_SEARCHER_UNDER_CONTRACT(name##_async_halving, name##Halving);                            \
+  HPSEARCH_SEARCHER_UNDER_CONTRACT(name##_async_halving_once, name##HalvingOnce);                   \
+  HPSEARCH_SEARCHER_UNDER_CONTRACT(name##_adaptive_asha, name##Adaptive);                           \
+  HPSEARCH_SEARCHER_UNDER_CONTRACT(name##_adaptive_asha_once, name##AdaptiveOnce)
+
+template <class Fixture>
+struct LateHalving : Fixture {
+  static engine::SearcherKind kind() { return searchers::test::late_async_halving(); }
+};
+template <class Fixture>
+struct LateAdaptive : Fixture {
+  static engine::SearcherKind kind() { return searchers::test::late_adaptive_asha(); }
+};
+using LateStart = LateHalving<AsyncHalvingUnderContract>;
+using LateStartOnce = LateHalving<AsyncHalvingStopOnceUnderContract>;
+using LateStartInBrackets = LateAdaptive<AdaptiveAshaUnderContract>;
+using LateStartInBracketsOnce = LateAdaptive<AdaptiveAshaStopOnceUnderContract>;
+
 HPSEARCH_SEARCHER_UNDER_CONTRACT(Single, SingleUnderContract);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(Random, RandomUnderContract);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(Grid, GridUnderContract);
@@ -157,6 +201,12 @@ HPSEARCH_SEARCHER_UNDER_CONTRACT(AsyncHalving, AsyncHalvingUnderContract);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(AsyncHalvingStopOnce, AsyncHalvingStopOnceUnderContract);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(AdaptiveAsha, AdaptiveAshaUnderContract);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(AdaptiveAshaStopOnce, AdaptiveAshaStopOnceUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(LateStart, LateStart);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(LateStartOnce, LateStartOnce);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(LateStartInBrackets, LateStartInBrackets);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(LateStartInBracketsOnce, LateStartInBracketsOnce);
+
+HPSEARCH_SAMPLER_UNDER_CONTRACT(anneal);
 
 }  // namespace
 }  // namespace hpsearch::contract

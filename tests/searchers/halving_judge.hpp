@@ -25,6 +25,7 @@ class HalvingJudge final : public contract::Judge {
   HalvingJudge(const engine::ExperimentConfig& config, const engine::Preview& preview)
       : goal_(config.searcher.goal()) {
     for (const engine::BracketPreview& bracket : preview.brackets) {
+      lengths_.push_back(bracket.lengths);
       brackets_.emplace_back(bracket.lengths.size(), config.searcher.divisor,
                              static_cast<std::size_t>(bracket.trials), config.searcher.stop_once);
     }
@@ -36,9 +37,12 @@ class HalvingJudge final : public contract::Judge {
   }
 
   void on_event(const engine::SearchEvent& event, std::uint64_t bracket) override {
-    if (std::holds_alternative<engine::TrialWasCreated>(event)) {
+    if (const auto* created = std::get_if<engine::TrialWasCreated>(&event)) {
       members_.emplace_back(bracket, brackets_.at(bracket).trials.size());
-      brackets_[bracket].create();
+      const std::vector<engine::Units>& lengths = lengths_[bracket];
+      const auto first = std::find(lengths.begin(), lengths.end(), created->length);
+      ASSERT_NE(first, lengths.end()) << "a trial begins at a rung";
+      brackets_[bracket].create(static_cast<std::size_t>(first - lengths.begin()));
       if (unused_) {
         --*unused_;
         note_exhaustion();
@@ -110,6 +114,7 @@ class HalvingJudge final : public contract::Judge {
   engine::Goal goal_;
   bool looks_on_ = false;
   std::vector<PlainAsha> brackets_;
+  std::vector<std::vector<engine::Units>> lengths_;  // Of their rungs.
   std::uint64_t max_trials_ = 0;
   std::optional<engine::Cardinality> space_;   // Configurations, if they can be counted.
   std::optional<engine::Cardinality> unused_;  // Where none may start twice: of these, not started.

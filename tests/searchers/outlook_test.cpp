@@ -14,6 +14,7 @@
 #include "contract/fault_plan.hpp"
 #include "contract/search_course.hpp"
 #include "hpsearch/engine/base/draw.hpp"
+#include "late_starts.hpp"
 #include "settings.hpp"
 
 namespace hpsearch::searchers {
@@ -43,6 +44,14 @@ ExperimentConfig drawn(engine::Draw& draw) {
   config.searcher.max_concurrent_trials = draw.below(12);
   config.experiment_seed = draw.below(1000);
   return config;
+}
+
+/// Every other search lets trials begin at any rung.
+engine::SearcherKind drawn_kind(const ExperimentConfig& config, std::uint64_t seed) {
+  if (seed % 2 == 0) {
+    return kind_of(config);
+  }
+  return config.searcher.name == "async_halving" ? test::late_async_halving() : test::late_adaptive_asha();
 }
 
 std::vector<TrialNumber> waiting(Course& course) {
@@ -87,7 +96,7 @@ TEST(Outlook, SaysHowManyGoBefore) {
     const ExperimentConfig config = drawn(draw);
     FaultPlan faults = FaultPlan::drawn(draw);
     faults.capacity_changes = 20;  // Without free slots, several may be promoted at the same time.
-    Course course(kind_of(config), true, config, faults, seed);
+    Course course(drawn_kind(config, seed), true, config, faults, seed);
     course.after_each = [&](Course& self) {
       if (std::holds_alternative<engine::TrialValidated>(self.log.back().event)) {
         return;  // Its verdict was not told yet.
@@ -119,7 +128,7 @@ TEST(Outlook, SaysHowManyResultsMayComeAtMost) {
     faults.limit_changes = 0;
     faults.invalid_hp = 0;
     faults.cancel_waiting = 0;
-    Course course(kind_of(config), true, config, faults, seed);
+    Course course(drawn_kind(config, seed), true, config, faults, seed);
     course.keeps_log = false;
     using Place = std::pair<std::uint64_t, std::uint64_t>;  // Bracket and rung.
     std::map<Place, std::uint64_t> most;

@@ -43,7 +43,11 @@ class PlainAsha {
 
   std::vector<PlainTrial> trials;
 
-  void create() { trials.push_back({}); }
+  /// It begins at this rung.
+  void create(std::size_t rung = 0) {
+    trials.push_back({});
+    trials.back().rung = rung;
+  }
 
   /// There are no further configurations.
   void no_more() {

@@ -46,7 +46,7 @@ std::optional<std::uint32_t> start(StoppingPolicy& schedule) {
   if (wanted == nullptr) {
     return std::nullopt;
   }
-  schedule.on_created();
+  schedule.on_created(Units{});
   return wanted->reason.bracket;
 }
 

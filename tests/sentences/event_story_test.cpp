@@ -79,6 +79,18 @@ TEST_F(Story, ShowsWhyATrialWasCreated) {
       EndsWith("trial 3 created in bracket 1, from points_to_evaluate, to train to 4 epochs: lr=0.5"));
   reason.why = Why::new_trial;
   EXPECT_THAT(created(reason), EndsWith("trial 3 created in bracket 1, to train to 4 epochs: lr=0.5"));
+  reason.rung = 2;
+  EXPECT_THAT(created(reason),
+              EndsWith("trial 3 created in bracket 1 at rung 2, to train to 4 epochs: lr=0.5"));
+  reason = Reason();
+  reason.why = Why::near_trial;
+  reason.near = 1;
+  reason.near_rank = 0;
+  reason.results = 2;
+  reason.spread = 0.25;
+  EXPECT_THAT(created(reason),
+              EndsWith("trial 3 created, drawn near trial 1 (rank 1 of 2), in windows of 25 % of "
+                       "each range, to train to 4 epochs: lr=0.5"));
 }
 
 TEST_F(Story, ShowsAMetricThatIsMissing) {

@@ -41,6 +41,17 @@ TEST(ReasonText, ARungThatPromotesNoneYetHasTooFewResults) {
   EXPECT_EQ(describe(waits), "waits at its rung; rank 2 of 2 at rung 0 (too few results for a promotion)");
 }
 
+TEST(ReasonText, SaysNearWhichTrialAConfigurationWasDrawn) {
+  Reason reason;
+  reason.why = Why::near_trial;
+  EXPECT_EQ(describe(reason), "drawn near an earlier trial");
+  reason.near = 12;
+  reason.near_rank = 2;
+  reason.results = 40;
+  reason.spread = 1.0 / 3;
+  EXPECT_EQ(describe(reason), "drawn near trial 12 (rank 3 of 40), in windows of 33.3333 % of each range");
+}
+
 TEST(ReasonText, EachCauseHasItsOwnPhrase) {
   std::set<std::string> phrases;
   for (int i = 0; i <= static_cast<int>(Why::experiment_end); ++i) {
@@ -48,7 +59,7 @@ TEST(ReasonText, EachCauseHasItsOwnPhrase) {
     reason.why = static_cast<Why>(i);
     phrases.insert(describe(reason));
   }
-  EXPECT_EQ(phrases.size(), 11U);
+  EXPECT_EQ(phrases.size(), 12U);
   EXPECT_EQ(phrases.count("unknown"), 0U);
 }
 

@@ -44,6 +44,12 @@ inline constexpr std::tuple searcher_fields{
           "trials start from this checkpoint"},
 };
 
+inline constexpr std::tuple anneal_fields{
+    Field{"avg_best_idx", &AnnealConfig::avg_best_idx, kind::Number{0.0},
+          "mean rank of the trial drawn near"},
+    Field{"shrink_coef", &AnnealConfig::shrink_coef, kind::Number{0.0}, "how fast the draws come nearer"},
+};
+
 /// For the searchers that list them (SearcherKind::fields).
 inline constexpr std::tuple fields_of_some_searchers{
     Field{"max_trials", &SearcherConfig::max_trials, kind::Integer{1, most_integer, true}, "number of trials",
@@ -63,6 +69,11 @@ inline constexpr std::tuple fields_of_some_searchers{
     Field{"on_duplicate", &SearcherConfig::on_duplicate,
           kind::OneOf<OnDuplicate, 2>{{{{"allow", OnDuplicate::allow}, {"reject", OnDuplicate::reject}}}},
           "whether a configuration may run again; with `reject`, no point may be listed twice"},
+    Field{"sampler", &SearcherConfig::sampler,
+          kind::OneOf<SamplerName, 2>{{{{"random", SamplerName::random}, {"anneal", SamplerName::anneal}}}},
+          "how configurations are [chosen](searchers/README.md#samplers)"},
+    Field{"anneal", &SearcherConfig::anneal, kind::Group<AnnealConfig, anneal_fields>{},
+          "parameters of [`sampler: anneal`](searchers/anneal.md)"},
 };
 
 inline constexpr std::tuple resources_fields{

@@ -159,6 +159,47 @@ struct OneOf {
   }
 };
 
+/// A map whose fields are declared in a table of their own.
+template <class Struct, const auto& fields>
+struct Group {
+  [[nodiscard]] std::optional<Struct> read(Section& section, std::string_view key) const {
+    if (!section.has(key)) {
+      section.know(key);
+      return std::nullopt;
+    }
+    Section group = section.section(key);
+    Struct found;
+    read_fields(group, fields, found);
+    group.finish();
+    return found;
+  }
+  [[nodiscard]] Value write(const Struct& value) const {
+    Value::Map map;
+    write_fields(fields, value, map);
+    return map;
+  }
+  [[nodiscard]] std::string range() const {
+    std::string text;
+    each_field(fields, [&text](const auto& field) {
+      text += (text.empty() ? "map of `" : ", `") + std::string(field.name) + "`: " + field.kind.range();
+    });
+    return text;
+  }
+  [[nodiscard]] std::string allowed() const { return "a map"; }
+  [[nodiscard]] Value schema() const {
+    Value::Map properties;
+    each_field(fields, [&properties](const auto& field) {
+      Value::Map schema = *field.kind.schema().as_map();
+      if (const Value* type = schema.find("type")) {  // Null means that the field is left out.
+        schema["type"] = Value::List{*type, "null"};
+      }
+      properties[field.name] = std::move(schema);
+    });
+    return Value::Map{
+        {"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+  }
+};
+
 }  // namespace kind
 
 template <class Struct, class Member, class Kind>

@@ -142,6 +142,9 @@ void read_points(Section& section, const Space* space, SearcherConfig& searcher)
 
 /// The defaults stand in what `hpsearch config` prints, which is no wish.
 void note_fields_without_effect(Section& section, const SearcherConfig& searcher) {
+  if (searcher.sampler != SamplerName::anneal && searcher.anneal != AnnealConfig()) {
+    section.note("anneal", "has no effect: sampler is not anneal");
+  }
   if (searcher.bracket_rungs.empty()) {
     return;
   }

@@ -33,6 +33,9 @@ KeptReason::KeptReason(const Reason& reason)
   if (!reason.detail.empty()) {
     detail_ = Box<std::string>(reason.detail);
   }
+  if (reason.near || reason.near_rank || reason.results || reason.spread) {
+    proposed_ = Box<Proposed>({reason.near, reason.near_rank, reason.results, reason.spread});
+  }
 }
 
 KeptReason::operator Reason() const {
@@ -47,6 +50,12 @@ KeptReason::operator Reason() const {
     reason.cutoff = cutoff_;
   }
   reason.detail = detail();
+  if (proposed_) {
+    reason.near = proposed_->near;
+    reason.near_rank = proposed_->near_rank;
+    reason.results = proposed_->results;
+    reason.spread = proposed_->spread;
+  }
   return reason;
 }
 

@@ -29,6 +29,7 @@ struct Reason {
     new_trial,       ///< The search wants one more trial.
     replacement,     ///< In place of a trial whose hyperparameters were invalid.
     given_point,     ///< One of points_to_evaluate.
+    near_trial,      ///< Drawn near an earlier trial with a good result: `near`.
     promoted,        ///< Rank below keep: among the best of its rung.
     waits_at_rung,   ///< Not (yet) among the best of its rung; stays a candidate.
     below_cutoff,    ///< Stopping type: position not below keep.
@@ -48,6 +49,12 @@ struct Reason {
   std::optional<double> cutoff;          ///< Metric of the last one that goes on, in the user's sign.
   std::string detail;
 
+  // Of a configuration that was chosen by earlier results.
+  std::optional<std::uint64_t> near = {};       ///< The trial that it was drawn near.
+  std::optional<std::uint64_t> near_rank = {};  ///< Whose latest result was so many-th then, from 0 = best.
+  std::optional<std::uint64_t> results = {};    ///< So many trials had results then.
+  std::optional<double> spread = {};            ///< How far around it was drawn, as part of each range.
+
   static void list_fields(auto& fields, auto& self) {  // As events list theirs (events.hpp).
     fields("why", self.why);
     fields.maybe("bracket", self.bracket);
@@ -57,6 +64,10 @@ struct Reason {
     fields.maybe("keep", self.keep);
     fields.maybe("cutoff", self.cutoff);
     fields.maybe("detail", self.detail);
+    fields.maybe("near", self.near);
+    fields.maybe("near_rank", self.near_rank);
+    fields.maybe("results", self.results);
+    fields.maybe("spread", self.spread);
   }
   friend bool operator==(const Reason&, const Reason&) = default;
 };

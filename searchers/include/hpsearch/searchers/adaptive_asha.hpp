@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/searchers/divisor.hpp"
+#include "hpsearch/searchers/sampler.hpp"
 #include "hpsearch/searchers/tournament.hpp"
 
 namespace hpsearch::searchers {
@@ -14,6 +16,11 @@ namespace hpsearch::searchers {
 /// stopping pays most where short training tells much, and the brackets with few rungs insure against the
 /// opposite (the hedge of Li et al., "Hyperband", JMLR 2018).
 [[nodiscard]] engine::SearcherKind adaptive_asha_kind() noexcept;
+
+/// The same with a sampler that the config need not know, one for all brackets; without one, with random
+/// draws.
+[[nodiscard]] std::unique_ptr<engine::Searcher> make_adaptive_asha(const engine::ExperimentConfig& config,
+                                                                   std::unique_ptr<Sampler> sampler);
 
 /// How many rungs the deepest bracket has when `bracket_rungs` does not say: as many as max_rungs, the
 /// lengths and the number of trials allow. Counted up to 101, one more than a config may have.

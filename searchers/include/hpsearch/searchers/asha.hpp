@@ -19,6 +19,7 @@ struct AshaSettings {
   Divisor divisor{4};
   std::uint64_t trials = 0;
   engine::Goal goal = engine::Goal::minimize;  ///< Cut-offs are told in the user's sign.
+  bool late_starts = false;                    ///< New trials may begin above the first rung, not only at it.
 };
 
 /// The lengths of `rungs` rungs up to `max_length`: each is max_length / d^k, rounded down, at least 1. Equal
@@ -30,12 +31,13 @@ struct AshaSettings {
 /// goes on (Li et al., "A System for Massively Parallel Hyperparameter Tuning", MLSys 2020, algorithm 2).
 ///
 /// What both ways of halving share: who stands where. A trial that ends early counts as the worst result of
-/// the rung it was training for; one with invalid hyperparameters leaves every rung and is replaced.
+/// the rung it was training for; one with invalid hyperparameters leaves every rung and is replaced. One that
+/// begins above the first rung counts there and above, and never below.
 ///
 /// Cost: O(log n) per call for n results in a rung, times the few rungs; memory O(1) per result.
 class Asha : public StoppingPolicy {
  public:
-  void on_created() final;
+  void on_created(engine::Units length) final;
   void on_promoted(engine::TrialNumber trial) final;
   void on_reported(engine::TrialNumber trial, engine::Units step) final;
   bool on_validated(engine::TrialNumber trial, engine::Score score) final;
@@ -95,6 +97,9 @@ class Asha : public StoppingPolicy {
   ClosableList closable_;
 
  private:
+  [[nodiscard]] std::uint16_t rung_at(engine::Units length) const noexcept;
+  /// A result was the trial's lowest, and leaves.
+  void has_left(std::size_t rung) noexcept;
   [[nodiscard]] bool is_over() const noexcept { return open_ == 0 && !quota_.needs_more(); }
   void enter(engine::TrialNumber number, engine::Score score, bool alive);
   void leave_every_rung(const Trial& trial);
@@ -103,7 +108,8 @@ class Asha : public StoppingPolicy {
   void update_progress() noexcept;
 
   std::uint64_t outstanding_total_ = 0;
-  std::uint64_t open_ = 0;  // Trials that have not ended.
+  std::uint64_t open_ = 0;           // Trials that have not ended.
+  std::uint64_t late_starters_ = 0;  // Trials with a result, none of it at the first rung.
   double progress_ = 0;
 };
 

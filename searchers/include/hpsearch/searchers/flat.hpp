@@ -17,7 +17,7 @@ class Flat final : public StoppingPolicy {
 
   [[nodiscard]] Work next() const override;
   [[nodiscard]] engine::Verdict verdict(engine::TrialNumber trial) const override;
-  void on_created() override;
+  void on_created(engine::Units length) override;
   void on_promoted(engine::TrialNumber trial) override;
   void on_reported(engine::TrialNumber trial, engine::Units step) override;
   bool on_validated(engine::TrialNumber trial, engine::Score score) override;

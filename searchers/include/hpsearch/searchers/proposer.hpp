@@ -3,35 +3,33 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/space/space.hpp"
+#include "hpsearch/searchers/sampler.hpp"
+#include "hpsearch/searchers/trial_listener.hpp"
 
 namespace hpsearch::searchers {
 
-/// The half of a searcher that chooses configurations. It knows nothing of lengths or rungs; that is a
-/// Schedule's half.
+/// The half of a searcher that chooses configurations, and at which rung a new trial begins. How many trials
+/// there are and which train on is a StoppingPolicy's half.
 ///
-/// A proposal is a function of the seed, the trial's number and what was heard so far, nothing else.
-class Proposer {
+/// A proposal is a function of the seed, the trial's number and what was heard so far, nothing else. It may
+/// be asked for several times, or never.
+class Proposer : public TrialListener {
  public:
-  struct Proposal {
-    engine::Value hparams;
-    bool given = false;  ///< One of the user's own points.
-  };
+  using Proposal = Sampler::Sample;
 
-  Proposer() = default;
-  Proposer(const Proposer&) = delete;
-  Proposer& operator=(const Proposer&) = delete;
-  virtual ~Proposer() = default;
-
-  /// For the next trial; `trial` is its number. Not called when exhausted.
-  [[nodiscard]] virtual Proposal propose(engine::TrialNumber trial) const = 0;
-  virtual void on_created(engine::TrialNumber trial, const engine::Value& hparams) = 0;
+  /// For the next trial; `trial` is its number, `rungs` the lengths at which it is compared with others. Not
+  /// called when exhausted.
+  [[nodiscard]] virtual Proposal propose(engine::TrialNumber trial,
+                                         std::span<const engine::Units> rungs) const = 0;
 
   /// These come next, one after the other, instead of given points that were not started yet.
   virtual void on_points(std::vector<engine::Value> /*points*/) {}
@@ -51,6 +49,14 @@ class Proposer {
 ///
 /// Cost: O(parameters); with `reject` also O(log trials), and memory for one number per trial.
 [[nodiscard]] std::unique_ptr<Proposer> make_random_proposer(const engine::ExperimentConfig& config);
+
+/// What `sampler` chooses, or random draws where there is none, after the points the user gave. With
+/// `reject`, a point that was started is left out, and a sample that was is replaced by a random draw as
+/// above. A sample is taken once and kept until something else is heard, as it may cost something.
+///
+/// Cost: O(parameters) and that of the sampler; memory as above.
+[[nodiscard]] std::unique_ptr<Proposer> make_sampling_proposer(const engine::ExperimentConfig& config,
+                                                               std::unique_ptr<Sampler> sampler);
 
 /// Grid point k for trial k.
 [[nodiscard]] std::unique_ptr<Proposer> make_grid_proposer(const engine::ExperimentConfig& config);

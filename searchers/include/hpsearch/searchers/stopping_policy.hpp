@@ -19,9 +19,10 @@ namespace hpsearch::searchers {
 /// A reason without numbers.
 [[nodiscard]] engine::Reason because(engine::Reason::Why why);
 
-/// One more trial is wanted, whatever its configuration.
+/// One more trial is wanted, whatever its configuration. It begins at one of `rungs`, ascending lengths of
+/// which the last is the full one; they stay where they are as long as the policy.
 struct NewTrial {
-  engine::Units length{};
+  std::span<const engine::Units> rungs;
   engine::Reason reason;
 };
 /// Every trial it will ever want has ended.
@@ -45,7 +46,8 @@ class StoppingPolicy {
   [[nodiscard]] virtual Work next() const = 0;
   [[nodiscard]] virtual engine::Verdict verdict(engine::TrialNumber trial) const = 0;
 
-  virtual void on_created() = 0;  ///< The next number.
+  /// The next number. `length` is that of the rung at which it begins; any other length means the first rung.
+  virtual void on_created(engine::Units length) = 0;
   virtual void on_promoted(engine::TrialNumber trial) = 0;
   virtual void on_reported(engine::TrialNumber trial, engine::Units step) = 0;
   // These three say whether it counted. False: it did not train, or had ended before, and nothing changes.

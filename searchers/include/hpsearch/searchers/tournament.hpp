@@ -52,7 +52,7 @@ class Tournament final : public StoppingPolicy {
 
   [[nodiscard]] Work next() const override;
   [[nodiscard]] engine::Verdict verdict(engine::TrialNumber trial) const override;
-  void on_created() override;
+  void on_created(engine::Units length) override;
   void on_promoted(engine::TrialNumber trial) override;
   void on_reported(engine::TrialNumber trial, engine::Units step) override;
   bool on_validated(engine::TrialNumber trial, engine::Score score) override;

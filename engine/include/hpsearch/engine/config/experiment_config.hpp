@@ -20,6 +20,17 @@ namespace hpsearch::engine {
 enum class AshaMode : std::uint8_t { aggressive, standard, conservative };
 enum class OnDuplicate : std::uint8_t { allow, reject };
 
+/// How configurations are chosen (`searcher.sampler`), however long their trials train.
+enum class SamplerName : std::uint8_t { random, anneal };
+
+/// `searcher.anneal`.
+struct AnnealConfig {
+  double avg_best_idx = 2;   ///< Above 0.
+  double shrink_coef = 0.1;  ///< Above 0.
+
+  friend bool operator==(const AnnealConfig&, const AnnealConfig&) = default;
+};
+
 /// The `searcher` section. Which fields mean something depends on `name` (SearcherKind::fields).
 struct SearcherConfig {
   std::string name;
@@ -39,6 +50,8 @@ struct SearcherConfig {
   std::vector<Value> points_to_evaluate;
   Value::Map kind_fields = {};  ///< As written: fields that no other kind has. The kind reads them.
   OnDuplicate on_duplicate = OnDuplicate::allow;
+  SamplerName sampler = SamplerName::random;
+  AnnealConfig anneal = {};
   std::optional<std::uint64_t> source_trial_id;
   std::optional<std::string> source_checkpoint_uuid;
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "hpsearch/engine/base/box.hpp"
@@ -21,6 +22,14 @@ class KeptReason {
   [[nodiscard]] std::string detail() const { return detail_ ? *detail_ : std::string(); }
 
  private:
+  /// Of a configuration that was chosen by earlier results.
+  struct Proposed {
+    std::optional<std::uint64_t> near;
+    std::optional<std::uint64_t> near_rank;
+    std::optional<std::uint64_t> results;
+    std::optional<double> spread;
+  };
+
   static constexpr std::uint16_t no_level = std::numeric_limits<std::uint16_t>::max();
   static constexpr std::uint32_t no_count = std::numeric_limits<std::uint32_t>::max();
 
@@ -33,6 +42,7 @@ class KeptReason {
   std::uint32_t keep_ = no_count;
   double cutoff_ = 0;
   Box<std::string> detail_;
+  Box<Proposed> proposed_;
 };
 
 }  // namespace hpsearch::engine

@@ -1,0 +1,172 @@
+#include "hpsearch/searchers/anneal.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/searchers/ranked_list.hpp"
+
+namespace hpsearch::searchers {
+
+using engine::Draw;
+using engine::ExperimentConfig;
+using engine::Score;
+using engine::TrialNumber;
+using engine::Units;
+using engine::Value;
+
+namespace {
+
+// As many draws find a free configuration among twice as many taken ones all but once in 700 times.
+constexpr int most_draws = 16;
+
+/// Uniform in a window of this width around `middle`, pushed into [0, 1].
+double near(double middle, double width, Draw& draw) {
+  const double half = width / 2;
+  return std::clamp(middle, half, 1 - half) - half + width * draw.unit();
+}
+
+/// Moves the coordinates of one parameter and takes them off the front.
+struct Move {
+  std::span<double>& coordinates;
+  double width;
+  Draw& draw;
+
+  double& take() const {
+    double& first = coordinates.front();
+    coordinates = coordinates.subspan(1);
+    return first;
+  }
+
+  void operator()(const engine::ConstParameter&) const {}
+  void operator()(const engine::DoubleParameter&) const { move_real(); }
+  void operator()(const engine::LogParameter&) const { move_real(); }
+  void operator()(const engine::IntParameter& range) const {
+    const double last = static_cast<double>(static_cast<std::uint64_t>(range.maxval) -
+                                            static_cast<std::uint64_t>(range.minval));
+    const double levels = last + 1;
+    double& here = take();
+    if (last == 0) {
+      return;
+    }
+    const double reach = std::min(1.0, std::max(width, 2 / levels));  // Half of each neighbour, at least.
+    const double level = std::floor(near((here * last + 0.5) / levels, reach, draw) * levels);
+    here = std::clamp(level, 0.0, last) / last;
+  }
+  void operator()(const engine::CategoricalParameter& parameter) const {
+    const bool anew = draw.unit() < width;
+    const std::uint64_t drawn = draw.below(parameter.vals.size());
+    for (std::size_t i = 0; i < parameter.vals.size(); ++i) {
+      double& here = take();
+      if (anew) {
+        here = i == drawn ? 1 : 0;
+      }
+    }
+  }
+
+ private:
+  void move_real() const {
+    double& here = take();
+    here = near(here, width, draw);
+  }
+};
+
+class AnnealSampler final : public Sampler {
+ public:
+  explicit AnnealSampler(const ExperimentConfig& config)
+      : space_(config.space), seed_(config.experiment_seed), settings_(config.searcher.anneal) {}
+
+  [[nodiscard]] Sample sample(TrialNumber trial, std::span<const Units> /*rungs*/,
+                              const Taken& taken) const override {
+    if (ranked_.size() == 0) {
+      return {space_.sample(seed_, trial)};
+    }
+    Draw draw(seed_, trial, "searcher.anneal");
+    Sample sample;
+    engine::Reason& reason = sample.reason;
+    const std::uint64_t rank = drawn_rank(draw);
+    const double width = 1 / (1 + static_cast<double>(ranked_.size()) * settings_.shrink_coef);
+    reason.why = engine::Reason::Why::near_trial;
+    reason.near = ranked_.nth(rank).tie;
+    reason.near_rank = rank;
+    reason.results = ranked_.size();
+    reason.spread = width;
+    for (int drawn = 0; drawn == 0 || (drawn < most_draws && taken && taken(sample.hparams)); ++drawn) {
+      sample.hparams = near_trial(*reason.near, width, draw);
+    }
+    return sample;
+  }
+
+  void on_created(TrialNumber /*trial*/, const Value& hparams, Units /*target*/) override {
+    trials_.push_back({space_.to_unit(hparams)});
+  }
+  void on_validated(TrialNumber trial, Units /*length*/, Score score) override { rank(trial, score); }
+  void on_exited(TrialNumber trial, engine::ExitReason reason) override {
+    if (reason == engine::ExitReason::errored) {
+      rank(trial, Score::worst());
+    } else if (reason == engine::ExitReason::invalid_hp) {
+      forget(trial);
+    }
+  }
+
+ private:
+  struct Trial {
+    std::vector<double> coordinates;
+    Score latest = Score::worst();
+    bool is_ranked = false;
+  };
+
+  static Place place_of(TrialNumber trial, Score score) {
+    return {score, static_cast<std::uint32_t>(trial.number())};
+  }
+  void rank(TrialNumber number, Score score) {
+    forget(number);
+    Trial& trial = trials_[number.number()];
+    trial.latest = score;
+    trial.is_ranked = true;
+    ranked_.insert(place_of(number, score));
+  }
+  void forget(TrialNumber number) {
+    Trial& trial = trials_[number.number()];
+    if (std::exchange(trial.is_ranked, false)) {
+      ranked_.erase(place_of(number, trial.latest));
+    }
+  }
+
+  /// Geometric; every rank beyond the last is the last.
+  [[nodiscard]] std::uint64_t drawn_rank(Draw& draw) const {
+    const double unit = draw.unit();
+    const double rank =
+        settings_.avg_best_idx > 1 ? std::floor(std::log1p(-unit) / std::log1p(-1 / settings_.avg_best_idx)) : 0;
+    const std::uint64_t last = ranked_.size() - 1;
+    return rank < static_cast<double>(last) ? static_cast<std::uint64_t>(rank) : last;
+  }
+  [[nodiscard]] Value near_trial(std::uint64_t trial, double width, Draw& draw) const {
+    std::vector<double> coordinates = trials_[trial].coordinates;
+    std::span<double> left(coordinates);
+    for (const engine::Space::Leaf& leaf : space_.leaves()) {
+      std::visit(Move{left, width, draw}, leaf.parameter);
+    }
+    return space_.from_unit(coordinates);
+  }
+
+  engine::Space space_;
+  std::uint64_t seed_;
+  engine::AnnealConfig settings_;
+  std::vector<Trial> trials_;  // By number.
+  RankedList ranked_;          // Latest results, by trial.
+};
+
+}  // namespace
+
+std::unique_ptr<Sampler> make_anneal_sampler(const ExperimentConfig& config) {
+  return std::make_unique<AnnealSampler>(config);
+}
+
+}  // namespace hpsearch::searchers
