@@ -142,8 +142,9 @@ class AnnealSampler final : public Sampler {
   /// Geometric; every rank beyond the last is the last.
   [[nodiscard]] std::uint64_t drawn_rank(Draw& draw) const {
     const double unit = draw.unit();
-    const double rank =
-        settings_.avg_best_idx > 1 ? std::floor(std::log1p(-unit) / std::log1p(-1 / settings_.avg_best_idx)) : 0;
+    const double rank = settings_.avg_best_idx > 1
+                            ? std::floor(std::log1p(-unit) / std::log1p(-1 / settings_.avg_best_idx))
+                            : 0;
     const std::uint64_t last = ranked_.size() - 1;
     return rank < static_cast<double>(last) ? static_cast<std::uint64_t>(rank) : last;
   }

@@ -39,12 +39,17 @@ def plain(markdown):
     return text[0].upper() + text[1:] + "."
 
 
+def in_short(value):
+    """2 for 2.0, at any depth."""
+    return json.loads(json.dumps(value),
+                      parse_float=lambda text: int(float(text)) if float(text).is_integer() else float(text))
+
+
 def default_cell(field):
     value = field["default"]
     if field["default_text"] or value is None:
         return field["default_text"] or "none"
-    whole = isinstance(value, float) and value.is_integer()
-    return f"`{value}`" if isinstance(value, str) and value else f"`{json.dumps(int(value) if whole else value)}`"
+    return f"`{value}`" if isinstance(value, str) and value else f"`{json.dumps(in_short(value))}`"
 
 
 def page_with(page, described):
@@ -87,7 +92,7 @@ def schema_entry(field):
         entry |= {key: value for key, value in kind.items() if key != "type"}
     if field["default"] is not None:
         entry["default"] = field["default"]
-    return json.loads(json.dumps(entry), parse_float=lambda text: int(float(text)) if float(text).is_integer() else float(text))
+    return in_short(entry)
 
 
 def schema_with(schema, described):

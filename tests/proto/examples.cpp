@@ -157,7 +157,7 @@ std::vector<SlotDevice> devices() {
 }
 
 Reason rung_reason(Reason::Why why) {
-  return {why, 1U, 2U, 3U, 17U, 4U, 0.912, "of its rung"};
+  return {why, 1U, 2U, 3U, 17U, 4U, 0.912, "of its rung", 12U, 2U, 40U, 0.25};
 }
 
 /// Adds an example of each kind that has none, made from its list of fields. When such a kind gets another
@@ -416,12 +416,13 @@ const std::vector<Example<EventBody>>& example_events() {
       {"experiment_stopping",
        ExperimentStopping{experiment, ExperimentState::canceled, true, "killed by its user"}},
       {"experiment_ended", ExperimentEnded{experiment, ExperimentState::completed, "the space is exhausted"}},
-      {"trial_created", TrialCreated{experiment,
-                                     trial,
-                                     TrialId{1'234},
-                                     hparams(),
-                                     Units{9},
-                                     {Reason::Why::given_point, 0U, 0U, 0U, 1U, 1U, -0.5, "point 2"}}},
+      {"trial_created",
+       TrialCreated{experiment,
+                    trial,
+                    TrialId{1'234},
+                    hparams(),
+                    Units{9},
+                    {Reason::Why::given_point, 0U, 0U, 0U, 1U, 1U, -0.5, "point 2", 12U, 2U, 40U, 0.25}}},
       {"trial_promoted",
        TrialPromoted{experiment, trial, Units{81}, true, rung_reason(Reason::Why::promoted)}},
       {"length_reached", LengthReached{experiment, trial, Units{27}, Units{28}, 0.9375}},

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "contract/searcher_properties.hpp"
+#include "engine/sampler_names.hpp"
 #include "halving_judge.hpp"
 #include "late_starts.hpp"
 #include "settings.hpp"
@@ -151,35 +152,28 @@ struct AdaptiveAshaStopOnceUnderContract : AdaptiveAshaUnderContract {
   }
 };
 
-/// The same searcher with a sampler by its name.
-template <class Fixture, engine::SamplerName sampler>
+/// The same searcher with one of the samplers that learn, another one for each seed.
+template <class Fixture>
 struct Sampled : Fixture {
   static constexpr bool learns = true;
   static void settle(ExperimentConfig& config) {
     if constexpr (requires { Fixture::settle(config); }) {
       Fixture::settle(config);
     }
-    config.searcher.sampler = sampler;
+    const std::uint64_t samplers = engine::sampler_names().size();
+    config.searcher.sampler = static_cast<engine::SamplerName>(1 + config.experiment_seed % (samplers - 1));
   }
   static ExperimentConfig config(Draw& draw) {
     ExperimentConfig config = Fixture::config(draw);
-    config.searcher.sampler = sampler;
+    settle(config);
     return config;
   }
 };
-
-/// A sampler under every searcher that takes one: one line for each.
-#define HPSEARCH_SAMPLER_UNDER_CONTRACT(name)                                                       \
-  using name##Random = Sampled<RandomUnderContract, engine::SamplerName::name>;                     \
-  using name##Halving = Sampled<AsyncHalvingUnderContract, engine::SamplerName::name>;              \
-  using name##HalvingOnce = Sampled<AsyncHalvingStopOnceUnderContract, engine::SamplerName::name>;  \
-  using name##Adaptive = Sampled<AdaptiveAshaUnderContract, engine::SamplerName::name>;             \
-  using name##AdaptiveOnce = Sampled<AdaptiveAshaStopOnceUnderContract, engine::SamplerName::name>; \
-  HPSEARCH_SEARCHER_UNDER_CONTRACT(name##_random, name##Random);                                    \
-  HPSEARCH_SEARCHER_UNDER_CONTRACT(name##_async_halving, name##Halving);                            \
-  HPSEARCH_SEARCHER_UNDER_CONTRACT(name##_async_halving_once, name##HalvingOnce);                   \
-  HPSEARCH_SEARCHER_UNDER_CONTRACT(name##_adaptive_asha, name##Adaptive);                           \
-  HPSEARCH_SEARCHER_UNDER_CONTRACT(name##_adaptive_asha_once, name##AdaptiveOnce)
+using SampledRandom = Sampled<RandomUnderContract>;
+using SampledHalving = Sampled<AsyncHalvingUnderContract>;
+using SampledHalvingStopOnce = Sampled<AsyncHalvingStopOnceUnderContract>;
+using SampledAdaptiveAsha = Sampled<AdaptiveAshaUnderContract>;
+using SampledAdaptiveAshaStopOnce = Sampled<AdaptiveAshaStopOnceUnderContract>;
 
 template <class Fixture>
 struct LateHalving : Fixture {
@@ -205,8 +199,11 @@ HPSEARCH_SEARCHER_UNDER_CONTRACT(LateStart, LateStart);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(LateStartOnce, LateStartOnce);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(LateStartInBrackets, LateStartInBrackets);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(LateStartInBracketsOnce, LateStartInBracketsOnce);
-
-HPSEARCH_SAMPLER_UNDER_CONTRACT(anneal);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(SampledRandom, SampledRandom);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(SampledHalving, SampledHalving);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(SampledHalvingStopOnce, SampledHalvingStopOnce);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(SampledAdaptiveAsha, SampledAdaptiveAsha);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(SampledAdaptiveAshaStopOnce, SampledAdaptiveAshaStopOnce);
 
 }  // namespace
 }  // namespace hpsearch::contract

@@ -35,7 +35,8 @@ class LateStarts final : public Sampler {
     return sample;
   }
 
-  void on_created(engine::TrialNumber trial, const engine::Value& /*hparams*/, engine::Units target) override {
+  void on_created(engine::TrialNumber trial, const engine::Value& /*hparams*/,
+                  engine::Units target) override {
     ++heard_;
     EXPECT_EQ(trial.number(), trials_.size());
     trials_.push_back({target, engine::Units{}, true});

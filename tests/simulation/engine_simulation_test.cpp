@@ -7,7 +7,10 @@
 #include <cstdlib>
 #include <iostream>
 #include <limits>
+#include <string>
+#include <vector>
 
+#include "engine/sampler_names.hpp"
 #include "engine/test_cluster.hpp"
 #include "simulation/invariants.hpp"
 
@@ -22,7 +25,8 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 /// One random life of a cluster.
 class Life {
  public:
-  explicit Life(std::uint64_t seed) : draw_(seed, TrialNumber(0), "life") {}
+  explicit Life(std::uint64_t seed)
+      : draw_(seed, TrialNumber(0), "life"), samplers_(seed, TrialNumber(0), "samplers") {}
 
   void run() {
     cluster_.engine.set_most_ends(most_ends_);
@@ -39,24 +43,31 @@ class Life {
  private:
   bool chance(std::uint64_t of) { return draw_.below(of) == 0; }
 
+  /// With any sampler.
+  Value sampled(Value config) {
+    const std::vector<std::string>& samplers = sampler_names();
+    (*(*config.as_map())["searcher"].as_map())["sampler"] = samplers[samplers_.below(samplers.size())];
+    return config;
+  }
+
   void create() {
     const int trials = static_cast<int>(1 + draw_.below(25));
     const int concurrent = static_cast<int>(draw_.below(6));
     const Value::Map others{{"max_restarts", static_cast<int>(draw_.below(3))}};
     switch (draw_.below(4)) {
       case 0:
-        cluster_.create(random_config(trials, concurrent, others));
+        cluster_.create(sampled(random_config(trials, concurrent, others)));
         break;
       case 1:
-        cluster_.create(asha_config(trials, concurrent, chance(2), others));
+        cluster_.create(sampled(asha_config(trials, concurrent, chance(2), others)));
         break;
       case 2:
-        cluster_.create(test_config(Value::Map{{"name", "adaptive_asha"},
-                                               {"max_trials", trials},
-                                               {"max_concurrent_trials", concurrent},
-                                               {"divisor", 3},
-                                               {"stop_once", chance(2)}},
-                                    others));
+        cluster_.create(sampled(test_config(Value::Map{{"name", "adaptive_asha"},
+                                                       {"max_trials", trials},
+                                                       {"max_concurrent_trials", concurrent},
+                                                       {"divisor", 3},
+                                                       {"stop_once", chance(2)}},
+                                            others)));
         break;
       default: {
         Value::Map grid = others;
@@ -267,6 +278,7 @@ class Life {
   }
 
   Draw draw_;
+  Draw samplers_;  // Its own, so that lives stay what they were but for this.
   std::uint64_t most_ends_ = chance(2) ? 512 : 1 + draw_.below(3);  // In one step; the rest in the next ones.
   TestCluster cluster_;
   std::map<std::string, std::uint64_t> incarnations_;

@@ -73,17 +73,17 @@ void move_field(const ForeignField& field, Value::Map& searcher, Findings& findi
 
 Value with_names_of_here(const Value::Map& searcher, Findings& findings) {
   const Value* name = searcher.find("name");
-  const auto* foreign =
-      std::find_if(foreign_searchers.begin(), foreign_searchers.end(),
-                   [name](const ForeignSearcher& known) { return name != nullptr && *name == Value(known.name); });
+  const auto* foreign = std::find_if(
+      foreign_searchers.begin(), foreign_searchers.end(),
+      [name](const ForeignSearcher& known) { return name != nullptr && *name == Value(known.name); });
   if (foreign == foreign_searchers.end()) {
     return searcher;
   }
   Value::Map known = searcher;
-  findings.notes.push_back({"searcher.name",
-                            "read as `" + std::string(foreign->kind) + "` with `sampler: " +
-                                std::string(foreign->sampler) + "`",
-                            ""});
+  findings.notes.push_back(
+      {"searcher.name",
+       "read as `" + std::string(foreign->kind) + "` with `sampler: " + std::string(foreign->sampler) + "`",
+       ""});
   known["name"] = foreign->kind;
   if (const Value* sampler = known.find("sampler"); sampler == nullptr || sampler->is_null()) {
     known["sampler"] = foreign->sampler;

@@ -283,6 +283,12 @@ const Search searches[] = {
      }},
     {"asha_promotion", [](int trials) { return engine::asha_config(trials, 1, false); }},
     {"asha_stopping", [](int trials) { return engine::asha_config(trials, 1, true); }},
+    {"anneal",
+     [](int trials) {
+       Value config = engine::asha_config(trials, 1, false);
+       (*(*config.as_map())["searcher"].as_map())["sampler"] = "anneal";
+       return config;
+     }},
     {"adaptive_asha", [](int trials) { return adaptive(trials, "standard", false); }},
     {"adaptive_asha_aggressive", [](int trials) { return adaptive(trials, "aggressive", false); }},
     {"adaptive_asha_conservative", [](int trials) { return adaptive(trials, "conservative", false); }},

@@ -2,9 +2,11 @@
 
 #include <iterator>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/sampler_names.hpp"
 #include "simulation/cluster/probes.hpp"
 
 namespace hpsearch::simulation {
@@ -28,7 +30,8 @@ Users::Users(VirtualTime& time, Faults& faults, DaemonNode& daemon, Promises& pr
       draw_(seed, engine::TrialNumber(0), "users"),
       patience_(seed, engine::TrialNumber(0), "patience"),
       gangs_(seed, engine::TrialNumber(0), "gangs"),
-      budgets_(seed, engine::TrialNumber(0), "budgets") {
+      budgets_(seed, engine::TrialNumber(0), "budgets"),
+      samplers_(seed, engine::TrialNumber(0), "samplers") {
 }
 
 Value Users::search() {
@@ -68,6 +71,10 @@ Value Users::search() {
            Value::Map{
                {"type", "int"}, {"minval", std::int64_t{1}}, {"maxval", points + 1}, {"count", points}}}};
     }
+  }
+  if (searcher.contains("max_trials")) {
+    const std::vector<std::string>& samplers = engine::sampler_names();
+    searcher["sampler"] = samplers[samplers_.below(samplers.size())];
   }
   config["searcher"] = std::move(searcher);
   config["max_restarts"] = number(0, 4);

@@ -42,7 +42,8 @@ class Users {
   engine::Draw draw_;
   engine::Draw patience_;
   engine::Draw gangs_;
-  engine::Draw budgets_;  // The same, of budgets of time.
+  engine::Draw budgets_;   // The same, of budgets of time.
+  engine::Draw samplers_;  // And of how configurations are chosen.
   std::uint64_t gang_slots_ = 0;
   std::uint64_t submitted_ = 0;
   std::uint64_t unanswered_ = 0;
