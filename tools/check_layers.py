@@ -37,6 +37,8 @@ ROOMS = {
     "apps/cli": ({"engine", "jobs", "searchers", "sentences", "surrogates", "proto", "net", "trees", "context",
                   "places", "logs", "patterns", "apps/daemon/store", "apps/daemon/keys"},
                  r"yaml-cpp/|CLI/|re2/", False),
+    # Both programs, for a main() of somebody else's.
+    "apps/programs": ({"engine", "apps/daemon", "apps/cli"}, "", False),
 }
 
 # Inside the engine, from the ground up: each sub-room may include itself and what stands before it.

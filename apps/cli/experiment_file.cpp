@@ -11,10 +11,10 @@
 #include <set>
 
 #include "cli/determined_script.hpp"
+#include "cli/known_searchers.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/jobs/submission.hpp"
 #include "hpsearch/patterns/pattern_check.hpp"
-#include "hpsearch/searchers/registry.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -174,7 +174,7 @@ ExperimentFile open_experiment_file(const std::string& path, const Overrides& ov
     (*out.tree.as_map())["launch"] = Value::Map{{"kind", "determined"}};
   }
   jobs::ParsedExperiment parsed =
-      jobs::parse_submission(out.tree, searchers::registry(), out.stem, overrides.seed.value_or(0));
+      jobs::parse_submission(out.tree, known_searchers(), out.stem, overrides.seed.value_or(0));
   if (script) {
     parsed.notes.push_back({"entrypoint",
                             "starts " + *script +

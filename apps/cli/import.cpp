@@ -4,11 +4,11 @@
 
 #include "cli/commented_yaml.hpp"
 #include "cli/file_report.hpp"
+#include "cli/known_searchers.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "hpsearch/jobs/imports.hpp"
 #include "hpsearch/jobs/submission.hpp"
-#include "hpsearch/searchers/registry.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -70,8 +70,7 @@ int import_file(const ImportOptions& options, const Output& output) {
     file.problems.push_back({0, {"", imported.error().message, ""}});
     return report_problems(file, output);
   }
-  jobs::ParsedExperiment parsed =
-      jobs::parse_submission(imported->tree, searchers::registry(), "experiment", 0);
+  jobs::ParsedExperiment parsed = jobs::parse_submission(imported->tree, known_searchers(), "experiment", 0);
   for (engine::Problem& problem : parsed.problems) {
     // Whatever the translation made of the file: what nobody can run is not handed out as an experiment.
     problem.path = "the experiment's " + problem.path;

@@ -3,13 +3,13 @@
 
 #include "cli/cluster_check.hpp"
 #include "cli/file_report.hpp"
+#include "cli/known_searchers.hpp"
 #include "cli/space_table.hpp"
 #include "cli/start_check.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "hpsearch/proto/client_api.hpp"
-#include "hpsearch/searchers/registry.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -86,7 +86,7 @@ int preview(const FileOptions& options, const ServerOptions& server, const Outpu
     return report_problems(file, output);
   }
   check_named_cluster(file, server, output);
-  const engine::SearcherKind* kind = engine::find_kind(searchers::registry(), file.config->searcher.name);
+  const engine::SearcherKind* kind = engine::find_kind(known_searchers(), file.config->searcher.name);
   HPSEARCH_CHECK(kind != nullptr, "a config without problems names a searcher of the registry");
   const Preview preview = kind->preview(*file.config);
   if (output.json()) {

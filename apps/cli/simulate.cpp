@@ -7,13 +7,13 @@
 
 #include "cli/curve_sources.hpp"
 #include "cli/file_report.hpp"
+#include "cli/known_searchers.hpp"
 #include "cli/server.hpp"
 #include "cli/simulation_view.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/jobs/submission.hpp"
-#include "hpsearch/searchers/registry.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -124,7 +124,7 @@ std::optional<Failure> option_without_effect(const SimulateOptions& given) {
 
 /// A grid may be anything; what cannot be simulated to its end is refused before it eats the machine.
 engine::Status fits(const engine::ExperimentConfig& config, const sim::Options& options) {
-  const engine::SearcherKind* kind = engine::find_kind(searchers::registry(), config.searcher.name);
+  const engine::SearcherKind* kind = engine::find_kind(known_searchers(), config.searcher.name);
   HPSEARCH_CHECK(kind != nullptr, "a config without problems names a searcher of the registry");
   const engine::Cardinality trials = kind->preview(config).trials;
   if (trials > options.most_trials && !options.until) {
@@ -152,7 +152,7 @@ int simulate(const SimulateOptions& given, const Output& output) {
   if (source->seed) {
     // Where neither the file nor --seed gives one, trials get the hyperparameters they had when they were
     // recorded.
-    file.config = jobs::parse_submission(file.tree, searchers::registry(), file.stem, *source->seed).config;
+    file.config = jobs::parse_submission(file.tree, known_searchers(), file.stem, *source->seed).config;
   }
   Outcome<sim::Options> options = read_options(given, *file.config, *source->curves);
   if (!options) {
@@ -163,7 +163,7 @@ int simulate(const SimulateOptions& given, const Output& output) {
     return output.fail(usage_failure(possible.error().message));
   }
   const engine::Result<sim::Simulated> simulated =
-      sim::simulate(engine::to_value(*file.config), searchers::registry(), *source->curves, *options);
+      sim::simulate(engine::to_value(*file.config), known_searchers(), *source->curves, *options);
   if (!simulated) {
     return output.fail(usage_failure(simulated.error().message));
   }

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "cli/client.hpp"
+#include "cli/known_searchers.hpp"
 #include "cli/shapes.hpp"
 #include "cli/state_directory.hpp"
 #include "cli/text.hpp"
@@ -19,7 +20,6 @@
 #include "daemon/store/store_check.hpp"
 #include "daemon/store/store_seal.hpp"
 #include "hpsearch/proto/stored.hpp"
-#include "hpsearch/searchers/registry.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -140,7 +140,7 @@ int store_verify(const StoreOptions& options, const Output& output) {
   if (!store) {
     return output.fail(store.failure());
   }
-  const daemon::StoreCheck check = daemon::check_store(**store, searchers::registry());
+  const daemon::StoreCheck check = daemon::check_store(**store, known_searchers());
   if (output.json()) {
     Value::List damages(check.damages.begin(), check.damages.end());
     output.data(Value::Map{{"store", place->file.string()},

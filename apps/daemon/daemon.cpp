@@ -37,7 +37,6 @@
 #include "hpsearch/net/descriptor_limit.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/log.hpp"
-#include "hpsearch/searchers/registry.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -70,7 +69,8 @@ std::string absolute(const std::string& path) {
 /// One daemon from start to end; its parts are built in the order of their members and go in the reverse one.
 class Daemon {
  public:
-  explicit Daemon(const Options& options) : options_(options) {}
+  Daemon(const Options& options, engine::SearcherRegistry registry)
+      : options_(options), registry_(registry) {}
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
@@ -164,7 +164,7 @@ class Daemon {
     store_ = std::move(store).value();
     const engine::Patience patience{std::min(Duration::seconds(45), lost_after()), lost_after()};
     movable_store_.emplace(*store_, directory_->path());
-    runtime_ = std::make_unique<Runtime>(loop_, *movable_store_, searchers::registry(), patience);
+    runtime_ = std::make_unique<Runtime>(loop_, *movable_store_, registry_, patience);
     if (auto recovered = runtime_->recover(); !recovered) {
       return remedy(recovered.error());
     }
@@ -492,6 +492,7 @@ class Daemon {
   }
 
   Options options_;
+  engine::SearcherRegistry registry_;
   Exit exit_ = Exit::ok;
   net::Loop loop_;
   std::unique_ptr<StateDirectory> directory_;
@@ -522,13 +523,13 @@ class Daemon {
 
 }  // namespace
 
-Exit run_daemon(const Options& options) {
+Exit run_daemon(const Options& options, engine::SearcherRegistry registry) {
   net::set_log_level(options.log_level);
   // A client that goes away and a file at its size limit are errors of one call, not of the process.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   ::umask(0077);  // Configurations and logs may hold secrets: they are for their owner.
-  return Daemon(options).run();
+  return Daemon(options, registry).run();
 }
 
 }  // namespace hpsearch::daemon

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "daemon/options.hpp"
+#include "hpsearch/engine/searcher.hpp"
 
 namespace hpsearch::daemon {
 
 /// Runs a daemon until a signal ends it or its storage fails. Failures are said on stderr, with the remedy.
-[[nodiscard]] Exit run_daemon(const Options& options);
+/// `registry` says which searchers experiments can name.
+[[nodiscard]] Exit run_daemon(const Options& options, engine::SearcherRegistry registry);
 
 }  // namespace hpsearch::daemon

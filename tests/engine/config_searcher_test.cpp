@@ -113,7 +113,7 @@ TEST(SearcherSection, RefusesParametersOfASamplerThatAreWrong) {
               Value::Map{{"avg_best_idx", 0}, {"shrink", 1}, {"shrink_coef", "x"}});
   EXPECT_EQ(problems_of(tree),
             "searcher.anneal.avg_best_idx: is 0 (a number above 0)\n"
-            "searcher.anneal.shrink: is not a known field (did you mean `shrink_coef`?)\n"
+            "searcher.anneal.shrink: is not a known field (one of avg_best_idx or shrink_coef)\n"
             "searcher.anneal.shrink_coef: is \"x\" (a number above 0)\n"
             "searcher.sampler: is \"annea\" (did you mean `anneal`? random or anneal)\n");
   EXPECT_EQ(problems_of(with(small_experiment(), "searcher.anneal", 3)), "searcher.anneal: is 3 (a map)\n");
@@ -141,8 +141,9 @@ TEST(SearcherSection, TakesASearcherByTheNameThatOthersGiveIt) {
             "searcher.name: read as `random` with `sampler: anneal`\n"
             "searcher.num_samples: read as `searcher.max_trials`\n"
             "searcher.shrink_coef: read as `searcher.anneal.shrink_coef`\n");
-  EXPECT_EQ(problems_of(with(tree, "searcher.max_trials", 5)), "searcher.num_samples: is not a known field\n")
-      << "what is said twice is not guessed at";
+  EXPECT_EQ(problems_of(with(tree, "searcher.max_trials", 5)),
+            "searcher.num_samples: stands beside searcher.max_trials (one of them)\n");
+  EXPECT_EQ(problems_of(with(tree, "searcher.anneal", 3)), "searcher.anneal: is 3 (a map)\n");
   EXPECT_EQ(problems_of(with(tree, "searcher.num_samples", "x")),
             "searcher.max_trials: is \"x\" (an integer of at least 1)\n");
 }

@@ -10,8 +10,8 @@
 
 namespace hpsearch::engine {
 
-/// Every value of `searcher.sampler`, in the order of SamplerName: tests that take one of these know a new one
-/// by itself.
+/// Every value of `searcher.sampler`, in the order of SamplerName: tests that take one of these know a new
+/// one by itself.
 [[nodiscard]] inline const std::vector<std::string>& sampler_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> found;

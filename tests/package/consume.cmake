@@ -1,4 +1,4 @@
-# cmake -P: builds examples/embed the way an embedder would, and runs it.
+# cmake -P: builds examples/embed and examples/own_sampler the way an embedder would, and runs them.
 
 function(run what)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -16,14 +16,15 @@ set(configure ${CMAKE_COMMAND} -S ${consumer} -B ${SCRATCH_DIR}/build -G ${GENER
   -D CMAKE_CXX_COMPILER=${CXX_COMPILER})
 if(SANITIZE)
   # Sanitized libraries can only be linked into a sanitized program.
-  list(APPEND configure -D CMAKE_CXX_FLAGS=-fsanitize=${SANITIZE})
+  set(sanitized -D CMAKE_CXX_FLAGS=-fsanitize=${SANITIZE})
+  list(APPEND configure ${sanitized})
 endif()
 
 if(WAY STREQUAL installed)
   run("installing" ${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${SCRATCH_DIR}/prefix --component devel)
   file(GLOB_RECURSE installed RELATIVE ${SCRATCH_DIR}/prefix ${SCRATCH_DIR}/prefix/*)
   foreach(file IN LISTS installed)
-    if(NOT file MATCHES "^(include/hpsearch/(engine|searchers|sentences)/|lib[^ ]*/(libhpsearch-|cmake/hpsearch/))")
+    if(NOT file MATCHES "^(include/hpsearch/(engine|searchers|sentences|contract_kit)/|lib[^ ]*/(libhpsearch-|cmake/hpsearch/))")
       message(FATAL_ERROR "${file} was installed, which is no part of the package")
     endif()
   endforeach()
@@ -42,6 +43,21 @@ if(WAY STREQUAL installed)
     message(FATAL_ERROR "the embedded search said:\n${output}")
   endif()
   message(STATUS "${output}")
+
+  file(COPY ${SOURCE_DIR}/examples/own_sampler DESTINATION ${SCRATCH_DIR})
+  run("configuring a sampler of one's own" ${CMAKE_COMMAND} -S ${SCRATCH_DIR}/own_sampler -B ${SCRATCH_DIR}/own_build
+    -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${CXX_COMPILER} -D CMAKE_PREFIX_PATH=${SCRATCH_DIR}/prefix
+    -D CMAKE_FIND_USE_PACKAGE_REGISTRY=OFF ${sanitized})
+  run("building a sampler of one's own" ${CMAKE_COMMAND} --build ${SCRATCH_DIR}/own_build)
+  run("the search with it" ${SCRATCH_DIR}/own_build/search)
+  if(NOT output MATCHES "best of 300 trials: loss 0\\.[01][0-9]+")
+    message(FATAL_ERROR "the search with a sampler of one's own said:\n${output}")
+  endif()
+  message(STATUS "${output}")
+  run("the installed contract kit" ${SCRATCH_DIR}/own_build/evolution_contract_test)
+  if(NOT output MATCHES "PASSED  \\] 6 tests")
+    message(FATAL_ERROR "the installed contract kit said:\n${output}")
+  endif()
 else()
   # Configuring is enough: that the libraries compile is tested everywhere else.
   file(READ ${consumer}/CMakeLists.txt text)

@@ -118,11 +118,10 @@ TEST(SamplerSeam, TellsWhatTrainsWhatCameOfItAndWhatEnded) {
   searcher->on_event(engine::TrialExited{TrialNumber(2), ExitReason::invalid_hp});  // Too late.
   searcher->on_event(engine::TrialWasClosed{TrialNumber(0)});
   searcher->on_event(engine::TrialValidated{TrialNumber(0), Units{1}, score(7)});  // Too late.
-  EXPECT_EQ(script.heard, (std::vector<std::string>{
-                              R"(0 created with {"layers":5} to 1)", "0 has 3 at 1",
-                              R"(1 created with {"layers":5} to 1)", "1 has 2 at 1",
-                              R"(2 created with {"layers":5} to 1)", "2 has 1 at 1", "2 promoted to 3",
-                              "2 exited: errored", "0 closed"}));
+  EXPECT_EQ(script.heard, (std::vector<std::string>{R"(0 created with {"layers":5} to 1)", "0 has 3 at 1",
+                                                    R"(1 created with {"layers":5} to 1)", "1 has 2 at 1",
+                                                    R"(2 created with {"layers":5} to 1)", "2 has 1 at 1",
+                                                    "2 promoted to 3", "2 exited: errored", "0 closed"}));
 }
 
 TEST(SamplerSeam, ASampleIsKeptUntilSomethingIsHeardAndReplayTakesNone) {
@@ -221,8 +220,7 @@ TEST(SamplerSeam, OneSamplerServesAllBrackets) {
   config.searcher.num_rungs = 0;
   config.searcher.bracket_rungs = {3, 1};
   Scripted::Script script;
-  const std::unique_ptr<Searcher> searcher =
-      make_adaptive_asha(config, std::make_unique<Scripted>(script));
+  const std::unique_ptr<Searcher> searcher = make_adaptive_asha(config, std::make_unique<Scripted>(script));
   std::vector<std::size_t> rungs;
   for (std::uint64_t trial = 0; trial < 20; ++trial) {
     const CreateTrial create = start(*searcher);

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace hpsearch::engine {
 
@@ -40,33 +41,41 @@ std::string place_of(const ForeignField& field) {
                              : std::string(field.group) + "." + std::string(field.here);
 }
 
-/// Where it has its own place already, that one counts, and the other stays to be refused.
+/// The map that holds its place; nullptr when something else stands there, which reading will refuse.
+Value::Map* home_of(const ForeignField& field, Value::Map& searcher) {
+  if (field.group.empty()) {
+    return &searcher;
+  }
+  Value& group = searcher[field.group];
+  if (group.is_null()) {
+    group = Value::Map();
+  }
+  return group.as_map();
+}
+
 void move_field(const ForeignField& field, Value::Map& searcher, Findings& findings) {
-  const Value* given = searcher.find(field.name);
-  if (given == nullptr || given->is_null()) {
+  const Value* found = searcher.find(field.name);
+  if (found == nullptr || found->is_null()) {
     return;
   }
-  if (field.here.empty()) {
-    findings.notes.push_back({path_below("searcher", field.name), "has no effect here", ""});
-    searcher.erase(field.name);
-    return;
-  }
-  Value::Map* to = &searcher;
-  if (!field.group.empty()) {
-    Value& group = searcher[field.group];
-    if (group.is_null()) {
-      group = Value::Map();
-    }
-    to = group.as_map();
-    given = searcher.find(field.name);
-  }
-  if (to == nullptr || to->contains(field.here)) {
-    return;
-  }
-  findings.notes.push_back(
-      {path_below("searcher", field.name), "read as `searcher." + place_of(field) + "`", ""});
-  (*to)[field.here] = Value(*given);
+  Value given = *found;
   searcher.erase(field.name);
+  const std::string path = path_below("searcher", field.name);
+  if (field.here.empty()) {
+    findings.notes.push_back({path, "has no effect here", ""});
+    return;
+  }
+  Value::Map* home = home_of(field, searcher);
+  if (home == nullptr) {
+    return;
+  }
+  Value& here = (*home)[field.here];
+  if (here.is_null()) {
+    findings.notes.push_back({path, "read as `searcher." + place_of(field) + "`", ""});
+    here = std::move(given);
+  } else {
+    findings.problems.push_back({path, "stands beside searcher." + place_of(field), "one of them"});
+  }
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+#include <variant>
+
+#include "daemon/daemon.hpp"
+#include "daemon/options.hpp"
+#include "hpsearch/programs/programs.hpp"
+
+namespace hpsearch::programs {
+
+int run_daemon(int argc, char** argv, engine::SearcherRegistry registry) {
+  const auto read = daemon::read_options(argc, argv);
+  const auto* options = std::get_if<daemon::Options>(&read);
+  return static_cast<int>(options == nullptr ? std::get<daemon::Exit>(read)
+                                             : daemon::run_daemon(*options, registry));
+}
+
+}  // namespace hpsearch::programs
