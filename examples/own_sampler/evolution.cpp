@@ -21,13 +21,12 @@ using hpsearch::searchers::Sampler;
 constexpr std::size_t population = 20;
 constexpr std::size_t rivals = 5;
 
-/// Aging evolution (Real et al., "Regularized Evolution for Image Classifier Architecture Search", AAAI 2019):
-/// of the latest 20 trials with results, five are drawn, and the best of them is the parent. Its child gets
-/// each value from the parent or, in one of four cases, from a random draw.
+/// Aging evolution (Real et al., "Regularized Evolution for Image Classifier Architecture Search", AAAI
+/// 2019): of the latest 20 trials with results, five are drawn, and the best of them is the parent. Its child
+/// gets each value from the parent or, in one of four cases, from a random draw.
 class Evolution final : public Sampler {
  public:
-  explicit Evolution(const ExperimentConfig& config)
-      : space_(config.space), seed_(config.experiment_seed) {}
+  explicit Evolution(const ExperimentConfig& config) : space_(config.space), seed_(config.experiment_seed) {}
 
   [[nodiscard]] Sample sample(TrialNumber trial, std::span<const Units> /*rungs*/,
                               const Taken& taken) const override {
@@ -94,8 +93,9 @@ class Evolution final : public Sampler {
 }  // namespace
 
 SearcherKind evolution_kind() noexcept {
-  static constexpr std::string_view fields[] = {"divisor",      "max_concurrent_trials", "max_trials", "num_rungs",
-                                                "on_duplicate", "points_to_evaluate",    "stop_once"};
+  static constexpr std::string_view fields[] = {"divisor",   "max_concurrent_trials", "max_trials",
+                                                "num_rungs", "on_duplicate",          "points_to_evaluate",
+                                                "stop_once"};
   SearcherKind kind = hpsearch::searchers::async_halving_kind();  // Its checks and its preview hold here too.
   kind.name = "evolution";
   kind.fields = fields;

@@ -13,8 +13,11 @@ int main() {
   const Map config{
       {"hyperparameters", Map{{"learning_rate", Map{{"type", "log"}, {"minval", -4}, {"maxval", 0}}},
                               {"units", Map{{"type", "int"}, {"minval", 8}, {"maxval", 256}}}}},
-      {"searcher",
-       Map{{"name", "evolution"}, {"metric", "loss"}, {"max_length", 64}, {"max_trials", 300}, {"num_rungs", 3}}},
+      {"searcher", Map{{"name", "evolution"},
+                       {"metric", "loss"},
+                       {"max_length", 64},
+                       {"max_trials", 300},
+                       {"num_rungs", 3}}},
       {"reproducibility", Map{{"experiment_seed", 1}}}};
   const engine::SearcherKind kinds[] = {evolution_kind()};
   auto search = engine::Search::open(config, kinds);

@@ -181,6 +181,34 @@ TEST(SamplerSeam, ATrialBeginsWhereTheSampleSaysAndCountsThere) {
   EXPECT_EQ(searcher->verdict(TrialNumber(2)).reason.size, 1U) << "those above do not count below";
 }
 
+TEST(SamplerSeam, TrialsToComeMayComeToAnyRungAtOnce) {
+  Scripted::Script script;
+  const std::unique_ptr<Searcher> searcher = scripted(halving(), script);
+  script.next.first_rung = 1;
+  start(*searcher);
+  searcher->on_event(engine::TrialValidated{TrialNumber(0), Units{3}, score(1)});
+  EXPECT_EQ(searcher->outlook(TrialNumber(0)).results_to_come, 19U);
+}
+
+TEST(SamplerSeam, ATrialThatBeginsLateCountsOnceAsProgress) {
+  ExperimentConfig config = halving();
+  config.searcher.max_trials = 2;
+  for (const ExitReason reason : {ExitReason::user_canceled, ExitReason::invalid_hp}) {
+    Scripted::Script script;
+    const std::unique_ptr<Searcher> searcher = scripted(config, script);
+    script.next.first_rung = 1;
+    start(*searcher);
+    start(*searcher);
+    searcher->on_event(engine::TrialValidated{TrialNumber(0), Units{3}, score(1)});
+    EXPECT_DOUBLE_EQ(searcher->progress(), 1 / 2.4);
+    searcher->on_event(engine::TrialExited{TrialNumber(0), reason});
+    EXPECT_DOUBLE_EQ(searcher->progress(), 1 / 2.4);
+    searcher->on_event(engine::TrialValidated{TrialNumber(1), Units{3}, score(2)});
+    // Of two trials both have a result and one is closed; or one of two has a result.
+    EXPECT_DOUBLE_EQ(searcher->progress(), reason == ExitReason::invalid_hp ? 1 / 2.4 : 2 / 2.4);
+  }
+}
+
 TEST(SamplerSeam, ALengthOfNoRungIsTheFirstRung) {
   Scripted::Script script;
   const std::unique_ptr<Searcher> searcher = scripted(halving(), script);

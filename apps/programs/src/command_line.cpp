@@ -1,4 +1,5 @@
 #include "cli/command_line.hpp"
+
 #include "cli/known_searchers.hpp"
 #include "hpsearch/programs/programs.hpp"
 

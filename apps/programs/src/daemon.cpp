@@ -1,6 +1,7 @@
+#include "daemon/daemon.hpp"
+
 #include <variant>
 
-#include "daemon/daemon.hpp"
 #include "daemon/options.hpp"
 #include "hpsearch/programs/programs.hpp"
 
