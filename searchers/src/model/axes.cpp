@@ -1,0 +1,151 @@
+#include "axes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include "hpsearch/engine/base/check.hpp"
+#include "normal.hpp"
+
+namespace hpsearch::searchers::model {
+
+using engine::CategoricalParameter;
+using engine::ConstParameter;
+using engine::IntParameter;
+using engine::Space;
+using engine::Value;
+
+namespace {
+
+bool are_ascending_numbers(const std::vector<Value>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i].is_number() || (i > 0 && !(values[i - 1].number_or(0) < values[i].number_or(0)))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+double cell_of(double levels, double coordinate) noexcept {
+  return std::min(std::floor(coordinate * levels), levels - 1);
+}
+
+double middle_of(double levels, double cell) noexcept {
+  return (cell + 0.5) / levels;
+}
+
+}  // namespace
+
+Axes::Axes(const Space& space) : space_(space) {
+  for (const Space::Leaf& leaf : space.leaves()) {
+    if (std::holds_alternative<ConstParameter>(leaf.parameter)) {
+      continue;
+    }
+    Axis axis;
+    if (const auto* integers = std::get_if<IntParameter>(&leaf.parameter)) {
+      axis.kind = Kind::levels;
+      axis.levels = static_cast<double>(static_cast<std::uint64_t>(integers->maxval) -
+                                        static_cast<std::uint64_t>(integers->minval)) +
+                    1;
+    } else if (const auto* categorical = std::get_if<CategoricalParameter>(&leaf.parameter)) {
+      axis.is_categorical = true;
+      axis.levels = static_cast<double>(categorical->vals.size());
+      axis.kind = categorical->vals.size() <= 2 || are_ascending_numbers(categorical->vals) ? Kind::levels
+                                                                                            : Kind::choice;
+    }
+    features_ += axis.kind == Kind::choice ? static_cast<std::size_t>(axis.levels) : 1;
+    axes_.push_back(axis);
+  }
+}
+
+void Axes::place_of(const Value& configuration, std::span<double> place) const {
+  HPSEARCH_CHECK(place.size() == axes_.size(), "a place has a coordinate for each axis");
+  const std::vector<double> units = space_.to_unit(configuration);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    const Axis& axis = axes_[i];
+    if (axis.is_categorical) {
+      const auto first = units.begin() + static_cast<std::ptrdiff_t>(next);
+      const auto chosen = std::max_element(first, first + static_cast<std::ptrdiff_t>(axis.levels)) - first;
+      place[i] = middle_of(axis.levels, static_cast<double>(chosen));
+      next += static_cast<std::size_t>(axis.levels);
+    } else {
+      place[i] = axis.kind == Kind::levels
+                     ? middle_of(axis.levels, std::round(units[next] * (axis.levels - 1)))
+                     : units[next];
+      ++next;
+    }
+  }
+}
+
+Value Axes::configuration_at(std::span<const double> place) const {
+  std::vector<double> units;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    const Axis& axis = axes_[i];
+    if (axis.kind == Kind::real) {
+      units.push_back(place[i]);
+      continue;
+    }
+    const double cell = cell_of(axis.levels, place[i]);
+    if (axis.is_categorical) {
+      for (double value = 0; value < axis.levels; ++value) {
+        units.push_back(value == cell ? 1.0 : 0.0);
+      }
+    } else {
+      units.push_back(cell / std::max(axis.levels - 1, 1.0));
+    }
+  }
+  return space_.from_unit(units);
+}
+
+void Axes::features_of(std::span<const double> place, std::span<double> features) const {
+  HPSEARCH_CHECK(features.size() == features_, "room for all features");
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    const Axis& axis = axes_[i];
+    if (axis.kind != Kind::choice) {
+      features[next++] = place[i];
+      continue;
+    }
+    constexpr double half_of_distance_one = 0.70710678118654752440;
+    const double cell = cell_of(axis.levels, place[i]);
+    for (double value = 0; value < axis.levels; ++value) {
+      features[next++] = value == cell ? half_of_distance_one : 0.0;
+    }
+  }
+}
+
+double Axes::snapped(std::size_t axis, double coordinate) const noexcept {
+  coordinate = std::clamp(coordinate, 0.0, 1.0);
+  const double levels = axes_[axis].levels;
+  return axes_[axis].kind == Kind::real ? coordinate : middle_of(levels, cell_of(levels, coordinate));
+}
+
+double Axes::near(std::size_t axis, double coordinate, double width, engine::Draw& draw) const {
+  const Axis& here = axes_[axis];
+  if (here.kind == Kind::choice) {
+    return snapped(axis, draw.unit());
+  }
+  if (here.kind == Kind::levels && width * here.levels < 1) {
+    const double cell = cell_of(here.levels, coordinate) + (draw.unit() < 0.5 ? -1 : 1);
+    return middle_of(here.levels, std::clamp(cell, 0.0, here.levels - 1));
+  }
+  const double which = draw.unit();
+  if (which < 0.1) {
+    return snapped(axis, which < 0.05 ? 0.0 : 1.0);
+  }
+  return snapped(axis, coordinate + width * normal_quantile(draw.unit()));
+}
+
+std::uint64_t Axes::fingerprint(std::span<const double> place) const noexcept {
+  std::uint64_t hash = 0;
+  for (const double coordinate : place) {
+    // Logarithms and back differ in last bits.
+    hash ^= static_cast<std::uint64_t>(std::llround(coordinate * 0x1p40));
+    hash *= 0x9e3779b97f4a7c15U;
+    hash ^= hash >> 29U;
+  }
+  return hash;
+}
+
+}  // namespace hpsearch::searchers::model

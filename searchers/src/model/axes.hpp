@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/space/space.hpp"
+
+namespace hpsearch::searchers::model {
+
+/// What is searched, one axis for each leaf that is no constant, and how the model sees it.
+///
+/// A place has one coordinate in [0, 1] per axis: on the parameter's own scale, or, where it has so many
+/// levels, the middle of a level's cell. The model sees features: a coordinate as it is, but one feature per
+/// value of an unordered categorical of three or more, so that any two are as far apart as the ends of a range.
+class Axes {
+ public:
+  explicit Axes(const engine::Space& space);
+
+  [[nodiscard]] std::size_t size() const noexcept { return axes_.size(); }
+  [[nodiscard]] std::size_t features() const noexcept { return features_; }
+
+  /// Of a configuration of the space; what lies outside a range is at its end.
+  void place_of(const engine::Value& configuration, std::span<double> place) const;
+  [[nodiscard]] engine::Value configuration_at(std::span<const double> place) const;
+  void features_of(std::span<const double> place, std::span<double> features) const;
+
+  /// The nearest place that is a configuration.
+  [[nodiscard]] double snapped(std::size_t axis, double coordinate) const noexcept;
+  /// A coordinate near another: uniform where values have no order; a neighbour where `width` is less than a
+  /// level; else now and then an end of the range, for optima lie in corners often, and mostly a normal step
+  /// of that width.
+  [[nodiscard]] double near(std::size_t axis, double coordinate, double width, engine::Draw& draw) const;
+
+  /// The same for places of the same configuration, though computed in different ways.
+  [[nodiscard]] std::uint64_t fingerprint(std::span<const double> place) const noexcept;
+
+ private:
+  enum class Kind : std::uint8_t { real, levels, choice };
+  struct Axis {
+    Kind kind = Kind::real;
+    bool is_categorical = false;
+    double levels = 0;
+  };
+
+  engine::Space space_;
+  std::vector<Axis> axes_;
+  std::size_t features_ = 0;
+};
+
+}  // namespace hpsearch::searchers::model

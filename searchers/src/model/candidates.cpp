@@ -1,0 +1,73 @@
+#include "candidates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace hpsearch::searchers::model {
+
+void Candidates::clear() noexcept {
+  places_.clear();
+  points_.clear();
+}
+
+void Candidates::add(std::span<const double> place) {
+  if (history_.was_started(axes_.fingerprint(place))) {
+    return;
+  }
+  features_.resize(axes_.features());
+  axes_.features_of(place, features_);
+  places_.insert(places_.end(), place.begin(), place.end());
+  points_.add(features_, 1);
+}
+
+void Candidates::add_uniform(std::size_t count, engine::Draw& draw) {
+  for (std::size_t i = 0; i < count; ++i) {
+    place_.clear();
+    for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+      place_.push_back(axes_.snapped(axis, draw.unit()));
+    }
+    add(place_);
+  }
+}
+
+void Candidates::add_near(std::span<const double> place, std::size_t count, double probability, double width,
+                          engine::Draw& draw) {
+  const std::vector<double> origin(place.begin(), place.end());  // It may lie in what grows here.
+  for (std::size_t i = 0; i < count; ++i) {
+    place_ = origin;
+    bool changed = false;
+    for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+      if (draw.unit() < probability) {
+        place_[axis] = axes_.near(axis, origin[axis], width, draw);
+        changed = true;
+      }
+    }
+    if (!changed) {
+      const std::size_t axis = draw.below(axes_.size());
+      place_[axis] = axes_.near(axis, origin[axis], width, draw);
+    }
+    add(place_);
+  }
+}
+
+double kronecker_root(std::size_t dimensions) noexcept {
+  double root = 1.5;
+  for (int step = 0; step < 100; ++step) {  // g = (1 + g)^{1/(d+1)} contracts.
+    root = std::pow(1 + root, 1 / (static_cast<double>(dimensions) + 1));
+  }
+  return root;
+}
+
+void kronecker_point(std::uint64_t seed, std::uint64_t number, std::span<double> place) {
+  const double root = kronecker_root(place.size());
+  double step = 1;
+  for (std::size_t j = 0; j < place.size(); ++j) {
+    step /= root;
+    engine::Draw shift(seed, engine::TrialNumber(0), "model.shift." + std::to_string(j));
+    const double at = shift.unit() + (static_cast<double>(number) + 1) * step;
+    place[j] = at - std::floor(at);
+  }
+}
+
+}  // namespace hpsearch::searchers::model

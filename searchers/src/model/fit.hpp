@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "kernel.hpp"
+#include "lbfgs.hpp"
+
+namespace hpsearch::searchers::model {
+
+/// How badly θ explains some targets: minus the logarithm of their probability times that of θ beforehand,
+/// constants apart. Buffers stay from fit to fit.
+///
+/// Cost: O(n³) per value and per gradient.
+class FitObjective final : public Objective {
+ public:
+  FitObjective();
+  ~FitObjective() override;
+
+  /// What is to be explained; `points` and `prior` are kept by reference until the next call.
+  void explain(const Points& points, std::span<const double> targets, const Prior& prior);
+
+  [[nodiscard]] double value(std::span<const double> at) override;
+  void gradient(std::span<double> out) override;
+
+ private:
+  struct Workspace;
+  std::unique_ptr<Workspace> work_;
+};
+
+}  // namespace hpsearch::searchers::model

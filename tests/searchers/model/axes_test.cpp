@@ -1,0 +1,102 @@
+#include "axes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "spaces.hpp"
+
+namespace hpsearch::searchers::model {
+namespace {
+
+using engine::Draw;
+using engine::TrialNumber;
+using engine::Value;
+
+engine::Space mixed() {
+  return test::parsed({{"a_constant", 3},
+                       {"b_choice", test::categorical({"x", "y", "z"})},
+                       {"c_switch", test::categorical({true, false})},
+                       {"d_sizes", test::categorical({16, 64, 256, 1024})},
+                       {"e_layers", test::integer(1, 5)},
+                       {"f_rate", test::logarithmic(-4, 0)},
+                       {"g_share", test::real(-1, 3)}});
+}
+
+TEST(Axes, SeeEveryParameterOnItsOwnScale) {
+  const Axes axes(mixed());
+  ASSERT_EQ(axes.size(), 6U);
+  ASSERT_EQ(axes.features(), 8U);
+  std::vector<double> place(6);
+  axes.place_of(Value::Map{{"a_constant", 3},
+                           {"b_choice", "y"},
+                           {"c_switch", false},
+                           {"d_sizes", 256},
+                           {"e_layers", 2},
+                           {"f_rate", 0.1},
+                           {"g_share", 0.0}},
+                place);
+  std::vector<double> features(8);
+  axes.features_of(place, features);
+  const std::vector<double> expected{0, std::sqrt(0.5), 0, 0.75, 2.5 / 4, 1.5 / 5, 0.75, 0.25};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(features[i], expected[i], 1e-12) << i;
+  }
+}
+
+TEST(Axes, ASnappedPlaceIsThatOfItsConfiguration) {
+  const engine::Space space = mixed();
+  const Axes axes(space);
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    Draw draw(seed, TrialNumber(0), "place");
+    std::vector<double> place;
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+      const double coordinate = axes.snapped(axis, draw.unit());
+      place.push_back(draw.unit() < 0.5 ? coordinate : axes.near(axis, coordinate, 0.15, draw));
+    }
+    const Value configuration = axes.configuration_at(place);
+    engine::Problems problems;
+    space.check(configuration, "configuration", problems);
+    ASSERT_TRUE(problems.empty()) << "seed " << seed;
+    std::vector<double> again(place.size());
+    axes.place_of(configuration, again);
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+      ASSERT_NEAR(again[axis], place[axis], 1e-13) << "seed " << seed << " axis " << axis;
+    }
+    EXPECT_EQ(axes.fingerprint(again), axes.fingerprint(place)) << "seed " << seed;
+  }
+}
+
+TEST(Axes, NearMovesByALevelWhereThoseAreWide) {
+  const Axes axes(test::parsed({{"layers", test::integer(1, 5)}}));
+  Draw draw(1, TrialNumber(0), "near");
+  for (int i = 0; i < 100; ++i) {
+    const double moved = axes.near(0, 0.5, 0.1, draw);
+    EXPECT_TRUE(std::abs(moved - 0.3) < 1e-12 || std::abs(moved - 0.7) < 1e-12) << moved;
+  }
+}
+
+TEST(Axes, NearGoesToTheBoundsNowAndThen) {
+  const Axes axes(test::cube(1));
+  Draw draw(1, TrialNumber(0), "near");
+  int low = 0;
+  int high = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const double moved = axes.near(0, 0.5, 0.01, draw);
+    low += moved == 0 ? 1 : 0;
+    high += moved == 1 ? 1 : 0;
+  }
+  // 200 each, give or take 14; a false alarm in one of a million seeds.
+  EXPECT_NEAR(low, 200, 70);
+  EXPECT_NEAR(high, 200, 70);
+}
+
+TEST(Axes, OtherConfigurationsHaveOtherFingerprints) {
+  const Axes axes(test::cube(2));
+  EXPECT_NE(axes.fingerprint(std::vector{0.0, 1.0}), axes.fingerprint(std::vector{1.0, 0.0}));
+  EXPECT_NE(axes.fingerprint(std::vector{0.25, 0.5}), axes.fingerprint(std::vector{0.25, 0.5 + 1e-9}));
+}
+
+}  // namespace
+}  // namespace hpsearch::searchers::model
