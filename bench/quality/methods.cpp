@@ -19,6 +19,11 @@ Value::Map adaptive(const char* mode, double divisor, bool stop_once) {
       {"name", "adaptive_asha"}, {"mode", mode}, {"divisor", divisor}, {"stop_once", stop_once}};
 }
 
+Value::Map with_sampler(const char* sampler, Value::Map searcher) {
+  searcher["sampler"] = sampler;
+  return searcher;
+}
+
 }  // namespace
 
 const std::vector<Method>& all_methods() {
@@ -34,6 +39,16 @@ const std::vector<Method>& all_methods() {
       {"asha_3_from_3", "one ASHA bracket, divisor 3, rungs 3 9 27 52, promotion", asha(4, 3, false), 81,
        false},
       {"asha_3_from_3_stop", "the same, stopping", asha(4, 3, true), 81, false},
+      {"random_model", "every trial to the end, chosen by the model",
+       with_sampler("model", Value::Map{{"name", "random"}}), 0, false},
+      {"random_anneal", "every trial to the end, chosen by annealing",
+       with_sampler("anneal", Value::Map{{"name", "random"}}), 0, false},
+      {"asha_3_from_3_model", "asha_3_from_3, configurations and first rungs by the model",
+       with_sampler("model", asha(4, 3, false)), 81, false},
+      {"asha_3_from_3_anneal", "asha_3_from_3, configurations by annealing",
+       with_sampler("anneal", asha(4, 3, false)), 81, false},
+      {"asha_3_from_3_stop_model", "asha_3_from_3_stop, configurations and first rungs by the model",
+       with_sampler("model", asha(4, 3, true)), 81, false},
       {"asha_2_from_3", "one ASHA bracket, divisor 2, rungs 3 6 13 26 52, promotion", asha(5, 2, false), 0,
        false},
       {"adaptive_aggressive", "adaptive_asha aggressive, divisor 4, promotion",

@@ -21,6 +21,7 @@ engine::Reason joined(engine::Reason reason, const Proposer::Proposal& proposal,
   }
   if (proposal.reason.why != engine::Reason::Why::new_trial) {
     reason.why = proposal.reason.why;
+    reason.detail = proposal.reason.detail;
   }
   reason.near = proposal.reason.near;
   reason.near_rank = proposal.reason.near_rank;

@@ -5,6 +5,7 @@
 
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/searchers/anneal.hpp"
+#include "hpsearch/searchers/model.hpp"
 
 namespace hpsearch::searchers {
 
@@ -16,8 +17,9 @@ struct Entry {
 };
 
 // One entry for each sampler; its name and fields are declared in the engine's table of fields.
-constexpr std::array<Entry, 1> samplers = {{
+constexpr std::array<Entry, 2> samplers = {{
     {engine::SamplerName::anneal, make_anneal_sampler},
+    {engine::SamplerName::model, make_model_sampler},
 }};
 
 }  // namespace

@@ -20,6 +20,8 @@ std::string_view phrase(Why why) noexcept {
       return "from points_to_evaluate";
     case Why::near_trial:
       return "drawn near an earlier trial";
+    case Why::model_choice:
+      return "the model's choice";
     case Why::promoted:
       return "promoted";
     case Why::waits_at_rung:

@@ -65,7 +65,7 @@ class TrialBudget {
     EXPECT_TRUE(problems.empty()) << engine::compact_json(create.hparams) << " is not in the space";
     const Why why = create.reason.why;
     EXPECT_TRUE(why == Why::new_trial || why == Why::replacement || why == Why::given_point ||
-                why == Why::near_trial)
+                why == Why::near_trial || why == Why::model_choice)
         << engine::name_of(why);
     EXPECT_FALSE(create.reason.rank || create.reason.size || create.reason.keep || create.reason.cutoff)
         << "a new trial has no rank: " << text_of(create.reason);

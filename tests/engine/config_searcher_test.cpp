@@ -115,7 +115,7 @@ TEST(SearcherSection, RefusesParametersOfASamplerThatAreWrong) {
             "searcher.anneal.avg_best_idx: is 0 (a number above 0)\n"
             "searcher.anneal.shrink: is not a known field (one of avg_best_idx or shrink_coef)\n"
             "searcher.anneal.shrink_coef: is \"x\" (a number above 0)\n"
-            "searcher.sampler: is \"annea\" (did you mean `anneal`? random or anneal)\n");
+            "searcher.sampler: is \"annea\" (did you mean `anneal`? random, anneal or model)\n");
   EXPECT_EQ(problems_of(with(small_experiment(), "searcher.anneal", 3)), "searcher.anneal: is 3 (a map)\n");
   EXPECT_EQ(lines(read_config(with(small_experiment(), "searcher.anneal.shrink_coef", 0.5)).notes),
             "searcher.anneal: has no effect: sampler is not anneal\n");

@@ -50,6 +50,19 @@ inline constexpr std::tuple anneal_fields{
     Field{"shrink_coef", &AnnealConfig::shrink_coef, kind::Number{0.0}, "how fast the draws come nearer"},
 };
 
+inline constexpr std::tuple model_fields{
+    Field{"initial_results", &ModelConfig::initial_results, kind::Integer{2, 1000},
+          "results before the model speaks"},
+    Field{"explore", &ModelConfig::explore, kind::Share{}, "share of trials that are not the model's"},
+    Field{"min_correlation", &ModelConfig::min_correlation, kind::Share{0.99},
+          "how far a trial's first rung must agree with full length; 0: it is always the lowest"},
+    Field{"noisy", &ModelConfig::noisy, kind::Boolean{}, "a repeated training gives another metric"},
+    Field{"size", &ModelConfig::size, kind::Integer{64, 2000}, "results that the model remembers at once"},
+    Field{"fit_size", &ModelConfig::fit_size, kind::Integer{32, 500},
+          "results that its scales are fitted to"},
+    Field{"candidates", &ModelConfig::candidates, kind::Integer{50, 10000}, "draws that a proposal compares"},
+};
+
 /// For the searchers that list them (SearcherKind::fields).
 inline constexpr std::tuple fields_of_some_searchers{
     Field{"max_trials", &SearcherConfig::max_trials, kind::Integer{1, most_integer, true}, "number of trials",
@@ -70,10 +83,14 @@ inline constexpr std::tuple fields_of_some_searchers{
           kind::OneOf<OnDuplicate, 2>{{{{"allow", OnDuplicate::allow}, {"reject", OnDuplicate::reject}}}},
           "whether a configuration may run again; with `reject`, no point may be listed twice"},
     Field{"sampler", &SearcherConfig::sampler,
-          kind::OneOf<SamplerName, 2>{{{{"random", SamplerName::random}, {"anneal", SamplerName::anneal}}}},
+          kind::OneOf<SamplerName, 3>{{{{"random", SamplerName::random},
+                                        {"anneal", SamplerName::anneal},
+                                        {"model", SamplerName::model}}}},
           "how configurations are [chosen](searchers/README.md#samplers)"},
     Field{"anneal", &SearcherConfig::anneal, kind::Group<AnnealConfig, anneal_fields>{},
           "parameters of [`sampler: anneal`](searchers/anneal.md)"},
+    Field{"model", &SearcherConfig::model, kind::Group<ModelConfig, model_fields>{},
+          "parameters of [`sampler: model`](searchers/model.md)"},
 };
 
 inline constexpr std::tuple resources_fields{

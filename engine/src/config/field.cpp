@@ -103,6 +103,23 @@ Value Number::schema() const {
   return schema;
 }
 
+std::optional<double> Share::read(Section& section, std::string_view key) const {
+  const Value* value = section.any(key);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  const double number = value->number_or(-1);
+  if (number >= 0 && number <= greatest) {
+    return number;
+  }
+  section.problem(key, "is " + quoted(*value), allowed());
+  return std::nullopt;
+}
+
+std::string Share::range() const {
+  return "number from 0 to " + short_number(greatest);
+}
+
 Value ListOfTexts::write(const std::vector<std::string>& value) const {
   Value::List list;
   for (const std::string& item : value) {

@@ -59,6 +59,19 @@ struct Number {
   [[nodiscard]] Value schema() const;
 };
 
+/// A number from 0 to `greatest`.
+struct Share {
+  double greatest = 1;
+
+  [[nodiscard]] std::optional<double> read(Section& section, std::string_view key) const;
+  [[nodiscard]] Value write(double value) const { return value; }
+  [[nodiscard]] std::string range() const;
+  [[nodiscard]] std::string allowed() const { return "a " + range(); }
+  [[nodiscard]] Value schema() const {
+    return Value::Map{{"type", "number"}, {"minimum", 0}, {"maximum", greatest}};
+  }
+};
+
 struct Boolean {
   [[nodiscard]] std::optional<bool> read(Section& section, std::string_view key) const {
     return section.boolean(key);

@@ -31,9 +31,24 @@ constexpr std::array<ForeignField, 3> anneal_search_fields = {{
     {"shrink_coef", "anneal", "shrink_coef"},
 }};
 
+// What that searcher makes of its parameters is not what the model does, which finds out by itself.
+constexpr std::array<ForeignField, 6> bayes_opt_search_fields = {{
+    {"num_samples", "", "max_trials"},
+    {"kind", "", ""},
+    {"kappa", "", ""},
+    {"xi", "", ""},
+    {"seed", "", ""},
+    {"n_initial_points", "model", "initial_results"},
+}};
+
 // One line for each name.
-constexpr std::array<ForeignSearcher, 1> foreign_searchers = {{
+constexpr std::array<ForeignSearcher, 6> foreign_searchers = {{
     {"anneal_search", "random", "anneal", anneal_search_fields},
+    {"bayes", "random", "model", {}},
+    {"bayes_opt_search", "random", "model", bayes_opt_search_fields},
+    {"bohb", "adaptive_asha", "model", {}},
+    {"mobster", "async_halving", "model", {}},
+    {"model_asha", "async_halving", "model", {}},
 }};
 
 std::string place_of(const ForeignField& field) {

@@ -145,6 +145,9 @@ void note_fields_without_effect(Section& section, const SearcherConfig& searcher
   if (searcher.sampler != SamplerName::anneal && searcher.anneal != AnnealConfig()) {
     section.note("anneal", "has no effect: sampler is not anneal");
   }
+  if (searcher.sampler != SamplerName::model && searcher.model != ModelConfig()) {
+    section.note("model", "has no effect: sampler is not model");
+  }
   if (searcher.bracket_rungs.empty()) {
     return;
   }

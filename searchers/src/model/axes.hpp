@@ -15,7 +15,8 @@ namespace hpsearch::searchers::model {
 ///
 /// A place has one coordinate in [0, 1] per axis: on the parameter's own scale, or, where it has so many
 /// levels, the middle of a level's cell. The model sees features: a coordinate as it is, but one feature per
-/// value of an unordered categorical of three or more, so that any two are as far apart as the ends of a range.
+/// value of an unordered categorical of three or more, so that any two are as far apart as the ends of a
+/// range.
 class Axes {
  public:
   explicit Axes(const engine::Space& space);

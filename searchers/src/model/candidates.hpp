@@ -41,8 +41,8 @@ class Candidates {
   Points points_;
 };
 
-/// Point `number` of a sequence that fills the unit cube evenly, wherever it is cut off: multiples of powers of
-/// the root g of g^{d+1} = 1 + g, shifted at random. `place` is written, not snapped.
+/// Point `number` of a sequence that fills the unit cube evenly, wherever it is cut off: multiples of powers
+/// of the root g of g^{d+1} = 1 + g, shifted at random. `place` is written, not snapped.
 void kronecker_point(std::uint64_t seed, std::uint64_t number, std::span<double> place);
 
 /// That root.

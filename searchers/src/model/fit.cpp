@@ -62,8 +62,8 @@ struct FitObjective::Workspace {
   Vector targets;
   std::vector<double> at;
 
-  std::vector<double> levels;       // Fidelities, each once.
-  std::vector<std::size_t> level;   // Of each point.
+  std::vector<double> levels;      // Fidelities, each once.
+  std::vector<std::size_t> level;  // Of each point.
 
   // Of these only the lower halves are there.
   Matrix q;        // Inner products of scaled, centred points.
@@ -91,8 +91,8 @@ struct FitObjective::Workspace {
     for (Index j = 0; j < size(); ++j) {
       double below = 0;
       for (Index i = j + 1; i < size(); ++i) {
-        below += pairs(i, j) * table(index(level[static_cast<std::size_t>(i)]),
-                                     index(level[static_cast<std::size_t>(j)]));
+        below += pairs(i, j) *
+                 table(index(level[static_cast<std::size_t>(i)]), index(level[static_cast<std::size_t>(j)]));
       }
       const Index own = index(level[static_cast<std::size_t>(j)]);
       sum += 2 * below + pairs(j, j) * table(own, own);
@@ -172,8 +172,8 @@ double FitObjective::value(std::span<const double> theta) {
     for (Index i = j; i < n; ++i) {
       const std::size_t other = work.level[static_cast<std::size_t>(i)];
       work.lengths(i, j) = shared + specific * work.kappa(index(other), index(own));
-      work.factor(i, j) = work.shape(i, j) * work.lengths(i, j) +
-                          kernel.curve_part(work.levels[other], work.levels[own]);
+      work.factor(i, j) =
+          work.shape(i, j) * work.lengths(i, j) + kernel.curve_part(work.levels[other], work.levels[own]);
     }
     work.factor(j, j) += kernel.noise_variance();
   }

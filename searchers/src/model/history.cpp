@@ -72,6 +72,16 @@ void History::gone(TrialNumber trial) {
   static_cast<void>(ends_pending(trial, &target));
 }
 
+void History::invalid(TrialNumber trial) {
+  gone(trial);
+  double& latest = latest_[trial.number()];
+  if (latest > none) {
+    by_latest_.erase({-latest, trial.number()});
+    latest = none;
+    ++version_;
+  }
+}
+
 std::span<const double> History::ascending(std::size_t count) const {
   const auto add = [this](std::size_t from, std::size_t to, std::vector<double>& scores) {
     const auto old = static_cast<std::ptrdiff_t>(scores.size());

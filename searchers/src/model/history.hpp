@@ -38,6 +38,8 @@ class History {
   void result(engine::TrialNumber trial, engine::Units length, double goal_score);
   void failed(engine::TrialNumber trial);
   void gone(engine::TrialNumber trial);
+  /// It is none of the best any more, also when it does not train; its results stay.
+  void invalid(engine::TrialNumber trial);
 
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }  ///< Changes with every change.
   [[nodiscard]] const std::vector<Result>& results() const noexcept { return results_; }
@@ -65,13 +67,13 @@ class History {
 
   std::size_t axes_;
   std::uint64_t version_ = 0;
-  std::vector<double> places_;                    // `axes_` numbers per trial.
-  std::vector<double> latest_;                    // By trial.
-  std::vector<Result> results_;                   // In the order heard.
-  std::vector<Pending> pending_;                  // In the order in which they began.
+  std::vector<double> places_;                            // `axes_` numbers per trial.
+  std::vector<double> latest_;                            // By trial.
+  std::vector<Result> results_;                           // In the order heard.
+  std::vector<Pending> pending_;                          // In the order in which they began.
   std::set<std::pair<double, std::uint64_t>> by_latest_;  // Minus the score, trial.
-  std::unordered_set<std::uint64_t> started_;     // For looking up only.
-  mutable std::vector<double> sorted_;            // Finite scores of the first `sorted_count_` results.
+  std::unordered_set<std::uint64_t> started_;             // For looking up only.
+  mutable std::vector<double> sorted_;  // Finite scores of the first `sorted_count_` results.
   mutable std::size_t sorted_count_ = 0;
   mutable std::vector<double> prefix_;
 };

@@ -12,7 +12,7 @@ namespace hpsearch::searchers::model {
 /// Configurations, as features, each at a fidelity s: 1 at full length, less below.
 struct Points {
   std::size_t features = 0;
-  Numbers x;                      ///< `features` numbers per point, one point after the other.
+  Numbers x;  ///< `features` numbers per point, one point after the other.
   std::vector<double> fidelity;
 
   [[nodiscard]] std::size_t size() const noexcept { return fidelity.size(); }
@@ -30,10 +30,10 @@ struct Points {
 ///
 ///     k = (M(r) + P) F + T
 ///
-/// M: Matérn 5/2 of the scaled distance r. P: a linear and quadratic trend, which lets the model extrapolate to
-/// the corners of the space after a dozen results. F: a part shared by all lengths and one that forgets over
-/// them; their ratio is how far short trainings agree with long ones. T: the average learning curve.
-/// K of several points has noise on its diagonal.
+/// M: Matérn 5/2 of the scaled distance r. P: a linear and quadratic trend, which lets the model extrapolate
+/// to the corners of the space after a dozen results. F: a part shared by all lengths and one that forgets
+/// over them; their ratio is how far short trainings agree with long ones. T: the average learning curve. K
+/// of several points has noise on its diagonal.
 ///
 /// θ are the logarithms: of a length scale per feature, then σ1², σ2², ℓs, σ3², σn², σ4².
 class Kernel {

@@ -98,7 +98,8 @@ struct ModelSampler::State {
     return points;
   }
 
-  [[nodiscard]] std::vector<double> targets_of(const std::vector<std::size_t>& results, const Warp& warp) const {
+  [[nodiscard]] std::vector<double> targets_of(const std::vector<std::size_t>& results,
+                                               const Warp& warp) const {
     std::vector<double> targets;
     for (const std::size_t i : results) {
       const double score = history.results()[i].goal_score;
@@ -321,6 +322,8 @@ void ModelSampler::hear_result(TrialNumber trial, Units length, engine::Score sc
 void ModelSampler::hear_ended(TrialNumber trial, engine::ExitReason reason) {
   if (reason == engine::ExitReason::errored) {
     state_->history.failed(trial);
+  } else if (reason == engine::ExitReason::invalid_hp) {
+    state_->history.invalid(trial);
   } else {
     state_->history.gone(trial);
   }

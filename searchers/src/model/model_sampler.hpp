@@ -19,19 +19,19 @@ namespace hpsearch::searchers::model {
 struct ModelSettings {
   std::size_t initial_results = 8;  ///< Before the model speaks, at least 2.
   double explore = 0.05;            ///< This share of trials is not the model's; 1 = all.
-  double min_correlation = 0.7;     ///< A trial begins at the lowest rung that agrees so far with full length;
-                                    ///< 0 = always at the first.
-  bool noisy = false;               ///< A repetition of a training gives another metric.
-  std::size_t size = 240;           ///< Results it remembers at once, at least 64.
-  std::size_t fit_size = 100;       ///< Of them, how many its hyperparameters are fitted to, at least 32.
-  std::size_t candidates = 150;     ///< Uniform ones per proposal; those near good trials grow with it.
+  double min_correlation = 0.7;  ///< A trial begins at the lowest rung that agrees so far with full length;
+                                 ///< 0 = always at the first.
+  bool noisy = false;            ///< A repetition of a training gives another metric.
+  std::size_t size = 240;        ///< Results it remembers at once, at least 64.
+  std::size_t fit_size = 100;    ///< Of them, how many its hyperparameters are fitted to, at least 32.
+  std::size_t candidates = 150;  ///< Uniform ones per proposal; those near good trials grow with it.
 };
 
-/// Proposes configurations where they promise most at full length, by a Gaussian process over configuration and
-/// length that learns from every result of every rung (docs/searchers/model.md).
+/// Proposes configurations where they promise most at full length, by a Gaussian process over configuration
+/// and length that learns from every result of every rung (docs/searchers/model.md).
 ///
-/// A proposal is a function of the seed, the trial's number, and what was heard, in order: neither of proposals
-/// before nor of when it was asked. What it keeps of proposals only saves work.
+/// A proposal is a function of the seed, the trial's number, and what was heard, in order: neither of
+/// proposals before nor of when it was asked. What it keeps of proposals only saves work.
 ///
 /// Cost: hearing O(log n); a proposal O(size²) + O(n) additions; one after a fit is due O(20 fit_size³) more.
 /// Memory O(size²) + O(n · parameters).
@@ -77,7 +77,8 @@ class ModelSampler {
   void hear_ended(engine::TrialNumber trial, engine::ExitReason reason);
 
   /// For the next trial; `rungs` are the lengths it may begin at, ascending, the last being the full length.
-  [[nodiscard]] const Proposal& propose(engine::TrialNumber trial, std::span<const engine::Units> rungs) const;
+  [[nodiscard]] const Proposal& propose(engine::TrialNumber trial,
+                                        std::span<const engine::Units> rungs) const;
 
   [[nodiscard]] Work work() const noexcept;
 

@@ -7,7 +7,8 @@
 namespace hpsearch::searchers::model {
 
 /// Memory that begins at a multiple of 64 bytes. Vectorised loops take their first elements one by one until
-/// they stand on a whole vector, and round those differently; where memory happened to lie must decide nothing.
+/// they stand on a whole vector, and round those differently; where memory happened to lie must decide
+/// nothing.
 template <class T>
 struct Aligned {
   using value_type = T;

@@ -23,8 +23,8 @@ Index index(std::size_t number) noexcept {
   return static_cast<Index>(number);
 }
 
-// Room that only grows, so that proposals of the same size ask for no memory. Every column begins at a multiple
-// of 64 bytes (numbers.hpp): how the room grew must not show in last bits.
+// Room that only grows, so that proposals of the same size ask for no memory. Every column begins at a
+// multiple of 64 bytes (numbers.hpp): how the room grew must not show in last bits.
 void make_room(Matrix& matrix, Index rows, Index columns) {
   if (matrix.rows() < rows || matrix.cols() < columns) {
     const Index wanted = matrix.rows() < rows ? (rows + rows / 2 + 7) / 8 * 8 : matrix.rows();
@@ -39,19 +39,19 @@ struct Posterior::State {
   double jitter = 0;
   Index rows = 0;
   Index believers = 0;
-  Matrix scaled;            // Features × rows, believers behind.
+  Matrix scaled;  // Features × rows, believers behind.
   std::vector<double> fidelity;
   Vector norms;
-  Vector diagonal;          // Of K.
-  Matrix factor;            // Its lower half.
-  Vector weights;           // α, of the rows.
+  Vector diagonal;             // Of K.
+  Matrix factor;               // Its lower half.
+  Vector weights;              // α, of the rows.
   std::vector<double> levels;  // Fidelities of the rows, each once.
   std::vector<std::size_t> level;
 
-  Matrix candidates;        // Scaled.
+  Matrix candidates;  // Scaled.
   Vector candidate_norms;
   Vector candidate_variances;
-  Matrix cross;             // Rows × candidates.
+  Matrix cross;  // Rows × candidates.
   Matrix solved;
   Eigen::ArrayXd length_factors;
   Eigen::ArrayXd curve_parts;

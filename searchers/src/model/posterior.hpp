@@ -41,8 +41,8 @@ class Posterior {
   /// Of the distance of x to each row.
   void squared_distances(std::span<const double> x, std::span<double> out) const;
 
-  /// Considers candidates at full length, all at once; fills what is known before any triangular solve: means,
-  /// and the variances given the single most informative row, which are upper bounds.
+  /// Considers candidates at full length, all at once; fills what is known before any triangular solve:
+  /// means, and the variances given the single most informative row, which are upper bounds.
   void consider(const Points& candidates, std::vector<double>& means, std::vector<double>& bounds);
   /// Exact variances of some of the candidates considered last.
   void variances(std::span<const std::size_t> which, std::span<double> out);

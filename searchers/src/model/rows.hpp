@@ -22,8 +22,8 @@ class RowPlan {
   /// or a twentieth more.
   [[nodiscard]] Fit fit_at(std::size_t results) const;
 
-  /// Rows are chosen among the first so many results; later results are appended. At every fit, and when there
-  /// is no room left.
+  /// Rows are chosen among the first so many results; later results are appended. At every fit, and when
+  /// there is no room left.
   [[nodiscard]] std::size_t chosen_at(std::size_t results) const;
 
   /// Of the first `count` results, ascending: all while they are few; else the rows of the best trials by

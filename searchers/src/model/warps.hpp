@@ -12,8 +12,8 @@ enum class WarpKind : std::uint8_t {
   copula,  ///< Normal scores of the ranks: blind to the metric's scale.
 };
 
-/// Goal scores (larger is better) to targets of mean 0 and deviation 1. Affine changes of the metric change no
-/// target; for `copula` no monotone ones do.
+/// Goal scores (larger is better) to targets of mean 0 and deviation 1. Affine changes of the metric change
+/// no target; for `copula` no monotone ones do.
 class Warp {
  public:
   /// `ascending` are all finite goal scores so far; it is kept by reference. Beyond a thousand, mean and

@@ -21,7 +21,7 @@ TEST(Fit, ObjectiveAndGradientAreThoseOfAnotherImplementation) {
   EXPECT_NEAR(objective.value(test::theta()), 4.79077737122, 1e-9);
   std::vector<double> gradient(8);
   objective.gradient(gradient);
-  const std::vector<double> expected{2.43431235423,  7.52539209325,  -2.49656903634,  -0.0509499473893,
+  const std::vector<double> expected{2.43431235423,  7.52539209325,   -2.49656903634, -0.0509499473893,
                                      -1.21809535113, -0.741548467291, 0.214684125359, 0.255759788527};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_NEAR(gradient[i] / expected[i], 1, 1e-7) << i;
@@ -42,7 +42,8 @@ TEST(Fit, GradientIsThatOfDifferences) {
         x.push_back(draw.unit());
       }
       points.add(x, static_cast<double>(draw.below(4)) / 3);
-      targets.push_back(std::sin(4 * x[0]) + 0.1 * draw.unit());  // Or differences of huge values are all rounding.
+      targets.push_back(std::sin(4 * x[0]) +
+                        0.1 * draw.unit());  // Or differences of huge values are all rounding.
     }
     const Prior prior = prior_of(points.features, 1e-2);
     std::vector<double> theta;

@@ -61,6 +61,15 @@ TEST(History, BestGoesByTheLatestResultAndTiesToTheOlder) {
   EXPECT_EQ(history.best(9), (std::vector{TrialNumber(3), TrialNumber(0), TrialNumber(2)}));
 }
 
+TEST(History, AnInvalidTrialIsNoneOfTheBest) {
+  History history = with_trials(2);
+  history.result(TrialNumber(0), Units{3}, 0.9);
+  history.result(TrialNumber(1), Units{3}, 0.5);
+  history.invalid(TrialNumber(0));
+  EXPECT_EQ(history.best(2), (std::vector{TrialNumber(1)}));
+  EXPECT_EQ(history.results().size(), 2U);
+}
+
 TEST(History, ScoresAscendWhetherTheyWereAskedForBeforeOrNot) {
   History asked = with_trials(50);
   History silent = with_trials(50);

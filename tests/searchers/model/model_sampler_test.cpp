@@ -224,8 +224,8 @@ TEST(ModelSampler, AffineChangesAndTheSignOfTheMetricChangeNoProposal) {
   EXPECT_EQ(maximised.hparams(), scaled.hparams());
 
   Search shifted(
-      test::cube(2), rungs(), [](const Value& hparams, Units length) { return 3 * bowl(hparams, length) + 5; },
-      Goal::maximize);
+      test::cube(2), rungs(),
+      [](const Value& hparams, Units length) { return 3 * bowl(hparams, length) + 5; }, Goal::maximize);
   shifted.run_to(40);
   for (std::size_t i = 0; i < shifted.hparams().size(); ++i) {
     for (const char* name : {"x0", "x1"}) {
@@ -313,7 +313,8 @@ TEST(ModelSampler, OddSearchesGetValidProposals) {
       {"forty axes", test::cube(40), rungs(), sum},
       {"one length", test::cube(2), {Units{1}}, sum},
       {"one rung", test::cube(2), {Units{1000}}, sum},
-      {"a choice alone", test::parsed({{"way", test::categorical({"a", "b", "c"})}}), rungs(), first_letter, true},
+      {"a choice alone", test::parsed({{"way", test::categorical({"a", "b", "c"})}}), rungs(), first_letter,
+       true},
       {"nothing to search", test::parsed({{"way", "a"}}), rungs(), first_letter, true},
       {"few integers", test::parsed({{"x0", test::integer(0, 3)}}), rungs(), sum, true},
       {"wide integers", test::parsed({{"x0", test::integer(INT64_MIN, INT64_MAX)}}), rungs(), sum},
@@ -367,7 +368,8 @@ TEST(ModelSampler, AProposalCostsTheSameAfterTenThousandResults) {
     for (std::size_t i = 0; i < results; ++i) {
       const Value hparams = search.space().sample(7, TrialNumber(i));
       sampler->hear_training(hparams, Units{3});
-      sampler->hear_result(TrialNumber(i), Units{3}, Score::from_metric(bowl(hparams, Units{3}), Goal::maximize));
+      sampler->hear_result(TrialNumber(i), Units{3},
+                           Score::from_metric(bowl(hparams, Units{3}), Goal::maximize));
     }
     static_cast<void>(sampler->propose(TrialNumber(results), rungs()));
     const auto before = sampler->work();

@@ -30,6 +30,7 @@ struct Reason {
     replacement,     ///< In place of a trial whose hyperparameters were invalid.
     given_point,     ///< One of points_to_evaluate.
     near_trial,      ///< Drawn near an earlier trial with a good result: `near`.
+    model_choice,    ///< A model of earlier results expects most of it; `detail` says what.
     promoted,        ///< Rank below keep: among the best of its rung.
     waits_at_rung,   ///< Not (yet) among the best of its rung; stays a candidate.
     below_cutoff,    ///< Stopping type: position not below keep.

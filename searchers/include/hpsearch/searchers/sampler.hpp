@@ -30,8 +30,8 @@ class Sampler : public TrialListener {
     engine::Value hparams;  ///< In the space, and complete.
     /// Where in `rungs` it begins: it counts there and above, and not below. Past the last means the last.
     std::uint32_t first_rung = 0;
-    /// For people: why this one. Its `why`, unless it is new_trial, and its numbers of proposals (near,
-    /// near_rank, results, spread) go into the trial's reason.
+    /// For people: why this one. Its `why` and `detail`, unless `why` is new_trial, and its numbers of
+    /// proposals (near, near_rank, results, spread) go into the trial's reason.
     engine::Reason reason = {};
   };
   /// Configurations that must not start again. Empty where they may.

@@ -21,7 +21,7 @@ enum class AshaMode : std::uint8_t { aggressive, standard, conservative };
 enum class OnDuplicate : std::uint8_t { allow, reject };
 
 /// How configurations are chosen (`searcher.sampler`), however long their trials train.
-enum class SamplerName : std::uint8_t { random, anneal };
+enum class SamplerName : std::uint8_t { random, anneal, model };
 
 /// `searcher.anneal`.
 struct AnnealConfig {
@@ -29,6 +29,19 @@ struct AnnealConfig {
   double shrink_coef = 0.1;  ///< Above 0.
 
   friend bool operator==(const AnnealConfig&, const AnnealConfig&) = default;
+};
+
+/// `searcher.model`.
+struct ModelConfig {
+  std::uint64_t initial_results = 8;  ///< Before the model speaks, 2 to 1000.
+  double explore = 0.05;              ///< This share of trials is not the model's, 0 to 1.
+  double min_correlation = 0.7;       ///< Of the first rung with full length, 0 to 0.99.
+  bool noisy = false;
+  std::uint64_t size = 240;        ///< Results it remembers at once, 64 to 2000.
+  std::uint64_t fit_size = 100;    ///< Of them, fitted to, 32 to 500.
+  std::uint64_t candidates = 150;  ///< Per proposal, 50 to 10000.
+
+  friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
 };
 
 /// The `searcher` section. Which fields mean something depends on `name` (SearcherKind::fields).
@@ -52,6 +65,7 @@ struct SearcherConfig {
   OnDuplicate on_duplicate = OnDuplicate::allow;
   SamplerName sampler = SamplerName::random;
   AnnealConfig anneal = {};
+  ModelConfig model = {};
   std::optional<std::uint64_t> source_trial_id;
   std::optional<std::string> source_checkpoint_uuid;
 
