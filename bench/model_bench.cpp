@@ -1,6 +1,6 @@
-// What a proposal of `sampler: model` costs as results come in: thread CPU time, so that a busy machine tells the same.
-// One line for each number of parameters and of results before; each step is a result, a promotion now and then, and
-// a proposal. Fits come with some of the proposals, so they show in the slowest.
+// What a proposal of `sampler: model` costs as results come in: thread CPU time, so that a busy machine tells
+// the same. One line for each number of parameters and of results before; each step is a result, a promotion
+// now and then, and a proposal. Fits come with some of the proposals, so they show in the slowest.
 
 #include <time.h>
 

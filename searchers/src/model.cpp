@@ -17,20 +17,19 @@ using engine::Value;
 namespace {
 
 model::ModelSettings settings_of(const engine::ModelConfig& config) {
-  return {config.initial_results, config.explore,  config.min_correlation, config.noisy,
-          config.size,            config.fit_size, config.candidates};
+  return {config.initial_results, config.explore,   config.min_correlation, config.noisy, config.size,
+          config.fit_size,        config.candidates};
 }
 
-/// "expects 0.931 ± 0.004 at full length (ln of its expected improvement: -3.2); begins where results agree with
-/// those at full length by 0.83; trials 12, 7 and 3 are nearest"
+/// "expects 0.931 ± 0.004 at full length (ln of its expected improvement: -3.2); begins where results agree
+/// with those at full length by 0.83; trials 12, 7 and 3 are nearest"
 std::string told(const model::ModelSampler::Proposal& proposal, Goal goal) {
   const double mean = goal == Goal::maximize ? proposal.mean : -proposal.mean;
-  std::string text = "expects " + engine::short_number(mean) + " ± " +
-                     engine::short_number(proposal.deviation) +
-                     " at full length (ln of its expected improvement: " +
-                     engine::short_number(proposal.log_improvement) +
-                     "); begins where results agree with those at full length by " +
-                     engine::short_number(proposal.correlation);
+  std::string text =
+      "expects " + engine::short_number(mean) + " ± " + engine::short_number(proposal.deviation) +
+      " at full length (ln of its expected improvement: " + engine::short_number(proposal.log_improvement) +
+      "); begins where results agree with those at full length by " +
+      engine::short_number(proposal.correlation);
   for (std::size_t i = 0; i < proposal.nearest.size(); ++i) {
     text += i == 0 ? "; nearest trials: " : ", ";
     text += std::to_string(proposal.nearest[i].number());

@@ -163,7 +163,8 @@ struct Sampled : Fixture {
     const std::uint64_t samplers = engine::sampler_names().size();
     config.searcher.sampler = static_cast<engine::SamplerName>(1 + config.experiment_seed % (samplers - 1));
     // A small model, soon: thousands of searches.
-    config.searcher.model = {.initial_results = 2, .explore = 0.1, .size = 64, .fit_size = 32, .candidates = 50};
+    config.searcher.model = {
+        .initial_results = 2, .explore = 0.1, .size = 64, .fit_size = 32, .candidates = 50};
   }
   static ExperimentConfig config(Draw& draw) {
     ExperimentConfig config = Fixture::config(draw);

@@ -12,7 +12,8 @@ namespace hpsearch::searchers {
 /// results agree with those at full length.
 ///
 /// A trial that failed is a bad result at the length it trained for; what a user ended gives none. Of a trial
-/// whose hyperparameters turn out to be invalid, earlier results stay in the model, but none is near it any more.
+/// whose hyperparameters turn out to be invalid, earlier results stay in the model, but none is near it any
+/// more.
 ///
 /// Cost: hearing O(log n); a sample O(size² + n), and now and then a fit, O(fit_size³). Memory O(size²), and
 /// O(parameters) per trial.
