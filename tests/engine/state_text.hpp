@@ -139,8 +139,8 @@ class StateText {
     all(failed, alike, way, why, worker, elsewhere, reported, over, unmeasured, not_finite, not_finite_known);
   }
   void put(const Reason& x) {
-    const auto& [why, bracket, rung, rank, size, keep, cutoff, detail] = x;
-    all(why, bracket, rung, rank, size, keep, cutoff, detail);
+    const auto& [why, bracket, rung, rank, size, keep, cutoff, detail, near, near_rank, results, spread] = x;
+    all(why, bracket, rung, rank, size, keep, cutoff, detail, near, near_rank, results, spread);
   }
   void put(const TrialRecord& x) {
     const auto& [id, length, reached, trained, latest, best, reason, live, failures, checkpoints,
