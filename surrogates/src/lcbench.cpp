@@ -229,8 +229,11 @@ Result<LcBench::Configuration> LcBench::configuration_of(const Value& hparams) {
     const Hyperparameter& wanted = hyperparameters[i];
     const Value* value = hparams.at_path(wanted.name);
     const double number = value == nullptr ? std::nan("") : value->number_or(std::nan(""));
-    const double settled = wanted.whole ? std::round(number) : number;
     constexpr double slack = 1 + 1e-9;  // 10^log10(0.1) may be a hair above 0.1.
+    double settled = wanted.whole ? std::round(number) : number;
+    if (wanted.whole && number * slack >= wanted.lowest - 0.5 && number <= (wanted.highest + 0.5) * slack) {
+      settled = std::min(std::max<double>(settled, wanted.lowest), static_cast<double>(wanted.highest));
+    }
     if (!(settled * slack >= wanted.lowest && settled <= wanted.highest * slack)) {
       const auto bound = [&](double at) {
         return wanted.whole ? std::to_string(std::lround(at)) : std::to_string(at);

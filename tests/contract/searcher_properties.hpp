@@ -168,8 +168,7 @@ TYPED_TEST_P(SearcherProperties, GiveOthersTheSameFateWhateverIsNoNumber) {
     for (const auto oddity : {FaultPlan::Oddity::mixed, FaultPlan::Oddity::nan, FaultPlan::Oddity::absent,
                               FaultPlan::Oddity::awful}) {
       // A model learns from how bad a number is; only what is no number says the same to it.
-      if (oddity == FaultPlan::Oddity::awful &&
-          drawn.config.searcher.sampler == engine::SamplerName::model) {
+      if (oddity == FaultPlan::Oddity::awful && drawn.config.searcher.sampler == engine::SamplerName::model) {
         continue;
       }
       drawn.faults.oddity = oddity;
