@@ -91,11 +91,15 @@ context::ContextListing named_by_entrypoint(const std::string& directory, const 
 }
 
 Outcome<Value> program_files(const std::string& directory, const std::vector<context::ContextFile>& files,
-                             const Value& tree) {
+                             const Value& tree, const std::filesystem::path& experiment_file) {
   const std::set<std::string> named = words_of_entrypoint(tree);
   Value::Map program;
   for (const context::ContextFile& file : files) {
     if (file.kind != context::ContextFile::Kind::file || file.bytes > most_file_bytes) {
+      continue;
+    }
+    if (std::error_code error;
+        std::filesystem::equivalent(directory + "/" + file.path, experiment_file, error)) {
       continue;
     }
     std::ifstream in(directory + "/" + file.path, std::ios::binary);

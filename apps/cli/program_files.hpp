@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,11 +22,12 @@ namespace hpsearch::cli {
                                                           const engine::Value& tree);
 
 /// Path → SHA-256 of the files of the context that make the program: those that is_program_file() names, and
-/// those that a word of the entrypoint names. Files of more than 16 MB are left out. A file that cannot be
-/// read is a failure.
+/// those that a word of the entrypoint names. The experiment file itself is not of them, nor are files of
+/// more than 16 MB. A file that cannot be read is a failure.
 [[nodiscard]] Outcome<engine::Value> program_files(const std::string& directory,
                                                    const std::vector<context::ContextFile>& files,
-                                                   const engine::Value& tree);
+                                                   const engine::Value& tree,
+                                                   const std::filesystem::path& experiment_file);
 
 /// Paths of `before` that are another content or gone in `now`, in order. Files that are new change nothing
 /// as long as no other does.

@@ -271,7 +271,7 @@ class Run {
     record_.context_directory = context_;
     record_.config = file_.original;
     if (listing) {
-      auto program = program_files(context_, listing->files, file_.tree);
+      auto program = program_files(context_, listing->files, file_.tree, file_path());
       if (!program) {
         return program.failure();
       }
@@ -301,7 +301,7 @@ class Run {
     if (!listing) {
       return std::nullopt;
     }
-    const auto now = program_files(record_.context_directory, listing->files, file_.tree);
+    const auto now = program_files(record_.context_directory, listing->files, file_.tree, file_path());
     return now ? std::optional(*now) : std::nullopt;
   }
 

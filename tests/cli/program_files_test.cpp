@@ -25,7 +25,8 @@ class ProgramFiles : public testing::Test {
   [[nodiscard]] Value look(const char* entrypoint = "python3 train.py") const {
     const auto listing = context::context_files(scratch_.path());
     const auto program =
-        program_files(scratch_.path().string(), listing->files, Value::Map{{"entrypoint", entrypoint}});
+        program_files(scratch_.path().string(), listing->files, Value::Map{{"entrypoint", entrypoint}},
+                      scratch_.path() / "search.yaml");
     EXPECT_TRUE(program);
     return *program;
   }
@@ -37,6 +38,7 @@ TEST_F(ProgramFiles, AreSourcesAndSettingsAndNotWhatProgramsWrite) {
   scratch_.write("lib/model.py", "x = 1\n");
   scratch_.write("conf/model.yaml", "layers: 3\n");
   scratch_.write("experiment.yaml", "name: x\nsearcher: {name: random}\n");
+  scratch_.write("search.yaml", "{\"searcher\": {\"name\": \"random\"}}\n");  // The experiment's own file.
   scratch_.write("run", "#!/bin/sh\n");
   scratch_.write("out.log", "epoch 1\n");
   scratch_.write("results.csv", "1,2\n");

@@ -80,7 +80,7 @@ class SearchesOfADirectory(harness.Case):
     def test_trials_to_come_run_an_edited_program_if_the_command_says_so(self):
         experiment = EXPERIMENT.replace("name: grid", "name: random, max_trials: TRIALS, max_concurrent_trials: 1")
         write = lambda base, trials: self.write("a", base, experiment.replace("TRIALS", str(trials)))
-        losses = lambda: {trial["trial"]: int(trial["best"]["metric"])
+        losses = lambda: {trial["trial"]: int(trial["best_metric"])
                           for trial in self.run_cli("trials", "experiment", "-o", "json")["trials"]}
         file = write(1, 2)
         self.run_cli("run", file, "--slots", 1)

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
 
+#include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/config/describe_experiment.hpp"
 
@@ -25,7 +24,7 @@ namespace hpsearch::engine {
         }
       }
     }
-    EXPECT_GE(found.size(), 2U);
+    HPSEARCH_CHECK(found.size() >= 2, "the field names its samplers");
     return found;
   }();
   return names;

@@ -24,9 +24,9 @@ void run_yaml(std::string_view bytes) {
   }
   const std::string json = engine::compact_json(*read.tree);
   // Numbers and escapes may be longer in JSON.
-  const std::size_t bytes = json.size() + 1;
+  const std::size_t most = json.size() + 1;
   const cli::ReadText again =
-      cli::read_experiment_text(json, {.bytes = bytes, .scalar_bytes = bytes, .text_bytes = bytes});
+      cli::read_experiment_text(json, {.bytes = most, .scalar_bytes = most, .text_bytes = most});
   HPSEARCH_CHECK(again.problems.empty() && again.tree, "a tree that is written as JSON can be read");
   HPSEARCH_CHECK(engine::compact_json(*again.tree) == json, "and it is the same");
 }
