@@ -59,7 +59,7 @@ TEST(ReasonText, EachCauseHasItsOwnPhrase) {
     reason.why = static_cast<Why>(i);
     phrases.insert(describe(reason));
   }
-  EXPECT_EQ(phrases.size(), 12U);
+  EXPECT_EQ(phrases.size(), 13U);
   EXPECT_EQ(phrases.count("unknown"), 0U);
 }
 
