@@ -181,7 +181,7 @@ std::uint64_t experiment_seed(std::size_t task, std::uint64_t seed) {
   return seed * 1000 + task;
 }
 
-/// All methods on one task with one seed; they share the curves that were computed already.
+/// All methods on one task with one seed; those of random draws share the curves that were computed already.
 std::vector<Run> races(const std::vector<Method>& methods, const std::vector<Task>& tasks, std::size_t task,
                        std::uint64_t seed, const Options& options) {
   const auto curves = tasks[task].curves(experiment_seed(task, seed));
@@ -190,7 +190,9 @@ std::vector<Run> races(const std::vector<Method>& methods, const std::vector<Tas
     if (methods[m].needs_grid && tasks[task].grid.is_null()) {
       continue;
     }
-    const auto own = methods[m].needs_grid ? tasks[task].curves(experiment_seed(task, seed)) : nullptr;
+    // Curves are kept by the trial's number: whose configurations are others needs its own.
+    const bool draws_others = methods[m].needs_grid || methods[m].searcher.contains("sampler");
+    const auto own = draws_others ? tasks[task].curves(experiment_seed(task, seed)) : nullptr;
     auto done = race(methods[m], tasks[task], own ? *own : *curves, experiment_seed(task, seed),
                      options.workers, options.budgets);
     if (!done) {
