@@ -374,7 +374,7 @@ class Search:
     def want(self, trials):
         """So many trials in all from now on; how brackets share them anew is beyond the twin."""
         assert len(self.brackets) == 1
-        if self.gave_up() or self.brackets[0].over():
+        if self.gave_up():
             return
         if self.replaceable is not None:
             self.replaceable = max(trials, self.invalid)
