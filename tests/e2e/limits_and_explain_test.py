@@ -31,8 +31,11 @@ class LimitsAndExplain(harness.Case):
         self.assertEqual(len(cluster.trials(experiment)), 5)
         self.assertEqual(harness.Ledger(self.ledger_path).most_at_once(), 3)
 
-        refused = self.hpsearch(cluster, "set", experiment, "max_trials=9", expect=4)
+        refused = self.hpsearch(cluster, "set", experiment, "max_trials=4", expect=4)
         self.assertIn("COMPLETED", refused.stderr)
+        self.hpsearch(cluster, "set", experiment, "max_trials=7")
+        self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
+        self.assertEqual(len(cluster.trials(experiment)), 7)
         refused = self.hpsearch(cluster, "set", experiment, "max_trails=9", expect=2)
         self.assertIn('did you mean "max_trials"?', refused.stderr)
         refused = self.hpsearch(cluster, "set", experiment, "max_trials", expect=2)
