@@ -11,6 +11,7 @@
 namespace hpsearch::daemon {
 namespace {
 
+using engine::Done;
 using engine::Errc;
 using engine::Error;
 using engine::Result;
@@ -107,8 +108,8 @@ Result<StoreSeal> StoreSeal::begin(FileSystem& files, const std::string& databas
   if (auto begun = seal.begin_anew(head); !begun) {
     return begun.error();
   }
-  if (auto synced = files.sync_directory(directory); !synced) {
-    return synced.error();
+  if (auto named = seal.sync_name(); !named) {
+    return named.error();
   }
   return seal;
 }
@@ -133,12 +134,30 @@ Status StoreSeal::begin_anew(const StoreHead& head) {
   }
   file_ = std::move(file).value();
   records_ = 1;
+  renamed_ = true;
   return done;
+}
+
+/// A power failure would bring back the file that had the name before.
+Status StoreSeal::sync_name() {
+  if (renamed_) {
+    if (auto synced = files_->sync_directory(path_.substr(0, path_.rfind('/'))); !synced) {
+      return synced;
+    }
+    renamed_ = false;
+  }
+  return Done{};
 }
 
 Status StoreSeal::note_durably(const StoreHead& head) {
   note(head);
-  return file_ ? file_->sync() : Status(Error{Errc::unavailable, "cannot write " + path_});
+  if (!file_) {
+    return Error{Errc::unavailable, "cannot write " + path_};
+  }
+  if (auto synced = file_->sync(); !synced) {
+    return synced;
+  }
+  return sync_name();
 }
 
 void StoreSeal::note(const StoreHead& head) {

@@ -53,11 +53,13 @@ class StoreSeal {
  private:
   StoreSeal(FileSystem& files, std::string path) : files_(&files), path_(std::move(path)) {}
   engine::Status begin_anew(const StoreHead& head);
+  engine::Status sync_name();
 
   FileSystem* files_;
   std::string path_;
   std::unique_ptr<FileWriter> file_;
   std::size_t records_ = 0;
+  bool renamed_ = false;  ///< Since its directory was synced.
 };
 
 }  // namespace hpsearch::daemon
