@@ -317,8 +317,8 @@ class Run {
     return names + " changed since " + clock_text(record_.program_at, seconds_now());
   }
 
-  /// The search goes on with another program only if the command says so. `limits_change`: so do its limits,
-  /// and an ended search may go on.
+  /// Hands over an edited program if the command has --with-new-program; a conflict otherwise. With
+  /// `limits_change` an ended search may continue, so it needs the flag too.
   [[nodiscard]] Outcome<Done> match_program(bool limits_change) {
     const std::optional<Value> now = program_now();
     const std::vector<std::string> changed =
