@@ -1,4 +1,3 @@
-#include <chrono>
 #include <string>
 
 #include "cli/event_line.hpp"
@@ -11,10 +10,6 @@ namespace hpsearch::cli {
 namespace {
 
 using engine::Value;
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 /// Which program the trial runs; "" if there was only one.
 std::string program_text(const Value& explanation) {

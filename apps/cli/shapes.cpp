@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/text.hpp"
+#include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/sentences/reason.hpp"
@@ -57,6 +58,11 @@ std::string training_text(const Value& detail) {
   return (unknown.empty() ? "" : "≥ ") + std::to_string(count_at(detail, "length_trained")) + " of " +
          std::to_string(count_at(detail, "length_full")) + " " + printable(text_at(detail, "unit")) +
          (unknown.empty() ? "" : " (" + unknown + ")");
+}
+
+bool has_ended(const Value& detail) {
+  const auto state = engine::experiment_state_named(text_at(detail, "state"));
+  return state && engine::is_ended(*state);
 }
 
 bool ran_unlogged(const Value& answer) {

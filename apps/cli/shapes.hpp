@@ -19,6 +19,9 @@ namespace hpsearch::cli {
 /// "≥ 108 of 243 epochs (unknown for 3 trials)".
 [[nodiscard]] std::string training_text(const engine::Value& detail);
 
+/// Whether the experiment, as the daemon's answer has it, is in a state that ends it.
+[[nodiscard]] bool has_ended(const engine::Value& detail);
+
 /// Attempts of the experiment or trial may have run that the daemon doesn't know: its store was restored.
 [[nodiscard]] bool ran_unlogged(const engine::Value& answer);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -223,6 +224,10 @@ std::string time_text(double seconds_since_epoch) {
   char buffer[32];
   return std::strftime(buffer, sizeof buffer, "%Y-%m-%d %H:%M:%S", &parts) == 0 ? std::string()
                                                                                 : std::string(buffer);
+}
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 std::string clock_text(double then, double now) {

@@ -37,6 +37,9 @@ using sentences::metric_text;
 /// "2026-11-21 01:41:38" in local time; "" for 0.
 [[nodiscard]] std::string time_text(double seconds_since_epoch);
 
+/// In seconds since the epoch.
+[[nodiscard]] double seconds_now();
+
 /// "14:02" when that is on the day of `now`, else time_text(); both in seconds since the epoch.
 [[nodiscard]] std::string clock_text(double then, double now);
 

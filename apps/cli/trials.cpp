@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -193,8 +192,7 @@ Table asked_table(const Value::List& list, const std::vector<std::string>& names
 /// The table, as wide as the terminal: of hyperparameters that do not fit, the last ones are left out and
 /// named.
 void print_usual(const Value::List& list, std::vector<std::string> hparams, const Output& output) {
-  const double now =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const double now = seconds_now();
   const std::size_t width = output.width();
   std::string left_out;
   std::string text = usual_table(list, hparams, now).text(width);

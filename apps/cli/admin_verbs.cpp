@@ -1,0 +1,127 @@
+#include "cli/verb_groups.hpp"
+
+#include "cli/argument_checks.hpp"
+
+namespace hpsearch::cli {
+
+void add_store_verbs(VerbBuilder& build) {
+  CLI::App& group = *build.app.add_subcommand("store", "Check, copy and repair the store of a daemon");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  const auto add_verb = [&](const char* name, const char* about,
+                            int (*verb)(const StoreOptions&, const Output&), const char* to) {
+    CLI::App& added = build.add_to(group, name, about,
+                             [&build, verb](const Output& output) { return verb(build.given.store, output); });
+    added.add_option("STORE", build.given.store.store, "State directory of a daemon or a run, or a backup")
+        ->required()
+        ->check(not_empty());
+    if (to != nullptr) {
+      added.add_option("--to", build.given.store.to, to)->required()->check(not_empty());
+    }
+  };
+  add_verb("verify", "Check every event and the tables beside them; changes nothing", store_verify,
+           nullptr);
+  add_verb("backup", "Copy a store, in use or not, and check the copy", store_backup, "File to create");
+  add_verb("restore", "Create a state directory from a backup", store_restore, "State directory to create");
+  add_verb("salvage", "Create a state directory from the undamaged part of a store", store_salvage,
+           "State directory to create");
+  add_verb("export", "Print every event as a line of JSON", store_export, nullptr);
+}
+
+void add_key_verbs(VerbBuilder& build) {
+  CLI::App& group = *build.app.add_subcommand("keys", "Manage the keys of workers that reach a daemon over TCP");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  const auto add_verb = [&](const char* name, const char* about,
+                            int (*verb)(const KeyOptions&, const Output&)) -> CLI::App& {
+    CLI::App& added =
+        build.add_to(group, name, about, [&build, verb](const Output& output) { return verb(build.given.key, output); });
+    added.add_option("STATE_DIR", build.given.key.state_dir, "The daemon's state directory")
+        ->required()
+        ->check(not_empty());
+    return added;
+  };
+  add_verb("list", "List the daemon's own key and the allowed worker keys", keys_list);
+  CLI::App& allow = add_verb("allow", "Allow a worker's key; a running daemon uses it at once", keys_allow);
+  allow.add_option("NAME", build.given.key.name, "Name of the worker")->required();
+  allow.add_option("KEY", build.given.key.key, "Public key, as printed by hpsearch-worker --show-key")
+      ->required();
+  add_verb("deny", "Deny all keys of a worker, or one key", keys_deny)
+      .add_option("NAME_OR_KEY", build.given.key.name, "Name of the worker, or a key")
+      ->required();
+}
+
+void add_token_verbs(VerbBuilder& build) {
+  CLI::App& group = *build.app.add_subcommand("token", "Manage the tokens that a daemon asks for over TCP");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  const auto add_verb = [&](const char* name, const char* about,
+                            int (*verb)(const TokenOptions&, const Output&)) -> CLI::App& {
+    CLI::App& added = build.add_to(group, name, about, [&build, verb](const Output& output) {
+      build.given.token.server = build.given.server;
+      return verb(build.given.token, output);
+    });
+    build.add_server(added);
+    return added;
+  };
+  CLI::App& create = add_verb("create", "Create a token and print it, this once", token_create);
+  create.add_option("--name", build.given.token.name, "What people know it by")->required();
+  create
+      .add_option("--role", build.given.token.role,
+                  "viewer reads; operator also submits and changes experiments and workers; admin\n"
+                  "also manages tokens and makes backups")
+      ->required()
+      ->check(CLI::IsMember({"viewer", "operator", "admin"}));
+  create
+      .add_option("--expires", build.given.token.expires,
+                  "Lifetime, as 30d, 12h or never (an admin's, over the socket)")
+      ->capture_default_str();
+  CLI::App& tokens = build.add_to(group, "list", "List the tokens, without their secrets",
+                            [&build](const Output& output) { return token_list(build.given.server, output); });
+  build.add_server(tokens);
+  add_verb("rotate", "Replace the secret of a token and print the new token", token_rotate)
+      .add_option("ID", build.given.token.id, "As listed by hpsearch token list")
+      ->required();
+  add_verb("revoke", "End a token", token_revoke)
+      .add_option("ID", build.given.token.id, "As listed by hpsearch token list")
+      ->required();
+}
+
+void add_context_verbs(VerbBuilder& build) {
+  CLI::App& group = *build.app.add_subcommand("context", "Remember daemons by name, and which one is used");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  const auto add_verb = [&](const char* name, const char* about,
+                            int (*verb)(const ContextOptions&, const Output&)) -> CLI::App& {
+    CLI::App& added = build.add_to(group, name, about,
+                             [&build, verb](const Output& output) { return verb(build.given.context, output); });
+    added.add_option("NAME", build.given.context.name, "Name of the context")->required();
+    return added;
+  };
+  CLI::App& adding = add_verb("add", "Add a daemon, or change the one of that name", context_add);
+  adding
+      .add_option("ADDRESS", build.given.context.address,
+                  "Where it listens: unix:///PATH, https://HOST:PORT or HOST:PORT")
+      ->required();
+  adding.add_option("--fingerprint", build.given.context.fingerprint,
+                    "SHA-256 of its certificate, as hpsearchd logs it; no other one is accepted");
+  adding.add_option("--token-file", build.given.context.token_file,
+                    "File with the token for it, - for standard input; the token is copied");
+  add_verb("use", "Use this daemon unless --server, HPSEARCH_SERVER or --state-dir names another",
+           context_use);
+  add_verb("remove", "Forget a daemon and its token", context_remove);
+  build.add_to(group, "list", "List the daemons", [](const Output& output) { return context_list(output); });
+}
+
+void add_component_verbs(VerbBuilder& build) {
+  CLI::App& group = *build.app.add_subcommand("component", "Check component files");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  CLI::App& check =
+      build.add_to(group, "check", "Check a component file and print its declarations",
+             [&build](const Output& output) { return component_check(build.given.file.file, output); });
+  check.add_option("FILE", build.given.file.file, "Component file, in YAML or JSON; - reads standard input")
+      ->required();
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hpsearch::cli {
+
+[[nodiscard]] std::string in_quotes(std::string_view text);
+
+/// An integer in decimal digits, whatever zeros it begins with: CLI11 would read 010 as 8 and -1 as 2^64 - 1.
+/// For transform(), since it has to hand on what it read.
+[[nodiscard]] CLI::Validator integer_from(std::uint64_t least, std::uint64_t most = UINT64_MAX);
+
+[[nodiscard]] CLI::Validator not_empty();
+
+/// Seconds: finite, and above 0 or at least 0.
+[[nodiscard]] CLI::Validator seconds_above(bool zero_too);
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/verbs.hpp"
+
+namespace hpsearch::cli {
+
+/// Everything the arguments can say; CLI11 writes into it while it parses.
+struct Arguments {
+  std::string format = "table";
+  ServerOptions server;
+  FileOptions file;
+  RunOptions run;
+  SimulateOptions simulate;
+  ExperimentOptions experiment;
+  std::vector<std::string> words;  ///< Of [EXPERIMENT [TRIAL]].
+  WaitOptions wait;
+  LogsOptions logs;
+  SetOptions set;
+  TrialsOptions trials;
+  CompareOptions compare;
+  CurvesOptions curves;
+  ExportOptions exported;
+  RemoveOptions removed;
+  ExplainOptions explain;
+  CheckpointOptions checkpoint;
+  std::string checkpoint_word;  ///< Where a single one is meant.
+  FilesOptions files;
+  ModelOptions model;
+  StoreOptions store;
+  KeyOptions key;
+  TokenOptions token;
+  ContextOptions context;
+  WorkerOptions worker;
+  bool devices = false;
+  std::optional<std::uint64_t> trial;
+  std::optional<std::string> context_directory;
+  std::optional<std::string> import_to;
+};
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,87 @@
+#include "cli/verb_groups.hpp"
+
+#include <string>
+#include <utility>
+#include "cli/argument_checks.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+void add_set(VerbBuilder& build) {
+  CLI::App& verb = build.add("set", "Change limits of a running experiment", [&build](const Output& output) {
+    build.given.set.server = build.given.server;
+    return set_limits(build.given.set, output);
+  });
+  verb.add_option("EXPERIMENT", build.given.set.experiment, "Its ID or name, or a search of this directory")
+      ->required();
+  verb.add_option(
+          "LIMIT=VALUE", build.given.set.assignments,
+          "max_trials, max_concurrent_trials, max_time, max_slot_hours, target, max_failed_trials,\n"
+          "max_slots, weight, priority, on_duplicate or points_to_evaluate (a JSON list).\n"
+          "none restores the default: no limit for budgets and max_slots, 16 for\n"
+          "max_concurrent_trials (0: one trial per slot)")
+      ->required();
+  build.add_server(verb);
+}
+
+}  // namespace
+
+void add_control_verbs(VerbBuilder& build) {
+  const std::pair<const char*, const char*> verbs[] = {
+      {"pause", "Pause an experiment: trials write checkpoints and release their slots"},
+      {"resume", "Resume a paused experiment"},
+      {"cancel", "End an experiment, or one TRIAL of it; running programs may write checkpoints"},
+      {"kill", "End an experiment at once"},
+  };
+  for (const auto& [name, about] : verbs) {
+    const std::string what = name;
+    const auto action = [&build, what](const Output& output) {
+      return control(what, build.experiment(), build.given.trial, output);
+    };
+    if (what == "cancel") {
+      build.add_experiment_or_trial(build.add(what, about, build.about_either(action)));
+    } else {
+      build.add_experiment(build.add(what, about, action));
+    }
+  }
+  add_set(build);
+  CLI::App& verb = build.add("wait", "Wait until an experiment has ended", [&build](const Output& output) {
+    build.given.wait.experiment = build.experiment();
+    return wait(build.given.wait, output);
+  });
+  build.add_experiment(verb);
+  verb.add_option("--timeout", build.given.wait.timeout_seconds, "Stop waiting after this many seconds")
+      ->check(seconds_above(false));
+}
+
+void add_worker_verbs(VerbBuilder& build) {
+  CLI::App& list = build.add("workers", "List workers and their problems", [&build](const Output& output) {
+    return workers(build.given.server, build.given.devices, output);
+  });
+  list.add_flag("--devices", build.given.devices, "List each GPU with its slots, number, memory and UUID");
+  build.add_server(list);
+  const std::pair<const char*, const char*> verbs[] = {
+      {"quarantine", "Stop leasing trials to a worker; running trials continue"},
+      {"release", "End the quarantine of a worker or its slots"},
+      {"adopt", "Reattach an orphaned attempt to its trial"},
+      {"disown", "Kill an orphaned attempt"},
+  };
+  for (const auto& [name, about] : verbs) {
+    const std::string what = name;
+    CLI::App& verb = build.add(what, about, [&build, what](const Output& output) {
+      build.given.worker.server = build.given.server;
+      return change_worker(what, build.given.worker, output);
+    });
+    verb.add_option("WORKER", build.given.worker.worker,
+                    "Number or name of the worker, as listed by hpsearch workers")
+        ->required();
+    if (what == "quarantine") {
+      verb.add_option("--why", build.given.worker.why, "Reason, shown by hpsearch workers");
+    } else if (what != "release") {
+      verb.add_option("ATTEMPT", build.given.worker.attempt, "EXPERIMENT/TRIAL/ATTEMPT, or all")->required();
+    }
+    build.add_server(verb);
+  }
+}
+
+}  // namespace hpsearch::cli

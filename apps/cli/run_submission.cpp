@@ -1,0 +1,105 @@
+#include "cli/run_submission.hpp"
+
+#include "cli/context_report.hpp"
+#include "cli/context_upload.hpp"
+#include "cli/file_report.hpp"
+#include "cli/program_files.hpp"
+#include "cli/start_check.hpp"
+#include "cli/submission.hpp"
+#include "cli/text.hpp"
+#include "hpsearch/engine/base/text.hpp"
+
+namespace hpsearch::cli {
+
+using engine::Done;
+using engine::Value;
+
+namespace {
+
+/// What makes the program of a context: what trials get of it or, where they run in it, the files that the
+/// entrypoint names.
+Outcome<context::ContextListing> look_at_program(const RunSession& run, const std::string& directory, const Value& tree) {
+  return needs_packed_context(tree)
+             ? look_at_context(directory, run.options.context_limit)
+             : Outcome<context::ContextListing>(named_by_entrypoint(directory, tree));
+}
+
+}  // namespace
+
+Outcome<Done> begin_record(RunSession& run) {
+  if (run.context.empty()) {
+    const auto context = context_directory(std::nullopt, run.options.file);
+    if (!context) {
+      return context.failure();
+    }
+    run.context = *context;
+  }
+  check_start(run.file, {run.context, StartPlace::Machine::this_one, run.options.slots});
+  if (!run.file.problems.empty()) {
+    return usage_failure(run.file.path + " has " + counted(run.file.problems.size(), "problem"));
+  }
+  report_notes(run.file, run.output);
+  const bool packed = needs_packed_context(run.file.tree);
+  const auto listing = look_at_program(run, run.context, run.file.tree);
+  if (!listing && packed) {
+    return listing.failure();
+  }
+  if (packed) {
+    for (const std::string& line : context_report(*listing)) {
+      run.view.say(printable(line), true);
+    }
+  }
+  run.record = RunRecord{};
+  run.record.file = run.file_path().string();
+  run.record.state_directory = run.state.path().string();
+  run.record.context_directory = run.context;
+  run.record.config = run.file.original;
+  if (listing) {
+    auto program = program_files(run.context, listing->files, run.file.tree, run.file_path());
+    if (!program) {
+      return program.failure();
+    }
+    run.record.program = *std::move(program);
+    run.record.program_at = seconds_now();
+  }
+  run.record.seed = run.options.seed;
+  run.record.name = run.options.name;
+  run.record.idempotency_key = fresh_key();
+  run.record.allow_network_filesystem = run.options.allow_network_filesystem;
+  run.resumes = false;
+  return save_run_record(run.state, run.record);
+}
+
+std::optional<Value> program_now(const RunSession& run) {
+  const auto listing = look_at_program(run, run.record.context_directory, run.file.tree);
+  if (!listing) {
+    return std::nullopt;
+  }
+  const auto now = program_files(run.record.context_directory, listing->files, run.file.tree, run.file_path());
+  return now ? std::optional(*now) : std::nullopt;
+}
+
+Outcome<std::string> hand_over_context(const RunSession& run) {
+  if (!needs_packed_context(run.file.tree)) {
+    return std::string();
+  }
+  const auto listing = look_at_context(run.record.context_directory, run.options.context_limit);
+  return listing ? upload_context(run.client(), run.record.context_directory, listing->files)
+                 : Outcome<std::string>(listing.failure());
+}
+
+Outcome<Done> submit(RunSession& run) {
+  const auto digest = hand_over_context(run);
+  if (!digest) {
+    return digest.failure();
+  }
+  const auto submitted = submit_experiment(run.client(), run.file.tree, run.file.stem,
+                                           run.record.context_directory, *digest, run.record.idempotency_key);
+  if (!submitted) {
+    return submitted.failure();
+  }
+  run.record.experiment = *submitted;
+  return save_run_record(run.state, run.record);
+}
+
+}  // namespace hpsearch::cli
