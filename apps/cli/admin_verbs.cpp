@@ -1,6 +1,5 @@
-#include "cli/verb_groups.hpp"
-
 #include "cli/argument_checks.hpp"
+#include "cli/verb_groups.hpp"
 
 namespace hpsearch::cli {
 
@@ -10,8 +9,8 @@ void add_store_verbs(VerbBuilder& build) {
   group.require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* about,
                             int (*verb)(const StoreOptions&, const Output&), const char* to) {
-    CLI::App& added = build.add_to(group, name, about,
-                             [&build, verb](const Output& output) { return verb(build.given.store, output); });
+    CLI::App& added = build.add_to(
+        group, name, about, [&build, verb](const Output& output) { return verb(build.given.store, output); });
     added.add_option("STORE", build.given.store.store, "State directory of a daemon or a run, or a backup")
         ->required()
         ->check(not_empty());
@@ -19,8 +18,7 @@ void add_store_verbs(VerbBuilder& build) {
       added.add_option("--to", build.given.store.to, to)->required()->check(not_empty());
     }
   };
-  add_verb("verify", "Check every event and the tables beside them; changes nothing", store_verify,
-           nullptr);
+  add_verb("verify", "Check every event and the tables beside them; changes nothing", store_verify, nullptr);
   add_verb("backup", "Copy a store, in use or not, and check the copy", store_backup, "File to create");
   add_verb("restore", "Create a state directory from a backup", store_restore, "State directory to create");
   add_verb("salvage", "Create a state directory from the undamaged part of a store", store_salvage,
@@ -29,13 +27,14 @@ void add_store_verbs(VerbBuilder& build) {
 }
 
 void add_key_verbs(VerbBuilder& build) {
-  CLI::App& group = *build.app.add_subcommand("keys", "Manage the keys of workers that reach a daemon over TCP");
+  CLI::App& group =
+      *build.app.add_subcommand("keys", "Manage the keys of workers that reach a daemon over TCP");
   group.set_help_flag("-h,--help", "Print this help");
   group.require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* about,
                             int (*verb)(const KeyOptions&, const Output&)) -> CLI::App& {
-    CLI::App& added =
-        build.add_to(group, name, about, [&build, verb](const Output& output) { return verb(build.given.key, output); });
+    CLI::App& added = build.add_to(
+        group, name, about, [&build, verb](const Output& output) { return verb(build.given.key, output); });
     added.add_option("STATE_DIR", build.given.key.state_dir, "The daemon's state directory")
         ->required()
         ->check(not_empty());
@@ -76,8 +75,9 @@ void add_token_verbs(VerbBuilder& build) {
       .add_option("--expires", build.given.token.expires,
                   "Lifetime, as 30d, 12h or never (an admin's, over the socket)")
       ->capture_default_str();
-  CLI::App& tokens = build.add_to(group, "list", "List the tokens, without their secrets",
-                            [&build](const Output& output) { return token_list(build.given.server, output); });
+  CLI::App& tokens =
+      build.add_to(group, "list", "List the tokens, without their secrets",
+                   [&build](const Output& output) { return token_list(build.given.server, output); });
   build.add_server(tokens);
   add_verb("rotate", "Replace the secret of a token and print the new token", token_rotate)
       .add_option("ID", build.given.token.id, "As listed by hpsearch token list")
@@ -93,8 +93,9 @@ void add_context_verbs(VerbBuilder& build) {
   group.require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* about,
                             int (*verb)(const ContextOptions&, const Output&)) -> CLI::App& {
-    CLI::App& added = build.add_to(group, name, about,
-                             [&build, verb](const Output& output) { return verb(build.given.context, output); });
+    CLI::App& added = build.add_to(group, name, about, [&build, verb](const Output& output) {
+      return verb(build.given.context, output);
+    });
     added.add_option("NAME", build.given.context.name, "Name of the context")->required();
     return added;
   };
@@ -119,7 +120,7 @@ void add_component_verbs(VerbBuilder& build) {
   group.require_subcommand(1);
   CLI::App& check =
       build.add_to(group, "check", "Check a component file and print its declarations",
-             [&build](const Output& output) { return component_check(build.given.file.file, output); });
+                   [&build](const Output& output) { return component_check(build.given.file.file, output); });
   check.add_option("FILE", build.given.file.file, "Component file, in YAML or JSON; - reads standard input")
       ->required();
 }

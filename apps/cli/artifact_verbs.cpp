@@ -1,7 +1,7 @@
-#include "cli/verb_groups.hpp"
-
 #include <string>
+
 #include "cli/argument_checks.hpp"
+#include "cli/verb_groups.hpp"
 
 namespace hpsearch::cli {
 
@@ -29,8 +29,7 @@ void add_checkpoint_verbs(VerbBuilder& build) {
   CLI::App& download = add_verb("download", "Copy a checkpoint and check every file", download_checkpoint);
   download.add_option("CHECKPOINT", build.given.checkpoint_word, "Its ID, or its TRIAL, or EXPERIMENT/TRIAL")
       ->required();
-  download
-      .add_option("--step", given.step, "Step of the checkpoint (default: the best, or else the latest)")
+  download.add_option("--step", given.step, "Step of the checkpoint (default: the best, or else the latest)")
       ->transform(integer_from(0));
   download.add_flag("--latest", given.latest, "Download the latest checkpoint");
   download.add_option("DIR,--to", given.to, "Directory to create")->required()->check(not_empty());
@@ -74,12 +73,12 @@ void add_files_verbs(VerbBuilder& build) {
   add_verb("get", "Copy the files of a trial to a new directory", true);
   add_verb("path", "Print the directory with the files of a trial", false);
   CLI::App& of_best = build.add("model",
-                          "Print where the model of the best trial is: its output channel model, "
-                          "else its checkpoint, else its files",
-                          [&build](const Output& output) {
-                            build.given.model.experiment = build.experiment();
-                            return model(build.given.model, output);
-                          });
+                                "Print where the model of the best trial is: its output channel model, "
+                                "else its checkpoint, else its files",
+                                [&build](const Output& output) {
+                                  build.given.model.experiment = build.experiment();
+                                  return model(build.given.model, output);
+                                });
   build.add_experiment(of_best);
   of_best.add_option("--copy-to", build.given.model.copy_to, "Copy it to this new directory")
       ->check(not_empty());

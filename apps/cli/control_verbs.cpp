@@ -1,8 +1,8 @@
-#include "cli/verb_groups.hpp"
-
 #include <string>
 #include <utility>
+
 #include "cli/argument_checks.hpp"
+#include "cli/verb_groups.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -14,12 +14,11 @@ void add_set(VerbBuilder& build) {
   });
   verb.add_option("EXPERIMENT", build.given.set.experiment, "Its ID or name, or a search of this directory")
       ->required();
-  verb.add_option(
-          "LIMIT=VALUE", build.given.set.assignments,
-          "max_trials, max_concurrent_trials, max_time, max_slot_hours, target, max_failed_trials,\n"
-          "max_slots, weight, priority, on_duplicate or points_to_evaluate (a JSON list).\n"
-          "none restores the default: no limit for budgets and max_slots, 16 for\n"
-          "max_concurrent_trials (0: one trial per slot)")
+  verb.add_option("LIMIT=VALUE", build.given.set.assignments,
+                  "max_trials, max_concurrent_trials, max_time, max_slot_hours, target, max_failed_trials,\n"
+                  "max_slots, weight, priority, on_duplicate or points_to_evaluate (a JSON list).\n"
+                  "none restores the default: no limit for budgets and max_slots, 16 for\n"
+                  "max_concurrent_trials (0: one trial per slot)")
       ->required();
   build.add_server(verb);
 }

@@ -1,7 +1,7 @@
-#include "cli/verb_groups.hpp"
-
 #include <tuple>
+
 #include "cli/argument_checks.hpp"
+#include "cli/verb_groups.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -28,26 +28,26 @@ void add_trials(VerbBuilder& build) {
 
 void add_reading_verbs(VerbBuilder& build) {
   build.add_server(build.add("list", "List experiments",
-                 [&build](const Output& output) { return list(build.given.server, output); }));
+                             [&build](const Output& output) { return list(build.given.server, output); }));
   const auto about_one = [&build](int (*verb)(const ExperimentOptions&, const Output&)) {
     return [&build, verb](const Output& output) { return verb(build.experiment(), output); };
   };
   build.add_experiment_or_trial(
       build.add("show",
-          "Show one experiment, or a trial of it: its attempts, their exits, and the end of the last\n"
-          "failed attempt's log",
-          build.about_either([&build](const Output& output) {
-            return show(ShowOptions{build.experiment(), build.given.trial}, output);
-          })));
+                "Show one experiment, or a trial of it: its attempts, their exits, and the end of the last\n"
+                "failed attempt's log",
+                build.about_either([&build](const Output& output) {
+                  return show(ShowOptions{build.experiment(), build.given.trial}, output);
+                })));
   add_trials(build);
   build.add_experiment(build.add("best", "Show the best trial", about_one(best)));
   build.add_experiment(build.add("config", "Print the experiment with all defaults", about_one(config)));
 
-  CLI::App& why =
-      build.add("explain", "Show every decision about a trial, with its numbers", [&build](const Output& output) {
-        build.given.explain.server = build.given.server;
-        return explain(build.given.explain, output);
-      });
+  CLI::App& why = build.add("explain", "Show every decision about a trial, with its numbers",
+                            [&build](const Output& output) {
+                              build.given.explain.server = build.given.server;
+                              return explain(build.given.explain, output);
+                            });
   build.add_trial(why, build.given.explain.which);
 
   CLI::App& verb = build.add("logs", "Print the log of a trial", [&build](const Output& output) {
@@ -56,12 +56,14 @@ void add_reading_verbs(VerbBuilder& build) {
   });
   build.add_trial(verb, build.given.logs.which);
   verb.add_flag("-f,--follow", build.given.logs.follow, "Continue printing until the trial has ended");
-  verb.add_flag("--stderr", build.given.logs.standard_error, "Print standard error instead of standard output");
+  verb.add_flag("--stderr", build.given.logs.standard_error,
+                "Print standard error instead of standard output");
   verb.add_option("--attempt", build.given.logs.attempt, "Attempt of the trial, from 1 (default: the last)")
       ->transform(integer_from(1));
   verb.add_option("--rank", build.given.logs.rank, "Process of the trial, by its RANK (default: 0)")
       ->transform(integer_from(0));
-  verb.add_option("-n,--tail", build.given.logs.tail, "Print only the last lines")->transform(integer_from(0));
+  verb.add_option("-n,--tail", build.given.logs.tail, "Print only the last lines")
+      ->transform(integer_from(0));
   CLI::Option* grep = verb.add_option("--grep", build.given.logs.grep,
                                       "Print only lines that match this regular expression (RE2)");
   verb.add_flag("--raw", build.given.logs.raw,
@@ -71,21 +73,21 @@ void add_reading_verbs(VerbBuilder& build) {
 
 void add_comparing_verbs(VerbBuilder& build) {
   CLI::App& comparing = build.add("compare", "Compare experiments: best, history, savings, what differs",
-                            [&build](const Output& output) {
-                              build.given.compare.server = build.given.server;
-                              return compare(build.given.compare, output);
-                            });
+                                  [&build](const Output& output) {
+                                    build.given.compare.server = build.given.server;
+                                    return compare(build.given.compare, output);
+                                  });
   comparing.add_option("EXPERIMENTS", build.given.compare.which, "Two or more, as for the other commands")
       ->required()
       ->expected(2, 8);
   build.add_server(comparing);
   CurvesOptions& drawn = build.given.curves;
   CLI::App& curve = build.add("curves", "Show how trials learned: a plot, a table or CSV",
-                        build.about_either([&build](const Output& output) {
-                          build.given.curves.experiment = build.experiment();
-                          build.given.curves.trial = build.given.trial;
-                          return curves(build.given.curves, output);
-                        }));
+                              build.about_either([&build](const Output& output) {
+                                build.given.curves.experiment = build.experiment();
+                                build.given.curves.trial = build.given.trial;
+                                return curves(build.given.curves, output);
+                              }));
   build.add_experiment_or_trial(curve);
   curve.add_option("--top", drawn.top, "Draw the best N trials (default: 5)")->transform(integer_from(1));
   curve.add_option("--metric", drawn.metric, "Another metric than the searcher's");
@@ -93,10 +95,10 @@ void add_comparing_verbs(VerbBuilder& build) {
       ->check(CLI::IsMember({"plot", "table", "csv"}));
   ExportOptions& written = build.given.exported;
   CLI::App& exporting = build.add("export", "Print all trials or all their metrics, for other programs",
-                            [&build](const Output& output) {
-                              build.given.exported.experiment = build.experiment();
-                              return export_data(build.given.exported, output);
-                            });
+                                  [&build](const Output& output) {
+                                    build.given.exported.experiment = build.experiment();
+                                    return export_data(build.given.exported, output);
+                                  });
   build.add_experiment(exporting);
   exporting.add_option("--what", written.what, "trials or metrics (default: trials)")
       ->check(CLI::IsMember({"trials", "metrics"}));
@@ -108,8 +110,9 @@ void add_comparing_verbs(VerbBuilder& build) {
       {"archive", "Move a search of this directory where hpsearch list does not show it", archive_search},
   };
   for (const auto& [name, about, verb] : removals) {
-    CLI::App& added = build.add(
-        name, about, [&build, verb = verb](const Output& output) { return verb(build.given.removed, output); });
+    CLI::App& added = build.add(name, about, [&build, verb = verb](const Output& output) {
+      return verb(build.given.removed, output);
+    });
     added.add_option("SEARCH", build.given.removed.search, "As hpsearch list shows it")->required();
     added.add_flag("--yes", build.given.removed.yes, "Do it; else only print what would go");
   }

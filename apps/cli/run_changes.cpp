@@ -58,7 +58,8 @@ std::string changes(const RunSession& run) {
   std::vector<std::string> out = differences(run.record.config, run.file.original);
   std::error_code ignored;
   if (!is_search_of(run.record, run.file_path(), run.state.path()) &&
-      (run.record.file == "-" || run.options.file == "-" || std::filesystem::exists(run.record.file, ignored))) {
+      (run.record.file == "-" || run.options.file == "-" ||
+       std::filesystem::exists(run.record.file, ignored))) {
     out.push_back("the experiment file: " + run.record.file + " -> " + run.file_path().string());
   }
   if (run.options.seed && run.options.seed != run.record.seed) {
@@ -147,8 +148,8 @@ Outcome<Done> match_program(RunSession& run, bool limits_change) {
     return answer.failure();
   }
   run.view.say(edited + (packed ? ": trials that have not reported anything yet run the new program"
-                             : ": trials that run from now on run the new program"),
-            true);
+                                : ": trials that run from now on run the new program"),
+               true);
   run.record.program = *now;
   run.record.program_at = seconds_now();
   return save_run_record(run.state, run.record);

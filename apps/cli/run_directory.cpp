@@ -1,7 +1,6 @@
 #include "cli/run_directory.hpp"
 
 #include "cli/search_places.hpp"
-
 #include "daemon/store/owner_record.hpp"
 #include "hpsearch/places/file_system_kind.hpp"
 #include "hpsearch/places/state_place.hpp"
@@ -83,7 +82,8 @@ Outcome<Done> take_state_directory(RunSession& run) {
     return opened.failure();
   }
   std::error_code ignored;
-  if (run.options.fresh && (std::filesystem::exists(run.state.run_file(), ignored) || run.state.has_store())) {
+  if (run.options.fresh &&
+      (std::filesystem::exists(run.state.run_file(), ignored) || run.state.has_store())) {
     if (const auto free = PrivateCluster::await_free(run.state, run.say(), run.hurry()); !free) {
       return free.failure();
     }

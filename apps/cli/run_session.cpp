@@ -18,6 +18,8 @@ std::filesystem::path RunSession::file_path() const {
                              : std::filesystem::absolute(options.file, ignored).lexically_normal();
 }
 
-std::string RunSession::afresh() const { return same_command(options.command) + " --fresh"; }
+std::string RunSession::afresh() const {
+  return same_command(options.command) + " --fresh";
+}
 
 }  // namespace hpsearch::cli

@@ -18,10 +18,10 @@ namespace {
 
 /// What makes the program of a context: what trials get of it or, where they run in it, the files that the
 /// entrypoint names.
-Outcome<context::ContextListing> look_at_program(const RunSession& run, const std::string& directory, const Value& tree) {
-  return needs_packed_context(tree)
-             ? look_at_context(directory, run.options.context_limit)
-             : Outcome<context::ContextListing>(named_by_entrypoint(directory, tree));
+Outcome<context::ContextListing> look_at_program(const RunSession& run, const std::string& directory,
+                                                 const Value& tree) {
+  return needs_packed_context(tree) ? look_at_context(directory, run.options.context_limit)
+                                    : Outcome<context::ContextListing>(named_by_entrypoint(directory, tree));
 }
 
 }  // namespace
@@ -75,7 +75,8 @@ std::optional<Value> program_now(const RunSession& run) {
   if (!listing) {
     return std::nullopt;
   }
-  const auto now = program_files(run.record.context_directory, listing->files, run.file.tree, run.file_path());
+  const auto now =
+      program_files(run.record.context_directory, listing->files, run.file.tree, run.file_path());
   return now ? std::optional(*now) : std::nullopt;
 }
 

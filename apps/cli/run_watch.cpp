@@ -38,7 +38,8 @@ RunWatch::RunWatch(RunSession& run, Value detail, const std::string& cluster)
     : run_(run),
       detail_(std::move(detail)),
       story_(text_at(detail_, "unit"), text_at(detail_, "metric")),
-      kept_(run.state, cluster, *run.record.experiment) {}
+      kept_(run.state, cluster, *run.record.experiment) {
+}
 
 Outcome<RunWatch> RunWatch::begin(RunSession& run) {
   auto detail = run.client().get(experiment_target(*run.record.experiment));
@@ -58,15 +59,16 @@ Outcome<Done> RunWatch::take_events(bool tell) {
   while (true) {
     const std::uint64_t before = last_lsn_;
     const auto page = run_.client().get("/api/v1/events?after=" + std::to_string(before) +
-                                   "&limit=" + std::to_string(events_per_page) +
-                                   "&experiment=" + std::to_string(*run_.record.experiment));
+                                        "&limit=" + std::to_string(events_per_page) +
+                                        "&experiment=" + std::to_string(*run_.record.experiment));
     if (!page) {
       return page.failure();
     }
     for (const Value& event : list_at(*page, "events")) {
       const auto line = event_line(story_, event);
       if (tell && !line.text.empty()) {
-        run_.view.say(line.trouble ? run_.output.paint(Output::Color::yellow, line.text) : line.text, line.trouble);
+        run_.view.say(line.trouble ? run_.output.paint(Output::Color::yellow, line.text) : line.text,
+                      line.trouble);
       }
       if (tell && line.trouble) {
         print_first_failure(event);
@@ -132,7 +134,7 @@ void RunWatch::print_notes() {
     if (notes_told_.insert(text_at(note, "about")).second) {
       run_.view.say(
           run_.output.paint(Output::Color::yellow, "note: trial " + std::to_string(count_at(note, "trial")) +
-                                                   ": " + printable(text_at(note, "text"))),
+                                                       ": " + printable(text_at(note, "text"))),
           /*important=*/true);
     }
   }
@@ -230,7 +232,8 @@ bool RunWatch::pause_is_over() {
     pause_asked_ = true;
   }
   if (!paused_) {
-    const auto answer = run_.client().post(experiment_target(*run_.record.experiment, "/pause"), Value::Map{});
+    const auto answer =
+        run_.client().post(experiment_target(*run_.record.experiment, "/pause"), Value::Map{});
     paused_ = static_cast<bool>(answer);
     return false;  // A look that is newer than the pause decides.
   }
@@ -257,8 +260,8 @@ Outcome<Done> RunWatch::print_summary() {
   SummaryInput input;
   input.detail = detail_;
   const auto told =
-      each_trial([this](const std::string& target) { return run_.client().get(target); }, *run_.record.experiment,
-                 {}, [&input](const Value& trial) { input.take(trial); });
+      each_trial([this](const std::string& target) { return run_.client().get(target); },
+                 *run_.record.experiment, {}, [&input](const Value& trial) { input.take(trial); });
   if (!told) {
     return told.failure();
   }

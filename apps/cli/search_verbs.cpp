@@ -1,18 +1,18 @@
-#include "cli/verb_groups.hpp"
-
 #include "cli/argument_checks.hpp"
+#include "cli/verb_groups.hpp"
 
 namespace hpsearch::cli {
 
 void add_run(VerbBuilder& build) {
-  CLI::App& verb = build.add("run", "Run or continue a search on this machine", [&build](const Output& output) {
-    RunOptions& options = build.given.run;
-    options.file = build.given.file.file;
-    options.seed = build.given.file.seed;
-    options.name = build.given.file.name;
-    options.context_directory = build.given.context_directory;
-    return run(options, output);
-  });
+  CLI::App& verb =
+      build.add("run", "Run or continue a search on this machine", [&build](const Output& output) {
+        RunOptions& options = build.given.run;
+        options.file = build.given.file.file;
+        options.seed = build.given.file.seed;
+        options.name = build.given.file.name;
+        options.context_directory = build.given.context_directory;
+        return run(options, output);
+      });
   build.add_file(verb);
   build.add_context(verb);
   verb.add_option(
@@ -28,37 +28,36 @@ void add_run(VerbBuilder& build) {
       ->excludes(fresh);
   verb.add_flag("--allow-network-filesystem", build.given.run.allow_network_filesystem,
                 "Accept a state directory on SMB, 9P, FUSE and similar, if the file system passes a test");
-  verb.add_flag(
-      "--take-over", build.given.run.take_over,
-      "Continue although another host used the state directory in the last 5 minutes; only if that "
-      "host is gone");
+  verb.add_flag("--take-over", build.given.run.take_over,
+                "Continue although another host used the state directory in the last 5 minutes; only if that "
+                "host is gone");
 }
 
 void add_file_verbs(VerbBuilder& build) {
   CLI::App& checking = build.add("validate", "Check an experiment file", [&build](const Output& output) {
     return validate(build.given.file, build.given.server, output);
   });
-  CLI::App& estimating =
-      build.add("preview", "Estimate the trials and the training of a search",
-          [&build](const Output& output) { return preview(build.given.file, build.given.server, output); });
+  CLI::App& estimating = build.add(
+      "preview", "Estimate the trials and the training of a search",
+      [&build](const Output& output) { return preview(build.given.file, build.given.server, output); });
   for (CLI::App* verb : {&checking, &estimating}) {
     build.add_file(*verb);
     build.add_server(*verb);
   }
   CLI::App& importing =
       build.add("import", "Turn a W&B sweep, a Katib experiment or an NNI space into an experiment file",
-          [&build](const Output& output) {
-            return import_file(ImportOptions{build.given.file.file, build.given.import_to}, output);
-          });
+                [&build](const Output& output) {
+                  return import_file(ImportOptions{build.given.file.file, build.given.import_to}, output);
+                });
   importing.add_option("FILE", build.given.file.file, "File of the other product; - reads standard input")
       ->required()
       ->check(not_empty());
   importing.add_option("--to", build.given.import_to, "File to make (default: standard output)")
       ->check(not_empty());
   CLI::App& verb = build.add("submit", "Submit an experiment to a daemon", [&build](const Output& output) {
-    return submit(
-        SubmitOptions{build.given.file, build.given.context_directory, build.given.server, build.given.run.context_limit},
-        output);
+    return submit(SubmitOptions{build.given.file, build.given.context_directory, build.given.server,
+                                build.given.run.context_limit},
+                  output);
   });
   build.add_file(verb);
   build.add_context(verb);
@@ -67,12 +66,13 @@ void add_file_verbs(VerbBuilder& build) {
 
 void add_simulate(VerbBuilder& build) {
   SimulateOptions& options = build.given.simulate;
-  CLI::App& verb = build.add("simulate", "Run a search on recorded or synthetic curves, under a virtual clock",
-                       [&build](const Output& output) {
-                         build.given.simulate.file = build.given.file;
-                         build.given.simulate.server = build.given.server;
-                         return simulate(build.given.simulate, output);
-                       });
+  CLI::App& verb =
+      build.add("simulate", "Run a search on recorded or synthetic curves, under a virtual clock",
+                [&build](const Output& output) {
+                  build.given.simulate.file = build.given.file;
+                  build.given.simulate.server = build.given.server;
+                  return simulate(build.given.simulate, output);
+                });
   build.add_file(verb);
   CLI::Option* metric =
       verb.add_option("--metric", options.expression,

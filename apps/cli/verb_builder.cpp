@@ -16,7 +16,8 @@ CLI::App& VerbBuilder::add(const std::string& name, const std::string& about, Ac
   return add_to(app, name, about, std::move(does));
 }
 
-CLI::App& VerbBuilder::add_to(CLI::App& group, const std::string& name, const std::string& about, Action does) {
+CLI::App& VerbBuilder::add_to(CLI::App& group, const std::string& name, const std::string& about,
+                              Action does) {
   CLI::App& verb = *group.add_subcommand(name, about);
   verb.set_help_flag("-h,--help", "Print this help");
   add_output(verb);

@@ -18,9 +18,11 @@
 #include <thread>
 #include <vector>
 
+#include "adversarial.hpp"
 #include "bootstrap.hpp"
 #include "methods.hpp"
 #include "race.hpp"
+#include "recorded.hpp"
 #include "tasks.hpp"
 
 namespace hpsearch::quality {
@@ -29,14 +31,18 @@ namespace {
 constexpr int skipped = 77;  // CTest's SKIP_RETURN_CODE.
 
 constexpr std::string_view usage =
-    "usage: quality_bench [--lcbench | --synthetic] [--data DIR] [--workers W] [--instances A,B]\n"
-    "                     [--seeds N] [--first-seed N] [--methods A,B] [--budgets 10,30,100]\n"
+    "usage: quality_bench [--lcbench | --synthetic | --adversarial | --recorded DIR] [--data DIR] \n"
+    "                     [--workers W] [--instances A,B] [--seeds N] [--first-seed N] [--methods A,B] "
+    "[--budgets 10,30,100]\n"
     "                     [--threads T] [--csv FILE] [--summary FILE] [--check]\n"
     "\n"
     "  --data DIR     where the LCBench surrogate lies (or HPSEARCH_LCBENCH_DIR); without it, synthetic "
     "curves\n"
     "  --lcbench      insist on the surrogate: without its data end with status 77\n"
     "  --synthetic    synthetic curves although there is data\n"
+    "  --adversarial  formulas that punish a searcher that trusts what it has learnt\n"
+    "  --recorded DIR tables that bench/quality/record_curves.py made: real networks\n"
+    "  --instances    tasks by name; of the surrogate any of its data sets (its ten development instances)\n"
     "  --seeds N      so many seeds (10), from --first-seed N (1) on\n"
     "  --budgets LIST full trainings of work, ascending (10,30,100)\n"
     "  --csv FILE     every run; --summary FILE: means and intervals\n"
@@ -46,6 +52,8 @@ struct Options {
   std::string data;
   bool lcbench = false;
   bool synthetic = false;
+  bool adversarial = false;
+  std::string recorded;
   std::uint64_t workers = 8;
   std::vector<std::string> instances;
   std::uint64_t seeds = 10;
@@ -111,6 +119,10 @@ Options read_arguments(int argc, char** argv) {
       options.lcbench = true;
     } else if (word == "--synthetic") {
       options.synthetic = true;
+    } else if (word == "--adversarial") {
+      options.adversarial = true;
+    } else if (word == "--recorded") {
+      options.recorded = value();
     } else if (word == "--check") {
       options.check = true;
     } else if (word == "--data") {
@@ -340,32 +352,50 @@ bool beats_random(const std::vector<Run>& runs, const std::vector<Method>& metho
   return all;
 }
 
+/// What is searched on, and one line about it.
+struct Ground {
+  std::vector<Task> tasks;
+  std::string about;
+};
+
+Ground ground_of(engine::Result<std::vector<Task>> tasks, std::string about) {
+  if (!tasks) {
+    refuse(tasks.error().message);
+  }
+  return {std::move(*tasks), std::move(about)};
+}
+
+Ground ground(const Options& options) {
+  if (!options.recorded.empty()) {
+    return ground_of(recorded_tasks(options.recorded), "recorded curves of small networks");
+  }
+  if (options.adversarial) {
+    return {adversarial_tasks(), "adversarial formulas"};
+  }
+  if (!options.synthetic && !options.data.empty()) {
+    const std::vector<std::string>& ids =
+        options.instances.empty() ? development_instances() : options.instances;
+    return ground_of(
+        lcbench_tasks(options.data, ids),
+        "LCBench surrogate; no grid: two points for each of 7 hyperparameters are 128 full trainings");
+  }
+  return {
+      synthetic_tasks(),
+      std::string("synthetic curves") +
+          (options.synthetic ? "" : ": no data of the LCBench surrogate (--data or HPSEARCH_LCBENCH_DIR)")};
+}
+
 int run(const Options& options) {
-  const bool lcbench = !options.synthetic && !options.data.empty();
-  if (options.lcbench && !lcbench) {
+  if (options.lcbench && (options.synthetic || options.data.empty())) {
     std::printf(
         "skipped: no data of the LCBench surrogate; name its directory with --data or "
         "HPSEARCH_LCBENCH_DIR\n");
     return skipped;
   }
-  std::vector<Task> all = synthetic_tasks();
-  if (lcbench) {
-    auto tasks = lcbench_tasks(options.data);
-    if (!tasks) {
-      refuse(tasks.error().message);
-    }
-    all = std::move(*tasks);
-  }
-  const std::vector<Task> tasks = chosen(all, options.instances, "--instances");
+  const Ground all = ground(options);
+  const std::vector<Task> tasks = chosen(all.tasks, options.instances, "--instances");
   const std::vector<Method> methods = chosen(all_methods(), options.methods, "--methods");
-  if (lcbench) {
-    std::printf(
-        "LCBench surrogate; no grid: two points for each of 7 hyperparameters are 128 full trainings\n");
-  } else {
-    std::printf(
-        "synthetic curves%s\n",
-        options.synthetic ? "" : ": no data of the LCBench surrogate (--data or HPSEARCH_LCBENCH_DIR)");
-  }
+  std::printf("%s\n", all.about.c_str());
   const std::uint64_t last_seed = options.first_seed + options.seeds - 1;
   std::printf("%zu tasks, seeds %llu to %llu, %llu workers\n\n", tasks.size(),
               static_cast<unsigned long long>(options.first_seed), static_cast<unsigned long long>(last_seed),

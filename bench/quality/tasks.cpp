@@ -66,7 +66,7 @@ const std::vector<std::string>& development_instances() {
   return ids;
 }
 
-Result<std::vector<Task>> lcbench_tasks(const std::string& directory) {
+Result<std::vector<Task>> lcbench_tasks(const std::string& directory, const std::vector<std::string>& ids) {
   const Result<std::string> manifest = read_file(directory + "/lcbench_manifest.json");
   if (!manifest) {
     return manifest.error();
@@ -81,10 +81,10 @@ Result<std::vector<Task>> lcbench_tasks(const std::string& directory) {
   }
   const auto model = std::make_shared<const LcBench>(std::move(*read));
   std::vector<Task> tasks;
-  for (const std::string& id : development_instances()) {
+  for (const std::string& id : ids) {
     const auto place = model->find(id);
     if (!place) {
-      return Error{engine::Errc::corrupt, "the surrogate has no instance " + id};
+      return Error{engine::Errc::not_found, "the surrogate has no instance " + id};
     }
     const LcBench::Instance& instance = model->instances()[*place];
     Task task;

@@ -24,8 +24,9 @@ struct Task {
   std::function<std::unique_ptr<engine::sim::Curves>(std::uint64_t seed)> curves;
 };
 
-/// The development instances of the LCBench surrogate, its files being in `directory`.
-[[nodiscard]] engine::Result<std::vector<Task>> lcbench_tasks(const std::string& directory);
+/// Instances of the LCBench surrogate, its files being in `directory`: those with these ids.
+[[nodiscard]] engine::Result<std::vector<Task>> lcbench_tasks(const std::string& directory,
+                                                              const std::vector<std::string>& ids);
 
 /// Ids of the ten instances that figures are given for.
 [[nodiscard]] const std::vector<std::string>& development_instances();

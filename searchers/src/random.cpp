@@ -17,9 +17,9 @@ using engine::ExperimentConfig;
 
 namespace {
 
-constexpr std::array<std::string_view, 7> fields = {"anneal", "max_concurrent_trials", "max_trials",
-                                                    "model",  "on_duplicate",          "points_to_evaluate",
-                                                    "sampler"};
+constexpr std::array<std::string_view, 8> fields = {
+    "anneal",       "max_concurrent_trials", "max_trials", "model",
+    "on_duplicate", "points_to_evaluate",    "sampler",    "tpe"};
 constexpr std::array<std::string_view, 1> required = {"max_trials"};
 
 std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {

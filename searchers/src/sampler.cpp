@@ -6,6 +6,7 @@
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/searchers/anneal.hpp"
 #include "hpsearch/searchers/model.hpp"
+#include "hpsearch/searchers/tpe.hpp"
 
 namespace hpsearch::searchers {
 
@@ -17,9 +18,10 @@ struct Entry {
 };
 
 // One entry for each sampler; its name and fields are declared in the engine's table of fields.
-constexpr std::array<Entry, 2> samplers = {{
+constexpr std::array<Entry, 3> samplers = {{
     {engine::SamplerName::anneal, make_anneal_sampler},
     {engine::SamplerName::model, make_model_sampler},
+    {engine::SamplerName::tpe, make_tpe_sampler},
 }};
 
 }  // namespace

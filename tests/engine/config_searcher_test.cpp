@@ -115,7 +115,7 @@ TEST(SearcherSection, RefusesParametersOfASamplerThatAreWrong) {
             "searcher.anneal.avg_best_idx: is 0 (a number above 0)\n"
             "searcher.anneal.shrink: is not a known field (one of avg_best_idx or shrink_coef)\n"
             "searcher.anneal.shrink_coef: is \"x\" (a number above 0)\n"
-            "searcher.sampler: is \"annea\" (did you mean `anneal`? random, anneal or model)\n");
+            "searcher.sampler: is \"annea\" (did you mean `anneal`? random, anneal, model or tpe)\n");
   EXPECT_EQ(problems_of(with(small_experiment(), "searcher.anneal", 3)), "searcher.anneal: is 3 (a map)\n");
   EXPECT_EQ(lines(read_config(with(small_experiment(), "searcher.anneal.shrink_coef", 0.5)).notes),
             "searcher.anneal: has no effect: sampler is not anneal\n");
@@ -141,6 +141,25 @@ TEST(SearcherSection, TakesASearcherByTheNameThatOthersGiveIt) {
             "searcher.name: read as `random` with `sampler: anneal`\n"
             "searcher.num_samples: read as `searcher.max_trials`\n"
             "searcher.shrink_coef: read as `searcher.anneal.shrink_coef`\n");
+  const ParsedConfig tpe = read_config(with(small_experiment(), "searcher",
+                                            Value::Map{{"name", "tpe_search"},
+                                                       {"metric", "loss"},
+                                                       {"max_length", 10},
+                                                       {"num_samples", 20},
+                                                       {"gamma", 0.2},
+                                                       {"n_initial_points", 20},
+                                                       {"seed", 1}}));
+  ASSERT_TRUE(tpe.config) << lines(tpe.problems);
+  EXPECT_EQ(tpe.config->searcher.name, "random");
+  EXPECT_EQ(tpe.config->searcher.sampler, SamplerName::tpe);
+  EXPECT_EQ(tpe.config->searcher.max_trials, 20U);
+  EXPECT_EQ(tpe.config->searcher.tpe, (TpeConfig{20, 0.2, 64}));
+  EXPECT_EQ(lines(tpe.notes),
+            "searcher.gamma: read as `searcher.tpe.gamma`\n"
+            "searcher.n_initial_points: read as `searcher.tpe.initial_results`\n"
+            "searcher.name: read as `random` with `sampler: tpe`\n"
+            "searcher.num_samples: read as `searcher.max_trials`\n"
+            "searcher.seed: has no effect here\n");
   EXPECT_EQ(problems_of(with(tree, "searcher.max_trials", 5)),
             "searcher.num_samples: stands beside searcher.max_trials (one of them)\n");
   EXPECT_EQ(problems_of(with(tree, "searcher.anneal", 3)), "searcher.anneal: is 3 (a map)\n");

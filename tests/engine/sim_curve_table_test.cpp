@@ -42,6 +42,38 @@ TEST(CurveTable, FindsItsColumnsByTheirNamesAndIgnoresOthers) {
   EXPECT_TRUE(std::isnan(curves->metric(of(3), Units{20})));
 }
 
+TEST(CurveTable, FindsACurveByItsConfiguration) {
+  const auto curves = table(
+      "hparams.lr,length,hparams.net.act,metric\n0.10,1,relu,0.5\n0.10,2,relu,0.4\n1e-1,1,tanh,0.3\n"
+      "3,1,relu,0.2\n");
+  const auto metric_of = [&](Value lr, const char* activation, std::uint64_t length) {
+    const Value hparams =
+        Value::Map{{"lr", std::move(lr)}, {"net", Value::Map{{"act", activation}}}, {"b", 1}};
+    const Training training{TrialNumber(7), hparams, 0};
+    return curves->covers(training) ? curves->metric(training, Units{length}) : -1;
+  };
+  EXPECT_DOUBLE_EQ(metric_of(0.1, "relu", 1), 0.5);
+  EXPECT_DOUBLE_EQ(metric_of(0.1, "relu", 2), 0.4);
+  EXPECT_DOUBLE_EQ(metric_of(0.1, "tanh", 1), 0.3);
+  EXPECT_DOUBLE_EQ(metric_of(3, "relu", 1), 0.2) << "an integer is the number that it is";
+  EXPECT_DOUBLE_EQ(metric_of(3, "tanh", 1), -1);
+  const Value strange = Value::Map{{"lr", 7}};
+  const auto covered = curves->covers(Training{TrialNumber(7), strange, 0});
+  ASSERT_FALSE(covered);
+  EXPECT_EQ(covered.error().message,
+            "trial 7 has no curve: the table has 3 configurations, and not {\"lr\":7}");
+}
+
+TEST(CurveTable, WantsTrialsOrHyperparametersToTellCurvesApart) {
+  EXPECT_EQ(problem_of("length,metric\n1,0.5\n"),
+            "line 1: the header has no column \"trial\", and none of a hyperparameter such as "
+            "\"hparams.lr\": one or the other says whose curve it is");
+  const auto in_turn = CurveTable::parse("hparams.lr,length,metric\n1,1,0.5\n", CurveTable::Missing::cycle);
+  ASSERT_FALSE(in_turn);
+  EXPECT_EQ(in_turn.error().message,
+            "its curves belong to configurations, so trials cannot take them in turn");
+}
+
 TEST(CurveTable, TakesACommaBetweenQuotesForALetter) {
   const auto curves = table(
       "trial,units,\"metric\",length\n0,\"[64,32]\",0.5,10\n0, \"say \"\"a,b\"\"\" "

@@ -63,6 +63,13 @@ inline constexpr std::tuple model_fields{
     Field{"candidates", &ModelConfig::candidates, kind::Integer{50, 10000}, "draws that a proposal compares"},
 };
 
+inline constexpr std::tuple tpe_fields{
+    Field{"initial_results", &TpeConfig::initial_results, kind::Integer{2, 1000},
+          "results before it chooses"},
+    Field{"gamma", &TpeConfig::gamma, kind::Share{0.99}, "share of the results that are good"},
+    Field{"candidates", &TpeConfig::candidates, kind::Integer{1, 10000}, "draws that a sample compares"},
+};
+
 /// For the searchers that list them (SearcherKind::fields).
 inline constexpr std::tuple fields_of_some_searchers{
     Field{"max_trials", &SearcherConfig::max_trials, kind::Integer{1, most_integer, true}, "number of trials",
@@ -83,14 +90,17 @@ inline constexpr std::tuple fields_of_some_searchers{
           kind::OneOf<OnDuplicate, 2>{{{{"allow", OnDuplicate::allow}, {"reject", OnDuplicate::reject}}}},
           "whether a configuration may run again; with `reject`, no point may be listed twice"},
     Field{"sampler", &SearcherConfig::sampler,
-          kind::OneOf<SamplerName, 3>{{{{"random", SamplerName::random},
+          kind::OneOf<SamplerName, 4>{{{{"random", SamplerName::random},
                                         {"anneal", SamplerName::anneal},
-                                        {"model", SamplerName::model}}}},
+                                        {"model", SamplerName::model},
+                                        {"tpe", SamplerName::tpe}}}},
           "how configurations are [chosen](searchers/README.md#samplers)"},
     Field{"anneal", &SearcherConfig::anneal, kind::Group<AnnealConfig, anneal_fields>{},
           "parameters of [`sampler: anneal`](searchers/anneal.md)"},
     Field{"model", &SearcherConfig::model, kind::Group<ModelConfig, model_fields>{},
           "parameters of [`sampler: model`](searchers/model.md)"},
+    Field{"tpe", &SearcherConfig::tpe, kind::Group<TpeConfig, tpe_fields>{},
+          "parameters of [`sampler: tpe`](searchers/tpe.md)"},
 };
 
 inline constexpr std::tuple resources_fields{

@@ -41,14 +41,22 @@ constexpr std::array<ForeignField, 6> bayes_opt_search_fields = {{
     {"n_initial_points", "model", "initial_results"},
 }};
 
+constexpr std::array<ForeignField, 4> tpe_search_fields = {{
+    {"num_samples", "", "max_trials"},
+    {"gamma", "tpe", "gamma"},
+    {"n_initial_points", "tpe", "initial_results"},
+    {"seed", "", ""},
+}};
+
 // One line for each name.
-constexpr std::array<ForeignSearcher, 6> foreign_searchers = {{
+constexpr std::array<ForeignSearcher, 7> foreign_searchers = {{
     {"anneal_search", "random", "anneal", anneal_search_fields},
     {"bayes", "random", "model", {}},
     {"bayes_opt_search", "random", "model", bayes_opt_search_fields},
     {"bohb", "adaptive_asha", "model", {}},
     {"mobster", "async_halving", "model", {}},
     {"model_asha", "async_halving", "model", {}},
+    {"tpe_search", "random", "tpe", tpe_search_fields},
 }};
 
 std::string place_of(const ForeignField& field) {

@@ -148,6 +148,9 @@ void note_fields_without_effect(Section& section, const SearcherConfig& searcher
   if (searcher.sampler != SamplerName::model && searcher.model != ModelConfig()) {
     section.note("model", "has no effect: sampler is not model");
   }
+  if (searcher.sampler != SamplerName::tpe && searcher.tpe != TpeConfig()) {
+    section.note("tpe", "has no effect: sampler is not tpe");
+  }
   if (searcher.bracket_rungs.empty()) {
     return;
   }

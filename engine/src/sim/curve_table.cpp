@@ -7,6 +7,9 @@
 #include <string>
 #include <tuple>
 
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/base/value.hpp"
+
 namespace hpsearch::engine::sim {
 namespace {
 
@@ -78,8 +81,9 @@ struct Columns {
   std::size_t length = none;
   std::size_t metric = none;
   std::size_t seconds = none;
-  std::size_t most = 0;   // Of these.
-  std::size_t count = 0;  // With all others.
+  std::vector<std::pair<std::string, std::size_t>> hparams;  // Names and places, where there is no trial.
+  std::size_t most = 0;                                      // Of these.
+  std::size_t count = 0;                                     // With all others.
 };
 
 Result<Columns> columns_of(std::size_t line, const std::vector<std::string>& titles) {
@@ -99,12 +103,39 @@ Result<Columns> columns_of(std::size_t line, const std::vector<std::string>& tit
         columns.most = std::max(columns.most, i);
       }
     }
-    if (*place == Columns::none && name != "seconds") {
+    if (*place == Columns::none && (name == "length" || name == "metric")) {
       return wrong(line, "the header has no column \"" + std::string(name) +
                              "\" (trial, length and metric are needed, seconds may be there)");
     }
   }
+  if (columns.trial == Columns::none) {
+    constexpr std::string_view prefix = "hparams.";
+    for (std::size_t i = 0; i < titles.size(); ++i) {
+      if (titles[i].starts_with(prefix)) {
+        columns.hparams.emplace_back(titles[i].substr(prefix.size()), i);
+        columns.most = std::max(columns.most, i);
+      }
+    }
+    if (columns.hparams.empty()) {
+      return wrong(line,
+                   "the header has no column \"trial\", and none of a hyperparameter such as "
+                   "\"hparams.lr\": one or the other says whose curve it is");
+    }
+  }
   return columns;
+}
+
+/// A value as curves are looked up by: numbers alike however they are written.
+std::string canonical(const std::string& cell) {
+  const auto number = read<double>(cell);
+  return number ? compact_json(Value(*number)) : cell;
+}
+std::string canonical(const Value& value) {
+  if (value.is_number()) {
+    return compact_json(Value(value.number_or(0)));
+  }
+  const auto* text = value.as_text();
+  return text != nullptr ? *text : compact_json(value);
 }
 
 Result<CurveTable::Point> point_of(std::size_t line, const std::vector<std::string>& cells,
@@ -117,7 +148,8 @@ Result<CurveTable::Point> point_of(std::size_t line, const std::vector<std::stri
                            std::to_string(columns.count) +
                            " (a cell with a comma in it stands in double quotes)");
   }
-  const auto trial = read<std::uint64_t>(cells[columns.trial]);
+  const auto trial = columns.trial == Columns::none ? std::optional<std::uint64_t>(0)
+                                                    : read<std::uint64_t>(cells[columns.trial]);
   const auto length = read<std::uint64_t>(cells[columns.length]);
   const auto metric = read_metric(cells[columns.metric]);
   const auto bad = [&](const char* column, std::size_t at, const char* allowed) {
@@ -177,6 +209,7 @@ Result<std::unique_ptr<CurveTable>> CurveTable::from_points(std::vector<Point> p
 Result<std::unique_ptr<CurveTable>> CurveTable::parse(std::string_view csv, Missing missing) {
   std::optional<Columns> columns;
   std::vector<Point> points;
+  std::map<std::vector<std::string>, std::uint64_t> by_configuration;
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   if (csv.starts_with(byte_order_mark)) {
     csv.remove_prefix(byte_order_mark.size());
@@ -204,12 +237,42 @@ Result<std::unique_ptr<CurveTable>> CurveTable::parse(std::string_view csv, Miss
     if (!point) {
       return point.error();
     }
+    if (columns->trial == Columns::none) {
+      std::vector<std::string> values;
+      for (const auto& [name, place] : columns->hparams) {
+        values.push_back(canonical((*cells)[place]));
+      }
+      point->trial = by_configuration.try_emplace(std::move(values), by_configuration.size()).first->second;
+    }
     points.push_back(*point);
   }
   if (points.empty()) {
     return wrong("there is no measurement in it");
   }
-  return from_points(std::move(points), missing);
+  if (!columns->hparams.empty() && missing == Missing::cycle) {
+    return wrong("its curves belong to configurations, so trials cannot take them in turn");
+  }
+  Result<std::unique_ptr<CurveTable>> table = from_points(std::move(points), missing);
+  if (table) {
+    for (const auto& [name, place] : columns->hparams) {
+      (*table)->names_.push_back(name);
+    }
+    (*table)->by_configuration_ = std::move(by_configuration);
+  }
+  return table;
+}
+
+const CurveTable::Curve* CurveTable::curve_of(const Training& training) const {
+  if (names_.empty()) {
+    return curve_of(training.trial.number());
+  }
+  std::vector<std::string> values;
+  for (const std::string& name : names_) {
+    const Value* value = training.hparams.at_path(name);
+    values.push_back(value == nullptr ? "" : canonical(*value));
+  }
+  const auto found = by_configuration_.find(values);
+  return found == by_configuration_.end() ? nullptr : curve_of(found->second);
 }
 
 const CurveTable::Curve* CurveTable::curve_of(std::uint64_t trial) const {
@@ -223,8 +286,13 @@ const CurveTable::Curve* CurveTable::curve_of(std::uint64_t trial) const {
 }
 
 Status CurveTable::covers(const Training& training) {
-  if (curve_of(training.trial.number()) != nullptr) {
+  if (curve_of(training) != nullptr) {
     return Done{};
+  }
+  if (!names_.empty()) {
+    return wrong("trial " + std::to_string(training.trial.number()) + " has no curve: the table has " +
+                 std::to_string(curves_.size()) + " configurations, and not " +
+                 compact_json(training.hparams));
   }
   if (curves_.empty()) {
     return wrong("trial " + std::to_string(training.trial.number()) + " has no curve: nothing was measured");
@@ -236,7 +304,7 @@ Status CurveTable::covers(const Training& training) {
 }
 
 double CurveTable::metric(const Training& training, Units length) {
-  const Curve* curve = curve_of(training.trial.number());
+  const Curve* curve = curve_of(training);
   if (curve == nullptr) {
     return nan;
   }
@@ -264,7 +332,7 @@ double CurveTable::seconds_until(const Curve& curve, Units length) {
 }
 
 double CurveTable::seconds(const Training& training, Units from, Units to) {
-  const Curve* curve = curve_of(training.trial.number());
+  const Curve* curve = curve_of(training);
   if (curve == nullptr || !has_times_) {
     return Curves::seconds(training, from, to);
   }

@@ -24,6 +24,11 @@ class Axes {
   [[nodiscard]] std::size_t size() const noexcept { return axes_.size(); }
   [[nodiscard]] std::size_t features() const noexcept { return features_; }
 
+  /// How many places the axis has; 0: as many as there are numbers.
+  [[nodiscard]] double levels(std::size_t axis) const noexcept { return axes_[axis].levels; }
+  /// Whether places near each other are alike.
+  [[nodiscard]] bool has_order(std::size_t axis) const noexcept { return axes_[axis].kind != Kind::choice; }
+
   /// Of a configuration of the space; what lies outside a range is at its end.
   void place_of(const engine::Value& configuration, std::span<double> place) const;
   [[nodiscard]] engine::Value configuration_at(std::span<const double> place) const;

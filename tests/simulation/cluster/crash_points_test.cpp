@@ -256,6 +256,12 @@ TEST_P(CrashPoints, RecoveredDaemonDecidesWhatTheUninterruptedOneDid) {
             << crashes.refused << " starts refused for files that were taken away" << std::endl;
   EXPECT_GT(crashes.refused, 0U);
 }
+Value sampling(const char* sampler, int trials) {
+  Value config = engine::asha_config(trials, 1, false);
+  (*(*config.as_map())["searcher"].as_map())["sampler"] = sampler;
+  return config;
+}
+
 Value adaptive(int trials, const char* mode, bool stop_once) {
   return engine::test_config(Value::Map{{"name", "adaptive_asha"},
                                         {"max_trials", trials},
@@ -283,12 +289,9 @@ const Search searches[] = {
      }},
     {"asha_promotion", [](int trials) { return engine::asha_config(trials, 1, false); }},
     {"asha_stopping", [](int trials) { return engine::asha_config(trials, 1, true); }},
-    {"anneal",
-     [](int trials) {
-       Value config = engine::asha_config(trials, 1, false);
-       (*(*config.as_map())["searcher"].as_map())["sampler"] = "anneal";
-       return config;
-     }},
+    {"anneal", [](int trials) { return sampling("anneal", trials); }},
+    {"model", [](int trials) { return sampling("model", trials); }},
+    {"tpe", [](int trials) { return sampling("tpe", trials); }},
     {"adaptive_asha", [](int trials) { return adaptive(trials, "standard", false); }},
     {"adaptive_asha_aggressive", [](int trials) { return adaptive(trials, "aggressive", false); }},
     {"adaptive_asha_conservative", [](int trials) { return adaptive(trials, "conservative", false); }},

@@ -21,7 +21,7 @@ enum class AshaMode : std::uint8_t { aggressive, standard, conservative };
 enum class OnDuplicate : std::uint8_t { allow, reject };
 
 /// How configurations are chosen (`searcher.sampler`), however long their trials train.
-enum class SamplerName : std::uint8_t { random, anneal, model };
+enum class SamplerName : std::uint8_t { random, anneal, model, tpe };
 
 /// `searcher.anneal`.
 struct AnnealConfig {
@@ -42,6 +42,15 @@ struct ModelConfig {
   std::uint64_t candidates = 150;  ///< Per proposal, 50 to 10000.
 
   friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
+};
+
+/// `searcher.tpe`.
+struct TpeConfig {
+  std::uint64_t initial_results = 10;  ///< Before it chooses, 2 to 1000.
+  double gamma = 0.25;                 ///< This share of the results is good, above 0 and below 1.
+  std::uint64_t candidates = 64;       ///< Per sample, 1 to 10000.
+
+  friend bool operator==(const TpeConfig&, const TpeConfig&) = default;
 };
 
 /// The `searcher` section. Which fields mean something depends on `name` (SearcherKind::fields).
@@ -66,6 +75,7 @@ struct SearcherConfig {
   SamplerName sampler = SamplerName::random;
   AnnealConfig anneal = {};
   ModelConfig model = {};
+  TpeConfig tpe = {};
   std::optional<std::uint64_t> source_trial_id;
   std::optional<std::string> source_checkpoint_uuid;
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -12,11 +14,13 @@
 
 namespace hpsearch::engine::sim {
 
-/// Recorded learning curves: what was measured of which trial after how much training.
+/// Recorded learning curves: what was measured of which trial, or of which configuration, after how much
+/// training.
 ///
-/// Trials of the simulation take the curve of their own number. Between two recorded lengths the value of the
-/// shorter one holds, after the last one the last, before the first one NaN: nothing had been measured. Time
-/// runs evenly between recorded lengths, and after the last one at the curve's mean rate.
+/// Trials of the simulation take the curve of their own number or, in a table of configurations, that of
+/// their own hyperparameters. Between two recorded lengths the value of the shorter one holds, after the last
+/// one the last, before the first one NaN: nothing had been measured. Time runs evenly between recorded
+/// lengths, and after the last one at the curve's mean rate.
 class CurveTable final : public Curves {
  public:
   struct Point {
@@ -38,8 +42,10 @@ class CurveTable final : public Curves {
                                                                        Missing missing);
 
   /// Reads comma-separated values with a header that names the columns trial, length, metric and, optionally,
-  /// seconds, in any order; other columns are ignored. A metric may be nan, inf, -inf or empty (nan). A cell
-  /// may stand in double quotes (RFC 4180), but not on several lines. bad_request: "line 3: …".
+  /// seconds, in any order; other columns are ignored. Instead of trial it may have a column "hparams.NAME"
+  /// for each hyperparameter that tells curves apart, as `hpsearch export` names them; numbers are compared
+  /// as numbers. A metric may be nan, inf, -inf or empty (nan). A cell may stand in double quotes (RFC 4180),
+  /// but not on several lines. bad_request: "line 3: …".
   [[nodiscard]] static Result<std::unique_ptr<CurveTable>> parse(std::string_view csv, Missing missing);
 
   [[nodiscard]] Status covers(const Training& training) override;
@@ -50,10 +56,13 @@ class CurveTable final : public Curves {
  private:
   using Curve = std::vector<Point>;  // Ascending lengths.
   CurveTable() = default;
+  [[nodiscard]] const Curve* curve_of(const Training& training) const;
   [[nodiscard]] const Curve* curve_of(std::uint64_t trial) const;
   [[nodiscard]] static double seconds_until(const Curve& curve, Units length);
 
-  std::vector<Curve> curves_;  // By trial number.
+  std::vector<Curve> curves_;       // By trial number, or in the order of by_configuration_'s numbers.
+  std::vector<std::string> names_;  // Of the hyperparameters that tell curves apart; none: trials do.
+  std::map<std::vector<std::string>, std::uint64_t> by_configuration_;  // Their values → trial number.
   Missing missing_ = Missing::refuse;
   bool has_times_ = false;
 };
