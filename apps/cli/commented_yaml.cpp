@@ -12,10 +12,10 @@ namespace {
 
 using engine::Value;
 
-constexpr std::array<std::string_view, 13> first_keys{
+constexpr std::array<std::string_view, 15> first_keys{
     "name",      "description",     "entrypoint", "type",        "base",
-    "minval",    "maxval",          "metric",     "environment", "metrics",
-    "resources", "hyperparameters", "searcher"};
+    "minval",    "maxval",          "scale",      "step",        "metric",
+    "environment", "metrics", "resources", "hyperparameters", "searcher"};
 
 std::vector<std::string> keys_in_order(const Value::Map& map) {
   std::vector<std::string> keys;
@@ -46,7 +46,7 @@ std::string range_on_a_line(const Value::Map& range) {
   std::string text;
   for (const std::string& key : keys_in_order(range)) {
     const Value& member = *range.find(key);
-    const bool plain = is_leaf(member) && (member.as_text() == nullptr || key == "type");
+    const bool plain = is_leaf(member) && (member.as_text() == nullptr || key == "type" || key == "scale");
     text += (text.empty() ? "{" : ", ") + key + ": " + (plain ? leaf(member) : engine::compact_json(member));
   }
   return text + "}";

@@ -1,12 +1,15 @@
 #include "cli/space_table.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <variant>
 
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/space/levels.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -16,7 +19,20 @@ using engine::short_number;
 /// What a grid makes of it.
 template <class Range>
 std::string points_of(const Range& range) {
+  if constexpr (!std::is_same_v<Range, engine::LogParameter>) {
+    if (range.step) {
+      const std::uint64_t values = engine::Levels(range).last() + 1;
+      return ", " + (range.count ? counted(std::min(*range.count, values), "point") + " in a grid"
+                                 : counted(values, "value"));
+    }
+  }
   return range.count ? ", " + counted(*range.count, "point") + " in a grid" : "";
+}
+
+template <class Range>
+std::string shape_of(const Range& range) {
+  std::string shape = range.step ? " in steps of " + short_number(static_cast<double>(*range.step)) : "";
+  return range.scale == engine::Scale::log ? shape + ", logarithmic" : shape;
 }
 
 struct RangeText {
@@ -24,11 +40,12 @@ struct RangeText {
     return engine::compact_json(constant.val);
   }
   std::string operator()(const engine::IntParameter& range) const {
-    return std::to_string(range.minval) + " to " + std::to_string(range.maxval) + ", whole numbers" +
-           points_of(range);
+    return std::to_string(range.minval) + " to " + std::to_string(range.maxval) +
+           (range.step ? "" : ", whole numbers") + shape_of(range) + points_of(range);
   }
   std::string operator()(const engine::DoubleParameter& range) const {
-    return short_number(range.minval) + " to " + short_number(range.maxval) + points_of(range);
+    return short_number(range.minval) + " to " + short_number(range.maxval) + shape_of(range) +
+           points_of(range);
   }
   std::string operator()(const engine::LogParameter& range) const {
     return short_number(std::pow(range.base, range.minval)) + " to " +
@@ -40,7 +57,7 @@ struct RangeText {
     for (const engine::Value& value : one.vals) {
       out += (out.empty() ? "" : ", ") + engine::compact_json(value);
     }
-    return cut_to_width(printable(out), most_columns);
+    return cut_to_width(printable(out), most_columns) + (one.ordered ? ", ordered" : "");
   }
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/searchers/ranked_list.hpp"
 
 namespace hpsearch::searchers {
@@ -45,21 +46,20 @@ struct Move {
   }
 
   void operator()(const engine::ConstParameter&) const {}
-  void operator()(const engine::DoubleParameter&) const { move_real(); }
+  void operator()(const engine::DoubleParameter& range) const {
+    if (range.step) {
+      move_levels(engine::Levels(range));
+    } else {
+      move_real();
+    }
+  }
   void operator()(const engine::LogParameter&) const { move_real(); }
-  void operator()(const engine::IntParameter& range) const {
-    const double last = static_cast<double>(static_cast<std::uint64_t>(range.maxval) -
-                                            static_cast<std::uint64_t>(range.minval));
-    const double levels = last + 1;
-    double& here = take();
-    if (last == 0) {
+  void operator()(const engine::IntParameter& range) const { move_levels(engine::Levels(range)); }
+  void operator()(const engine::CategoricalParameter& parameter) const {
+    if (parameter.ordered && parameter.vals.size() > 2) {
+      move_order(parameter.vals.size());
       return;
     }
-    const double reach = std::min(1.0, std::max(width, 2 / levels));  // Half of each neighbour, at least.
-    const double level = std::floor(near((here * last + 0.5) / levels, reach, draw) * levels);
-    here = std::clamp(level, 0.0, last) / last;
-  }
-  void operator()(const engine::CategoricalParameter& parameter) const {
     const bool anew = draw.unit() < width;
     const std::uint64_t drawn = draw.below(parameter.vals.size());
     for (std::size_t i = 0; i < parameter.vals.size(); ++i) {
@@ -74,6 +74,37 @@ struct Move {
   void move_real() const {
     double& here = take();
     here = near(here, width, draw);
+  }
+  void move_levels(const engine::Levels& levels) const {
+    double& here = take();
+    if (levels.scale() == engine::Scale::log) {
+      // As wide as one cell and half of each neighbour, at least.
+      const std::uint64_t level = levels.at_unit(here);
+      const std::uint64_t above = std::min(level + 1, levels.last());
+      const std::uint64_t below = level - (level > 0 ? 1 : 0);
+      const double reach = std::max(width, levels.place(above) - levels.place(below));
+      here = levels.unit(levels.at(near(levels.place(level), std::min(1.0, reach), draw)));
+    } else {
+      const auto last = static_cast<double>(levels.last());
+      here = level_near(here * last, last) / std::max(last, 1.0);
+    }
+  }
+  /// Neighbours in the list of values are near; one coordinate of each is 1.
+  void move_order(std::size_t size) const {
+    const std::span<double> values = coordinates.first(size);
+    coordinates = coordinates.subspan(size);
+    const auto chosen = std::max_element(values.begin(), values.end()) - values.begin();
+    const double moved = level_near(static_cast<double>(chosen), static_cast<double>(size - 1));
+    std::fill(values.begin(), values.end(), 0.0);
+    values[static_cast<std::size_t>(moved)] = 1;
+  }
+  [[nodiscard]] double level_near(double level, double last) const {
+    if (last == 0) {
+      return level;
+    }
+    const double levels = last + 1;
+    const double reach = std::min(1.0, std::max(width, 2 / levels));  // Half of each neighbour, at least.
+    return std::clamp(std::floor(near((level + 0.5) / levels, reach, draw) * levels), 0.0, last);
   }
 };
 

@@ -35,11 +35,9 @@ std::optional<FiniteSpace> FiniteSpace::of(const engine::Space& space) {
   for (const engine::Space::Leaf& leaf : space.leaves()) {
     Axis axis;
     axis.keys = leaf.keys;
-    if (const auto* range = std::get_if<engine::IntParameter>(&leaf.parameter)) {
-      axis.lowest = range->minval;
-      axis.size =
-          Cardinality{static_cast<std::uint64_t>(range->maxval) - static_cast<std::uint64_t>(range->minval)} +
-          1;
+    axis.levels = engine::Levels::of(leaf.parameter);
+    if (axis.levels) {
+      axis.size = Cardinality{axis.levels->last()} + 1;
     } else if (const auto* constant = std::get_if<engine::ConstParameter>(&leaf.parameter)) {
       axis.vals.push_back(constant->val);
     } else if (const auto* category = std::get_if<engine::CategoricalParameter>(&leaf.parameter)) {
@@ -72,9 +70,7 @@ Value FiniteSpace::at(Cardinality index) const {
     const auto place = static_cast<std::uint64_t>(index % axis.size);
     index /= axis.size;
     put_leaf(configuration, axis.keys,
-             axis.vals.empty()
-                 ? Value(static_cast<std::int64_t>(static_cast<std::uint64_t>(axis.lowest) + place))
-                 : axis.vals[place]);
+             axis.levels ? axis.levels->value(place) : axis.vals[place]);
   }
   return configuration;
 }
@@ -91,8 +87,8 @@ std::optional<Cardinality> FiniteSpace::index_of(const Value& configuration) con
     if (!axis.vals.empty()) {
       const auto found = axis.places.find(engine::compact_json(*value));
       place = found == axis.places.end() ? axis.size : found->second;
-    } else if (value->as_integer() != nullptr) {
-      place = static_cast<std::uint64_t>(*value->as_integer()) - static_cast<std::uint64_t>(axis.lowest);
+    } else if (const std::optional<std::uint64_t> level = axis.levels->find(*value)) {
+      place = *level;
     }
     if (place >= axis.size) {
       return std::nullopt;

@@ -25,9 +25,10 @@ constexpr engine::Cardinality surprising_size = 10'000;
 struct LacksCount {
   bool operator()(const engine::ConstParameter&) const noexcept { return false; }
   bool operator()(const engine::CategoricalParameter&) const noexcept { return false; }
+  bool operator()(const engine::LogParameter& range) const noexcept { return !range.count; }
   template <class Range>
   bool operator()(const Range& range) const noexcept {
-    return !range.count;
+    return !range.count && !range.step;
   }
 };
 

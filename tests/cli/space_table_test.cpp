@@ -31,6 +31,23 @@ TEST(SpaceTable, ShowsRangesAsValues) {
       "and 1 constant\n");
 }
 
+TEST(SpaceTable, ShowsScalesStepsAndOrders) {
+  EXPECT_EQ(
+      table_of(
+          {{"batch", Value::Map{{"type", "categorical"}, {"vals", Value::List{32, 64, 128}}}},
+           {"drop", Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 0.5}, {"step", 0.1}}},
+           {"lr", Value::Map{{"type", "double"}, {"minval", 1e-4}, {"maxval", 0.1}, {"scale", "log"}}},
+           {"units", Value::Map{{"type", "int"}, {"minval", 16}, {"maxval", 512}, {"scale", "log"}}},
+           {"width",
+            Value::Map{{"type", "int"}, {"minval", 8}, {"maxval", 64}, {"step", 8}, {"count", 3}}}}),
+      "HYPERPARAMETER  SEARCHED\n"
+      "batch           32, 64, 128, ordered\n"
+      "drop            0 to 0.5 in steps of 0.1, 6 values\n"
+      "lr              0.0001 to 0.1, logarithmic\n"
+      "units           16 to 512, whole numbers, logarithmic\n"
+      "width           8 to 64 in steps of 8, 3 points in a grid\n");
+}
+
 TEST(SpaceTable, OfConstantsOnlyCountsThem) {
   EXPECT_EQ(table_of({{"a", 1}, {"b", "x"}}), "and 2 constants\n");
   EXPECT_EQ(table_of({}), "");

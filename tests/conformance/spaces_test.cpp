@@ -26,7 +26,10 @@ Cardinality cardinality_from(const std::string& digits) {
 bool equal_at(const Space::Leaf& leaf, const Value& is, const Value& expected, bool exact) {
   const double* real = is.as_real();
   const double* other = expected.as_real();
-  const bool may_differ = !exact || std::holds_alternative<engine::LogParameter>(leaf.parameter);
+  const auto* range = std::get_if<engine::DoubleParameter>(&leaf.parameter);
+  const bool passes_libm = std::holds_alternative<engine::LogParameter>(leaf.parameter) ||
+                           (range != nullptr && range->scale == engine::Scale::log && !range->step);
+  const bool may_differ = !exact || passes_libm;
   if (may_differ && real != nullptr && other != nullptr) {
     return std::abs(*real - *other) <= 4e-16 * std::abs(*other);
   }

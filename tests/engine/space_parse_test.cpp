@@ -62,6 +62,45 @@ TEST(SpaceParse, ReadsEveryType) {
   EXPECT_EQ(std::get<CategoricalParameter>(parsed.space.leaves()[4].parameter).vals.size(), 3U);
 }
 
+TEST(SpaceParse, ReadsScalesStepsAndOrders) {
+  const Parsed parsed = parse(Value::Map{
+      {"a", Value::Map{{"type", "int"}, {"minval", 16}, {"maxval", 512}, {"scale", "log"}, {"step", 16}}},
+      {"b", Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 1}, {"scale", "linear"}, {"step", 0.1}}},
+      {"c", Value::Map{{"type", "categorical"}, {"vals", Value::List{"s", "m", "l"}}, {"ordered", true}}},
+      {"d", Value::Map{{"type", "categorical"}, {"vals", Value::List{8, 16.5, 32}}}},
+      {"e", Value::Map{{"type", "categorical"}, {"vals", Value::List{8, 32, 16}}}},
+      {"f", Value::Map{{"type", "categorical"}, {"vals", Value::List{8, 16}}, {"ordered", false}}},
+  });
+  EXPECT_EQ(parsed.problems + parsed.notes, "");
+  const auto& integer = std::get<IntParameter>(parsed.space.leaves()[0].parameter);
+  EXPECT_EQ(integer.scale, Scale::log);
+  EXPECT_EQ(integer.step, 16U);
+  const auto& real = std::get<DoubleParameter>(parsed.space.leaves()[1].parameter);
+  EXPECT_EQ(real.scale, Scale::linear);
+  EXPECT_EQ(real.step, 0.1);
+  EXPECT_EQ(real.maxval, 1.0);
+  const auto ordered = [&](std::size_t leaf) {
+    return std::get<CategoricalParameter>(parsed.space.leaves()[leaf].parameter).ordered;
+  };
+  EXPECT_TRUE(ordered(2));
+  EXPECT_TRUE(ordered(3)) << "ascending numbers";
+  EXPECT_FALSE(ordered(4));
+  EXPECT_FALSE(ordered(5)) << "the file decides";
+}
+
+TEST(SpaceParse, EndsARangeAtItsLastStepAndSaysSo) {
+  const Parsed parsed = parse(Value::Map{
+      {"a", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 10}, {"step", 4}}},
+      {"b", Value::Map{{"type", "double"}, {"minval", 0.05}, {"maxval", 0.4}, {"step", 0.1}}},
+  });
+  EXPECT_EQ(parsed.problems, "");
+  EXPECT_EQ(parsed.notes,
+            "hp.a.maxval: is 10, which is not a step from minval: 9 is the greatest value\n"
+            "hp.b.maxval: is 0.4, which is not a step from minval: 0.35 is the greatest value\n");
+  EXPECT_EQ(std::get<IntParameter>(parsed.space.leaves()[0].parameter).maxval, 9);
+  EXPECT_EQ(std::get<DoubleParameter>(parsed.space.leaves()[1].parameter).maxval, 0.35);
+}
+
 TEST(SpaceParse, TakesBareValuesAsConstants) {
   const Parsed parsed = parse(Value::Map{{"a", 1},
                                          {"b", "x"},
@@ -154,7 +193,33 @@ INSTANTIATE_TEST_SUITE_P(
                 "hp.a.maxvl: is not a field of a hyperparameter of this type (did you mean `maxval`?)\n"},
         Refusal{
             "FieldOfAnotherType", Value::Map{{"type", "int"}, {"minval", 0}, {"maxval", 3}, {"base", 2}},
-            "hp.a.base: is not a field of a hyperparameter of this type (one of count, maxval or minval)\n"},
+            "hp.a.base: is not a field of a hyperparameter of this type (one of count, maxval, minval, scale or "
+            "step)\n"},
+        Refusal{"AnotherScale",
+                Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 3}, {"scale", "log10"}},
+                "hp.a.scale: is \"log10\" (linear or log)\n"},
+        Refusal{"ZeroOnALogScale",
+                Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 3}, {"scale", "log"}},
+                "hp.a.minval: is 0.0 on a log scale (a number above 0)\n"},
+        Refusal{"WideIntegersOnALogScale",
+                Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 9007199254740993}, {"scale", "log"}},
+                "hp.a.maxval: is 9007199254740993 on a log scale (at most 2^53)\n"},
+        Refusal{"StepOfZero", Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 3}, {"step", 0}},
+                "hp.a.step: is 0 (a number above 0)\n"},
+        Refusal{"HalfAStep", Value::Map{{"type", "int"}, {"minval", 0}, {"maxval", 3}, {"step", 0.5}},
+                "hp.a.step: is 0.5 (an integer of at least 1)\n"},
+        Refusal{"StepWiderThanTheRange",
+                Value::Map{{"type", "int"}, {"minval", 2}, {"maxval", 5}, {"step", 4}},
+                "hp.a.step: is 4 (at most maxval - minval, which is 3)\n"},
+        Refusal{"StepsWithoutNumber",
+                Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 1}, {"step", 1e-300}},
+                "hp.a.step: is 1e-300 (a number that makes at most 2^53 values)\n"},
+        Refusal{"StepOfExponents", Value::Map{{"type", "log"}, {"minval", -4}, {"maxval", -1}, {"step", 1}},
+                "hp.a.step: is not a field of a hyperparameter of this type (one of base, count, maxval or "
+                "minval)\n"},
+        Refusal{"OrderThatIsNoBoolean",
+                Value::Map{{"type", "categorical"}, {"vals", Value::List{1, 2}}, {"ordered", "yes"}},
+                "hp.a.ordered: is \"yes\" (true or false)\n"},
         Refusal{"NamelessMember", Value::Map{{"", 1}},
                 "hp.a: holds a hyperparameter without a name (a name)\n"}),
     [](const auto& instance) { return std::string(instance.param.name); });
@@ -221,6 +286,28 @@ TEST(SpaceCheck, NamesEverythingThatIsWrong) {
             "point.opt.momentum: is \"high\" (a number from 0.0 to 1.0)\n"
             "point.opt.name: is \"adam\" (only \"sgd\")\n"
             "point.layer: is not a hyperparameter of this experiment (did you mean `layers`?)\n");
+}
+
+TEST(SpaceCheck, NamesTheNearestStep) {
+  const Space space =
+      parse(Value::Map{
+                {"a", Value::Map{{"type", "int"}, {"minval", 16}, {"maxval", 64}, {"step", 16}}},
+                {"b", Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 1}, {"step", 0.1}}},
+            })
+          .space;
+  const auto found = [&](Value a, Value b) {
+    Problems problems;
+    space.check(Value::Map{{"a", std::move(a)}, {"b", std::move(b)}}, "point", problems);
+    return lines(problems);
+  };
+  EXPECT_EQ(found(48, 0.3), "");
+  EXPECT_EQ(found(48.0, 0.1 + 0.2), "");
+  EXPECT_EQ(found(45, 0.56),
+            "point.a: is 45 (an integer from 16 to 64 in steps of 16; the nearest is 48)\n"
+            "point.b: is 0.56 (a number from 0.0 to 1.0 in steps of 0.1; the nearest is 0.6)\n");
+  EXPECT_EQ(found(80, "x"),
+            "point.a: is 80 (an integer from 16 to 64 in steps of 16)\n"
+            "point.b: is \"x\" (a number from 0.0 to 1.0 in steps of 0.1)\n");
 }
 
 TEST(SpaceCheck, WantsGroupsToBeMaps) {

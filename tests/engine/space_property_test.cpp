@@ -19,7 +19,7 @@ Value::Map int_range(std::int64_t minval, std::int64_t maxval, std::int64_t coun
 
 Value any_range() {
   const auto count = *rc::gen::inRange<std::int64_t>(1, 9);
-  switch (*rc::gen::inRange(0, 5)) {
+  switch (*rc::gen::inRange(0, 9)) {
     case 0: {
       const auto minval = *rc::gen::inRange<std::int64_t>(-1000, 1000);
       return int_range(minval, minval + *rc::gen::inRange<std::int64_t>(1, 5000), count);
@@ -45,6 +45,29 @@ Value any_range() {
       }
       return Value::Map{{"type", "categorical"}, {"vals", vals}};
     }
+    case 4: {
+      const auto minval = *rc::gen::inRange<std::int64_t>(1, 100);
+      Value::Map range = int_range(minval, minval + *rc::gen::inRange<std::int64_t>(10, 5000), count);
+      range["scale"] = "log";
+      return range;
+    }
+    case 5: {
+      const auto minval = *rc::gen::inRange<std::int64_t>(1, 100);
+      Value::Map range = int_range(minval, minval + *rc::gen::inRange<std::int64_t>(50, 5000), count);
+      range["scale"] = *rc::gen::element("linear", "log");
+      range["step"] = *rc::gen::inRange<std::int64_t>(1, 50);
+      return range;
+    }
+    case 6:
+      return Value::Map{{"type", "double"}, {"scale", "log"},   {"minval", *rc::gen::element(1e-9, 0.3, 7.0)},
+                        {"maxval", 1e3},    {"count", count}};
+    case 7:
+      return Value::Map{{"type", "double"},
+                        {"scale", *rc::gen::element("linear", "log")},
+                        {"minval", *rc::gen::inRange(1, 500) / 100.0},
+                        {"maxval", 10.0},
+                        {"step", *rc::gen::inRange(1, 500) / 100.0},
+                        {"count", count}};
     default:
       return *rc::gen::element<Value>(Value(3), Value("x"), Value(), Value(true));
   }
@@ -216,6 +239,93 @@ HPSEARCH_PROPERTY(SpaceProperty, WhateverAModelProposesIsAConfiguration) {
                                    std::numeric_limits<double>::infinity(), 0.9999999999999999);
   }
   RC_ASSERT(problems_of(space, space.from_unit(unit)) == 0U);
+}
+
+// Not 0.30000000000000004.
+HPSEARCH_PROPERTY(SpaceProperty, StepsOfDecimalsAreDecimals) {
+  const int decimals = *rc::gen::inRange(0, 9);
+  const double power = std::pow(10, decimals);
+  const auto first = *rc::gen::inRange<std::int64_t>(-100'000, 100'000);
+  const auto step = *rc::gen::inRange<std::int64_t>(1, 1000);
+  const auto steps = *rc::gen::inRange<std::int64_t>(1, 300);
+  const auto decimal = [=](std::int64_t units) { return static_cast<double>(units) / power; };
+  const Space space = space_of(Value::Map{{"a", Value::Map{{"type", "double"},
+                                                           {"minval", decimal(first)},
+                                                           {"maxval", decimal(first + steps * step)},
+                                                           {"step", decimal(step)}}}});
+  RC_ASSERT(space.cardinality() == Cardinality(static_cast<std::uint64_t>(steps) + 1));
+  const auto level = *rc::gen::inRange<std::int64_t>(0, steps + 1);
+  const Value point = space.grid_point(static_cast<std::uint64_t>(level));
+  RC_ASSERT(*point.at_path("a") == Value(decimal(first + level * step)));
+  // What a program computed on its way there is the same value.
+  double summed = decimal(first);
+  for (std::int64_t i = 0; i < level; ++i) {
+    summed += decimal(step);
+  }
+  const Value given = Value::Map{{"a", summed}};
+  RC_ASSERT(problems_of(space, given) == 0U);
+  RC_ASSERT(space.complete(given) == point);
+  RC_ASSERT(problems_of(space, Value::Map{{"a", decimal(first) + 0.4 * decimal(step)}}) == 1U);
+}
+
+HPSEARCH_PROPERTY(SpaceProperty, LogAxesRiseFromEndToEnd) {
+  const auto minval = *rc::gen::inRange<std::int64_t>(1, 50);
+  const auto step = *rc::gen::inRange<std::int64_t>(1, 9);
+  const auto steps = *rc::gen::inRange<std::int64_t>(1, 400);
+  Value::Map range = int_range(minval, minval + step * steps, *rc::gen::inRange<std::int64_t>(2, 50));
+  range["scale"] = "log";
+  range["step"] = step;
+  const Space space = space_of(Value::Map{{"a", range}});
+  const Cardinality size = space.grid_size().value();
+  RC_ASSERT(size == std::min<Cardinality>(static_cast<std::uint64_t>(*range["count"].as_integer()),
+                                          static_cast<std::uint64_t>(steps) + 1));
+  std::int64_t last = 0;
+  for (Cardinality i = 0; i < size; ++i) {
+    const std::int64_t here = *space.grid_point(i).at_path("a")->as_integer();
+    const bool rises = i == 0 ? here == minval : here > last;
+    RC_ASSERT(rises);
+    last = here;
+  }
+  RC_ASSERT(last == minval + step * steps);
+}
+
+// Of a log scale every value has a cell, wide as its logarithms, and is drawn so often.
+TEST(SpaceSample, DrawsIntegersOfALogScaleAsOftenAsTheirCellsAreWide) {
+  Problems problems;
+  Problems notes;
+  Value::Map range = int_range(1, 8, 1);
+  range["scale"] = "log";
+  const Space space = Space::parse(Value::Map{{"a", range}}, "", problems, notes);
+  ASSERT_TRUE(problems.empty());
+  constexpr std::uint64_t trials = 20'000;
+  std::vector<int> seen(9);
+  for (std::uint64_t trial = 0; trial < trials; ++trial) {
+    ++seen[static_cast<std::size_t>(*space.sample(3, TrialNumber{trial}).at_path("a")->as_integer())];
+  }
+  for (std::size_t number = 1; number <= 8; ++number) {
+    const double share = std::log((static_cast<double>(number) + 0.5) / (static_cast<double>(number) - 0.5)) /
+                         std::log(8.5 / 0.5);
+    const double expected = share * trials;
+    EXPECT_NEAR(seen[number], expected, 5 * std::sqrt(expected)) << number;
+  }
+}
+
+TEST(SpaceUnit, OfALogScaleIsALogarithm) {
+  Problems problems;
+  Problems notes;
+  const Value::Map rate{{"type", "double"}, {"minval", 0.0001}, {"maxval", 1}, {"scale", "log"}};
+  Value::Map width = int_range(16, 256, 1);
+  width["scale"] = "log";
+  const Value::Map share{{"type", "double"}, {"minval", 0}, {"maxval", 1}, {"step", 0.25}};
+  const Space space =
+      Space::parse(Value::Map{{"a", rate}, {"b", width}, {"c", share}}, "", problems, notes);
+  const std::vector<double> unit = space.to_unit(Value::Map{{"a", 0.01}, {"b", 64}, {"c", 0.75}});
+  ASSERT_EQ(unit.size(), 3U);
+  EXPECT_NEAR(unit[0], 0.5, 1e-12);
+  EXPECT_NEAR(unit[1], 0.5, 1e-12);
+  EXPECT_EQ(unit[2], 0.75);
+  EXPECT_EQ(compact_json(space.from_unit(std::vector<double>{0.25, 0.26, 0.4})),
+            R"({"a":0.001,"b":33,"c":0.5})");
 }
 
 TEST(SpaceUnit, OrdersCoordinatesByLeafAndListsCategories) {

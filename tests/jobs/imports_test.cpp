@@ -68,13 +68,13 @@ Value wandb_sweep() {
 
 TEST(WandbSweep, BecomesAnExperiment) {
   const ImportedExperiment made = imported(wandb_sweep());
-  EXPECT_EQ(at(made, "hyperparameters.lr"), R"({"maxval":-1,"minval":-4,"type":"log"})");
+  EXPECT_EQ(at(made, "hyperparameters.lr"), R"({"maxval":0.1,"minval":0.0001,"scale":"log","type":"double"})");
   EXPECT_EQ(at(made, "hyperparameters.decay"),
             R"({"base":2.718281828459045,"maxval":0,"minval":-5,"type":"log"})");
   EXPECT_EQ(at(made, "hyperparameters.batch_size"), R"({"type":"categorical","vals":[32,64]})");
   EXPECT_EQ(at(made, "hyperparameters.layers"), R"({"maxval":4,"minval":1,"type":"int"})");
   EXPECT_EQ(at(made, "hyperparameters.dropout"), R"({"maxval":0.5,"minval":0,"type":"double"})");
-  EXPECT_EQ(at(made, "hyperparameters.hidden"), R"({"type":"categorical","vals":[32,64,96,128]})");
+  EXPECT_EQ(at(made, "hyperparameters.hidden"), R"({"maxval":128,"minval":32,"step":32,"type":"int"})");
   EXPECT_EQ(at(made, "hyperparameters.noise"), R"({"maxval":1,"minval":-1,"type":"double"})");
   EXPECT_EQ(at(made, "hyperparameters.epochs"), "10");
   EXPECT_EQ(at(made, "hyperparameters.optimizer"), R"({"name":"adam"})");
@@ -172,7 +172,7 @@ TEST(KatibExperiment, BecomesAnExperiment) {
             R"({"batch":{"type":"categorical","vals":[32,64]},"layers":{"maxval":5,"minval":2,"type":"int"},)"
             R"("lr":{"maxval":0.03,"minval":0.01,"type":"double"},)"
             R"("opt":{"type":"categorical","vals":["sgd","adam"]},)"
-            R"("wd":{"maxval":0,"minval":-3,"type":"log"}})");
+            R"("wd":{"maxval":1,"minval":0.001,"scale":"log","type":"double"}})");
   EXPECT_EQ(at(made, "searcher"),
             R"({"max_concurrent_trials":3,"max_length":{"epochs":3},"max_trials":12,"metric":"accuracy",)"
             R"("name":"random","smaller_is_better":false})");
@@ -205,9 +205,10 @@ Value nni_space() {
 TEST(NniSpace, BecomesAnExperiment) {
   const ImportedExperiment made = imported(nni_space());
   EXPECT_EQ(at(made, "hyperparameters"),
-            R"({"drop":{"type":"categorical","vals":[0.1,0.2,0.3]},)"
+            R"({"drop":{"maxval":0.3,"minval":0.1,"step":0.1,"type":"double"},)"
             R"("hidden":{"type":"categorical","vals":[128,256]},)"
-            R"("layers":{"maxval":4,"minval":1,"type":"int"},"lr":{"maxval":-1,"minval":-4,"type":"log"},)"
+            R"("layers":{"maxval":4,"minval":1,"type":"int"},)"
+            R"("lr":{"maxval":0.1,"minval":0.0001,"scale":"log","type":"double"},)"
             R"("momentum":{"maxval":1,"minval":0,"type":"double"}})")
       << "randint has no upper end";
 }
@@ -245,10 +246,61 @@ TEST(OptunaSpace, BecomesAnExperiment) {
                  {"width", Value::Map{{"name", "IntDistribution"}, {"low", 16}, {"high", 64}, {"step", 16}}},
                  {"opt", Value::Map{{"type", "categorical"}, {"choices", Value::List{"sgd", "adam"}}}}};
   const char* expected =
-      R"({"layers":{"maxval":3,"minval":1,"type":"int"},"lr":{"maxval":-1,"minval":-5,"type":"log"},)"
-      R"("opt":{"type":"categorical","vals":["sgd","adam"]},"width":{"type":"categorical","vals":[16,32,48,64]}})";
+      R"({"layers":{"maxval":3,"minval":1,"type":"int"},)"
+      R"("lr":{"maxval":0.1,"minval":1e-05,"scale":"log","type":"double"},)"
+      R"("opt":{"type":"categorical","vals":["sgd","adam"]},)"
+      R"("width":{"maxval":64,"minval":16,"step":16,"type":"int"}})";
   EXPECT_EQ(at(imported(space), "hyperparameters"), expected);
   EXPECT_EQ(at(imported(Value::Map{{"search_space", space}}), "hyperparameters"), expected);
+}
+
+struct Quantized {
+  const char* name;
+  Value::Map wandb;
+  const char* range;
+};
+
+class WandbRange : public testing::TestWithParam<Quantized> {};
+
+TEST_P(WandbRange, KeepsItsScaleAndItsSteps) {
+  const ImportedExperiment made =
+      imported(with(wandb_sweep(), "parameters", Value::Map{{"h", GetParam().wandb}}));
+  EXPECT_EQ(at(made, "hyperparameters.h"), GetParam().range);
+  EXPECT_EQ(remark_on(made, "hyperparameters.h"), "");
+}
+
+Value::Map quantized(const char* distribution, double min, double max, Value q) {
+  return {{"distribution", distribution}, {"min", min}, {"max", max}, {"q", std::move(q)}};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, WandbRange,
+    testing::Values(
+        Quantized{"Widths", quantized("q_log_uniform_values", 16, 512, 16),
+                  R"({"maxval":512,"minval":16,"scale":"log","step":16,"type":"int"})"},
+        Quantized{"EndsBetweenMultiples", quantized("q_log_uniform_values", 10, 100, 8),
+                  R"({"maxval":96,"minval":16,"scale":"log","step":8,"type":"int"})"},
+        Quantized{"ALogarithmBelowOneStep", quantized("q_log_uniform_values", 0, 100, 8),
+                  R"({"maxval":96,"minval":8,"scale":"log","step":8,"type":"int"})"},
+        Quantized{"StepsOfOne", quantized("q_log_uniform_values", 1, 64, 1),
+                  R"({"maxval":64,"minval":1,"scale":"log","type":"int"})"},
+        Quantized{"Exponents", quantized("q_log_uniform", 0, 4, 1),
+                  R"({"maxval":54,"minval":1,"scale":"log","type":"int"})"},
+        Quantized{"RealSteps", quantized("q_uniform", 0.05, 0.5, 0.1),
+                  R"({"maxval":0.5,"minval":0.1,"step":0.1,"type":"double"})"},
+        Quantized{"OneMultiple", quantized("q_uniform", 0.1, 0.15, 0.1), "0.1"},
+        Quantized{"NoMultiple", quantized("q_uniform", 4, 6, 10), "0"}),
+    [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(OptunaSpace, OfIntegersOnALogScaleStaysOne) {
+  const Value space = Value::Map{
+      {"w", Value::Map{{"type", "int"}, {"low", 4}, {"high", 64}, {"log", true}}},
+      {"lr", Value::Map{{"type", "float"}, {"low", 0.0}, {"high", 1.0}, {"log", true}}}};
+  const ImportedExperiment made = imported(space);
+  EXPECT_EQ(at(made, "hyperparameters.w"), R"({"maxval":64,"minval":4,"scale":"log","type":"int"})");
+  EXPECT_EQ(at(made, "hyperparameters.lr"), R"({"maxval":1,"minval":0,"type":"double"})");
+  EXPECT_EQ(remark_on(made, "hyperparameters.lr"),
+            "was logarithmic, with an end that is not above 0: searched evenly");
 }
 
 TEST(ForeignFile, GivenByMistakeIsNamedInOneSentence) {

@@ -192,6 +192,51 @@ TEST(Anneal, IntegersCanAlwaysReachTheirNeighbours) {
   EXPECT_NEAR(drawn[6], 100, 30);
 }
 
+TEST(Anneal, StepsAndLogScalesCanAlwaysReachTheirNeighbours) {
+  ExperimentConfig config = annealing(1, 1000);
+  Value::Map share = *double_range(0, 1).as_map();
+  share["step"] = 0.1;
+  Value::Map width = *int_range(8, 128).as_map();
+  width["step"] = 8;
+  width["scale"] = "log";
+  config.space = space_of({{"share", share}, {"width", width}});
+  Heard heard(config);
+  heard.result(Value::Map{{"share", 0.3}, {"width", 32}}, 0.1);
+  std::map<std::string, int> shares;
+  std::map<std::int64_t, int> widths;
+  for (std::uint64_t number = 0; number < 400; ++number) {
+    const Value hparams = heard.sample(number).hparams;
+    ++shares[engine::compact_json(*hparams.at_path("share"))];
+    ++widths[*hparams.at_path("width")->as_integer()];
+  }
+  EXPECT_EQ(shares.size(), 3U);
+  EXPECT_NEAR(shares["0.2"], 100, 30);
+  EXPECT_NEAR(shares["0.3"], 200, 40);
+  EXPECT_NEAR(shares["0.4"], 100, 30);
+  EXPECT_EQ(widths.size(), 3U);
+  EXPECT_GT(widths[24], 50);
+  EXPECT_GT(widths[32], 100);
+  EXPECT_GT(widths[40], 50);
+}
+
+TEST(Anneal, OrderedCategoriesMoveToTheirNeighbours) {
+  ExperimentConfig config = annealing(1, 1000);
+  Value::Map size = *test::categorical({"xs", "s", "m", "l", "xl"}).as_map();
+  size["ordered"] = true;
+  config.space = space_of({{"batch", test::categorical({32, 64, 128, 256})}, {"size", size}});
+  Heard heard(config);
+  heard.result(Value::Map{{"batch", 32}, {"size", "m"}}, 0.1);
+  std::set<std::string> sizes;
+  std::set<std::int64_t> batches;
+  for (std::uint64_t number = 0; number < 400; ++number) {
+    const Value hparams = heard.sample(number).hparams;
+    sizes.insert(*hparams.at_path("size")->as_text());
+    batches.insert(*hparams.at_path("batch")->as_integer());
+  }
+  EXPECT_EQ(sizes, (std::set<std::string>{"s", "m", "l"}));
+  EXPECT_EQ(batches, (std::set<std::int64_t>{32, 64}));
+}
+
 TEST(Anneal, CategoriesAreDrawnAnewAsOftenAsTheWindowIsWide) {
   ExperimentConfig config = annealing(1, 1);
   config.space = space_of({{"act", test::categorical({"relu", "gelu", 7, "tanh"})}, {"width", 64}});

@@ -48,6 +48,29 @@ TEST(FiniteSpace, HasThoseConfigurationsThatAreDrawn) {
   }
 }
 
+TEST(FiniteSpace, StepsOfRealsAreFinite) {
+  Value::Map shares = *double_range(0, 1).as_map();
+  shares["step"] = 0.1;
+  Value::Map widths = *int_range(16, 64).as_map();
+  widths["step"] = 16;
+  widths["scale"] = "log";
+  const engine::Space space = space_of({{"share", shares}, {"width", widths}});
+  const auto finite = FiniteSpace::of(space);
+  ASSERT_TRUE(finite.has_value());
+  EXPECT_EQ(finite->size(), 11U * 4U);
+  std::set<std::string> seen;
+  for (Cardinality index = 0; index < finite->size(); ++index) {
+    const Value configuration = finite->at(index);
+    EXPECT_TRUE(seen.insert(engine::compact_json(configuration)).second);
+    EXPECT_EQ(finite->index_of(configuration), index);
+  }
+  for (std::uint64_t trial = 0; trial < 50; ++trial) {
+    const Value drawn = space.sample(1, engine::TrialNumber(trial));
+    EXPECT_TRUE(seen.contains(engine::compact_json(drawn))) << engine::compact_json(drawn);
+  }
+  EXPECT_EQ(finite->index_of(Value::Map{{"share", 0.15}, {"width", 16}}), std::nullopt);
+}
+
 TEST(FiniteSpace, ARealValuedParameterMakesItInfinite) {
   EXPECT_FALSE(FiniteSpace::of(space_of({{"lr", double_range(0, 1)}, {"n", int_range(1, 2)}})).has_value());
 }

@@ -3,6 +3,7 @@
 
 #include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/engine/space/numbers.hpp"
 #include "hpsearch/engine/space/space.hpp"
 #include "space/leaves.hpp"
@@ -26,6 +27,21 @@ std::size_t category_of(const std::vector<Value>& vals, const Value& value) noex
 
 namespace {
 
+std::string text_of(const Value& number) {
+  const std::int64_t* whole = number.as_integer();
+  return whole != nullptr ? std::to_string(*whole) : python_float(number.number_or(0));
+}
+
+// "… in steps of 0.1; the nearest is 0.3"; the nearest is said of numbers inside the range.
+std::string steps_of(const Levels& levels, const std::string& step, const Value& given) {
+  std::string text = " in steps of " + step;
+  const double number = given.number_or(std::nan(""));
+  if (number >= levels.value(0).number_or(0) && number <= levels.value(levels.last()).number_or(0)) {
+    text += "; the nearest is " + text_of(levels.value(levels.nearest(number)));
+  }
+  return text;
+}
+
 // What a leaf would have allowed, or "" when the value lies in it.
 struct Objection {
   const Value& value;
@@ -34,19 +50,25 @@ struct Objection {
     return parameter.val == value || same_number(parameter.val, value) ? "" : "only " + quoted(parameter.val);
   }
   std::string operator()(const IntParameter& parameter) const {
-    const std::optional<std::int64_t> number = whole_number(value);
-    if (number && *number >= parameter.minval && *number <= parameter.maxval) {
+    const Levels levels(parameter);
+    if (levels.find(value)) {
       return "";
     }
-    return "an integer from " + std::to_string(parameter.minval) + " to " + std::to_string(parameter.maxval);
+    return "an integer from " + std::to_string(parameter.minval) + " to " + std::to_string(parameter.maxval) +
+           (parameter.step.value_or(1) > 1
+                ? steps_of(levels, std::to_string(*parameter.step), value)
+                : "");
   }
   std::string operator()(const DoubleParameter& parameter) const {
     const std::optional<double> number = finite_number(value);
-    // Draws leave out the upper end; grids and people may well ask for it.
-    if (number && *number >= parameter.minval && *number <= parameter.maxval) {
-      return "";
+    const std::string range =
+        "a number from " + python_float(parameter.minval) + " to " + python_float(parameter.maxval);
+    if (parameter.step) {
+      const Levels levels(parameter);
+      return levels.find(value) ? "" : range + steps_of(levels, python_float(*parameter.step), value);
     }
-    return "a number from " + python_float(parameter.minval) + " to " + python_float(parameter.maxval);
+    // Draws leave out the upper end; grids and people may well ask for it.
+    return number && *number >= parameter.minval && *number <= parameter.maxval ? "" : range;
   }
   std::string operator()(const LogParameter& parameter) const {
     const double from = std::pow(parameter.base, parameter.minval);
@@ -79,7 +101,14 @@ struct Settled {
     const std::optional<std::int64_t> number = whole_number(value);
     return number ? Value(*number) : value;
   }
-  Value operator()(const DoubleParameter&) const { return real(); }
+  Value operator()(const DoubleParameter& parameter) const {
+    if (parameter.step) {
+      const Levels levels(parameter);
+      const std::optional<std::uint64_t> level = levels.find(value);
+      return level ? levels.value(*level) : real();
+    }
+    return real();
+  }
   Value operator()(const LogParameter&) const { return real(); }
   Value operator()(const CategoricalParameter& parameter) const {
     const std::size_t category = category_of(parameter.vals, value);

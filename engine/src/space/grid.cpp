@@ -1,10 +1,14 @@
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <set>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/engine/space/space.hpp"
 #include "space/leaves.hpp"
+#include "space/log_scale.hpp"
 
 namespace hpsearch::engine {
 
@@ -12,21 +16,27 @@ namespace {
 
 constexpr Cardinality most = (Cardinality{1} << 127U) - 1;
 
-// Different integers of a parameter; up to 2^64.
-Cardinality integers_in(const IntParameter& parameter) noexcept {
-  return Cardinality{static_cast<std::uint64_t>(parameter.maxval) -
-                     static_cast<std::uint64_t>(parameter.minval)} +
-         1;
+// Different values of a parameter that has levels; up to 2^64.
+template <class Range>
+Cardinality values_in(const Range& parameter) noexcept {
+  return Cardinality{Levels(parameter).last()} + 1;
+}
+
+template <class Range>
+Cardinality points_on(const Range& parameter) noexcept {
+  const Cardinality values = values_in(parameter);
+  return parameter.count || !parameter.step ? std::min<Cardinality>(parameter.count.value_or(0), values)
+                                            : values;
 }
 
 // How many points an axis has; 0 when that was not said.
 struct AxisSize {
   Cardinality operator()(const ConstParameter&) const noexcept { return 1; }
   Cardinality operator()(const IntParameter& parameter) const noexcept {
-    return std::min<Cardinality>(parameter.count.value_or(0), integers_in(parameter));
+    return points_on(parameter);
   }
   Cardinality operator()(const DoubleParameter& parameter) const noexcept {
-    return parameter.count.value_or(0);
+    return parameter.step ? points_on(parameter) : parameter.count.value_or(0);
   }
   Cardinality operator()(const LogParameter& parameter) const noexcept { return parameter.count.value_or(0); }
   Cardinality operator()(const CategoricalParameter& parameter) const noexcept {
@@ -51,10 +61,9 @@ double real_point(double minval, double maxval, std::uint64_t index, std::uint64
 }
 
 // round(min + i·(max-min)/(k-1)), half away from zero, without ever leaving the integers.
-std::int64_t integer_point(const IntParameter& parameter, std::uint64_t index,
+std::int64_t integer_point(std::int64_t minval, std::uint64_t width, std::uint64_t index,
                            std::uint64_t points) noexcept {
-  const auto lowest = static_cast<std::uint64_t>(parameter.minval);
-  const std::uint64_t width = static_cast<std::uint64_t>(parameter.maxval) - lowest;
+  const auto lowest = static_cast<std::uint64_t>(minval);
   // A single point is the middle: the second of three.
   const std::uint64_t steps = points == 1 ? 2 : points - 1;
   const Cardinality product = Cardinality{points == 1 ? 1 : index} * width;
@@ -64,13 +73,54 @@ std::int64_t integer_point(const IntParameter& parameter, std::uint64_t index,
   return up ? floor + 1 : floor;
 }
 
+// A power of ten between powers of ten is to be one: 0.001 and not 0.0010000000000000002.
+double rounded(double number) noexcept {
+  constexpr int digits = 12;
+  std::array<char, 32> text{};
+  char* const begin = text.data();
+  const auto written =
+      std::to_chars(begin, begin + text.size(), number, std::chars_format::scientific, digits - 1);
+  std::from_chars(begin, written.ptr, number);
+  return number;
+}
+
+// At equal ratios; both ends are what was asked for.
+double log_point(const DoubleParameter& parameter, std::uint64_t index, std::uint64_t points) noexcept {
+  const double place =
+      points == 1 ? 0.5 : static_cast<double>(index) / static_cast<double>(points - 1);
+  const double number = log_at_place(parameter, place);
+  return index == 0 || place == 1
+             ? number
+             : std::clamp(rounded(number), parameter.minval, parameter.maxval);
+}
+
+// The level next to each number at equal ratios. Where several numbers have the same level, the points are
+// the levels one after the other until the ratios have caught up.
+std::uint64_t log_level(const Levels& levels, std::uint64_t index, std::uint64_t points) noexcept {
+  if (points == 1) {
+    return levels.at_unit(0.5);
+  }
+  return std::max(index, levels.at_unit(static_cast<double>(index) / static_cast<double>(points - 1)));
+}
+
 struct AxisPoint {
   std::uint64_t index;
   std::uint64_t points;
 
   Value operator()(const ConstParameter& parameter) const { return parameter.val; }
-  Value operator()(const IntParameter& parameter) const { return integer_point(parameter, index, points); }
+  Value operator()(const IntParameter& parameter) const {
+    if (parameter.step || parameter.scale == Scale::log) {
+      return on_level(Levels(parameter));
+    }
+    return integer_point(parameter.minval, Levels(parameter).last(), index, points);
+  }
   Value operator()(const DoubleParameter& parameter) const {
+    if (parameter.step) {
+      return on_level(Levels(parameter));
+    }
+    if (parameter.scale == Scale::log) {
+      return log_point(parameter, index, points);
+    }
     return real_point(parameter.minval, parameter.maxval, index, points);
   }
   Value operator()(const LogParameter& parameter) const {
@@ -79,15 +129,24 @@ struct AxisPoint {
   Value operator()(const CategoricalParameter& parameter) const {
     return parameter.vals[static_cast<std::size_t>(index)];
   }
+
+ private:
+  [[nodiscard]] Value on_level(const Levels& levels) const {
+    return levels.value(levels.scale() == Scale::log
+                            ? log_level(levels, index, points)
+                            : static_cast<std::uint64_t>(integer_point(0, levels.last(), index, points)));
+  }
 };
 
 // Different values a draw can give; nothing for reals.
 struct ValueCount {
   std::optional<Cardinality> operator()(const ConstParameter&) const { return 1; }
   std::optional<Cardinality> operator()(const IntParameter& parameter) const {
-    return integers_in(parameter);
+    return values_in(parameter);
   }
-  std::optional<Cardinality> operator()(const DoubleParameter&) const { return std::nullopt; }
+  std::optional<Cardinality> operator()(const DoubleParameter& parameter) const {
+    return parameter.step ? std::optional(values_in(parameter)) : std::nullopt;
+  }
   std::optional<Cardinality> operator()(const LogParameter&) const { return std::nullopt; }
   std::optional<Cardinality> operator()(const CategoricalParameter& parameter) const {
     std::set<std::string> different;
@@ -116,8 +175,8 @@ Result<Cardinality> Space::grid_size() const {
     const Cardinality points = std::visit(AxisSize{}, leaf.parameter);
     if (points == 0) {
       return Error{Errc::bad_request, "hyperparameters." + leaf.path +
-                                          " has no count; a grid requires the count of every int, "
-                                          "double and log"};
+                                          " has no count; a grid requires the count, or a step, of every "
+                                          "int, double and log"};
     }
     if (size > most / points) {
       return Error{Errc::bad_request, "the grid has more than 2^127 points at hyperparameters." + leaf.path +

@@ -4,9 +4,11 @@
 #include <map>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/engine/space/numbers.hpp"
 #include "hpsearch/engine/space/space.hpp"
 #include "space/range_notes.hpp"
@@ -16,6 +18,12 @@ namespace hpsearch::engine {
 namespace {
 
 constexpr std::array<std::string_view, 5> type_names = {"categorical", "const", "double", "int", "log"};
+
+// Of int and double.
+constexpr std::array<std::string_view, 5> fields_of_numbers = {"count", "maxval", "minval", "scale", "step"};
+
+constexpr std::int64_t most_with_logarithms = std::int64_t{1} << 53U;  // Beyond, not every integer is a double.
+constexpr double most_steps = 0x1p53;
 
 std::string below(std::string_view path, std::string_view key) {
   return path.empty() ? std::string(key) : std::string(path) + "." + std::string(key);
@@ -130,6 +138,56 @@ class RangeReader {
     return true;
   }
 
+  Scale read_scale() {
+    const Value* value = given("scale");
+    if (value == nullptr) {
+      return Scale::linear;
+    }
+    const std::string* name = value->as_text();
+    const auto* const found = name != nullptr ? std::find(scale_names.begin(), scale_names.end(), *name)
+                                              : scale_names.end();
+    if (found == scale_names.end()) {
+      problem("scale", "is " + quoted(*value), "linear or log");
+      return Scale::linear;
+    }
+    return static_cast<Scale>(found - scale_names.begin());
+  }
+
+  template <class Number>
+  bool has_logarithms(Scale scale, Number minval) {
+    if (scale == Scale::log && !(minval > 0)) {
+      problem("minval", "is " + quoted(Value(minval)) + " on a log scale", "a number above 0");
+      return false;
+    }
+    return true;
+  }
+
+  // A range ends at its last step.
+  template <class Range>
+  void end_at_a_step(Range& parameter) {
+    const Levels levels(parameter);
+    const Value last = levels.value(levels.last());
+    if (levels.last() == 0) {
+      problem("step", "is " + quoted(Value(step_of(parameter))),
+              "at most maxval - minval, which is " + quoted(Value(parameter.maxval - parameter.minval)));
+    } else if (!levels.find(Value(parameter.maxval))) {
+      notes_.push_back({below(path_, "maxval"),
+                        "is " + quoted(Value(parameter.maxval)) + ", which is not a step from minval: " +
+                            quoted(last) + " is the greatest value",
+                        ""});
+    }
+    if constexpr (std::is_same_v<Range, IntParameter>) {
+      parameter.maxval = *last.as_integer();
+    } else {
+      parameter.maxval = *last.as_real();
+    }
+  }
+
+  static std::int64_t step_of(const IntParameter& parameter) {
+    return static_cast<std::int64_t>(*parameter.step);
+  }
+  static double step_of(const DoubleParameter& parameter) { return *parameter.step; }
+
   Parameter read_const() {
     static constexpr std::array<std::string_view, 2> known = {"bool_style", "val"};
     refuse_other_keys(known);
@@ -142,32 +200,61 @@ class RangeReader {
   }
 
   Parameter read_int() {
-    static constexpr std::array<std::string_view, 3> known = {"count", "maxval", "minval"};
-    refuse_other_keys(known);
+    refuse_other_keys(fields_of_numbers);
     IntParameter parameter;
     parameter.count = read_count();
+    parameter.scale = read_scale();
+    if (const Value* step = given("step")) {
+      const std::optional<std::int64_t> whole = whole_number(*step);
+      if (whole && *whole >= 1) {
+        parameter.step = static_cast<std::uint64_t>(*whole);
+      } else {
+        problem("step", "is " + quoted(*step), "an integer of at least 1");
+      }
+    }
     const auto minval = number<std::int64_t>("minval", whole_number, "an integer");
     const auto maxval = number<std::int64_t>("maxval", whole_number, "an integer");
-    if (in_order(minval, maxval)) {
+    if (in_order(minval, maxval) && has_logarithms(parameter.scale, *minval)) {
+      if (parameter.scale == Scale::log && *maxval > most_with_logarithms) {
+        problem("maxval", "is " + quoted(Value(*maxval)) + " on a log scale", "at most 2^53");
+        return parameter;
+      }
       parameter.minval = *minval;
       parameter.maxval = *maxval;
+      if (parameter.step) {
+        end_at_a_step(parameter);
+      }
     }
     return parameter;
   }
 
   Parameter read_double() {
-    static constexpr std::array<std::string_view, 3> known = {"count", "maxval", "minval"};
-    refuse_other_keys(known);
+    refuse_other_keys(fields_of_numbers);
     DoubleParameter parameter;
     parameter.count = read_count();
+    parameter.scale = read_scale();
+    if (const Value* step = given("step")) {
+      parameter.step = finite_number(*step);
+      if (!parameter.step || !(*parameter.step > 0)) {
+        problem("step", "is " + quoted(*step), "a number above 0");
+        parameter.step.reset();
+      }
+    }
     const auto minval = number<double>("minval", finite_number, "a number");
     const auto maxval = number<double>("maxval", finite_number, "a number");
-    if (in_order(minval, maxval)) {
+    if (in_order(minval, maxval) && has_logarithms(parameter.scale, *minval)) {
       if (!std::isfinite(*maxval - *minval)) {
         problem("maxval", "is too far from minval", "maxval - minval within the range of a double");
+        return parameter;
       }
       parameter.minval = *minval;
       parameter.maxval = *maxval;
+      if (parameter.step && !((*maxval - *minval) / *parameter.step < most_steps)) {
+        problem("step", "is " + quoted(Value(*parameter.step)), "a number that makes at most 2^53 values");
+        parameter.step.reset();
+      } else if (parameter.step) {
+        end_at_a_step(parameter);
+      }
     }
     return parameter;
   }
@@ -207,7 +294,7 @@ class RangeReader {
   }
 
   Parameter read_categorical() {
-    static constexpr std::array<std::string_view, 3> known = {"val", "vals", "bool_style"};
+    static constexpr std::array<std::string_view, 4> known = {"val", "vals", "bool_style", "ordered"};
     refuse_other_keys(std::span(known).subspan(given("vals") == nullptr ? 0 : 1));
     std::string_view key = "vals";
     if (given("vals") == nullptr && given("val") != nullptr) {
@@ -224,7 +311,21 @@ class RangeReader {
       problem(key, "is " + quoted(*vals), "a list of at least one value");
       return CategoricalParameter{};
     }
-    return CategoricalParameter{*list};
+    const Value* order = given("ordered");
+    if (order != nullptr && order->as_bool() == nullptr) {
+      problem("ordered", "is " + quoted(*order), "true or false");
+      return CategoricalParameter{*list};
+    }
+    return CategoricalParameter{*list, order != nullptr ? *order->as_bool() : are_ascending_numbers(*list)};
+  }
+
+  static bool are_ascending_numbers(const Value::List& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!values[i].is_number() || (i > 0 && !(values[i - 1].number_or(0) < values[i].number_or(0)))) {
+        return false;
+      }
+    }
+    return true;
   }
 
   const Value::Map& map_;

@@ -2,17 +2,26 @@
 #include <string>
 #include <string_view>
 
+#include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/engine/space/space.hpp"
 #include "space/leaves.hpp"
+#include "space/log_scale.hpp"
 
 namespace hpsearch::engine {
 
 namespace {
 
-double real_between(double minval, double maxval, double unit) {
-  const double drawn = minval + unit * (maxval - minval);
-  // Rounding may carry the largest draws onto the upper end, which is not part of the range.
+// Rounding may carry the largest draws onto the upper end, which is not part of the range.
+double below(double maxval, double drawn, double minval) {
   return drawn < maxval ? drawn : std::nextafter(maxval, minval);
+}
+
+double real_between(double minval, double maxval, double unit) {
+  return below(maxval, minval + unit * (maxval - minval), minval);
+}
+
+Value on_level(const Levels& levels, Draw& draw) {
+  return levels.value(levels.scale() == Scale::log ? levels.at(draw.unit()) : draw.below(levels.last() + 1));
 }
 
 struct Sampler {
@@ -20,11 +29,20 @@ struct Sampler {
 
   Value operator()(const ConstParameter& parameter) { return parameter.val; }
   Value operator()(const IntParameter& parameter) {
+    if (parameter.step || parameter.scale == Scale::log) {
+      return on_level(Levels(parameter), draw);
+    }
     const auto lowest = static_cast<std::uint64_t>(parameter.minval);
     const std::uint64_t width = static_cast<std::uint64_t>(parameter.maxval) - lowest;
     return static_cast<std::int64_t>(lowest + draw.below(width + 1));  // width + 1 = 0 means all 64 bits.
   }
   Value operator()(const DoubleParameter& parameter) {
+    if (parameter.step) {
+      return on_level(Levels(parameter), draw);
+    }
+    if (parameter.scale == Scale::log) {
+      return below(parameter.maxval, log_at_place(parameter, draw.unit()), parameter.minval);
+    }
     return real_between(parameter.minval, parameter.maxval, draw.unit());
   }
   Value operator()(const LogParameter& parameter) {

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/engine/space/space.hpp"
 #include "space/leaves.hpp"
+#include "space/log_scale.hpp"
 
 namespace hpsearch::engine {
 
@@ -33,12 +35,27 @@ struct ToUnit {
   void operator()(const ConstParameter&) const {}
   void operator()(const IntParameter& parameter) const {
     const std::int64_t* integer = value.as_integer();
+    if (parameter.step || parameter.scale == Scale::log) {
+      const Levels levels(parameter);
+      const std::uint64_t nearest = integer != nullptr ? levels.nearest(value.number_or(0)) : 0;
+      coordinates.push_back(levels.unit(levels.find(value).value_or(nearest)));
+      return;
+    }
     const std::int64_t number = integer != nullptr ? *integer : parameter.minval;
     const auto offset = static_cast<std::uint64_t>(number) - static_cast<std::uint64_t>(parameter.minval);
     coordinates.push_back(
         number < parameter.minval ? 0 : clamped(static_cast<double>(offset) / width_of(parameter)));
   }
   void operator()(const DoubleParameter& parameter) const {
+    if (parameter.step) {
+      const Levels levels(parameter);
+      coordinates.push_back(levels.unit(levels.nearest(value.number_or(parameter.minval))));
+      return;
+    }
+    if (parameter.scale == Scale::log) {
+      coordinates.push_back(log_place_of(parameter, value.number_or(parameter.minval)));
+      return;
+    }
     coordinates.push_back(place_in(parameter.minval, parameter.maxval, value.number_or(parameter.minval)));
   }
   void operator()(const LogParameter& parameter) const {
@@ -66,6 +83,10 @@ struct FromUnit {
 
   Value operator()(const ConstParameter& parameter) const { return parameter.val; }
   Value operator()(const IntParameter& parameter) const {
+    if (parameter.step || parameter.scale == Scale::log) {
+      const Levels levels(parameter);
+      return levels.value(levels.at_unit(take()));
+    }
     const auto lowest = static_cast<std::uint64_t>(parameter.minval);
     const std::uint64_t width = static_cast<std::uint64_t>(parameter.maxval) - lowest;
     const double offset = std::round(take() * width_of(parameter));
@@ -74,6 +95,13 @@ struct FromUnit {
         lowest + (offset < 0x1p64 ? std::min(static_cast<std::uint64_t>(offset), width) : width));
   }
   Value operator()(const DoubleParameter& parameter) const {
+    if (parameter.step) {
+      const Levels levels(parameter);
+      return levels.value(levels.at_unit(take()));
+    }
+    if (parameter.scale == Scale::log) {
+      return log_at_place(parameter, take());
+    }
     return at_place(parameter.minval, parameter.maxval, take());
   }
   Value operator()(const LogParameter& parameter) const {

@@ -123,7 +123,7 @@ void Draft::count_points(Value::Map& group, const std::string& at) {
     const std::string type = map.contains("type") ? text_member(Value(map), "type") : "";
     if (!map.contains("type")) {
       count_points(map, path);
-    } else if (type == "int" || type == "double" || type == "log") {
+    } else if ((type == "int" || type == "double" || type == "log") && !map.contains("step")) {
       const auto low = engine::whole_number(map["minval"]);
       const auto high = engine::whole_number(map["maxval"]);
       const bool few = type == "int" && low && high && *high - *low < 2 * usual_points;

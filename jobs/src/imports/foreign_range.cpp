@@ -11,15 +11,7 @@
 namespace hpsearch::jobs {
 namespace {
 
-constexpr std::size_t most_choices = 100;
 constexpr double e = 2.718281828459045;
-
-/// Exponents of round ends are round: log10(0.001) is -3.
-Value exponent_of(double value) {
-  const double exponent = std::log10(value);
-  const double nearest = std::round(exponent);
-  return std::abs(exponent - nearest) < 1e-12 ? Value(static_cast<std::int64_t>(nearest)) : Value(exponent);
-}
 
 Value number(double value) {
   const auto whole = engine::whole_number(Value(value));
@@ -40,6 +32,18 @@ Value range(const char* type, Value low, Value high) {
   return Value::Map{{"type", type}, {"minval", std::move(low)}, {"maxval", std::move(high)}};
 }
 
+bool has_logarithms(double low, double high) {
+  return low > 0 && std::isfinite(high);
+}
+
+void make_logarithmic(ForeignRange& range, double low, double high) {
+  if (!has_logarithms(low, high)) {
+    range.remark = "was logarithmic, with an end that is not above 0: searched evenly";
+  } else if (range.value.as_map() != nullptr) {
+    (*range.value.as_map())["scale"] = "log";
+  }
+}
+
 }  // namespace
 
 ForeignRange real_range(double low, double high) {
@@ -58,16 +62,13 @@ ForeignRange whole_range(double low, double high) {
   return {range("int", Value(first), Value(last))};
 }
 
-ForeignRange logarithmic_range(double low, double high) {
-  if (low > high) {
-    std::swap(low, high);
+ForeignRange logarithmic_range(double low, double high, bool whole) {
+  ForeignRange made = whole ? whole_range(low, high) : real_range(low, high);
+  if (low != high) {
+    const double least = std::min(low, high);
+    make_logarithmic(made, whole ? std::round(least) : least, std::max(low, high));
   }
-  if (low == high || !(low > 0) || !std::isfinite(high)) {
-    ForeignRange even = real_range(low, high);
-    even.remark = low == high ? "" : "was logarithmic, with an end that is not above 0: searched evenly";
-    return even;
-  }
-  return {range("log", exponent_of(low), exponent_of(high))};
+  return made;
 }
 
 ForeignRange exponent_range(double base, double low, double high) {
@@ -79,25 +80,47 @@ ForeignRange exponent_range(double base, double low, double high) {
   return {std::move(made)};
 }
 
-ForeignRange stepped_range(double low, double high, double step, bool whole) {
+ForeignRange stepped_range(double low, double high, double step, bool whole, Scale scale) {
   if (low > high) {
     std::swap(low, high);
   }
   const double steps = step > 0 ? std::floor((high - low) / step + 1e-9) : 0;
-  if (whole && step == 1) {
-    return whole_range(low, high);
+  ForeignRange made;
+  if (!(step > 0) || !(steps < 0x1p53)) {
+    made = whole ? whole_range(low, high) : real_range(low, high);
+    made.remark = "was in steps of " + short_number(step) + ": the values between them are searched, too";
+  } else if (steps == 0) {
+    return {whole ? Value(whole_of(low)) : Value(low)};
+  } else {
+    const double last = low + steps * step;
+    made = whole ? whole_range(low, last) : real_range(low, rounded(last));
+    if (Value::Map* map = made.value.as_map(); map != nullptr && !(whole && step == 1)) {
+      (*map)["step"] = whole ? Value(whole_of(step)) : Value(step);
+    }
   }
-  if (!(step > 0) || !(steps < static_cast<double>(most_choices))) {
-    ForeignRange even = whole ? whole_range(low, high) : real_range(low, high);
-    even.remark = "was in steps of " + short_number(step) + ": the values between them are searched, too";
-    return even;
+  if (scale == Scale::log) {
+    make_logarithmic(made, low, high);
   }
-  Value::List values;
-  for (std::size_t i = 0; i <= static_cast<std::size_t>(steps); ++i) {
-    const double value = low + static_cast<double>(i) * step;
-    values.push_back(whole ? Value(whole_of(value)) : Value(rounded(value)));
+  return made;
+}
+
+ForeignRange multiples_in(double low, double high, double step, bool whole, Scale scale) {
+  if (low > high) {
+    std::swap(low, high);
   }
-  return choices(std::move(values));
+  if (!(step > 0)) {
+    return stepped_range(low, high, step, whole, scale);
+  }
+  const double first = rounded(std::ceil(low / step - 1e-9) * step);
+  const double last = rounded(std::floor(high / step + 1e-9) * step);
+  if (first > last) {  // None lies inside.
+    const double near = rounded(std::round(low / step) * step);
+    return {whole ? Value(whole_of(near)) : Value(near)};
+  }
+  if (scale == Scale::log && first <= 0 && last > step) {  // 0 has no logarithm.
+    return stepped_range(step, last, step, whole, scale);
+  }
+  return stepped_range(first, last, step, whole, scale);
 }
 
 ForeignRange normal_range(double mean, double deviation, bool of_exponent) {

@@ -66,9 +66,8 @@ class KatibExperiment {
     const std::string distribution = text_member(space, "distribution");
     const std::optional<double> step = number_in(member_of(space, "step"));
     if (distribution == "logUniform") {
-      ForeignRange range = logarithmic_range(*low, *high);
-      range.remark = type == "int" ? "was an integer: it is a real number here" : range.remark;
-      return range;
+      return step ? stepped_range(*low, *high, *step, type == "int", Scale::log)
+                  : logarithmic_range(*low, *high, type == "int");
     }
     ForeignRange range = step            ? stepped_range(*low, *high, *step, type == "int")
                          : type == "int" ? whole_range(*low, *high)

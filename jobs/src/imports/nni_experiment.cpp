@@ -68,7 +68,7 @@ std::optional<ForeignRange> range_of(const Value& parameter) {
     return logarithmic_range(first, second);
   }
   if (type == "quniform") {
-    return stepped_range(first, second, step, false);
+    return multiples_in(first, second, step, false);
   }
   if (type == "normal" || type == "qnormal") {
     return normal_range(first, second, false);
@@ -77,9 +77,7 @@ std::optional<ForeignRange> range_of(const Value& parameter) {
     return normal_range(first, second, true);
   }
   if (type == "qloguniform") {
-    ForeignRange range = logarithmic_range(first, second);
-    range.remark = "was rounded to multiples of " + short_number(step) + ": it is a real number here";
-    return range;
+    return multiples_in(first, second, step, false, Scale::log);
   }
   return std::nullopt;
 }

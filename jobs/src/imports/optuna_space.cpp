@@ -30,9 +30,7 @@ std::optional<ForeignRange> range_of(const Value& parameter) {
                       member_of(parameter, "high").as_integer() != nullptr);
   const bool logarithmic = is_true(member_of(parameter, "log")) || type.find("log") != std::string::npos;
   if (logarithmic) {
-    ForeignRange range = logarithmic_range(*low, *high);
-    range.remark = whole ? "was an integer: it is a real number here" : range.remark;
-    return range;
+    return logarithmic_range(*low, *high, whole);
   }
   if (const auto step = number_in(member_of(parameter, "step")); step && *step > 0) {
     return stepped_range(*low, *high, *step, whole);

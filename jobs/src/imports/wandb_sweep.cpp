@@ -123,6 +123,8 @@ class Sweep {
     return between(kind, *low, *high, number_in(member_of(parameter, "q")).value_or(1));
   }
 
+  static bool is_whole(double step) { return step == std::floor(step); }
+
   static std::optional<ForeignRange> between(const std::string& kind, double low, double high, double step) {
     if (kind == "int_uniform") {
       return whole_range(low, high);
@@ -131,21 +133,22 @@ class Sweep {
       return real_range(low, high);
     }
     if (kind == "q_uniform") {
-      const bool whole = step == std::floor(step) && low == std::floor(low);
-      return stepped_range(low, high, step, whole);
+      return multiples_in(low, high, step, is_whole(step));
     }
-    if (kind == "log_uniform" || kind == "q_log_uniform") {
+    if (kind == "log_uniform") {
       return exponent_range(e, low, high);
+    }
+    if (kind == "q_log_uniform") {
+      return multiples_in(std::exp(low), std::exp(high), step, is_whole(step), Scale::log);
     }
     if (kind == "inv_log_uniform") {
       return exponent_range(e, -high, -low);
     }
-    if (kind == "log_uniform_values" || kind == "q_log_uniform_values" || kind == "inv_log_uniform_values") {
-      ForeignRange range = logarithmic_range(low, high);
-      if (kind == "q_log_uniform_values") {
-        range.remark = "was rounded to multiples of " + short_number(step) + ": it is a real number here";
-      }
-      return range;
+    if (kind == "log_uniform_values" || kind == "inv_log_uniform_values") {
+      return logarithmic_range(low, high);
+    }
+    if (kind == "q_log_uniform_values") {
+      return multiples_in(low, high, step, is_whole(step), Scale::log);
     }
     if (kind == "beta" || kind == "q_beta") {
       ForeignRange range = real_range(low, high);

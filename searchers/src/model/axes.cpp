@@ -11,20 +11,11 @@ namespace hpsearch::searchers::model {
 
 using engine::CategoricalParameter;
 using engine::ConstParameter;
-using engine::IntParameter;
+using engine::Levels;
 using engine::Space;
 using engine::Value;
 
 namespace {
-
-bool are_ascending_numbers(const std::vector<Value>& values) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!values[i].is_number() || (i > 0 && !(values[i - 1].number_or(0) < values[i].number_or(0)))) {
-      return false;
-    }
-  }
-  return true;
-}
 
 double cell_of(double levels, double coordinate) noexcept {
   return std::min(std::floor(coordinate * levels), levels - 1);
@@ -42,16 +33,17 @@ Axes::Axes(const Space& space) : space_(space) {
       continue;
     }
     Axis axis;
-    if (const auto* integers = std::get_if<IntParameter>(&leaf.parameter)) {
+    if (std::optional<Levels> levels = Levels::of(leaf.parameter)) {
+      axis.levels = static_cast<double>(levels->last()) + 1;
       axis.kind = Kind::levels;
-      axis.levels = static_cast<double>(static_cast<std::uint64_t>(integers->maxval) -
-                                        static_cast<std::uint64_t>(integers->minval)) +
-                    1;
+      if (levels->scale() == engine::Scale::log) {
+        axis.kind = Kind::log_levels;
+        axis.cells = levels;
+      }
     } else if (const auto* categorical = std::get_if<CategoricalParameter>(&leaf.parameter)) {
       axis.is_categorical = true;
       axis.levels = static_cast<double>(categorical->vals.size());
-      axis.kind = categorical->vals.size() <= 2 || are_ascending_numbers(categorical->vals) ? Kind::levels
-                                                                                            : Kind::choice;
+      axis.kind = categorical->vals.size() <= 2 || categorical->ordered ? Kind::levels : Kind::choice;
     }
     features_ += axis.kind == Kind::choice ? static_cast<std::size_t>(axis.levels) : 1;
     axes_.push_back(axis);
@@ -69,6 +61,8 @@ void Axes::place_of(const Value& configuration, std::span<double> place) const {
       const auto chosen = std::max_element(first, first + static_cast<std::ptrdiff_t>(axis.levels)) - first;
       place[i] = middle_of(axis.levels, static_cast<double>(chosen));
       next += static_cast<std::size_t>(axis.levels);
+    } else if (axis.kind == Kind::log_levels) {
+      place[i] = axis.cells->place(axis.cells->at_unit(units[next++]));
     } else {
       place[i] = axis.kind == Kind::levels
                      ? middle_of(axis.levels, std::round(units[next] * (axis.levels - 1)))
@@ -84,6 +78,10 @@ Value Axes::configuration_at(std::span<const double> place) const {
     const Axis& axis = axes_[i];
     if (axis.kind == Kind::real) {
       units.push_back(place[i]);
+      continue;
+    }
+    if (axis.kind == Kind::log_levels) {
+      units.push_back(axis.cells->unit(axis.cells->at(place[i])));
       continue;
     }
     const double cell = cell_of(axis.levels, place[i]);
@@ -117,8 +115,11 @@ void Axes::features_of(std::span<const double> place, std::span<double> features
 
 double Axes::snapped(std::size_t axis, double coordinate) const noexcept {
   coordinate = std::clamp(coordinate, 0.0, 1.0);
-  const double levels = axes_[axis].levels;
-  return axes_[axis].kind == Kind::real ? coordinate : middle_of(levels, cell_of(levels, coordinate));
+  const Axis& here = axes_[axis];
+  if (here.kind == Kind::log_levels) {
+    return here.cells->place(here.cells->at(coordinate));
+  }
+  return here.kind == Kind::real ? coordinate : middle_of(here.levels, cell_of(here.levels, coordinate));
 }
 
 double Axes::near(std::size_t axis, double coordinate, double width, engine::Draw& draw) const {
@@ -129,6 +130,14 @@ double Axes::near(std::size_t axis, double coordinate, double width, engine::Dra
   if (here.kind == Kind::levels && width * here.levels < 1) {
     const double cell = cell_of(here.levels, coordinate) + (draw.unit() < 0.5 ? -1 : 1);
     return middle_of(here.levels, std::clamp(cell, 0.0, here.levels - 1));
+  }
+  if (here.kind == Kind::log_levels) {
+    const std::uint64_t level = here.cells->at(coordinate);
+    const std::uint64_t above = std::min(level + 1, here.cells->last());
+    const std::uint64_t below = level - (level > 0 ? 1 : 0);
+    if (width < (here.cells->place(above) - here.cells->place(below)) / static_cast<double>(above - below)) {
+      return here.cells->place(draw.unit() < 0.5 ? below : above);
+    }
   }
   const double which = draw.unit();
   if (which < 0.1) {

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/engine/space/space.hpp"
 
 namespace hpsearch::searchers::model {
@@ -14,7 +16,7 @@ namespace hpsearch::searchers::model {
 /// What is searched, one axis for each leaf that is no constant, and how the model sees it.
 ///
 /// A place has one coordinate in [0, 1] per axis: on the parameter's own scale, or, where it has so many
-/// levels, the middle of a level's cell. The model sees features: a coordinate as it is, but one feature per
+/// levels (integers, steps, ordered values), that of a level in its cell. The model sees features: a coordinate as it is, but one feature per
 /// value of an unordered categorical of three or more, so that any two are as far apart as the ends of a
 /// range.
 class Axes {
@@ -45,11 +47,12 @@ class Axes {
   [[nodiscard]] std::uint64_t fingerprint(std::span<const double> place) const noexcept;
 
  private:
-  enum class Kind : std::uint8_t { real, levels, choice };
+  enum class Kind : std::uint8_t { real, levels, log_levels, choice };
   struct Axis {
     Kind kind = Kind::real;
     bool is_categorical = false;
     double levels = 0;
+    std::optional<engine::Levels> cells = {};  ///< Of log levels, which are not equally wide.
   };
 
   engine::Space space_;

@@ -59,6 +59,38 @@ def real_draw(parameter, unit):
     return drawn if drawn < high else math.nextafter(high, low)
 
 
+def decimal(number):
+    """What the shortest text of a number says, exactly."""
+    return Fraction(str(number))
+
+
+def levels(parameter):
+    """The values of an int, or of a double with a step; None for other doubles."""
+    kind, step = parameter["type"], parameter.get("step")
+    if kind == "int":
+        return range(parameter["minval"], parameter["maxval"] + 1, step or 1)
+    if kind != "double" or step is None:
+        return None
+    low, high = decimal(parameter["minval"]), decimal(parameter["maxval"])
+    return [float(low + i * decimal(step)) for i in range(math.floor((high - low) / decimal(step)) + 1)]
+
+
+def how_many(values):
+    """len(), which stops at 2^63."""
+    return (values[-1] - values[0]) // values.step + 1 if isinstance(values, range) else len(values)
+
+
+def in_levels(parameter, draw):
+    values = levels(parameter)
+    if parameter.get("scale") != "log":
+        return values[draw.below(how_many(values))]
+    step = parameter.get("step", 1)
+    edges = [max(values[0] - step / 2, values[0] / 2), *(value + step / 2 for value in values)]
+    place = draw.unit() * math.log(edges[-1] / edges[0])
+    inside = [value for value, edge in zip(values, edges) if math.log(edge / edges[0]) <= place]
+    return inside[-1]
+
+
 def sample(space, seed, trial):
     drawn = {}
     for path, parameter in leaves(space):
@@ -66,10 +98,13 @@ def sample(space, seed, trial):
         kind = parameter["type"]
         if kind == "const":
             drawn[path] = parameter["val"]
-        elif kind == "int":
-            drawn[path] = parameter["minval"] + draw.below(parameter["maxval"] - parameter["minval"] + 1)
+        elif levels(parameter) is not None:
+            drawn[path] = in_levels(parameter, draw)
         elif kind == "categorical":
             drawn[path] = parameter["vals"][draw.below(len(parameter["vals"]))]
+        elif parameter.get("scale") == "log":
+            low, high = math.log10(parameter["minval"]), math.log10(parameter["maxval"])
+            drawn[path] = 10 ** (low + draw.unit() * (high - low))
         else:
             real = real_draw(parameter, draw.unit())
             drawn[path] = parameter.get("base", 10.0) ** real if kind == "log" else real
@@ -88,9 +123,27 @@ def axis_size(parameter):
         return 1
     if kind == "categorical":
         return len(parameter["vals"])
-    if kind == "int" and "count" in parameter:
-        return min(parameter["count"], parameter["maxval"] - parameter["minval"] + 1)
+    values = levels(parameter)
+    if values is not None and "step" in parameter:
+        return min(parameter.get("count", how_many(values)), how_many(values))
+    if values is not None and "count" in parameter:
+        return min(parameter["count"], how_many(values))
     return parameter.get("count")
+
+
+def axis_level(parameter, index, size):
+    """Levels at equal distances, or at equal ratios; each level once, so that the first follow each other."""
+    values = levels(parameter)
+    if parameter.get("scale") != "log":
+        last = Fraction(how_many(values) - 1)
+        return values[half_away_from_zero(index * last / (size - 1) if size > 1 else last / 2)]
+    low, high, step = values[0], values[-1], parameter.get("step", 1)
+    wanted = [low * (high / low) ** (i / (size - 1) if size > 1 else 0.5) for i in range(index + 1)]
+    taken = -1
+    for number in wanted:
+        taken = max(taken + 1, half_away_from_zero(decimal((number - low) / step))) if size > 1 else (
+            half_away_from_zero(decimal((number - low) / step)))
+    return values[taken]
 
 
 def axis_point(parameter, index):
@@ -99,6 +152,13 @@ def axis_point(parameter, index):
         return parameter["val"]
     if kind == "categorical":
         return parameter["vals"][index]
+    if levels(parameter) is not None and ("step" in parameter or "scale" in parameter):
+        return axis_level(parameter, index, size)
+    if parameter.get("scale") == "log":
+        place = index / (size - 1) if size > 1 else 0.5
+        if place in (0, 1):
+            return float(parameter["maxval" if place else "minval"])
+        return float(f"{parameter['minval'] * (parameter['maxval'] / parameter['minval']) ** place:.11e}")
     low, high = Fraction(parameter["minval"]), Fraction(parameter["maxval"])
     exact = low + index * (high - low) / (size - 1) if size > 1 else (low + high) / 2
     if kind == "int":
@@ -128,10 +188,10 @@ def cardinality(space):
     size = 1
     for _, parameter in leaves(space):
         kind = parameter["type"]
-        if kind in ("double", "log"):
+        if levels(parameter) is not None:
+            size *= how_many(levels(parameter))
+        elif kind in ("double", "log"):
             return "endless"
-        if kind == "int":
-            size *= parameter["maxval"] - parameter["minval"] + 1
         elif kind == "categorical":
             size *= len({f"{type(value)} {value}" for value in parameter["vals"]})
     return size

@@ -45,8 +45,63 @@ TEST(Axes, SeeEveryParameterOnItsOwnScale) {
   }
 }
 
-TEST(Axes, ASnappedPlaceIsThatOfItsConfiguration) {
-  const engine::Space space = mixed();
+engine::Space scaled() {
+  return test::parsed(
+      {{"a_rate", Value::Map{{"type", "double"}, {"minval", 1e-4}, {"maxval", 1}, {"scale", "log"}}},
+       {"b_width", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 512}, {"scale", "log"}}},
+       {"c_units",
+        Value::Map{{"type", "int"}, {"minval", 16}, {"maxval", 512}, {"scale", "log"}, {"step", 16}}},
+       {"d_share", Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 1}, {"step", 0.25}}},
+       {"e_size", Value::Map{{"type", "categorical"}, {"vals", Value::List{"s", "m", "l"}}, {"ordered", true}}},
+       {"f_batch",
+        Value::Map{{"type", "categorical"}, {"vals", Value::List{16, 32, 64}}, {"ordered", false}}}});
+}
+
+TEST(Axes, SeeScalesStepsAndOrders) {
+  const Axes axes(scaled());
+  ASSERT_EQ(axes.size(), 6U);
+  ASSERT_EQ(axes.features(), 8U);
+  std::vector<double> place(6);
+  axes.place_of(Value::Map{{"a_rate", 0.01},
+                           {"b_width", 16},
+                           {"c_units", 64},
+                           {"d_share", 0.25},
+                           {"e_size", "m"},
+                           {"f_batch", 64}},
+                place);
+  EXPECT_NEAR(place[0], 0.5, 1e-12);
+  EXPECT_NEAR(place[1], std::log(16 / 0.5) / std::log(512.5 / 0.5), 1e-12);
+  EXPECT_NEAR(place[2], std::log(64.0 / 8) / std::log(520.0 / 8), 1e-12);
+  EXPECT_NEAR(place[3], 1.5 / 5, 1e-12);
+  EXPECT_NEAR(place[4], 0.5, 1e-12);
+  std::vector<double> features(8);
+  axes.features_of(place, features);
+  EXPECT_EQ(features[5], 0);
+  EXPECT_EQ(features[6], 0);
+  EXPECT_NEAR(features[7], std::sqrt(0.5), 1e-12);
+}
+
+TEST(Axes, NearMovesByALevelOfALogScaleWhereThoseAreWide) {
+  const Axes axes(test::parsed(
+      {{"width", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 512}, {"scale", "log"}}}}));
+  std::vector<double> place(1);
+  axes.place_of(Value::Map{{"width", 2}}, place);
+  Draw draw(1, TrialNumber(0), "near");
+  std::vector<int> widths(513);
+  for (int i = 0; i < 100; ++i) {
+    const std::vector<double> moved{axes.near(0, place[0], 0.05, draw)};
+    ++widths[static_cast<std::size_t>(*axes.configuration_at(moved).at_path("width")->as_integer())];
+  }
+  EXPECT_EQ(widths[1] + widths[3], 100);
+  EXPECT_GT(widths[1], 20);
+  EXPECT_GT(widths[3], 20);
+}
+
+class SnappedPlaces : public testing::TestWithParam<engine::Space (*)()> {};
+INSTANTIATE_TEST_SUITE_P(Axes, SnappedPlaces, testing::Values(mixed, scaled));
+
+TEST_P(SnappedPlaces, AreThoseOfTheirConfigurations) {
+  const engine::Space space = GetParam()();
   const Axes axes(space);
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     Draw draw(seed, TrialNumber(0), "place");

@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/engine/space/space.hpp"
 
 namespace hpsearch::searchers {
 
-/// The configurations of a space without real-valued parameters, numbered from 0 without gaps or repeats.
+/// The configurations of a space whose real-valued parameters have steps, numbered from 0 without gaps or repeats.
 class FiniteSpace {
  public:
-  /// Nothing when a leaf is real-valued, or when there are more than 2^126 configurations.
+  /// Nothing when a leaf is real-valued and has no step, or when there are more than 2^126 configurations.
   [[nodiscard]] static std::optional<FiniteSpace> of(const engine::Space& space);
 
   [[nodiscard]] engine::Cardinality size() const noexcept { return size_; }
@@ -26,7 +27,7 @@ class FiniteSpace {
   struct Axis {
     std::vector<std::string> keys;
     engine::Cardinality size = 1;
-    std::int64_t lowest = 0;                      // Of an integer axis, which has no vals.
+    std::optional<engine::Levels> levels;         // Of an axis of numbers, which has no vals.
     std::vector<engine::Value> vals;              // Each once.
     std::map<std::string, std::uint64_t> places;  // By their spelling: Where in vals.
   };
