@@ -89,9 +89,10 @@ void run(std::uint64_t dimensions, std::uint64_t results, std::uint64_t steps) {
   const auto at = [&](double share) {
     return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
   };
-  std::printf("%10llu %8llu %8.2f %8.2f %8.2f %6llu\n", static_cast<unsigned long long>(dimensions),
+  std::printf("%10llu %8llu %8.2f %8.2f %8.2f %6llu %6llu\n", static_cast<unsigned long long>(dimensions),
               static_cast<unsigned long long>(results), at(0.5), at(0.99), times.back(),
-              static_cast<unsigned long long>(sampler.work().fits));
+              static_cast<unsigned long long>(sampler.work().fits),
+              static_cast<unsigned long long>(sampler.work().solves / (steps + 1)));
   std::fflush(stdout);
 }
 
@@ -99,8 +100,16 @@ void run(std::uint64_t dimensions, std::uint64_t results, std::uint64_t steps) {
 }  // namespace hpsearch::searchers::model
 
 int main(int argc, char** argv) {
-  const std::uint64_t steps = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300;
-  std::printf("parameters  results  p50 ms   p99 ms   worst    fits\n");
+  // STEPS, and PARAMETERS RESULTS of a single line.
+  const auto number = [&](int at, std::uint64_t otherwise) {
+    return argc > at ? std::strtoull(argv[at], nullptr, 10) : otherwise;
+  };
+  const std::uint64_t steps = number(1, 300);
+  std::printf("parameters  results  p50 ms   p99 ms   worst    fits solves\n");
+  if (argc > 3) {
+    hpsearch::searchers::model::run(number(2, 8), number(3, 1000), steps);
+    return 0;
+  }
   for (const std::uint64_t dimensions : {4U, 8U, 20U, 40U}) {
     for (const std::uint64_t results : {10U, 100U, 1000U, 10000U}) {
       hpsearch::searchers::model::run(dimensions, results, steps);

@@ -61,6 +61,11 @@ double Kernel::variance(std::span<const double> x, double s) const {
   return (*this)(x, s, x, s);
 }
 
+double Kernel::variance_at(double squared_norm, double s) const noexcept {
+  return (matern(1e-7) + trend_ * (squared_norm + squared_norm * squared_norm)) * length_factor(s, s) +
+         curve_part(s, s);
+}
+
 Prior prior_of(std::size_t features, double noise) {
   Prior prior;
   const auto add = [&prior](double mean, double deviation, double lower, double upper, double start) {

@@ -48,6 +48,8 @@ class Kernel {
                                   double t) const;
   /// k of a point with itself, without noise.
   [[nodiscard]] double variance(std::span<const double> x, double s) const;
+  /// The same, of a point whose scaled features, centred, have this squared norm.
+  [[nodiscard]] double variance_at(double squared_norm, double s) const noexcept;
   [[nodiscard]] double noise_variance() const noexcept { return noise_ + 1e-6; }
 
   [[nodiscard]] double length_factor(double s, double t) const noexcept;  ///< F

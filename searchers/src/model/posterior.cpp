@@ -1,131 +1,115 @@
 #include "posterior.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
+#include "dense.hpp"
 #include "hpsearch/engine/base/check.hpp"
+#include "room.hpp"
 
 namespace hpsearch::searchers::model {
 
 namespace {
 
-using Eigen::Index;
-using Matrix = Eigen::MatrixXd;
-using Vector = Eigen::VectorXd;
-
 constexpr double least_variance = 1e-10;
 constexpr double least_pivot = 1e-8;
-
-Index index(std::size_t number) noexcept {
-  return static_cast<Index>(number);
-}
-
-// Room that only grows, so that proposals of the same size ask for no memory. Every column begins at a
-// multiple of 64 bytes (numbers.hpp): how the room grew must not show in last bits.
-void make_room(Matrix& matrix, Index rows, Index columns) {
-  if (matrix.rows() < rows || matrix.cols() < columns) {
-    const Index wanted = matrix.rows() < rows ? (rows + rows / 2 + 7) / 8 * 8 : matrix.rows();
-    matrix.conservativeResize(wanted, std::max(matrix.cols(), columns + columns / 2));
-  }
-}
 
 }  // namespace
 
 struct Posterior::State {
   std::optional<Kernel> kernel;
+  std::size_t rows = 0;
+  std::size_t believers = 0;
   double jitter = 0;
-  Index rows = 0;
-  Index believers = 0;
-  Matrix scaled;  // Features × rows, believers behind.
+  Room scaled;  // Features × rows, believers behind.
   std::vector<double> fidelity;
-  Vector norms;
-  Vector diagonal;             // Of K.
-  Matrix factor;               // Its lower half.
-  Vector weights;              // α, of the rows.
+  Numbers norms;
+  Numbers diagonal;            // Of K.
+  Room factor;                 // Its lower half.
+  Numbers weights;             // α, of the rows.
   std::vector<double> levels;  // Fidelities of the rows, each once.
   std::vector<std::size_t> level;
 
-  Matrix candidates;  // Scaled.
-  Vector candidate_norms;
-  Vector candidate_variances;
-  Matrix cross;  // Rows × candidates.
-  Matrix solved;
-  Eigen::ArrayXd length_factors;
-  Eigen::ArrayXd curve_parts;
-  Eigen::ArrayXd distances;
+  Room candidates;  // Scaled.
+  Numbers candidate_norms;
+  Numbers candidate_variances;
+  Room cross;  // Rows × candidates.
+  Room solved;
+  Room place;  // A single candidate, and its covariances.
+  Room column;
+  Numbers length_factors;
+  Numbers curve_parts;
   std::uint64_t kernel_values = 0;
 
-  [[nodiscard]] Index all() const noexcept { return rows + believers; }
-  [[nodiscard]] Index features() const noexcept { return index(kernel->features()); }
+  [[nodiscard]] std::size_t all() const noexcept { return rows + believers; }
+  [[nodiscard]] std::size_t features() const noexcept { return kernel->features(); }
 
-  template <class Column>
-  double scale(std::span<const double> x, Column&& into) const {
+  double scale(std::span<const double> x, double* into) const {
     for (std::size_t i = 0; i < x.size(); ++i) {
-      into(index(i)) = (x[i] - 0.5) * kernel->inverse_scales()[i];
+      into[i] = (x[i] - 0.5) * kernel->inverse_scales()[i];
     }
-    return into.squaredNorm();
+    return dense().squared(into, x.size());
   }
 
   void add_point(std::span<const double> x, double s) {
-    const Index at = index(fidelity.size());
-    make_room(scaled, features(), at + 1);
-    if (norms.size() <= at) {
-      norms.conservativeResize(at + 1 + at / 2);
-      diagonal.conservativeResize(norms.size());
-    }
-    norms(at) = scale(x, scaled.col(at).head(features()));
+    const std::size_t at = fidelity.size();
+    scaled.make(features(), at + 1);
+    norms.resize(at);
+    diagonal.resize(at);
+    norms.push_back(scale(x, scaled.column(at)));
     fidelity.push_back(s);
     const auto found = std::find(levels.begin(), levels.end(), s);
     level.push_back(static_cast<std::size_t>(found - levels.begin()));
     if (found == levels.end()) {
       levels.push_back(s);
     }
-    diagonal(at) = kernel->variance(x, s) + kernel->noise_variance() + jitter;
+    diagonal.push_back(kernel->variance(x, s) + kernel->noise_variance() + jitter);
   }
 
-  // F and T of the first `count` rows with fidelity s.
-  void meet(double s, Index count) {
+  // The first `count` rows as a point of fidelity s sees them.
+  [[nodiscard]] DenseRows seen_from(double s, std::size_t count) {
     std::vector<std::pair<double, double>> by_level;
     by_level.reserve(levels.size());
     for (const double other : levels) {
       by_level.emplace_back(kernel->length_factor(other, s), kernel->curve_part(other, s));
     }
-    if (length_factors.size() < count) {
-      length_factors.resize(count + count / 2);
-      curve_parts.resize(length_factors.size());
-      distances.resize(length_factors.size());
+    length_factors.resize(std::max(length_factors.size(), count));
+    curve_parts.resize(length_factors.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      length_factors[i] = by_level[level[i]].first;
+      curve_parts[i] = by_level[level[i]].second;
     }
-    for (Index i = 0; i < count; ++i) {
-      const auto& [factor_of, curve_of] = by_level[level[static_cast<std::size_t>(i)]];
-      length_factors(i) = factor_of;
-      curve_parts(i) = curve_of;
-    }
+    kernel_values += count;
+    return {features(),
+            count,
+            std::as_const(scaled).all(),
+            norms.data(),
+            length_factors.data(),
+            curve_parts.data(),
+            kernel->trend_variance()};
   }
 
-  // Turns a column of inner products into one of covariances, with the lengths last met.
-  template <class Column>
-  void finish(Column&& q, double norm, Index count) {
-    auto r = distances.head(count);
-    r = std::sqrt(5.0) * (norms.head(count).array() + norm - 2 * q).max(1e-14).sqrt();
-    q = ((1 + r + r * r / 3) * (-r).exp() + kernel->trend_variance() * (q + q * q)) *
-            length_factors.head(count) +
-        curve_parts.head(count);
-    kernel_values += static_cast<std::uint64_t>(count);
+  // The covariances of a point with the first `count` rows.
+  [[nodiscard]] Matrix meet(std::span<const double> x, double s, std::size_t count) {
+    place.make(features(), 1);
+    column.make(count, 1);
+    const double norm = scale(x, place.column(0));
+    dense().covariances(seen_from(s, count), std::as_const(place).all(), &norm, column.all(), 1);
+    return column.all();
   }
 
   // One more row of the factor, for the point that was added last.
-  void grow_factor() {
-    const Index at = index(fidelity.size()) - 1;
-    make_room(factor, at + 1, at + 1);
-    Vector column = scaled.topLeftCorner(features(), at).transpose() * scaled.col(at).head(features());
-    meet(fidelity.back(), at);
-    finish(column.array(), norms(at), at);
-    factor.topLeftCorner(at, at).triangularView<Eigen::Lower>().solveInPlace(column);
-    factor.row(at).head(at) = column.transpose();
-    factor(at, at) = std::sqrt(std::max(diagonal(at) - column.squaredNorm(), least_pivot));
+  void grow_factor(std::span<const double> x) {
+    const std::size_t at = fidelity.size() - 1;
+    factor.make(at + 1, at + 1);
+    const Matrix row = meet(x, fidelity.back(), at);
+    dense().solve(std::as_const(factor).all(), at, row, 1);
+    for (std::size_t j = 0; j < at; ++j) {
+      factor.column(j)[at] = row.data[j];
+    }
+    factor.column(at)[at] = std::sqrt(std::max(diagonal[at] - dense().squared(row.data, at), least_pivot));
   }
 };
 
@@ -144,28 +128,30 @@ bool Posterior::reset(const Kernel& kernel, const Points& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     state.add_point(rows.at(i), rows.fidelity[i]);
   }
-  const Index m = index(rows.size());
+  const std::size_t m = rows.size();
   state.rows = m;
-  const auto scaled = state.scaled.topLeftCorner(state.features(), m);
-  Matrix covariance = scaled.transpose() * scaled;
-  for (std::size_t a = 0; a < state.levels.size(); ++a) {
-    state.meet(state.levels[a], m);
-    for (Index j = 0; j < m; ++j) {
-      if (state.level[static_cast<std::size_t>(j)] == a) {
-        state.finish(covariance.col(j).array(), state.norms(j), m);
+  state.factor.make(m, m);
+  const auto fill = [&] {
+    for (std::size_t a = 0; a < state.levels.size(); ++a) {
+      const DenseRows as_seen = state.seen_from(state.levels[a], m);
+      for (std::size_t j = 0; j < m; ++j) {
+        if (state.level[j] == a) {
+          dense().covariances(as_seen, {state.scaled.column(j), state.scaled.all().stride}, &state.norms[j],
+                              {state.factor.column(j), state.factor.all().stride}, 1);
+        }
       }
     }
-  }
-  make_room(state.factor, m, m);
+  };
   for (double jitter = 0; jitter <= 1e-2; jitter = jitter > 0 ? jitter * 10 : 1e-6) {
-    auto factor = state.factor.topLeftCorner(m, m);
-    factor = covariance;
-    factor.diagonal() = state.diagonal.head(m).array() + jitter;
-    Eigen::Ref<Matrix> place(factor);
-    const Eigen::LLT<Eigen::Ref<Matrix>> cholesky(place);  // In place.
-    if (cholesky.info() == Eigen::Success && factor.diagonal().allFinite()) {
+    fill();
+    for (std::size_t j = 0; j < m; ++j) {
+      state.factor.column(j)[j] = state.diagonal[j] + jitter;
+    }
+    if (dense().factorise(state.factor.all(), m)) {
       state.jitter = jitter;
-      state.diagonal.head(m).array() += jitter;
+      for (double& number : state.diagonal) {
+        number += jitter;
+      }
       return true;
     }
   }
@@ -175,100 +161,101 @@ bool Posterior::reset(const Kernel& kernel, const Points& rows) {
 void Posterior::append(std::span<const double> x, double s) {
   HPSEARCH_CHECK(state_->believers == 0, "rows come before believers");
   state_->add_point(x, s);
-  state_->grow_factor();
+  state_->grow_factor(x);
   ++state_->rows;
 }
 
 void Posterior::believe(std::span<const double> x, double s) {
   state_->add_point(x, s);
-  state_->grow_factor();
+  state_->grow_factor(x);
   ++state_->believers;
 }
 
 void Posterior::forget_believers() {
   state_->believers = 0;
-  state_->fidelity.resize(static_cast<std::size_t>(state_->rows));
-  state_->level.resize(static_cast<std::size_t>(state_->rows));
+  state_->fidelity.resize(state_->rows);
+  state_->level.resize(state_->rows);
 }
 
 std::size_t Posterior::rows() const noexcept {
-  return static_cast<std::size_t>(state_->rows);
+  return state_->rows;
 }
 
 bool Posterior::set_targets(std::span<const double> targets) {
   State& state = *state_;
-  HPSEARCH_CHECK(index(targets.size()) == state.rows, "a target for each row");
-  const auto factor = state.factor.topLeftCorner(state.rows, state.rows).triangularView<Eigen::Lower>();
-  state.weights = Eigen::Map<const Vector>(targets.data(), state.rows);
-  factor.solveInPlace(state.weights);
-  factor.transpose().solveInPlace(state.weights);
-  return state.weights.allFinite();
+  HPSEARCH_CHECK(targets.size() == state.rows, "a target for each row");
+  state.weights.assign(targets.begin(), targets.end());
+  const ConstMatrix factor = std::as_const(state.factor).all();
+  dense().solve(factor, state.rows, {state.weights.data(), (state.rows + 7) / 8 * 8}, 1);
+  dense().solve_transposed(factor, state.rows, state.weights.data());
+  return std::all_of(state.weights.begin(), state.weights.end(),
+                     [](double weight) { return std::isfinite(weight); });
 }
 
 Posterior::Prediction Posterior::predict(std::span<const double> x, double s) const {
   State& state = *state_;
-  Vector place(state.features());
-  const double norm = state.scale(x, place);
-  Vector column = state.scaled.topLeftCorner(state.features(), state.all()).transpose() * place;
-  state.meet(s, state.all());
-  state.finish(column.array(), norm, state.all());
+  const Matrix column = state.meet(x, s, state.all());
   Prediction prediction;
-  prediction.mean = column.head(state.rows).dot(state.weights);
-  state.factor.topLeftCorner(state.all(), state.all()).triangularView<Eigen::Lower>().solveInPlace(column);
-  prediction.variance = std::max(state.kernel->variance(x, s) - column.squaredNorm(), least_variance);
+  prediction.mean = dense().dot(column.data, state.weights.data(), state.rows);
+  dense().solve(std::as_const(state.factor).all(), state.all(), column, 1);
+  prediction.variance =
+      std::max(state.kernel->variance(x, s) - dense().squared(column.data, state.all()), least_variance);
   return prediction;
 }
 
 void Posterior::squared_distances(std::span<const double> x, std::span<double> out) const {
-  Vector place(state_->features());
-  state_->scale(x, place);
+  State& state = *state_;
+  state.place.make(state.features(), 1);
+  const double* place = state.place.column(0);
+  state.scale(x, state.place.column(0));
   for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i] = (state_->scaled.col(index(i)).head(state_->features()) - place).squaredNorm();
+    const double* row = state.scaled.column(i);
+    double squared = 0;
+    for (std::size_t j = 0; j < state.features(); ++j) {
+      squared += (row[j] - place[j]) * (row[j] - place[j]);
+    }
+    out[i] = squared;
   }
 }
 
 void Posterior::consider(const Points& candidates, std::vector<double>& means, std::vector<double>& bounds) {
   State& state = *state_;
-  const Index count = index(candidates.size());
-  const Index all = state.all();
-  make_room(state.candidates, state.features(), count);
-  make_room(state.cross, all, count);
-  if (state.candidate_norms.size() < count) {
-    state.candidate_norms.resize(count);
-    state.candidate_variances.resize(count);
+  const std::size_t count = candidates.size();
+  const std::size_t all = state.all();
+  state.candidates.make(state.features(), count);
+  state.cross.make(all, count);
+  state.candidate_norms.resize(count);
+  state.candidate_variances.resize(count);
+  for (std::size_t j = 0; j < count; ++j) {
+    state.candidate_norms[j] = state.scale(candidates.at(j), state.candidates.column(j));
+    state.candidate_variances[j] =
+        state.kernel->variance_at(state.candidate_norms[j], candidates.fidelity[j]);
   }
-  for (Index j = 0; j < count; ++j) {
-    const auto x = candidates.at(static_cast<std::size_t>(j));
-    const auto s = candidates.fidelity[static_cast<std::size_t>(j)];
-    state.candidate_norms(j) = state.scale(x, state.candidates.col(j).head(state.features()));
-    state.candidate_variances(j) = state.kernel->variance(x, s);
+  means.resize(count);
+  bounds.resize(count);
+  if (count == 0) {
+    return;
   }
-  auto cross = state.cross.topLeftCorner(all, count);
-  cross.noalias() = state.scaled.topLeftCorner(state.features(), all).transpose() *
-                    state.candidates.topLeftCorner(state.features(), count);
-  state.meet(1, all);
-  means.resize(candidates.size());
-  bounds.resize(candidates.size());
-  for (Index j = 0; j < count; ++j) {
-    auto column = cross.col(j);
-    state.finish(column.array(), state.candidate_norms(j), all);
-    const double explained = (column.array().square() / state.diagonal.head(all).array()).maxCoeff();
-    means[static_cast<std::size_t>(j)] = column.head(state.rows).dot(state.weights);
-    bounds[static_cast<std::size_t>(j)] = std::max(state.candidate_variances(j) - explained, least_variance);
+  state.kernel_values += (count - 1) * all;
+  dense().covariances(state.seen_from(1, all), std::as_const(state.candidates).all(),
+                      state.candidate_norms.data(), state.cross.all(), count);
+  dense().glance(std::as_const(state.cross).all(), all, count, state.diagonal.data(), state.weights.data(),
+                 state.rows, means.data(), bounds.data());
+  for (std::size_t j = 0; j < count; ++j) {
+    bounds[j] = std::max(state.candidate_variances[j] - bounds[j], least_variance);
   }
 }
 
 void Posterior::variances(std::span<const std::size_t> which, std::span<double> out) {
   State& state = *state_;
-  const Index all = state.all();
-  make_room(state.solved, all, index(which.size()));
-  auto solved = state.solved.topLeftCorner(all, index(which.size()));
+  const std::size_t all = state.all();
+  state.solved.make(all, which.size());
   for (std::size_t i = 0; i < which.size(); ++i) {
-    solved.col(index(i)) = state.cross.col(index(which[i])).head(all);
+    std::copy_n(state.cross.column(which[i]), all, state.solved.column(i));
   }
-  state.factor.topLeftCorner(all, all).triangularView<Eigen::Lower>().solveInPlace(solved);
+  dense().solve(std::as_const(state.factor).all(), all, state.solved.all(), which.size());
   for (std::size_t i = 0; i < which.size(); ++i) {
-    out[i] = std::max(state.candidate_variances(index(which[i])) - solved.col(index(i)).squaredNorm(),
+    out[i] = std::max(state.candidate_variances[which[i]] - dense().squared(state.solved.column(i), all),
                       least_variance);
   }
 }
