@@ -13,9 +13,8 @@ namespace {
 using engine::Value;
 
 constexpr std::array<std::string_view, 15> first_keys{
-    "name",      "description",     "entrypoint", "type",        "base",
-    "minval",    "maxval",          "scale",      "step",        "metric",
-    "environment", "metrics", "resources", "hyperparameters", "searcher"};
+    "name", "description", "entrypoint",  "type",    "base",      "minval",          "maxval",  "scale",
+    "step", "metric",      "environment", "metrics", "resources", "hyperparameters", "searcher"};
 
 std::vector<std::string> keys_in_order(const Value::Map& map) {
   std::vector<std::string> keys;

@@ -69,8 +69,7 @@ Value FiniteSpace::at(Cardinality index) const {
   for (const Axis& axis : axes_) {
     const auto place = static_cast<std::uint64_t>(index % axis.size);
     index /= axis.size;
-    put_leaf(configuration, axis.keys,
-             axis.levels ? axis.levels->value(place) : axis.vals[place]);
+    put_leaf(configuration, axis.keys, axis.levels ? axis.levels->value(place) : axis.vals[place]);
   }
   return configuration;
 }

@@ -38,8 +38,7 @@ TEST(SpaceTable, ShowsScalesStepsAndOrders) {
            {"drop", Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 0.5}, {"step", 0.1}}},
            {"lr", Value::Map{{"type", "double"}, {"minval", 1e-4}, {"maxval", 0.1}, {"scale", "log"}}},
            {"units", Value::Map{{"type", "int"}, {"minval", 16}, {"maxval", 512}, {"scale", "log"}}},
-           {"width",
-            Value::Map{{"type", "int"}, {"minval", 8}, {"maxval", 64}, {"step", 8}, {"count", 3}}}}),
+           {"width", Value::Map{{"type", "int"}, {"minval", 8}, {"maxval", 64}, {"step", 8}, {"count", 3}}}}),
       "HYPERPARAMETER  SEARCHED\n"
       "batch           32, 64, 128, ordered\n"
       "drop            0 to 0.5 in steps of 0.1, 6 values\n"

@@ -191,12 +191,11 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"ConstWithoutVal", Value::Map{{"type", "const"}}, "hp.a.val: is missing (the value)\n"},
         Refusal{"MistypedField", Value::Map{{"type", "int"}, {"minval", 0}, {"maxval", 3}, {"maxvl", 4}},
                 "hp.a.maxvl: is not a field of a hyperparameter of this type (did you mean `maxval`?)\n"},
-        Refusal{
-            "FieldOfAnotherType", Value::Map{{"type", "int"}, {"minval", 0}, {"maxval", 3}, {"base", 2}},
-            "hp.a.base: is not a field of a hyperparameter of this type (one of count, maxval, minval, scale or "
-            "step)\n"},
-        Refusal{"AnotherScale",
-                Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 3}, {"scale", "log10"}},
+        Refusal{"FieldOfAnotherType", Value::Map{{"type", "int"}, {"minval", 0}, {"maxval", 3}, {"base", 2}},
+                "hp.a.base: is not a field of a hyperparameter of this type (one of count, maxval, minval, "
+                "scale or "
+                "step)\n"},
+        Refusal{"AnotherScale", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 3}, {"scale", "log10"}},
                 "hp.a.scale: is \"log10\" (linear or log)\n"},
         Refusal{"ZeroOnALogScale",
                 Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 3}, {"scale", "log"}},

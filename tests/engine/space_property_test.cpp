@@ -59,8 +59,11 @@ Value any_range() {
       return range;
     }
     case 6:
-      return Value::Map{{"type", "double"}, {"scale", "log"},   {"minval", *rc::gen::element(1e-9, 0.3, 7.0)},
-                        {"maxval", 1e3},    {"count", count}};
+      return Value::Map{{"type", "double"},
+                        {"scale", "log"},
+                        {"minval", *rc::gen::element(1e-9, 0.3, 7.0)},
+                        {"maxval", 1e3},
+                        {"count", count}};
     case 7:
       return Value::Map{{"type", "double"},
                         {"scale", *rc::gen::element("linear", "log")},
@@ -317,8 +320,7 @@ TEST(SpaceUnit, OfALogScaleIsALogarithm) {
   Value::Map width = int_range(16, 256, 1);
   width["scale"] = "log";
   const Value::Map share{{"type", "double"}, {"minval", 0}, {"maxval", 1}, {"step", 0.25}};
-  const Space space =
-      Space::parse(Value::Map{{"a", rate}, {"b", width}, {"c", share}}, "", problems, notes);
+  const Space space = Space::parse(Value::Map{{"a", rate}, {"b", width}, {"c", share}}, "", problems, notes);
   const std::vector<double> unit = space.to_unit(Value::Map{{"a", 0.01}, {"b", 64}, {"c", 0.75}});
   ASSERT_EQ(unit.size(), 3U);
   EXPECT_NEAR(unit[0], 0.5, 1e-12);

@@ -68,7 +68,8 @@ Value wandb_sweep() {
 
 TEST(WandbSweep, BecomesAnExperiment) {
   const ImportedExperiment made = imported(wandb_sweep());
-  EXPECT_EQ(at(made, "hyperparameters.lr"), R"({"maxval":0.1,"minval":0.0001,"scale":"log","type":"double"})");
+  EXPECT_EQ(at(made, "hyperparameters.lr"),
+            R"({"maxval":0.1,"minval":0.0001,"scale":"log","type":"double"})");
   EXPECT_EQ(at(made, "hyperparameters.decay"),
             R"({"base":2.718281828459045,"maxval":0,"minval":-5,"type":"log"})");
   EXPECT_EQ(at(made, "hyperparameters.batch_size"), R"({"type":"categorical","vals":[32,64]})");
@@ -239,17 +240,92 @@ TEST(NniExperiment, OfBothVersionsBecomesAnExperiment) {
   EXPECT_EQ(at(imported(with(first, "searchSpace", nni_space())), "searcher.smaller_is_better"), "false");
 }
 
+Value auto_search() {
+  const auto param = [](const char* key, const char* value) {
+    return Value(Value::Map{{"key", key}, {"value", value}, {"type", "Integer"}});
+  };
+  return Value::Map{
+      {"reward_attrs", Value::List{Value::Map{{"name", "acc"}, {"mode", "max"}, {"regex", "acc = ([0-9.]+)"}},
+                                   Value::Map{{"name", "loss"},
+                                              {"mode", "min"},
+                                              {"regex", "loss (?:=|:) \\(([0-9]+(?:\\.[0-9]+)?)\\)"}}}},
+      {"search_params", Value::List{Value::Map{{"name", "lr"},
+                                               {"param_type", "continuous"},
+                                               {"lower_bound", "0.001"},
+                                               {"upper_bound", "0.1"},
+                                               {"discrete_points_num", ""}},
+                                    Value::Map{{"name", "momentum"},
+                                               {"param_type", "continuous"},
+                                               {"lower_bound", "0"},
+                                               {"upper_bound", "0.9"},
+                                               {"discrete_points_num", "4"}},
+                                    Value::Map{{"name", "batch_size"},
+                                               {"param_type", "discrete"},
+                                               {"discrete_values", Value::List{"32", "64"}}}}},
+      {"algo_configs",
+       Value::List{Value::Map{{"name", "bayes_opt_search"},
+                              {"params", Value::List{param("kind", "ucb"), param("num_samples", "30")}}}}}};
+}
+
+TEST(ModelArtsAutoSearch, BecomesAnExperiment) {
+  const Value job = Value::Map{
+      {"kind", "autosearch_job"},
+      {"algorithm", Value::Map{{"boot_file", "train.py"},
+                               {"parameters", Value::List{Value::Map{{"name", "epochs"}, {"value", "10"}}}}}},
+      {"advanced_config", Value::Map{{"auto_search", auto_search()}}}};
+  EXPECT_EQ(foreign_file(job), ForeignFile::modelarts_auto_search);
+  EXPECT_EQ(foreign_file(auto_search()), ForeignFile::modelarts_auto_search);
+  const ImportedExperiment made = imported(job);
+  EXPECT_EQ(at(made, "entrypoint"), R"(["python3","train.py","{args_eq}"])");
+  EXPECT_EQ(at(made, "hyperparameters"),
+            R"({"batch_size":{"type":"categorical","vals":[32,64]},"epochs":"10",)"
+            R"("lr":{"maxval":0.1,"minval":0.001,"type":"double"},)"
+            R"("momentum":{"maxval":0.9,"minval":0.0,"step":0.3,"type":"double"}})");
+  EXPECT_EQ(at(made, "metrics"), R"({"acc":"acc = {number}","loss":"loss (?:=|:) \\({number}\\)"
+})");
+  EXPECT_EQ(at(made, "searcher.sampler"), R"("model")");
+EXPECT_EQ(at(made, "searcher.max_trials"), "30");
+EXPECT_EQ(at(made, "searcher.smaller_is_better"), "false");
+EXPECT_EQ(remark_on(made, "searcher.sampler"), "kind of bayes_opt_search has no meaning here");
+}
+
+TEST(ModelArtsAutoSearch, TakesTheParametersOfTheOtherAlgorithms) {
+  const auto with_algorithm = [](const char* name, const char* key, const char* value) {
+    return with(auto_search(), "algo_configs",
+                Value::List{Value::Map{
+                    {"name", name},
+                    {"params", Value::List{Value::Map{{"key", key}, {"value", value}, {"type", "Float"}}}}}});
+  };
+  const ImportedExperiment tpe = imported(with_algorithm("tpe_search", "gamma", "0.2"));
+  EXPECT_EQ(at(tpe, "searcher.sampler"), R"("tpe")");
+  EXPECT_EQ(at(tpe, "searcher.tpe"), R"({"gamma":0.2})");
+  EXPECT_EQ(at(tpe, "searcher.max_trials"), "20") << "that platform's default";
+  const ImportedExperiment anneal = imported(with_algorithm("anneal_search", "avg_best_idx", "3"));
+  EXPECT_EQ(at(anneal, "searcher.anneal"), R"({"avg_best_idx":3})");
+}
+
+TEST(ModelArtsAutoSearch, OfSeveralAlgorithmsIsRefusedInOneSentence) {
+  const Value both =
+      with(auto_search(), "algo_configs",
+           Value::List{Value::Map{{"name", "bayes_opt_search"}}, Value::Map{{"name", "tpe_search"}}});
+  const auto made = import_experiment(both);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(
+      made.error().message,
+      "algo_configs names 2 algorithms (bayes_opt_search, tpe_search): a search here has one; keep one, or "
+      "import the file once for each");
+}
+
 TEST(OptunaSpace, BecomesAnExperiment) {
   const Value space =
       Value::Map{{"lr", Value::Map{{"type", "float"}, {"low", 1e-5}, {"high", 0.1}, {"log", true}}},
                  {"layers", Value::Map{{"type", "int"}, {"low", 1}, {"high", 3}}},
                  {"width", Value::Map{{"name", "IntDistribution"}, {"low", 16}, {"high", 64}, {"step", 16}}},
                  {"opt", Value::Map{{"type", "categorical"}, {"choices", Value::List{"sgd", "adam"}}}}};
-  const char* expected =
-      R"({"layers":{"maxval":3,"minval":1,"type":"int"},)"
-      R"("lr":{"maxval":0.1,"minval":1e-05,"scale":"log","type":"double"},)"
-      R"("opt":{"type":"categorical","vals":["sgd","adam"]},)"
-      R"("width":{"maxval":64,"minval":16,"step":16,"type":"int"}})";
+  const char* expected = R"({"layers":{"maxval":3,"minval":1,"type":"int"},)"
+                         R"("lr":{"maxval":0.1,"minval":1e-05,"scale":"log","type":"double"},)"
+                         R"("opt":{"type":"categorical","vals":["sgd","adam"]},)"
+                         R"("width":{"maxval":64,"minval":16,"step":16,"type":"int"}})";
   EXPECT_EQ(at(imported(space), "hyperparameters"), expected);
   EXPECT_EQ(at(imported(Value::Map{{"search_space", space}}), "hyperparameters"), expected);
 }
@@ -275,27 +351,26 @@ Value::Map quantized(const char* distribution, double min, double max, Value q) 
 
 INSTANTIATE_TEST_SUITE_P(
     Of, WandbRange,
-    testing::Values(
-        Quantized{"Widths", quantized("q_log_uniform_values", 16, 512, 16),
-                  R"({"maxval":512,"minval":16,"scale":"log","step":16,"type":"int"})"},
-        Quantized{"EndsBetweenMultiples", quantized("q_log_uniform_values", 10, 100, 8),
-                  R"({"maxval":96,"minval":16,"scale":"log","step":8,"type":"int"})"},
-        Quantized{"ALogarithmBelowOneStep", quantized("q_log_uniform_values", 0, 100, 8),
-                  R"({"maxval":96,"minval":8,"scale":"log","step":8,"type":"int"})"},
-        Quantized{"StepsOfOne", quantized("q_log_uniform_values", 1, 64, 1),
-                  R"({"maxval":64,"minval":1,"scale":"log","type":"int"})"},
-        Quantized{"Exponents", quantized("q_log_uniform", 0, 4, 1),
-                  R"({"maxval":54,"minval":1,"scale":"log","type":"int"})"},
-        Quantized{"RealSteps", quantized("q_uniform", 0.05, 0.5, 0.1),
-                  R"({"maxval":0.5,"minval":0.1,"step":0.1,"type":"double"})"},
-        Quantized{"OneMultiple", quantized("q_uniform", 0.1, 0.15, 0.1), "0.1"},
-        Quantized{"NoMultiple", quantized("q_uniform", 4, 6, 10), "0"}),
+    testing::Values(Quantized{"Widths", quantized("q_log_uniform_values", 16, 512, 16),
+                              R"({"maxval":512,"minval":16,"scale":"log","step":16,"type":"int"})"},
+                    Quantized{"EndsBetweenMultiples", quantized("q_log_uniform_values", 10, 100, 8),
+                              R"({"maxval":96,"minval":16,"scale":"log","step":8,"type":"int"})"},
+                    Quantized{"ALogarithmBelowOneStep", quantized("q_log_uniform_values", 0, 100, 8),
+                              R"({"maxval":96,"minval":8,"scale":"log","step":8,"type":"int"})"},
+                    Quantized{"StepsOfOne", quantized("q_log_uniform_values", 1, 64, 1),
+                              R"({"maxval":64,"minval":1,"scale":"log","type":"int"})"},
+                    Quantized{"Exponents", quantized("q_log_uniform", 0, 4, 1),
+                              R"({"maxval":54,"minval":1,"scale":"log","type":"int"})"},
+                    Quantized{"RealSteps", quantized("q_uniform", 0.05, 0.5, 0.1),
+                              R"({"maxval":0.5,"minval":0.1,"step":0.1,"type":"double"})"},
+                    Quantized{"OneMultiple", quantized("q_uniform", 0.1, 0.15, 0.1), "0.1"},
+                    Quantized{"NoMultiple", quantized("q_uniform", 4, 6, 10), "0"}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST(OptunaSpace, OfIntegersOnALogScaleStaysOne) {
-  const Value space = Value::Map{
-      {"w", Value::Map{{"type", "int"}, {"low", 4}, {"high", 64}, {"log", true}}},
-      {"lr", Value::Map{{"type", "float"}, {"low", 0.0}, {"high", 1.0}, {"log", true}}}};
+  const Value space =
+      Value::Map{{"w", Value::Map{{"type", "int"}, {"low", 4}, {"high", 64}, {"log", true}}},
+                 {"lr", Value::Map{{"type", "float"}, {"low", 0.0}, {"high", 1.0}, {"log", true}}}};
   const ImportedExperiment made = imported(space);
   EXPECT_EQ(at(made, "hyperparameters.w"), R"({"maxval":64,"minval":4,"scale":"log","type":"int"})");
   EXPECT_EQ(at(made, "hyperparameters.lr"), R"({"maxval":1,"minval":0,"type":"double"})");

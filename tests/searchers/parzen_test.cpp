@@ -27,8 +27,12 @@ model::Axes mixed_axes() {
                                {"c_choice", categorical({"relu", "gelu", "tanh"})}}));
 }
 
-double level(int cell) { return (cell + 0.5) / 6; }
-double choice(int cell) { return (cell + 0.5) / 3; }
+double level(int cell) {
+  return (cell + 0.5) / 6;
+}
+double choice(int cell) {
+  return (cell + 0.5) / 3;
+}
 
 /// The density summed over the whole space.
 double total(const Parzen& parzen) {
@@ -103,13 +107,13 @@ TEST(Parzen, DrawsWhatItsDensitySays) {
         << "tenth " << i;
   }
   for (int i = 0; i < 6; ++i) {
-    EXPECT_NEAR(at_level[static_cast<std::size_t>(i)],
-                expected([i](double, int b, int) { return b == i; }), five_sigma)
+    EXPECT_NEAR(at_level[static_cast<std::size_t>(i)], expected([i](double, int b, int) { return b == i; }),
+                five_sigma)
         << "level " << i;
   }
   for (int i = 0; i < 3; ++i) {
-    EXPECT_NEAR(at_choice[static_cast<std::size_t>(i)],
-                expected([i](double, int, int c) { return c == i; }), five_sigma)
+    EXPECT_NEAR(at_choice[static_cast<std::size_t>(i)], expected([i](double, int, int c) { return c == i; }),
+                five_sigma)
         << "choice " << i;
   }
 }

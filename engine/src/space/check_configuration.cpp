@@ -55,9 +55,7 @@ struct Objection {
       return "";
     }
     return "an integer from " + std::to_string(parameter.minval) + " to " + std::to_string(parameter.maxval) +
-           (parameter.step.value_or(1) > 1
-                ? steps_of(levels, std::to_string(*parameter.step), value)
-                : "");
+           (parameter.step.value_or(1) > 1 ? steps_of(levels, std::to_string(*parameter.step), value) : "");
   }
   std::string operator()(const DoubleParameter& parameter) const {
     const std::optional<double> number = finite_number(value);

@@ -32,9 +32,7 @@ Cardinality points_on(const Range& parameter) noexcept {
 // How many points an axis has; 0 when that was not said.
 struct AxisSize {
   Cardinality operator()(const ConstParameter&) const noexcept { return 1; }
-  Cardinality operator()(const IntParameter& parameter) const noexcept {
-    return points_on(parameter);
-  }
+  Cardinality operator()(const IntParameter& parameter) const noexcept { return points_on(parameter); }
   Cardinality operator()(const DoubleParameter& parameter) const noexcept {
     return parameter.step ? points_on(parameter) : parameter.count.value_or(0);
   }
@@ -86,12 +84,9 @@ double rounded(double number) noexcept {
 
 // At equal ratios; both ends are what was asked for.
 double log_point(const DoubleParameter& parameter, std::uint64_t index, std::uint64_t points) noexcept {
-  const double place =
-      points == 1 ? 0.5 : static_cast<double>(index) / static_cast<double>(points - 1);
+  const double place = points == 1 ? 0.5 : static_cast<double>(index) / static_cast<double>(points - 1);
   const double number = log_at_place(parameter, place);
-  return index == 0 || place == 1
-             ? number
-             : std::clamp(rounded(number), parameter.minval, parameter.maxval);
+  return index == 0 || place == 1 ? number : std::clamp(rounded(number), parameter.minval, parameter.maxval);
 }
 
 // The level next to each number at equal ratios. Where several numbers have the same level, the points are
@@ -141,9 +136,7 @@ struct AxisPoint {
 // Different values a draw can give; nothing for reals.
 struct ValueCount {
   std::optional<Cardinality> operator()(const ConstParameter&) const { return 1; }
-  std::optional<Cardinality> operator()(const IntParameter& parameter) const {
-    return values_in(parameter);
-  }
+  std::optional<Cardinality> operator()(const IntParameter& parameter) const { return values_in(parameter); }
   std::optional<Cardinality> operator()(const DoubleParameter& parameter) const {
     return parameter.step ? std::optional(values_in(parameter)) : std::nullopt;
   }

@@ -12,9 +12,10 @@
 namespace hpsearch::engine {
 namespace {
 
-constexpr double most_exact = 0x1p53;   // Whole numbers up to here are doubles.
-constexpr int most_decimals = 22;       // 10^22 is the last power of ten that is a double.
-constexpr double slack_of_steps = 1e-9;  // Of a step, between a value as people and programs write it and a level.
+constexpr double most_exact = 0x1p53;  // Whole numbers up to here are doubles.
+constexpr int most_decimals = 22;      // 10^22 is the last power of ten that is a double.
+constexpr double slack_of_steps =
+    1e-9;  // Of a step, between a value as people and programs write it and a level.
 
 /// How many decimals the shortest text of a number has: 2 for 0.25, 0 for 1e5, 5 for 1e-5.
 int decimals_of(double number) noexcept {
@@ -162,7 +163,8 @@ double Levels::unit(std::uint64_t level) const noexcept {
     return 0;
   }
   if (scale_ == Scale::log) {
-    return clamped((std::log(minval_ + static_cast<double>(level) * step_) - log_min_) / (log_max_ - log_min_));
+    return clamped((std::log(minval_ + static_cast<double>(level) * step_) - log_min_) /
+                   (log_max_ - log_min_));
   }
   return static_cast<double>(level) / static_cast<double>(last_);
 }

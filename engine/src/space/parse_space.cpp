@@ -22,7 +22,8 @@ constexpr std::array<std::string_view, 5> type_names = {"categorical", "const", 
 // Of int and double.
 constexpr std::array<std::string_view, 5> fields_of_numbers = {"count", "maxval", "minval", "scale", "step"};
 
-constexpr std::int64_t most_with_logarithms = std::int64_t{1} << 53U;  // Beyond, not every integer is a double.
+constexpr std::int64_t most_with_logarithms = std::int64_t{1}
+                                              << 53U;  // Beyond, not every integer is a double.
 constexpr double most_steps = 0x1p53;
 
 std::string below(std::string_view path, std::string_view key) {
@@ -144,8 +145,8 @@ class RangeReader {
       return Scale::linear;
     }
     const std::string* name = value->as_text();
-    const auto* const found = name != nullptr ? std::find(scale_names.begin(), scale_names.end(), *name)
-                                              : scale_names.end();
+    const auto* const found =
+        name != nullptr ? std::find(scale_names.begin(), scale_names.end(), *name) : scale_names.end();
     if (found == scale_names.end()) {
       problem("scale", "is " + quoted(*value), "linear or log");
       return Scale::linear;
@@ -172,8 +173,8 @@ class RangeReader {
               "at most maxval - minval, which is " + quoted(Value(parameter.maxval - parameter.minval)));
     } else if (!levels.find(Value(parameter.maxval))) {
       notes_.push_back({below(path_, "maxval"),
-                        "is " + quoted(Value(parameter.maxval)) + ", which is not a step from minval: " +
-                            quoted(last) + " is the greatest value",
+                        "is " + quoted(Value(parameter.maxval)) +
+                            ", which is not a step from minval: " + quoted(last) + " is the greatest value",
                         ""});
     }
     if constexpr (std::is_same_v<Range, IntParameter>) {

@@ -28,6 +28,28 @@ std::optional<std::int64_t> whole_in(std::string_view text) {
   return is_whole ? std::optional(number) : std::nullopt;
 }
 
+/// The sampler of ours that does what a method means; "" = none.
+std::string_view sampler_for(std::string_view method) {
+  constexpr std::pair<std::string_view, std::string_view> known[] = {
+      {"bayes", "model"},
+      {"bayesianoptimization", "model"},
+      {"gp", "model"},
+      {"gptuner", "model"},
+      {"smac", "model"},
+      {"metis", "model"},
+      {"bohb", "model"},
+      {"tpe", "tpe"},
+      {"multivariate-tpe", "tpe"},
+      {"anneal", "anneal"},
+  };
+  for (const auto& [name, sampler] : known) {
+    if (name == method) {
+      return sampler;
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 void Draft::set(std::string_view path, Value value) {
@@ -67,21 +89,20 @@ void Draft::add(const std::vector<std::string>& keys, ForeignRange range) {
   }
 }
 
-void Draft::search(const Search& search) {
+void Draft::search(const Search& search, Trials trials) {
   const bool is_grid = search.method == "grid" || search.method == "gridsearch";
   const std::string name = search.stops_early ? "adaptive_asha" : is_grid ? "grid" : "random";
   set("searcher.name", name);
-  if (name == "random" && search.method != "random" && !search.method.empty()) {
-    decide("searcher.name",
-           "the file asks for " + search.method +
-               "; random draws each trial by itself, adaptive_asha also stops poor trials early");
-  } else if (name == "adaptive_asha" && search.method != "random" && search.method != "hyperband") {
-    decide("searcher.name", "the file asks for " + search.method +
-                                ", and to stop trials early; adaptive_asha draws each trial by itself");
+  const bool is_random = search.method.empty() || search.method == "random" || search.method == "hyperband";
+  if (const std::string_view sampler = sampler_for(search.method); !sampler.empty() && name != "grid") {
+    set("searcher.sampler", Value(sampler));
+  } else if (name != "grid" && !is_random) {
+    decide("searcher.name", "the file asks for " + search.method + ", which is not known here: " + name +
+                                " with random draws");
   }
   set("searcher.metric", search.metric);
   set("searcher.smaller_is_better", search.smaller_is_better);
-  if (name != "grid") {
+  if (name != "grid" && trials == Trials::are_said_here) {
     set("searcher.max_trials", search.max_trials.is_null() ? Value(usual_trials) : search.max_trials);
     if (search.max_trials.is_null()) {
       decide("searcher.max_trials", "the file does not limit the number of trials");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -20,8 +21,8 @@ class Draft {
   void add(const std::vector<std::string>& keys, ForeignRange range);
 
   /// The searcher with what every one needs. `method` is what the file asks for; adaptive_asha is taken for
-  /// those that stop trials early, grid for a grid, random for the rest, with a remark where that is another
-  /// method.
+  /// those that stop trials early, grid for a grid, random for the rest. Methods that learn become a sampler;
+  /// a remark tells of others.
   struct Search {
     std::string method;  ///< Lower case.
     bool stops_early = false;
@@ -31,7 +32,8 @@ class Draft {
     Value max_length = {};              ///< The same.
     std::string counts_length_by = {};  ///< What its number came from: "--epochs of the command"; "" = given.
   };
-  void search(const Search& search);
+  enum class Trials : std::uint8_t { are_said_here, are_said_elsewhere };
+  void search(const Search& search, Trials trials = Trials::are_said_here);
 
   [[nodiscard]] const Value::Map& hyperparameters() const noexcept { return hyperparameters_; }
   [[nodiscard]] ImportedExperiment finished() &&;
@@ -64,5 +66,8 @@ class Draft {
 [[nodiscard]] Result<ImportedExperiment> import_nni_experiment(const Value& tree);
 [[nodiscard]] Result<ImportedExperiment> import_nni_space(const Value& tree);
 [[nodiscard]] Result<ImportedExperiment> import_optuna_space(const Value& tree);
+[[nodiscard]] Result<ImportedExperiment> import_modelarts_auto_search(const Value& tree);
+
+[[nodiscard]] bool is_modelarts_auto_search(const Value& tree) noexcept;
 
 }  // namespace hpsearch::jobs

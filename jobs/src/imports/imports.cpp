@@ -49,6 +49,8 @@ std::string_view name_of(ForeignFile kind) noexcept {
       return "an NNI experiment";
     case ForeignFile::nni_space:
       return "an NNI search space";
+    case ForeignFile::modelarts_auto_search:
+      return "a ModelArts auto search";
     case ForeignFile::optuna_space:
       return "a search space in Optuna's words";
   }
@@ -62,6 +64,9 @@ std::optional<ForeignFile> foreign_file(const Value& tree) noexcept {
   if (text_member(tree, "kind") == "Experiment" &&
       text_member(tree, "apiVersion").starts_with("kubeflow.org/")) {
     return ForeignFile::katib_experiment;
+  }
+  if (is_modelarts_auto_search(tree)) {
+    return ForeignFile::modelarts_auto_search;
   }
   if (all_members(member_of(tree, "parameters"), is_wandb_parameter)) {
     return ForeignFile::wandb_sweep;
@@ -84,8 +89,8 @@ Result<ImportedExperiment> import_experiment(const Value& tree) {
     return Error{
         engine::Errc::bad_request,
         "is none of the files that can be imported: a W&B sweep (method, parameters), a Katib experiment "
-        "(kind: Experiment), an NNI experiment (trialCommand) or search space (_type, _value), or a space "
-        "in Optuna's words (type, low, high)"};
+        "(kind: Experiment), an NNI experiment (trialCommand) or search space (_type, _value), a ModelArts "
+        "job with auto_search (reward_attrs, search_params), or a space in Optuna's words (type, low, high)"};
   }
   switch (*kind) {
     case ForeignFile::wandb_sweep:
@@ -96,6 +101,8 @@ Result<ImportedExperiment> import_experiment(const Value& tree) {
       return import_nni_experiment(tree);
     case ForeignFile::nni_space:
       return import_nni_space(tree);
+    case ForeignFile::modelarts_auto_search:
+      return import_modelarts_auto_search(tree);
     case ForeignFile::optuna_space:
       break;
   }

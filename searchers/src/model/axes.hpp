@@ -16,9 +16,9 @@ namespace hpsearch::searchers::model {
 /// What is searched, one axis for each leaf that is no constant, and how the model sees it.
 ///
 /// A place has one coordinate in [0, 1] per axis: on the parameter's own scale, or, where it has so many
-/// levels (integers, steps, ordered values), that of a level in its cell. The model sees features: a coordinate as it is, but one feature per
-/// value of an unordered categorical of three or more, so that any two are as far apart as the ends of a
-/// range.
+/// levels (integers, steps, ordered values), that of a level in its cell. The model sees features: a
+/// coordinate as it is, but one feature per value of an unordered categorical of three or more, so that any
+/// two are as far apart as the ends of a range.
 class Axes {
  public:
   explicit Axes(const engine::Space& space);

@@ -35,7 +35,7 @@ struct DenseFit {
   const double* targets = nullptr;
 
   // Of θ:
-  ConstMatrix scaled;  ///< Rows × features: (x − ½)/ℓ.
+  ConstMatrix scaled;             ///< Rows × features: (x − ½)/ℓ.
   const double* kappa = nullptr;  ///< Levels × levels, as the next two.
   const double* kappa_slope = nullptr;
   const double* curve = nullptr;  ///< T
@@ -84,8 +84,8 @@ struct Dense {
   double (*dot)(const double* a, const double* b, std::size_t count);
 
   /// Covariances of the rows with some points (features × points, their squared norms), each a column.
-  void (*covariances)(const DenseRows& rows, ConstMatrix points, const double* point_norms, Matrix covariances,
-                      std::size_t points_count);
+  void (*covariances)(const DenseRows& rows, ConstMatrix points, const double* point_norms,
+                      Matrix covariances, std::size_t points_count);
   /// Of columns of covariances, each: its product with `weights` (of the first `weighted` rows), and the
   /// greatest share of variance that a single row explains.
   void (*glance)(ConstMatrix covariances, std::size_t count, std::size_t columns, const double* diagonal,

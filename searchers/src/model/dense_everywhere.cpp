@@ -1,5 +1,5 @@
-// Compiled once more by dense_avx2.cpp: so no standard containers here, and nothing else whose templates other
-// sources have too.
+// Compiled once more by dense_avx2.cpp: so no standard containers here, and nothing else whose templates
+// other sources have too.
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
@@ -197,7 +197,9 @@ void fit_slopes(const DenseFit& fit, DenseSlopes& slopes) {
     }
     residual.col(j).tail(n - j) -= weights(j) * weights.tail(n - j);
     const auto table = own * index(fit.levels);
-    const auto length_factor = [&](Index level) { return fit.shared + fit.specific * fit.kappa[table + level]; };
+    const auto length_factor = [&](Index level) {
+      return fit.shared + fit.specific * fit.kappa[table + level];
+    };
     {  // Its own pair counts once, every other twice.
       const double here = residual(j, j);
       const double inner = q(j, j);
@@ -224,7 +226,8 @@ void fit_slopes(const DenseFit& fit, DenseSlopes& slopes) {
       near = length_factor(level) * here * slope.col(j).segment(from, many).array();
       sums.segment(from, many).array() += near;
       sums(j) += near.sum();
-      pairs.col(j).segment(from, many).array() = near + fit.trend * length_factor(level) * here * (1 + 2 * inner);
+      pairs.col(j).segment(from, many).array() =
+          near + fit.trend * length_factor(level) * here * (1 + 2 * inner);
       from += many;
     }
   }
@@ -246,7 +249,15 @@ void fit_slopes(const DenseFit& fit, DenseSlopes& slopes) {
 
 #define HPSEARCH_TEXT_OF(name) #name
 #define HPSEARCH_NAME_OF(name) HPSEARCH_TEXT_OF(name)
-constexpr Dense HPSEARCH_DENSE = {HPSEARCH_NAME_OF(HPSEARCH_DENSE),    factorise,   solve,  solve_transposed, squared,
-                                  dot,   covariances, glance, fit_value,        fit_slopes};
+constexpr Dense HPSEARCH_DENSE = {HPSEARCH_NAME_OF(HPSEARCH_DENSE),
+                                  factorise,
+                                  solve,
+                                  solve_transposed,
+                                  squared,
+                                  dot,
+                                  covariances,
+                                  glance,
+                                  fit_value,
+                                  fit_slopes};
 
 }  // namespace hpsearch::searchers::model

@@ -38,8 +38,8 @@ class Parzen {
   const model::Axes& axes_;
   std::vector<double> centres_;
   std::size_t count_;
-  double width_;                       // Of the normal kernels, as part of the range.
-  std::vector<double> log_inside_;     // By centre and axis: ln of what the cut-off normal has inside.
+  double width_;                    // Of the normal kernels, as part of the range.
+  std::vector<double> log_inside_;  // By centre and axis: ln of what the cut-off normal has inside.
 };
 
 }  // namespace hpsearch::searchers::tpe

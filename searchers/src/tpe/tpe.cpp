@@ -183,9 +183,10 @@ class TpeSampler final : public Sampler {
                    const std::vector<std::uint64_t>& good) {
     reason.why = engine::Reason::Why::model_choice;
     reason.results = compared.second.size();
-    reason.detail = "is " + engine::short_number(std::exp(choice.ratio)) + " times as likely among the best " +
-                    std::to_string(good.size()) + " of " + std::to_string(compared.second.size()) +
-                    " results at " + std::to_string(count(compared.first)) + " as among the others";
+    reason.detail = "is " + engine::short_number(std::exp(choice.ratio)) +
+                    " times as likely among the best " + std::to_string(good.size()) + " of " +
+                    std::to_string(compared.second.size()) + " results at " +
+                    std::to_string(count(compared.first)) + " as among the others";
     if (choice.centre) {
       reason.near = good[*choice.centre];
       reason.near_rank = *choice.centre;
@@ -196,9 +197,9 @@ class TpeSampler final : public Sampler {
   model::Axes axes_;
   std::uint64_t seed_;
   engine::TpeConfig settings_;
-  std::vector<double> places_;                 // One coordinate per axis and trial.
-  std::vector<std::vector<Result>> results_;   // By trial.
-  std::map<std::uint64_t, Units> pending_;     // Trials that train, and towards what.
+  std::vector<double> places_;                // One coordinate per axis and trial.
+  std::vector<std::vector<Result>> results_;  // By trial.
+  std::map<std::uint64_t, Units> pending_;    // Trials that train, and towards what.
   ByLength by_length_;
   std::uint64_t heard_ = 0;  // Results in by_length_.
 };

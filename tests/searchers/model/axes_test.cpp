@@ -52,7 +52,8 @@ engine::Space scaled() {
        {"c_units",
         Value::Map{{"type", "int"}, {"minval", 16}, {"maxval", 512}, {"scale", "log"}, {"step", 16}}},
        {"d_share", Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 1}, {"step", 0.25}}},
-       {"e_size", Value::Map{{"type", "categorical"}, {"vals", Value::List{"s", "m", "l"}}, {"ordered", true}}},
+       {"e_size",
+        Value::Map{{"type", "categorical"}, {"vals", Value::List{"s", "m", "l"}}, {"ordered", true}}},
        {"f_batch",
         Value::Map{{"type", "categorical"}, {"vals", Value::List{16, 32, 64}}, {"ordered", false}}}});
 }

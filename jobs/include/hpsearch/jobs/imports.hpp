@@ -15,8 +15,9 @@ enum class ForeignFile : std::uint8_t {
   wandb_sweep,
   katib_experiment,
   nni_experiment,
-  nni_space,     ///< A search space alone.
-  optuna_space,  ///< Ranges as Optuna's suggest functions and distributions name them.
+  nni_space,              ///< A search space alone.
+  modelarts_auto_search,  ///< A job's `advanced_config.auto_search`.
+  optuna_space,           ///< Ranges as Optuna's suggest functions and distributions name them.
 };
 
 /// "a W&B sweep": as a sentence goes on after "is".

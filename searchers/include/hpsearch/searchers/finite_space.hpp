@@ -12,7 +12,8 @@
 
 namespace hpsearch::searchers {
 
-/// The configurations of a space whose real-valued parameters have steps, numbered from 0 without gaps or repeats.
+/// The configurations of a space whose real-valued parameters have steps, numbered from 0 without gaps or
+/// repeats.
 class FiniteSpace {
  public:
   /// Nothing when a leaf is real-valued and has no step, or when there are more than 2^126 configurations.

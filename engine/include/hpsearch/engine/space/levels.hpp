@@ -41,7 +41,8 @@ class Levels {
   [[nodiscard]] double place(std::uint64_t level) const noexcept;
   [[nodiscard]] std::uint64_t at(double place) const noexcept;
 
-  /// The coordinate of Space::to_unit: 0 for the first level, 1 for the last, between them as the scale has it.
+  /// The coordinate of Space::to_unit: 0 for the first level, 1 for the last, between them as the scale has
+  /// it.
   [[nodiscard]] double unit(std::uint64_t level) const noexcept;
   /// Its inverse: the nearest level; exact for levels up to 2^45.
   [[nodiscard]] std::uint64_t at_unit(double coordinate) const noexcept;
@@ -52,9 +53,9 @@ class Levels {
 
   bool is_whole_;
   Scale scale_;
-  std::int64_t lowest_ = 0;      // Of integers.
-  std::uint64_t stride_ = 1;     // Of integers.
-  double minval_;                // As doubles, of both.
+  std::int64_t lowest_ = 0;   // Of integers.
+  std::uint64_t stride_ = 1;  // Of integers.
+  double minval_;             // As doubles, of both.
   double maxval_;
   double step_;
   std::uint64_t last_ = 0;
