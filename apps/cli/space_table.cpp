@@ -77,6 +77,12 @@ std::string space_table(const engine::Space& space) {
   if (constants > 0) {
     out += "and " + counted(constants, "constant") + "\n";
   }
+  if (space.is_constrained()) {
+    const engine::Space::AllowedShare share = space.allowed_share();
+    const double percent = 100.0 * static_cast<double>(share.allowed) / static_cast<double>(share.drawn);
+    out += "where is satisfied by " + short_number(std::round(percent * 10) / 10) + " % of the space (" +
+           std::to_string(share.allowed) + " of " + std::to_string(share.drawn) + " random configurations)\n";
+  }
   return out;
 }
 

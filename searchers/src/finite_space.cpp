@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "allowed.hpp"
 #include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/base/text.hpp"
 
@@ -61,10 +62,33 @@ std::optional<FiniteSpace> FiniteSpace::of(const engine::Space& space) {
     finite.size_ *= axis.size;
     finite.axes_.push_back(std::move(axis));
   }
+  if (space.is_constrained()) {
+    if (finite.size_ > most_listed) {
+      return std::nullopt;
+    }
+    finite.allowed_ =
+        allowed_among(space, finite.size_, [&](std::uint32_t number) { return finite.product_at(number); });
+    finite.size_ = finite.allowed_->size();
+  }
   return finite;
 }
 
 Value FiniteSpace::at(Cardinality index) const {
+  return product_at(allowed_ ? (*allowed_)[static_cast<std::size_t>(index)] : index);
+}
+
+std::optional<Cardinality> FiniteSpace::index_of(const Value& configuration) const {
+  const std::optional<Cardinality> index = product_index_of(configuration);
+  if (!index || !allowed_) {
+    return index;
+  }
+  const auto found = std::lower_bound(allowed_->begin(), allowed_->end(), *index);
+  return found != allowed_->end() && *found == *index
+             ? std::optional(static_cast<Cardinality>(found - allowed_->begin()))
+             : std::nullopt;
+}
+
+Value FiniteSpace::product_at(Cardinality index) const {
   Value configuration = Value::Map();
   for (const Axis& axis : axes_) {
     const auto place = static_cast<std::uint64_t>(index % axis.size);
@@ -74,7 +98,7 @@ Value FiniteSpace::at(Cardinality index) const {
   return configuration;
 }
 
-std::optional<Cardinality> FiniteSpace::index_of(const Value& configuration) const {
+std::optional<Cardinality> FiniteSpace::product_index_of(const Value& configuration) const {
   Cardinality index = 0;
   Cardinality weight = 1;
   for (const Axis& axis : axes_) {

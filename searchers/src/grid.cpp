@@ -6,6 +6,7 @@
 #include <string_view>
 #include <variant>
 
+#include "allowed.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/searchers/composed_searcher.hpp"
 #include "hpsearch/searchers/flat.hpp"
@@ -45,15 +46,25 @@ void check(const ExperimentConfig& config, engine::Problems& problems) {
                           "an integer of at least 1: how many values of this range the grid tries"});
     }
   }
-  if (sized) {
-    if (const auto size = config.space.grid_size(); !size) {
-      problems.push_back({"hyperparameters", size.error().message, {}});
-    }
+  if (!sized) {
+    return;
+  }
+  const auto size = config.space.grid_size();
+  if (!size) {
+    problems.push_back({"hyperparameters", size.error().message, {}});
+  } else if (config.space.is_constrained() && *size > most_listed) {
+    problems.push_back({"where", "has a grid of " + engine::to_text(*size) + " points",
+                        "a grid of at most " + engine::to_text(most_listed) +
+                            " points, those that `where` leaves out included"});
+  } else if (config.space.is_constrained() && allowed_points(config.space).empty()) {
+    problems.push_back({"where", "is satisfied by none of the grid's " + engine::to_text(*size) + " points",
+                        "conditions that one of them satisfies"});
   }
 }
 
 engine::Cardinality size_of(const ExperimentConfig& config) {
-  return config.space.grid_size().value();
+  return config.space.is_constrained() ? allowed_points(config.space).size()
+                                       : config.space.grid_size().value();
 }
 
 std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {

@@ -1,8 +1,11 @@
 #include "hpsearch/searchers/proposer.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
+#include "allowed.hpp"
 #include "hpsearch/searchers/finite_space.hpp"
 #include "seen_configurations.hpp"
 
@@ -124,11 +127,14 @@ class SamplingProposer final : public Proposer {
   }
   [[nodiscard]] Proposal sample(TrialNumber trial, std::span<const Units> rungs) const {
     Sampler::Taken taken;
-    if (started_) {
-      taken = [this](const Value& hparams) { return started_->has(hparams); };
+    if (started_ || space_.is_constrained()) {
+      taken = [this](const Value& hparams) { return !may_start(hparams); };
     }
     Proposal sampled = sampler_->sample(trial, rungs, taken);
-    return started_ && started_->has(sampled.hparams) ? draw(trial) : sampled;
+    return may_start(sampled.hparams) ? sampled : draw(trial);
+  }
+  [[nodiscard]] bool may_start(const Value& hparams) const {
+    return space_.allows(hparams) && !(started_ && started_->has(hparams));
   }
   void tell(auto event) {
     if (sampler_) {
@@ -149,14 +155,19 @@ class SamplingProposer final : public Proposer {
 
 class GridProposer final : public Proposer {
  public:
-  explicit GridProposer(const ExperimentConfig& config) : space_(config.space) {}
+  explicit GridProposer(const ExperimentConfig& config) : space_(config.space) {
+    if (space_.is_constrained()) {
+      allowed_ = allowed_points(space_);
+    }
+  }
 
   [[nodiscard]] Proposal propose(TrialNumber trial, std::span<const Units> /*rungs*/) const override {
-    return {space_.grid_point(trial.number())};
+    return {space_.grid_point(allowed_ ? (*allowed_)[trial.number()] : trial.number())};
   }
 
  private:
   Space space_;
+  std::optional<std::vector<std::uint32_t>> allowed_;  // Points, where there are conditions.
 };
 
 }  // namespace

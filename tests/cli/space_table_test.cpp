@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace hpsearch::cli {
 namespace {
 
@@ -45,6 +48,23 @@ TEST(SpaceTable, ShowsScalesStepsAndOrders) {
       "lr              0.0001 to 0.1, logarithmic\n"
       "units           16 to 512, whole numbers, logarithmic\n"
       "width           8 to 64 in steps of 8, 3 points in a grid\n");
+}
+
+TEST(SpaceTable, SaysHowMuchSatisfiesTheConditions) {
+  engine::Problems problems;
+  engine::Problems notes;
+  const Value::Map range{{"type", "double"}, {"minval", 0}, {"maxval", 1}};
+  auto space = engine::Space::parse(Value::Map{{"a", range}, {"b", range}}, "", problems, notes);
+  space.constrain(std::vector<std::string>{"a < b"}, "where", problems);
+  ASSERT_TRUE(problems.empty());
+  const auto share = space.allowed_share();
+  EXPECT_NEAR(static_cast<double>(share.allowed), 1000, 112) << "five deviations";
+  EXPECT_EQ(share.drawn, 2000U);
+  EXPECT_NE(space_table(space).find("b               0 to 1\nwhere is satisfied by "), std::string::npos)
+      << space_table(space);
+  EXPECT_NE(space_table(space).find(" % of the space (" + std::to_string(share.allowed) + " of 2000 random"),
+            std::string::npos)
+      << space_table(space);
 }
 
 TEST(SpaceTable, OfConstantsOnlyCountsThem) {

@@ -101,7 +101,7 @@ class ForeignFiles(harness.Case):
         made = self.import_and_validate(self.give("sweep.yaml", SWEEP))
         self.assertIn("  # DECIDE: taken from the parameter epochs; it is how often a trial reports the metric at most.\n"
                       "  max_length:\n    epochs: 3\n", made.read_text())
-        self.assertIn("  lr: {type: log, minval: -4, maxval: -1}\n", made.read_text())
+        self.assertIn("  lr: {type: double, minval: 0.0001, maxval: 0.1, scale: log}\n", made.read_text())
         with made.open("a") as file:
             file.write(f"environment:\n  environment_variables:\n    PYTHONPATH: {harness.ROOT / 'clients' / 'python'}\n"
                        "    PYTHONDONTWRITEBYTECODE: '1'\n")

@@ -6,6 +6,39 @@
 namespace hpsearch::engine {
 namespace {
 
+// --- where ---
+
+Value two_ranges(Value where) {
+  const Value range = Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 100}};
+  return with(with(small_experiment(), "hyperparameters", Value::Map{{"a", range}, {"b", range}}), "where",
+              std::move(where));
+}
+
+TEST(WhereField, IsATextOrAList) {
+  EXPECT_EQ(accepted(small_experiment()).where, std::vector<std::string>());
+  EXPECT_FALSE(accepted(small_experiment()).space.is_constrained());
+  const ExperimentConfig one = accepted(two_ranges("a * b <= 100"));
+  EXPECT_EQ(one.where, std::vector<std::string>{"a * b <= 100"});
+  EXPECT_TRUE(one.space.is_constrained());
+  const ExperimentConfig two = accepted(two_ranges(Value::List{"a < b", "a > 2"}));
+  EXPECT_FALSE(two.space.allows(Value::Map{{"a", 2}, {"b", 3}}));
+  EXPECT_FALSE(two.space.allows(Value::Map{{"a", 4}, {"b", 3}}));
+  EXPECT_EQ(accepted(to_value(two)).where, two.where);
+  EXPECT_EQ(problems_of(two_ranges(3)), "where: is 3 (a string, or a list of strings)\n");
+  EXPECT_EQ(problems_of(two_ranges(Value::List{"a < b", 3})), "where[1]: is 3 (a string)\n");
+}
+
+TEST(WhereField, IsRefusedWhereDrawsWouldNotFindIt) {
+  EXPECT_EQ(problems_of(two_ranges("a > b + 99")),
+            "where: is satisfied by none of 2000 random configurations (conditions that at least one in 1000 "
+            "satisfies; narrow the ranges instead)\n");
+  EXPECT_EQ(problems_of(two_ranges("a <= c")).substr(0, 45),
+            "where: is \"a <= c\": column 6: there is no \"c\";");
+  EXPECT_EQ(problems_of(with(two_ranges("a < b"), "searcher.points_to_evaluate",
+                             Value::List{Value::Map{{"a", 1}, {"b", 2}}, Value::Map{{"a", 2}, {"b", 2}}})),
+            "searcher.points_to_evaluate[1]: has a 2, b 2 (what satisfies `where`: a < b)\n");
+}
+
 // --- searcher ---
 
 TEST(SearcherSection, ReadsTheFieldsOfItsKind) {

@@ -304,7 +304,7 @@ TEST(ParseConfig, SaysWhereExponentsLookLikeValues) {
   EXPECT_EQ(notes_of(0.0001, 0.1),
             "hyperparameters.lr: searches from 1.00023 to 1.25893: minval and maxval are exponents of 10 "
             "(minval: -4 and "
-            "maxval: -1, to search from 0.0001 to 0.1)\n");
+            "maxval: -1, or type: double with scale: log, to search from 0.0001 to 0.1)\n");
   EXPECT_NE(notes_of(1, 100), "") << "nobody wants 10^100";
   EXPECT_NE(notes_of(-20, 0), "");
   for (const auto& [minval, maxval] :

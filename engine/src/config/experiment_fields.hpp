@@ -23,6 +23,8 @@ inline constexpr std::tuple top_fields{
     Field{"workspace", &ExperimentConfig::workspace, kind::Text{},
           "display only; set together with `project`"},
     Field{"project", &ExperimentConfig::project, kind::Text{}, "display only; set together with `workspace`"},
+    Field{"where", &ExperimentConfig::where, kind::Conditions{},
+          "[conditions](#where) that every configuration satisfies"},
     Field{"max_restarts", &ExperimentConfig::max_restarts, kind::Integer{0, most_seed},
           "how often a trial is [retried](operating/reliability.md) after its program failed"},
     Field{"lost_after", &ExperimentConfig::lost_after, kind::Time{},

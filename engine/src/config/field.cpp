@@ -132,6 +132,25 @@ Value ListOfTexts::schema() const {
   return Value::Map{{"type", "array"}, {"items", Value::Map{{"type", "string"}}}};
 }
 
+std::optional<std::vector<std::string>> Conditions::read(Section& section, std::string_view key) const {
+  const Value* given = section.any(key);
+  if (given == nullptr) {
+    return std::nullopt;
+  }
+  if (const std::string* text = given->as_text()) {
+    return std::vector{*text};
+  }
+  if (given->as_list() == nullptr) {
+    section.problem(key, "is " + quoted(*given), allowed());
+    return std::nullopt;
+  }
+  return section.texts(key);
+}
+
+Value Conditions::schema() const {
+  return Value::Map{{"type", Value::List{"string", "array"}}, {"items", Value::Map{{"type", "string"}}}};
+}
+
 std::optional<std::map<std::string, std::string>> MapOfTexts::read(Section& section,
                                                                    std::string_view key) const {
   const Value::Map* given = section.map(key);

@@ -102,6 +102,17 @@ struct ListOfTexts {
   [[nodiscard]] Value schema() const;
 };
 
+/// One text, or a list of them.
+struct Conditions {
+  [[nodiscard]] std::optional<std::vector<std::string>> read(Section& section, std::string_view key) const;
+  [[nodiscard]] Value write(const std::vector<std::string>& value) const {
+    return ListOfTexts{}.write(value);
+  }
+  [[nodiscard]] std::string range() const { return "text or list of texts"; }
+  [[nodiscard]] std::string allowed() const { return "a string, or a list of strings"; }
+  [[nodiscard]] Value schema() const;
+};
+
 /// Keys are not empty.
 struct MapOfTexts {
   [[nodiscard]] std::optional<std::map<std::string, std::string>> read(Section& section,

@@ -88,6 +88,22 @@ bool lies_in(const Problem& problem, std::string_view section) {
   return problem.path.compare(0, section.size(), section) == 0;
 }
 
+/// Draws must find such a configuration in time. A grid looks at its points.
+void check_where(const ExperimentConfig& config, Problems& problems) {
+  if (!config.space.is_constrained() || config.searcher.name == "grid") {
+    return;
+  }
+  constexpr std::uint64_t one_in = 1'000;
+  const Space::AllowedShare share = config.space.allowed_share();
+  if (share.allowed * one_in < share.drawn) {
+    problems.push_back({"where",
+                        "is satisfied by " + (share.allowed == 0 ? "none" : std::to_string(share.allowed)) +
+                            " of " + std::to_string(share.drawn) + " random configurations",
+                        "conditions that at least one in " + std::to_string(one_in) +
+                            " satisfies; narrow the ranges instead"});
+  }
+}
+
 void read_space(Section& top, ExperimentConfig& config) {
   Findings& findings = top.findings();
   if (const Value* hyperparameters = top.any("hyperparameters")) {
@@ -96,6 +112,7 @@ void read_space(Section& top, ExperimentConfig& config) {
   } else {
     config.hyperparameters = Value::Map();
   }
+  config.space.constrain(config.where, "where", findings.problems);
 }
 
 /// The unit of max_length is the experiment's; every other length is turned into it.
@@ -179,6 +196,7 @@ void read_engine_fields(ExperimentSections& sections, SearcherRegistry registry,
   read_own_section(top.section("program_traits"), program_traits_fields, config.program_traits);
   note_unreachable_limits(config, sections.resources);
   if (has_space) {
+    check_where(config, findings.problems);
     note_odd_searches(config, findings);
   }
   sections.seed_is_given = read_seed(top, sections.environment, seed, config);
@@ -188,7 +206,8 @@ void check_searcher(const ExperimentConfig& config, SearcherRegistry registry, F
   const SearcherKind* kind = find_kind(registry, config.searcher.name);
   const bool is_sound =
       std::none_of(findings.problems.begin(), findings.problems.end(), [](const Problem& problem) {
-        return lies_in(problem, "searcher") || lies_in(problem, "hyperparameters");
+        return lies_in(problem, "searcher") || lies_in(problem, "hyperparameters") ||
+               lies_in(problem, "where");
       });
   if (kind != nullptr && kind->check != nullptr && is_sound) {
     kind->check(config, findings.problems);

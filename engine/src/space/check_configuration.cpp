@@ -3,6 +3,7 @@
 
 #include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/space/formula.hpp"
 #include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/engine/space/numbers.hpp"
 #include "hpsearch/engine/space/space.hpp"
@@ -228,7 +229,17 @@ void Space::check(const Value& configuration, std::string_view at, Problems& pro
     problems.push_back({std::string(at), "is " + quoted(configuration), "a map of hyperparameters"});
     return;
   }
+  const std::size_t before = problems.size();
   ConfigurationCheck(problems).group(*map, leaves_, 0, std::string(at));
+  if (problems.size() > before) {
+    return;
+  }
+  for (const auto& condition : conditions_) {
+    if (!condition->holds(configuration)) {
+      problems.push_back({std::string(at), "has " + condition->values_of(configuration),
+                          "what satisfies `where`: " + condition->text()});
+    }
+  }
 }
 
 Value Space::complete(const Value& configuration) const {

@@ -87,8 +87,8 @@ std::optional<Problem> note_of_exponents(const LogParameter& parameter, std::str
       return short_number(std::log(value) / std::log(parameter.base));
     };
     note.allowed = "minval: " + exponent(parameter.minval) + " and maxval: " + exponent(parameter.maxval) +
-                   ", to search from " + short_number(parameter.minval) + " to " +
-                   short_number(parameter.maxval);
+                   ", or type: double with scale: log, to search from " + short_number(parameter.minval) +
+                   " to " + short_number(parameter.maxval);
   }
   return note;
 }

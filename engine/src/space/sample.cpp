@@ -55,7 +55,7 @@ struct Sampler {
 
 }  // namespace
 
-Value Space::sample(std::uint64_t seed, TrialNumber trial) const {
+Value Space::draw(std::uint64_t seed, TrialNumber trial) const {
   Value configuration = Value::Map();
   // The prefix keeps these streams apart from the engine's own, whatever users call their parameters.
   constexpr std::string_view prefix = "hyperparameters.";

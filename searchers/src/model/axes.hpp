@@ -34,6 +34,10 @@ class Axes {
   /// Of a configuration of the space; what lies outside a range is at its end.
   void place_of(const engine::Value& configuration, std::span<double> place) const;
   [[nodiscard]] engine::Value configuration_at(std::span<const double> place) const;
+  /// False where the space's conditions leave the configuration out.
+  [[nodiscard]] bool allows(std::span<const double> place) const {
+    return !space_.is_constrained() || space_.allows(configuration_at(place));
+  }
   void features_of(std::span<const double> place, std::span<double> features) const;
 
   /// The nearest place that is a configuration.

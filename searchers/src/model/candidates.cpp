@@ -12,7 +12,7 @@ void Candidates::clear() noexcept {
 }
 
 void Candidates::add(std::span<const double> place) {
-  if (history_.was_started(axes_.fingerprint(place))) {
+  if (history_.was_started(axes_.fingerprint(place)) || !axes_.allows(place)) {
     return;
   }
   features_.resize(axes_.features());

@@ -11,7 +11,7 @@
 
 namespace hpsearch::searchers::model {
 
-/// Places that may be proposed, none of which was started before.
+/// Places that may be proposed: the space's conditions allow them, and none was started before.
 class Candidates {
  public:
   Candidates(const Axes& axes, const History& history) : axes_(axes), history_(history) {

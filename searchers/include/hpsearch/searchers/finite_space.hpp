@@ -12,11 +12,12 @@
 
 namespace hpsearch::searchers {
 
-/// The configurations of a space whose real-valued parameters have steps, numbered from 0 without gaps or
-/// repeats.
+/// The configurations that a space allows whose real-valued parameters have steps, numbered from 0 without
+/// gaps or repeats.
 class FiniteSpace {
  public:
-  /// Nothing when a leaf is real-valued and has no step, or when there are more than 2^126 configurations.
+  /// Nothing when a leaf is real-valued and has no step, or when there are more than 2^126 configurations;
+  /// with conditions, more than 20,000.
   [[nodiscard]] static std::optional<FiniteSpace> of(const engine::Space& space);
 
   [[nodiscard]] engine::Cardinality size() const noexcept { return size_; }
@@ -33,8 +34,12 @@ class FiniteSpace {
     std::map<std::string, std::uint64_t> places;  // By their spelling: Where in vals.
   };
 
+  [[nodiscard]] engine::Value product_at(engine::Cardinality index) const;
+  [[nodiscard]] std::optional<engine::Cardinality> product_index_of(const engine::Value& configuration) const;
+
   std::vector<Axis> axes_;
   engine::Cardinality size_ = 1;
+  std::optional<std::vector<std::uint32_t>> allowed_;  // Of the axes' product, where there are conditions.
 };
 
 /// The numbers 0 … size-1 in an order that looks random and is a function of the seed: a Feistel network of

@@ -34,7 +34,8 @@ class Sampler : public TrialListener {
     /// proposals (near, near_rank, results, spread) go into the trial's reason.
     engine::Reason reason = {};
   };
-  /// Configurations that must not start again. Empty where they may.
+  /// Configurations that must not start: those that may not start again, and those that the space's
+  /// conditions leave out. Empty where there is nothing of this kind.
   using Taken = std::function<bool(const engine::Value& hparams)>;
 
   /// For the next trial, whose number this is. `rungs` are the lengths at which it is compared with others,

@@ -128,7 +128,8 @@ struct ExperimentConfig {
   std::vector<std::string> labels;
   std::string workspace;
   std::string project;
-  Value hyperparameters;  ///< As written (effective spelling).
+  Value hyperparameters;           ///< As written (effective spelling).
+  std::vector<std::string> where;  ///< Conditions on them, as written.
   Space space;
   SearcherConfig searcher;
   std::string unit = "batches";  ///< "batches", "records", "epochs" or the user's own word.

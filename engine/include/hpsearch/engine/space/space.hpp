@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,8 @@
 #include "hpsearch/engine/space/parameter.hpp"
 
 namespace hpsearch::engine {
+
+class Formula;
 
 /// Sizes of grids and finite spaces: a product of counts may need more than 64 bits.
 __extension__ typedef unsigned __int128 Cardinality;
@@ -45,21 +48,38 @@ class Space {
 
   [[nodiscard]] std::span<const Leaf> leaves() const noexcept { return leaves_; }
 
-  /// Trial `trial`'s random configuration: a function of (seed, trial, leaf path) alone.
+  /// Conditions that every configuration must satisfy (`where`), instead of those of before; in the language
+  /// of Formula. Whatever is wrong is appended to `problems`, each path below `at`; the space is usable only
+  /// when no problem was added.
+  void constrain(std::span<const std::string> conditions, std::string_view at, Problems& problems);
+  [[nodiscard]] bool is_constrained() const noexcept { return !conditions_.empty(); }
+  /// True when the configuration satisfies every condition. A condition on a parameter that the configuration
+  /// does not have says nothing about it. Cost: O(conditions).
+  [[nodiscard]] bool allows(const Value& configuration) const;
+  /// How many random configurations satisfy the conditions. The same for every call; O(drawn).
+  struct AllowedShare {
+    std::uint64_t allowed = 0;
+    std::uint64_t drawn = 0;
+  };
+  [[nodiscard]] AllowedShare allowed_share() const;
+
+  /// Trial `trial`'s random configuration: a function of (seed, trial, leaf path) alone. With conditions also
+  /// of the number of the try: it is the first of at most 20,000 draws that satisfies them, or else the last.
   [[nodiscard]] Value sample(std::uint64_t seed, TrialNumber trial) const;
 
-  /// Number of grid points; an error naming the first int, double or log leaf that lacks `count`, or when the
-  /// product does not fit 127 bits.
+  /// Number of grid points, those included that the conditions leave out; an error naming the first int,
+  /// double or log leaf that lacks `count` (or a step), or when the product does not fit 127 bits.
   [[nodiscard]] Result<Cardinality> grid_size() const;
 
   /// Grid point `index` in 0 … grid_size()-1; the first leaf varies slowest. Nothing is materialised.
   [[nodiscard]] Value grid_point(Cardinality index) const;
 
-  /// How many different configurations `sample` can give, at most 2^127-1 being told; nothing when a leaf is
-  /// continuous.
+  /// How many different configurations `sample` can give without conditions, at most 2^127-1 being told;
+  /// nothing when a leaf is continuous.
   [[nodiscard]] std::optional<Cardinality> cardinality() const;
 
-  /// Checks that `configuration` lies in the space and is complete; appends problems below `at`.
+  /// Checks that `configuration` lies in the space, is complete and satisfies the conditions; appends
+  /// problems below `at`.
   void check(const Value& configuration, std::string_view at, Problems& problems) const;
 
   /// A configuration as a person wrote it, made what `sample` would give: constants that were left out are
@@ -75,7 +95,10 @@ class Space {
   [[nodiscard]] Value from_unit(std::span<const double> coordinates) const;
 
  private:
+  [[nodiscard]] Value draw(std::uint64_t seed, TrialNumber trial) const;
+
   std::vector<Leaf> leaves_;
+  std::vector<std::shared_ptr<const Formula>> conditions_;
 };
 
 }  // namespace hpsearch::engine
