@@ -118,6 +118,33 @@ TEST(Parzen, DrawsWhatItsDensitySays) {
   }
 }
 
+// Its levels are not equally wide.
+TEST(Parzen, OfALogScaleIsADensityThatItDrawsBy) {
+  Value::Map widths = int_range(1, 8);
+  widths["scale"] = "log";
+  const model::Axes axes(space_of({{"width", widths}}));
+  const auto place_of = [&](std::int64_t width) {
+    std::vector<double> place(1);
+    axes.place_of(Value::Map{{"width", width}}, place);
+    return place;
+  };
+  const Parzen parzen(axes, place_of(2));
+  constexpr int draws = 20'000;
+  std::vector<int> drawn(9);
+  Draw draw(11, TrialNumber(0), "test");
+  for (int i = 0; i < draws; ++i) {
+    const Value hparams = axes.configuration_at(parzen.draw(draw).place);
+    ++drawn.at(static_cast<std::size_t>(*hparams.at_path("width")->as_integer()));
+  }
+  double sum = 0;
+  for (std::int64_t width = 1; width <= 8; ++width) {
+    const double density = std::exp(parzen.log_density(place_of(width)));
+    sum += density;
+    EXPECT_NEAR(drawn[static_cast<std::size_t>(width)], density * draws, 5 * 71) << width;
+  }
+  EXPECT_NEAR(sum, 1, 1e-9);
+}
+
 TEST(Parzen, SaysWhoseKernelADrawCameFrom) {
   const model::Axes axes = mixed_axes();
   const Parzen parzen(axes, {0.05, level(1), choice(2), 0.6, level(4), choice(1)});

@@ -152,6 +152,7 @@ TEST_P(WhereOf, SamplersWithoutDuplicatesEndsWithTheLastConfiguration) {
 INSTANTIATE_TEST_SUITE_P(All, WhereOf,
                          testing::Values(Case{"Random", engine::SamplerName::random},
                                          Case{"Anneal", engine::SamplerName::anneal},
+                                         Case{"Tpe", engine::SamplerName::tpe},
                                          Case{"Model", engine::SamplerName::model}),
                          [](const auto& instance) { return std::string(instance.param.name); });
 

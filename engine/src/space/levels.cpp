@@ -144,7 +144,7 @@ std::uint64_t Levels::nearest(double number) const noexcept {
 
 double Levels::place(std::uint64_t level) const noexcept {
   if (scale_ == Scale::log) {
-    return (std::log(minval_ + static_cast<double>(level) * step_) - log_low_) / (log_high_ - log_low_);
+    return log_place(minval_ + static_cast<double>(level) * step_);
   }
   return (static_cast<double>(level) + 0.5) / (static_cast<double>(last_) + 1);
 }
@@ -156,6 +156,19 @@ std::uint64_t Levels::at(double place) const noexcept {
   }
   const double level = std::floor(inside * (static_cast<double>(last_) + 1));
   return level < static_cast<double>(last_) ? static_cast<std::uint64_t>(level) : last_;
+}
+
+Levels::Cell Levels::cell(std::uint64_t level) const noexcept {
+  if (scale_ == Scale::log) {
+    const double middle = minval_ + static_cast<double>(level) * step_;
+    return {level == 0 ? 0 : log_place(middle - step_ / 2), level == last_ ? 1 : log_place(middle + step_ / 2)};
+  }
+  const double count = static_cast<double>(last_) + 1;
+  return {static_cast<double>(level) / count, (static_cast<double>(level) + 1) / count};
+}
+
+double Levels::log_place(double number) const noexcept {
+  return (std::log(number) - log_low_) / (log_high_ - log_low_);
 }
 
 double Levels::unit(std::uint64_t level) const noexcept {

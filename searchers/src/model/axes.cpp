@@ -122,6 +122,15 @@ double Axes::snapped(std::size_t axis, double coordinate) const noexcept {
   return here.kind == Kind::real ? coordinate : middle_of(here.levels, cell_of(here.levels, coordinate));
 }
 
+Levels::Cell Axes::cell(std::size_t axis, double coordinate) const noexcept {
+  const Axis& here = axes_[axis];
+  if (here.kind == Kind::log_levels) {
+    return here.cells->cell(here.cells->at(coordinate));
+  }
+  const double half = 0.5 / here.levels;
+  return {coordinate - half, coordinate + half};
+}
+
 double Axes::near(std::size_t axis, double coordinate, double width, engine::Draw& draw) const {
   const Axis& here = axes_[axis];
   if (here.kind == Kind::choice) {

@@ -28,6 +28,8 @@ class Axes {
 
   /// How many places the axis has; 0: as many as there are numbers.
   [[nodiscard]] double levels(std::size_t axis) const noexcept { return axes_[axis].levels; }
+  /// What lies nearest to the place of a level, of an axis that has some.
+  [[nodiscard]] engine::Levels::Cell cell(std::size_t axis, double coordinate) const noexcept;
   /// Whether places near each other are alike.
   [[nodiscard]] bool has_order(std::size_t axis) const noexcept { return axes_[axis].kind != Kind::choice; }
 

@@ -54,9 +54,9 @@ double Parzen::log_of_kernel(std::size_t centre, std::span<const double> place) 
       const bool own = std::abs(middle - here) < 0.5 / levels;
       sum += std::log((own ? count + 1 : 1) / (count + levels));
     } else if (levels > 0) {
-      const double half = 0.5 / levels;
+      const auto [begin, end] = axes_.cell(axis, here);
       const double mass =
-          normal_below((here + half - middle) / width_) - normal_below((here - half - middle) / width_);
+          normal_below((end - middle) / width_) - normal_below((begin - middle) / width_);
       sum += std::log(std::max(mass, 1e-300)) - log_inside_[at];
     } else {
       const double z = (here - middle) / width_;
@@ -69,8 +69,9 @@ double Parzen::log_of_kernel(std::size_t centre, std::span<const double> place) 
 double Parzen::log_density(std::span<const double> place) const {
   double uniform = 0;
   for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
-    if (const double levels = axes_.levels(axis); levels > 0) {
-      uniform -= std::log(levels);
+    if (axes_.levels(axis) > 0) {
+      const auto [begin, end] = axes_.cell(axis, place[axis]);
+      uniform += std::log(end - begin);
     }
   }
   std::vector<double> logs{uniform};

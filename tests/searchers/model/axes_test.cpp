@@ -82,6 +82,22 @@ TEST(Axes, SeeScalesStepsAndOrders) {
   EXPECT_NEAR(features[7], std::sqrt(0.5), 1e-12);
 }
 
+TEST(Axes, CellsFillTheAxis) {
+  const Axes axes(scaled());
+  for (std::size_t axis = 1; axis < axes.size(); ++axis) {
+    double end = 0;
+    for (double level = 0; level < axes.levels(axis); ++level) {
+      const double place = axes.snapped(axis, end + 1e-9);
+      const auto cell = axes.cell(axis, place);
+      EXPECT_NEAR(cell.begin, end, 1e-12) << "axis " << axis;
+      EXPECT_GT(place, cell.begin);
+      EXPECT_LT(place, cell.end);
+      end = cell.end;
+    }
+    EXPECT_NEAR(end, 1, 1e-12) << "axis " << axis;
+  }
+}
+
 TEST(Axes, NearMovesByALevelOfALogScaleWhereThoseAreWide) {
   const Axes axes(test::parsed(
       {{"width", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 512}, {"scale", "log"}}}}));

@@ -40,6 +40,11 @@ class Levels {
   /// Where the level's value lies in its cell: the middle on a linear scale.
   [[nodiscard]] double place(std::uint64_t level) const noexcept;
   [[nodiscard]] std::uint64_t at(double place) const noexcept;
+  struct Cell {
+    double begin = 0;
+    double end = 1;
+  };
+  [[nodiscard]] Cell cell(std::uint64_t level) const noexcept;
 
   /// The coordinate of Space::to_unit: 0 for the first level, 1 for the last, between them as the scale has
   /// it.
@@ -50,6 +55,7 @@ class Levels {
  private:
   void set_cells() noexcept;
   [[nodiscard]] double number(std::uint64_t level) const noexcept;
+  [[nodiscard]] double log_place(double number) const noexcept;
 
   bool is_whole_;
   Scale scale_;
