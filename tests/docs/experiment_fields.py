@@ -88,7 +88,8 @@ def schema_entry(field):
     elif "enum" in kind:
         entry["enum"] = [*kind["enum"], None]
     else:
-        entry |= {"type": [kind["type"], "null"]}
+        types = kind["type"] if isinstance(kind["type"], list) else [kind["type"]]
+        entry |= {"type": [*types, "null"]}
         entry |= {key: value for key, value in kind.items() if key != "type"}
     if field["default"] is not None:
         entry["default"] = field["default"]

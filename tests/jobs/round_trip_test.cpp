@@ -27,7 +27,7 @@ TEST(EffectiveConfig, ShowsEveryDefault) {
       R"("scheduling_unit":100,)"
       R"("searcher":{"anneal":{"avg_best_idx":2.0,"shrink_coef":0.1},"max_concurrent_trials":16,"max_length":{"batches":100},"max_trials":10,"metric":"loss",)"
       R"("name":"random","on_duplicate":"allow","points_to_evaluate":[],"sampler":"random","smaller_is_better":true,)"
-      R"("source_checkpoint_uuid":null,"source_trial_id":null},"workspace":""})");
+      R"("source_checkpoint_uuid":null,"source_trial_id":null},"where":[],"workspace":""})");
 }
 
 TEST(EffectiveConfig, ShowsOnlyFieldsOfItsSearcher) {
@@ -60,6 +60,12 @@ const std::vector<Change>& changes() {
       {"hyperparameters.group", Value::Map{{"dropout", nullptr}, {"empty", Value::Map{}}}},
       {"hyperparameters.units",
        Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 1e3}, {"count", nullptr}}},
+      {"hyperparameters.depth",
+       Value::Map{{"type", "int"}, {"minval", 2}, {"maxval", 64}, {"scale", "log"}, {"step", 2}}},
+      {"hyperparameters.share", Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 1}, {"step", 0.1}}},
+      {"hyperparameters.size",
+       Value::Map{{"type", "categorical"}, {"vals", Value::List{"s", "m", "l"}}, {"ordered", true}}},
+      {"where", "hp.lr < 0.05"},
       {"hyperparameters.global_batch_size", 64},
       {"searcher.max_length", Value::Map{{"epochs", 12}}},
       {"searcher.max_concurrent_trials", 0},

@@ -194,9 +194,9 @@ TEST(Anneal, IntegersCanAlwaysReachTheirNeighbours) {
 
 TEST(Anneal, StepsAndLogScalesCanAlwaysReachTheirNeighbours) {
   ExperimentConfig config = annealing(1, 1000);
-  Value::Map share = *double_range(0, 1).as_map();
+  Value::Map share = double_range(0, 1);
   share["step"] = 0.1;
-  Value::Map width = *int_range(8, 128).as_map();
+  Value::Map width = int_range(8, 128);
   width["step"] = 8;
   width["scale"] = "log";
   config.space = space_of({{"share", share}, {"width", width}});
@@ -221,7 +221,7 @@ TEST(Anneal, StepsAndLogScalesCanAlwaysReachTheirNeighbours) {
 
 TEST(Anneal, OrderedCategoriesMoveToTheirNeighbours) {
   ExperimentConfig config = annealing(1, 1000);
-  Value::Map size = *test::categorical({"xs", "s", "m", "l", "xl"}).as_map();
+  Value::Map size = test::categorical({"xs", "s", "m", "l", "xl"});
   size["ordered"] = true;
   config.space = space_of({{"batch", test::categorical({32, 64, 128, 256})}, {"size", size}});
   Heard heard(config);

@@ -49,9 +49,9 @@ TEST(FiniteSpace, HasThoseConfigurationsThatAreDrawn) {
 }
 
 TEST(FiniteSpace, StepsOfRealsAreFinite) {
-  Value::Map shares = *double_range(0, 1).as_map();
+  Value::Map shares = double_range(0, 1);
   shares["step"] = 0.1;
-  Value::Map widths = *int_range(16, 64).as_map();
+  Value::Map widths = int_range(16, 64);
   widths["step"] = 16;
   widths["scale"] = "log";
   const engine::Space space = space_of({{"share", shares}, {"width", widths}});
