@@ -11,6 +11,7 @@ SAMPLES = [None, True, 0, 1, -1, 1.5, "", "x", "yes", "/a", "../b", "1h 30m", []
 # A field of a section, and why the two need not agree on all samples.
 ONLY_THE_PROGRAM_KNOWS = {
     ("the top", "component"): "whether the file is there",
+    ("the top", "where"): "whether it is a condition",
     ("the top", "metrics"): "whether a pattern has a group",
     ("the top", "min_checkpoint_period"): "whether units convert",
     ("the top", "min_validation_period"): "whether units convert",

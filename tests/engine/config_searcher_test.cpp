@@ -33,7 +33,7 @@ TEST(WhereField, IsRefusedWhereDrawsWouldNotFindIt) {
             "where: is satisfied by none of 2000 random configurations (conditions that at least one in 1000 "
             "satisfies; narrow the ranges instead)\n");
   EXPECT_EQ(problems_of(two_ranges("a <= c")).substr(0, 45),
-            "where: is \"a <= c\": column 6: there is no \"c\";");
+            "where: is \"a <= c\": column 6: there is no \"c\"");
   EXPECT_EQ(problems_of(with(two_ranges("a < b"), "searcher.points_to_evaluate",
                              Value::List{Value::Map{{"a", 1}, {"b", 2}}, Value::Map{{"a", 2}, {"b", 2}}})),
             "searcher.points_to_evaluate[1]: has a 2, b 2 (what satisfies `where`: a < b)\n");

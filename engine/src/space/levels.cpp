@@ -161,7 +161,8 @@ std::uint64_t Levels::at(double place) const noexcept {
 Levels::Cell Levels::cell(std::uint64_t level) const noexcept {
   if (scale_ == Scale::log) {
     const double middle = minval_ + static_cast<double>(level) * step_;
-    return {level == 0 ? 0 : log_place(middle - step_ / 2), level == last_ ? 1 : log_place(middle + step_ / 2)};
+    return {level == 0 ? 0 : log_place(middle - step_ / 2),
+            level == last_ ? 1 : log_place(middle + step_ / 2)};
   }
   const double count = static_cast<double>(last_) + 1;
   return {static_cast<double>(level) / count, (static_cast<double>(level) + 1) / count};

@@ -55,8 +55,7 @@ double Parzen::log_of_kernel(std::size_t centre, std::span<const double> place) 
       sum += std::log((own ? count + 1 : 1) / (count + levels));
     } else if (levels > 0) {
       const auto [begin, end] = axes_.cell(axis, here);
-      const double mass =
-          normal_below((end - middle) / width_) - normal_below((begin - middle) / width_);
+      const double mass = normal_below((end - middle) / width_) - normal_below((begin - middle) / width_);
       sum += std::log(std::max(mass, 1e-300)) - log_inside_[at];
     } else {
       const double z = (here - middle) / width_;
