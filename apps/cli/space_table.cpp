@@ -66,11 +66,14 @@ struct RangeText {
 std::string space_table(const engine::Space& space) {
   Table table({{"HYPERPARAMETER"}, {"SEARCHED"}});
   std::uint64_t constants = 0;
-  for (const engine::Space::Leaf& leaf : space.leaves()) {
-    if (engine::is_constant(leaf.parameter)) {
+  for (std::size_t i = 0; i < space.leaves().size(); ++i) {
+    const engine::Space::Leaf& leaf = space.leaves()[i];
+    if (engine::is_constant(leaf.parameter) && leaf.when.empty()) {
       ++constants;
     } else {
-      table.add({printable(leaf.path), std::visit(RangeText{}, leaf.parameter)});
+      const std::string conditions = printable(space.when_text(i));
+      table.add({printable(leaf.path), std::visit(RangeText{}, leaf.parameter) +
+                                           (conditions.empty() ? "" : "; only when " + conditions)});
     }
   }
   std::string out = table.empty() ? "" : table.text();

@@ -436,7 +436,7 @@ class ContractCheck {
     }
     for (const EntrypointPiece& piece : pieces) {
       const std::string& name = piece.text;
-      if (!piece.is_name || piece.place == ShellPlace::comment ||
+      if (!piece.is_name || piece.place == ShellPlace::comment || is_conditional(name, at) ||
           std::find(known.begin(), known.end(), name) != known.end()) {
         continue;
       }
@@ -458,6 +458,27 @@ class ContractCheck {
                     std::string("literal braces are written {{ and }}"));
       }
     }
+  }
+
+  /// Refuses what some trials do not have: a hyperparameter with conditions, or a group of nothing else.
+  bool is_conditional(const std::string& name, const std::string& at) {
+    const std::span<const Space::Leaf> leaves = config_.space.leaves();
+    std::optional<std::size_t> conditional;
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+      const std::string& path = leaves[i].path;
+      if (path == name || path.starts_with(name + ".") || name.starts_with(path + ".")) {
+        if (leaves[i].when.empty()) {
+          return false;
+        }
+        conditional = i;
+      }
+    }
+    if (conditional) {
+      problem(at,
+              "names {" + name + "}, which a trial has only when " + config_.space.when_text(*conditional),
+              "{args}, {args_eq}, {args_no_hyphens} or {args_json}, which have what a trial has");
+    }
+    return conditional.has_value();
   }
 
   void channels(const std::vector<Channel>& channels, const std::string& section) {

@@ -135,7 +135,7 @@ class AnnealSampler final : public Sampler {
   }
 
   void on_created(TrialNumber /*trial*/, const Value& hparams, Units /*target*/) override {
-    trials_.push_back({space_.to_unit(hparams)});
+    trials_.push_back({space_.to_unit(hparams), space_.active_in(hparams)});
   }
   void on_validated(TrialNumber trial, Units /*length*/, Score score) override { rank(trial, score); }
   void on_exited(TrialNumber trial, engine::ExitReason reason) override {
@@ -149,6 +149,7 @@ class AnnealSampler final : public Sampler {
  private:
   struct Trial {
     std::vector<double> coordinates;
+    std::vector<bool> active;  // By leaf.
     Score latest = Score::worst();
     bool is_ranked = false;
   };
@@ -182,8 +183,10 @@ class AnnealSampler final : public Sampler {
   [[nodiscard]] Value near_trial(std::uint64_t trial, double width, Draw& draw) const {
     std::vector<double> coordinates = trials_[trial].coordinates;
     std::span<double> left(coordinates);
-    for (const engine::Space::Leaf& leaf : space_.leaves()) {
-      std::visit(Move{left, width, draw}, leaf.parameter);
+    for (std::size_t leaf = 0; leaf < space_.leaves().size(); ++leaf) {
+      // What that trial did not have may be active now: it comes from the whole range.
+      const double reach = trials_[trial].active[leaf] ? width : 1;
+      std::visit(Move{left, reach, draw}, space_.leaves()[leaf].parameter);
     }
     return space_.from_unit(coordinates);
   }

@@ -31,36 +31,50 @@ void put_leaf(Value& configuration, const std::vector<std::string>& keys, Value 
 
 }  // namespace
 
+std::optional<FiniteSpace::Axis> FiniteSpace::axis_of(const engine::Space::Leaf& leaf) {
+  Axis axis;
+  axis.keys = leaf.keys;
+  axis.levels = engine::Levels::of(leaf.parameter);
+  if (axis.levels) {
+    axis.size = Cardinality{axis.levels->last()} + 1;
+  } else if (const auto* constant = std::get_if<engine::ConstParameter>(&leaf.parameter)) {
+    axis.vals.push_back(constant->val);
+  } else if (const auto* category = std::get_if<engine::CategoricalParameter>(&leaf.parameter)) {
+    axis.vals = category->vals;
+  } else {
+    return std::nullopt;
+  }
+  if (!axis.vals.empty()) {
+    std::vector<Value> different;
+    for (Value& value : axis.vals) {
+      if (axis.places.emplace(engine::compact_json(value), different.size()).second) {
+        different.push_back(std::move(value));
+      }
+    }
+    axis.vals = std::move(different);
+    axis.size = axis.vals.size();
+  }
+  return axis;
+}
+
 std::optional<FiniteSpace> FiniteSpace::of(const engine::Space& space) {
   FiniteSpace finite;
   for (const engine::Space::Leaf& leaf : space.leaves()) {
-    Axis axis;
-    axis.keys = leaf.keys;
-    axis.levels = engine::Levels::of(leaf.parameter);
-    if (axis.levels) {
-      axis.size = Cardinality{axis.levels->last()} + 1;
-    } else if (const auto* constant = std::get_if<engine::ConstParameter>(&leaf.parameter)) {
-      axis.vals.push_back(constant->val);
-    } else if (const auto* category = std::get_if<engine::CategoricalParameter>(&leaf.parameter)) {
-      axis.vals = category->vals;
-    } else {
+    std::optional<Axis> axis = axis_of(leaf);
+    if (!axis || (!space.is_conditional() && axis->size > most_configurations / finite.size_)) {
       return std::nullopt;
     }
-    if (!axis.vals.empty()) {
-      std::vector<Value> different;
-      for (Value& value : axis.vals) {
-        if (axis.places.emplace(engine::compact_json(value), different.size()).second) {
-          different.push_back(std::move(value));
-        }
-      }
-      axis.vals = std::move(different);
-      axis.size = axis.vals.size();
-    }
-    if (axis.size > most_configurations / finite.size_) {
+    finite.size_ *= space.is_conditional() ? 1 : axis->size;
+    finite.axes_.push_back(*std::move(axis));
+  }
+  if (space.is_conditional()) {
+    finite.combinations_ = engine::Combinations::of_values(space.leaves());
+    const std::optional<Cardinality> size =
+        finite.combinations_ ? finite.combinations_->size() : std::nullopt;
+    if (!size || *size > most_configurations) {
       return std::nullopt;
     }
-    finite.size_ *= axis.size;
-    finite.axes_.push_back(std::move(axis));
+    finite.size_ = *size;
   }
   if (space.is_constrained()) {
     if (finite.size_ > most_listed) {
@@ -71,6 +85,18 @@ std::optional<FiniteSpace> FiniteSpace::of(const engine::Space& space) {
     finite.size_ = finite.allowed_->size();
   }
   return finite;
+}
+
+Value FiniteSpace::Axis::at(std::uint64_t place) const {
+  return levels ? levels->value(place) : vals[place];
+}
+
+std::optional<std::uint64_t> FiniteSpace::Axis::place_of(const Value& value) const {
+  if (levels) {
+    return levels->find(value);
+  }
+  const auto found = places.find(engine::compact_json(value));
+  return found == places.end() ? std::nullopt : std::optional(found->second);
 }
 
 Value FiniteSpace::at(Cardinality index) const {
@@ -90,34 +116,39 @@ std::optional<Cardinality> FiniteSpace::index_of(const Value& configuration) con
 
 Value FiniteSpace::product_at(Cardinality index) const {
   Value configuration = Value::Map();
+  if (combinations_) {
+    const std::vector<engine::Combinations::Place> places = combinations_->at(index);
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      if (places[i]) {
+        put_leaf(configuration, axes_[i].keys, axes_[i].at(*places[i]));
+      }
+    }
+    return configuration;
+  }
   for (const Axis& axis : axes_) {
-    const auto place = static_cast<std::uint64_t>(index % axis.size);
+    put_leaf(configuration, axis.keys, axis.at(static_cast<std::uint64_t>(index % axis.size)));
     index /= axis.size;
-    put_leaf(configuration, axis.keys, axis.levels ? axis.levels->value(place) : axis.vals[place]);
   }
   return configuration;
 }
 
 std::optional<Cardinality> FiniteSpace::product_index_of(const Value& configuration) const {
-  Cardinality index = 0;
-  Cardinality weight = 1;
+  std::vector<engine::Combinations::Place> places;
   for (const Axis& axis : axes_) {
     const Value* value = configuration.at_keys(axis.keys);
-    if (value == nullptr) {
+    places.push_back(value == nullptr ? std::nullopt : axis.place_of(*value));
+    if (!places.back() && (value != nullptr || !combinations_)) {
       return std::nullopt;
     }
-    Cardinality place = axis.size;
-    if (!axis.vals.empty()) {
-      const auto found = axis.places.find(engine::compact_json(*value));
-      place = found == axis.places.end() ? axis.size : found->second;
-    } else if (const std::optional<std::uint64_t> level = axis.levels->find(*value)) {
-      place = *level;
-    }
-    if (place >= axis.size) {
-      return std::nullopt;
-    }
-    index += weight * place;
-    weight *= axis.size;
+  }
+  if (combinations_) {
+    return combinations_->number_of(places);
+  }
+  Cardinality index = 0;
+  Cardinality weight = 1;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    index += weight * *places[i];
+    weight *= axes_[i].size;
   }
   return index;
 }

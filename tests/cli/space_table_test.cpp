@@ -67,6 +67,22 @@ TEST(SpaceTable, SaysHowMuchSatisfiesTheConditions) {
       << space_table(space);
 }
 
+TEST(SpaceTable, ShowsConditions) {
+  EXPECT_EQ(
+      table_of(
+          {{"momentum", Value::Map{{"type", "double"},
+                                   {"minval", 0},
+                                   {"maxval", 1},
+                                   {"when", Value::Map{{"optimizer", Value::List{"sgd", "nesterov"}}}}}},
+           {"optimizer",
+            Value::Map{{"type", "categorical"}, {"vals", Value::List{"sgd", "nesterov", "adam"}}}},
+           {"warm", Value::Map{{"type", "const"}, {"val", 5}, {"when", Value::Map{{"optimizer", "adam"}}}}}}),
+      "HYPERPARAMETER  SEARCHED\n"
+      "momentum        0 to 1; only when optimizer is sgd or nesterov\n"
+      "optimizer       \"sgd\", \"nesterov\", \"adam\"\n"
+      "warm            5; only when optimizer is adam\n");
+}
+
 TEST(SpaceTable, OfConstantsOnlyCountsThem) {
   EXPECT_EQ(table_of({{"a", 1}, {"b", "x"}}), "and 2 constants\n");
   EXPECT_EQ(table_of({}), "");

@@ -13,9 +13,11 @@
 
 namespace hpsearch::conformance {
 
-/// A line that names a hyperparameter: `int|double|log|categorical|const PATH field=value …`.
+/// A line that names a hyperparameter: `int|double|log|categorical|const PATH field=value …`, or one that
+/// says when it is active: `when PATH PARENT=value …`.
 [[nodiscard]] inline bool names_hyperparameter(const Line& line) {
-  static constexpr std::array<std::string_view, 5> types = {"int", "double", "log", "categorical", "const"};
+  static constexpr std::array<std::string_view, 6> types = {"int",         "double", "log",
+                                                            "categorical", "const",  "when"};
   return !line.answer && std::find(types.begin(), types.end(), line.words.front()) != types.end();
 }
 
@@ -23,12 +25,21 @@ namespace hpsearch::conformance {
 [[nodiscard]] inline engine::Space space_of(const Case& one) {
   engine::Value hyperparameters = engine::Value::Map();
   for (const Line& line : one.lines) {
-    if (names_hyperparameter(line)) {
+    if (names_hyperparameter(line) && line.words.front() != "when") {
       engine::Value::Map range{{"type", line.words.front()}};
       for (auto& [field, value] : assignments(line.words, 2)) {
         range[field] = std::move(value);
       }
       put(hyperparameters, line.words.at(1), std::move(range));
+    }
+  }
+  for (const Line& line : one.lines) {
+    if (names_hyperparameter(line) && line.words.front() == "when") {
+      engine::Value::Map conditions;
+      for (auto& [parent, values] : assignments(line.words, 2)) {
+        conditions[parent] = std::move(values);
+      }
+      put(hyperparameters, line.words.at(1) + ".when", std::move(conditions));
     }
   }
   engine::Problems problems;
@@ -53,13 +64,14 @@ namespace hpsearch::conformance {
   return here;
 }
 
-/// `path=value` of every leaf, in the order of the leaves.
+/// `path=value` of every leaf that is there, in the order of the leaves.
 [[nodiscard]] inline std::string flat_text(const engine::Space& space, const engine::Value& configuration) {
   std::string text;
   for (const engine::Space::Leaf& leaf : space.leaves()) {
     const engine::Value* value = value_at(configuration, leaf);
-    text += (text.empty() ? "" : " ") + leaf.path + '=' +
-            (value == nullptr ? "nothing" : engine::compact_json(*value));
+    if (value != nullptr) {
+      text += (text.empty() ? "" : " ") + leaf.path + '=' + engine::compact_json(*value);
+    }
   }
   return text;
 }

@@ -60,6 +60,34 @@ class QuickSearch(harness.Case):
         self.assertEqual({line["attempt"] for line in self.ledger.of("start")}, {1})
         self.assertEqual({line["why"] for line in self.ledger.of("end")}, {"stop"})
 
+    def test_programs_get_active_hyperparameters_only(self):
+        """As arguments, variables and JSON; in tables and exports the others are empty."""
+        given = self.folder / "given"
+        note = (f'echo "$HPSEARCH_TRIAL_ID {{args}} variables $(env | grep -c ^HPSEARCH_HP_)'
+                f' <${{HPSEARCH_HP_MOMENTUM-none}}>" >> {given}; exec /usr/bin/python3 -IS {harness.FAKE_TRAINING}')
+        space = {"optimizer": {"type": "categorical", "vals": ["sgd", "adam"]},
+                 "momentum": {"type": "int", "minval": 1, "maxval": 9, "when": {"optimizer": "sgd"}},
+                 "x": 0.5}
+        tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": 1, "max_trials": 8},
+                                  hyperparameters=space) | {"entrypoint": note}
+        self.run_cli("run", self.write_experiment(tree), "--slots", 2)
+        state = self.folder / ".hpsearch" / "experiment"
+        trials = self.run_cli("trials", "--state-dir", state, "--output", "json")["trials"]
+        expected = []
+        for trial in trials:
+            hparams = trial["hparams"]
+            self.assertEqual("momentum" in hparams, hparams["optimizer"] == "sgd")
+            arguments = " ".join(f"--{name} {value}" for name, value in sorted(hparams.items()))
+            expected.append(f"{arguments} variables {len(hparams)} <{hparams.get('momentum', 'none')}>")
+        self.assertEqual(sorted(line.partition(" ")[2] for line in given.read_text().splitlines()), sorted(expected))
+        self.assertEqual({len(trial["hparams"]) for trial in trials}, {2, 3}, "the seed draws only one optimizer")
+        self.assertEqual({line["trial"]: line["hparams"] for line in self.ledger.of("start")},
+                         {trial["trial"]: trial["hparams"] for trial in trials})
+        export = self.run_cli("export", "--state-dir", state, "--format", "csv").stdout.splitlines()
+        rows = [dict(zip(export[0].split(","), row.split(","))) for row in export[1:]]
+        self.assertEqual([row["hparams.momentum"] for row in rows],
+                         [str(trial["hparams"].get("momentum", "")) for trial in trials])
+
     def test_best_is_the_best_that_was_reported(self):
         tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": 2, "max_trials": 10})
         self.run_cli("run", self.write_experiment(tree), "--slots", 2)

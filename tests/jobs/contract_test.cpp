@@ -82,6 +82,29 @@ TEST(JobContract, APlaceholderThatNamesNothingIsRefusedAtSubmission) {
             "entrypoint[1]: has {args} inside \"-- {args}\" (an item of its own: it becomes several)\n");
 }
 
+TEST(JobContract, APlaceholderForWhatSomeTrialsDoNotHaveIsRefusedAtSubmission) {
+  const auto sgd = [](Value::Map parameter) {
+    parameter["when"] = Value::Map{{"optimizer", Value::List{"sgd", "nesterov"}}};
+    return parameter;
+  };
+  const Value tree = with_hyperparameters(
+      {{"optimizer", Value::Map{{"type", "categorical"}, {"vals", Value::List{"sgd", "nesterov", "adam"}}}},
+       {"momentum", sgd({{"type", "double"}, {"minval", 0}, {"maxval", 1}})},
+       {"lone", sgd({{"a", 1}, {"b", 2}})},
+       {"both", Value::Map{{"a", 1}, {"b", sgd({{"type", "const"}, {"val", 2}})}}}});
+  for (const char* good :
+       {"p {args} {optimizer} {both} {both.a} # {momentum}", "p {args_json}", "p {args_eq}"}) {
+    EXPECT_EQ(problems_of(with(tree, "entrypoint", good)), "") << good;
+  }
+  const std::string said =
+      ", which a trial has only when optimizer is sgd or nesterov ({args}, {args_eq}, {args_no_hyphens} or "
+      "{args_json}, which have what a trial has)\n";
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", "p {momentum}")), "entrypoint: names {momentum}" + said);
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", Value::List{"p", "--lone={lone}"})),
+            "entrypoint[1]: names {lone}" + said);
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", "p {both.b}")), "entrypoint: names {both.b}" + said);
+}
+
 TEST(JobContract, AMemberThatOnlySomeValuesHaveIsRefusedAtSubmission) {
   const auto net = [](Value::Map other) {
     return with(with_hyperparameters(

@@ -214,6 +214,22 @@ TEST(NniSpace, BecomesAnExperiment) {
       << "randint has no upper end";
 }
 
+TEST(NniSpace, ChoicesWithParametersOfTheirOwnBecomeConditions) {
+  const auto choice = [](Value::List values) {
+    return Value::Map{{"_type", "choice"}, {"_value", std::move(values)}};
+  };
+  const ImportedExperiment made = imported(Value::Map{
+      {"lr", Value::Map{{"_type", "uniform"}, {"_value", Value::List{0, 1}}}},
+      {"layer", choice({Value::Map{{"_name", "Empty"}},
+                        Value::Map{{"_name", "Conv"}, {"size", choice({2, 3})}, {"pad", choice({0, 1})}},
+                        Value::Map{{"_name", "Pool"}, {"size", choice({2, 5})}, {"pad", choice({0, 1})}}})}});
+  EXPECT_EQ(at(made, "hyperparameters.layer"),
+            R"({"Conv":{"size":{"type":"categorical","vals":[2,3],"when":{"layer._name":"Conv"}}},)"
+            R"("Pool":{"size":{"type":"categorical","vals":[2,5],"when":{"layer._name":"Pool"}}},)"
+            R"("_name":{"type":"categorical","vals":["Empty","Conv","Pool"]},)"
+            R"("pad":{"type":"categorical","vals":[0,1],"when":{"layer._name":["Conv","Pool"]}}})");
+}
+
 TEST(NniExperiment, OfBothVersionsBecomesAnExperiment) {
   const Value second = Value::Map{
       {"experimentName", "mnist"},

@@ -250,6 +250,30 @@ TEST(Anneal, CategoriesAreDrawnAnewAsOftenAsTheWindowIsWide) {
   EXPECT_NEAR(drawn[R"({"act":7,"width":64})"], 400 * (0.5 + 0.5 / 4), 40);
 }
 
+// The windows are narrow, and yet what was inactive comes from the whole range.
+TEST(Anneal, WhatTheTrialDidNotHaveComesFromTheWholeRange) {
+  ExperimentConfig config = annealing(1, 9);
+  Value::Map slope = double_range(0, 1);
+  slope["when"] = Value::Map{{"act", "leaky"}};
+  config.space = space_of({{"act", test::categorical({"relu", "leaky"})}, {"slope", slope}});
+  Heard heard(config);
+  heard.result(Value::Map{{"act", "relu"}}, 0.1);
+  int low = 0;
+  int high = 0;
+  for (std::uint64_t number = 0; number < 2000; ++number) {
+    const Value hparams = heard.sample(number).hparams;
+    const Value* drawn = hparams.at_path("slope");
+    EXPECT_EQ(drawn != nullptr, *hparams.at_path("act") == Value("leaky"));
+    if (drawn != nullptr) {
+      low += drawn->number_or(0) < 0.25 ? 1 : 0;
+      high += drawn->number_or(0) > 0.75 ? 1 : 0;
+    }
+  }
+  // Of about 100 each a quarter.
+  EXPECT_GT(low, 8);
+  EXPECT_GT(high, 8);
+}
+
 TEST(Anneal, DrawsAgainWhatIsTaken) {
   ExperimentConfig config = annealing(1, 1);
   config.space = space_of({{"layers", int_range(1, 4)}});

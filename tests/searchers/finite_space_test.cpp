@@ -35,6 +35,37 @@ TEST(FiniteSpace, NumbersEveryConfigurationOnce) {
   }
 }
 
+/// 1 + 2 · 3 configurations of model and depth, and 2 + 1 of act and slope.
+engine::Space conditional() {
+  Value::Map depth = int_range(1, 3);
+  depth["when"] = Value::Map{{"model", Value::List{"tree", "forest"}}};
+  Value::Map slope = categorical({0.1, 0.2});
+  slope["when"] = Value::Map{{"act", "leaky"}};
+  return space_of({{"act", categorical({"leaky", "relu", "leaky"})},
+                   {"depth", depth},
+                   {"model", categorical({"line", "tree", "forest"})},
+                   {"slope", slope}});
+}
+
+TEST(FiniteSpace, CountsWhatDiffersInInactiveParametersOnce) {
+  const auto space = FiniteSpace::of(conditional());
+  ASSERT_TRUE(space.has_value());
+  ASSERT_EQ(space->size(), 7U * 3U);
+  std::set<std::string> seen;
+  for (Cardinality index = 0; index < space->size(); ++index) {
+    const Value configuration = space->at(index);
+    EXPECT_TRUE(seen.insert(engine::compact_json(configuration)).second);
+    EXPECT_EQ(space->index_of(configuration), index);
+  }
+  const Value too_much = Value::Map{{"act", "relu"}, {"depth", 1}, {"model", "line"}};
+  const Value too_little = Value::Map{{"act", "relu"}, {"model", "tree"}};
+  EXPECT_EQ(space->index_of(too_much), std::nullopt);
+  EXPECT_EQ(space->index_of(too_little), std::nullopt);
+  for (std::uint64_t trial = 0; trial < 50; ++trial) {
+    EXPECT_TRUE(seen.contains(engine::compact_json(conditional().sample(1, engine::TrialNumber(trial)))));
+  }
+}
+
 TEST(FiniteSpace, HasThoseConfigurationsThatAreDrawn) {
   const engine::Space space =
       space_of({{"act", categorical({"relu", "gelu"})}, {"net", Value::Map{{"layers", int_range(1, 5)}}}});

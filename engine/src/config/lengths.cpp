@@ -118,7 +118,7 @@ UnitRates unit_rates(const Space& space, std::optional<std::uint64_t> records_pe
     rates.has_global_batch_size = true;
     const auto* constant = std::get_if<ConstParameter>(&leaf.parameter);
     const std::optional<std::int64_t> size = constant != nullptr ? whole_number(constant->val) : std::nullopt;
-    if (size && *size > 0) {
+    if (size && *size > 0 && leaf.when.empty()) {
       rates.global_batch_size = static_cast<std::uint64_t>(*size);
     }
   }

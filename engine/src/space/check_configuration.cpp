@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -7,6 +10,7 @@
 #include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/engine/space/numbers.hpp"
 #include "hpsearch/engine/space/space.hpp"
+#include "space/activity.hpp"
 #include "space/leaves.hpp"
 
 namespace hpsearch::engine {
@@ -117,6 +121,18 @@ struct Settled {
   Value real() const { return value.is_number() ? Value(value.number_or(0)) : value; }
 };
 
+}  // namespace
+
+std::string objection_to(const Value& value, const Parameter& parameter) {
+  return std::visit(Objection{value}, parameter);
+}
+
+Value settled(const Value& value, const Parameter& parameter) {
+  return std::visit(Settled{value}, parameter);
+}
+
+namespace {
+
 // False when something else than a map stands where the leaf's maps belong.
 bool has_room(const Value& configuration, const std::vector<std::string>& keys) {
   const Value* here = &configuration;
@@ -162,10 +178,40 @@ Value laid_over(const Value& given, const Value& settled) {
 
 using Leaves = std::span<const Space::Leaf>;
 
+/// Whether a configuration that may not lie in the space should have a leaf. Unknown: the value of a parent
+/// is missing or wrong, which is said of the parent.
+enum class Presence : std::uint8_t { active, inactive, unknown };
+
+std::vector<Presence> presence_in(const Value& configuration, Leaves leaves,
+                                  std::span<const std::size_t> parents_first) {
+  std::vector<Presence> presence(leaves.size(), Presence::active);
+  for (const std::size_t leaf : parents_first) {
+    for (const Space::Condition& condition : leaves[leaf].when) {
+      const Space::Leaf& parent = leaves[condition.parent];
+      Presence here = presence[condition.parent];
+      if (here == Presence::active) {
+        const auto* constant = std::get_if<ConstParameter>(&parent.parameter);
+        const Value* given = configuration.at_keys(parent.keys);
+        const Value* value = given == nullptr && constant != nullptr ? &constant->val : given;
+        if (value == nullptr || !objection_to(*value, parent.parameter).empty()) {
+          here = Presence::unknown;
+        } else if (!condition.holds(settled(*value, parent.parameter))) {
+          here = Presence::inactive;
+        }
+      }
+      if (here == Presence::inactive || presence[leaf] == Presence::active) {
+        presence[leaf] = here;
+      }
+    }
+  }
+  return presence;
+}
+
 // Looks at one map of the configuration; `leaves` are those below it, which stand together in the space.
 class ConfigurationCheck {
  public:
-  explicit ConfigurationCheck(Problems& problems) : problems_(problems) {}
+  ConfigurationCheck(const Space& space, std::vector<Presence> presence, Problems& problems)
+      : space_(space), presence_(std::move(presence)), problems_(problems) {}
 
   void group(const Value::Map& map, Leaves leaves, std::size_t depth, const std::string& at) {
     std::vector<std::string_view> known;
@@ -203,8 +249,19 @@ class ConfigurationCheck {
       return;
     }
     const bool is_leaf = leaves.front().keys.size() == depth + 1;
+    const auto first = static_cast<std::size_t>(leaves.data() - space_.leaves().data());
+    const std::span<const Presence> here = std::span(presence_).subspan(first, leaves.size());
+    const auto any = [&](Presence presence) {
+      return std::find(here.begin(), here.end(), presence) != here.end();
+    };
+    const bool only_inactive = !any(Presence::active) && !any(Presence::unknown);
     if (value == nullptr) {
-      problem(at, "is missing", is_leaf ? "a value" : "a map");
+      if (any(Presence::active)) {
+        problem(at, "is missing", is_leaf ? "a value" : "a map");
+      }
+    } else if (only_inactive && (is_leaf || value->as_map() == nullptr || value->as_map()->empty())) {
+      problem(at, "is " + quoted(*value) + ", and this configuration does not have it",
+              "left out, except where " + space_.when_text(first));
     } else if (is_leaf) {
       const std::string allowed = std::visit(Objection{*value}, leaves.front().parameter);
       if (!allowed.empty()) {
@@ -217,6 +274,8 @@ class ConfigurationCheck {
     }
   }
 
+  const Space& space_;
+  std::vector<Presence> presence_;
   Problems& problems_;
   std::size_t found_ = 0;
 };
@@ -230,7 +289,8 @@ void Space::check(const Value& configuration, std::string_view at, Problems& pro
     return;
   }
   const std::size_t before = problems.size();
-  ConfigurationCheck(problems).group(*map, leaves_, 0, std::string(at));
+  ConfigurationCheck(*this, presence_in(configuration, leaves_, parents_first_), problems)
+      .group(*map, leaves_, 0, std::string(at));
   if (problems.size() > before) {
     return;
   }
@@ -247,7 +307,12 @@ Value Space::complete(const Value& configuration) const {
     return configuration;
   }
   Value settled = Value::Map();
-  for (const Leaf& leaf : leaves_) {
+  const std::vector<Presence> presence = presence_in(configuration, leaves_, parents_first_);
+  for (std::size_t i = 0; i < leaves_.size(); ++i) {
+    const Leaf& leaf = leaves_[i];
+    if (presence[i] != Presence::active) {
+      continue;
+    }
     const Value* value = configuration.at_keys(leaf.keys);
     const auto* constant = std::get_if<ConstParameter>(&leaf.parameter);
     if (constant == nullptr && value != nullptr) {

@@ -652,7 +652,7 @@ double Formula::number(const Value& configuration, std::span<const double> varia
         break;
       case Kind::hyperparameter: {
         const Value* value = configuration.at_keys(instruction.keys);
-        stack.push_back(value == nullptr ? none : value->number_or(none));
+        stack.push_back(value == nullptr ? 0 : value->number_or(none));  // An inactive one adds nothing.
         break;
       }
       case Kind::is_value: {

@@ -2,11 +2,12 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <set>
+#include <utility>
+#include <vector>
 
-#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/engine/space/space.hpp"
+#include "space/grid_axes.hpp"
 #include "space/leaves.hpp"
 #include "space/log_scale.hpp"
 
@@ -133,6 +134,48 @@ struct AxisPoint {
   }
 };
 
+/// Where on its axis a leaf has a value, ascending.
+struct PlacesOn {
+  const Value& value;
+  std::uint64_t points;
+
+  std::vector<std::uint64_t> operator()(const ConstParameter&) const { return {0}; }
+  std::vector<std::uint64_t> operator()(const CategoricalParameter& parameter) const {
+    std::vector<std::uint64_t> places;
+    for (std::size_t place = 0; place < parameter.vals.size(); ++place) {
+      if (parameter.vals[place] == value) {
+        places.push_back(place);
+      }
+    }
+    return places;
+  }
+  template <class Range>
+  std::vector<std::uint64_t> operator()(const Range& range) const {
+    const auto point = [&](std::uint64_t place) { return AxisPoint{place, points}(range); };
+    std::uint64_t first = 0;
+    for (std::uint64_t left = points; left > 0;) {  // The axis ascends.
+      const std::uint64_t half = left / 2;
+      if (is_less(point(first + half), value)) {
+        first += half + 1;
+        left -= half + 1;
+      } else {
+        left = half;
+      }
+    }
+    std::vector<std::uint64_t> places;
+    for (; first < points && point(first) == value; ++first) {
+      places.push_back(first);
+    }
+    return places;
+  }
+
+ private:
+  static bool is_less(const Value& a, const Value& b) noexcept {
+    return a.as_integer() != nullptr && b.as_integer() != nullptr ? *a.as_integer() < *b.as_integer()
+                                                                  : a.number_or(0) < b.number_or(0);
+  }
+};
+
 // Different values a draw can give; nothing for reals.
 struct ValueCount {
   std::optional<Cardinality> operator()(const ConstParameter&) const { return 1; }
@@ -142,11 +185,7 @@ struct ValueCount {
   }
   std::optional<Cardinality> operator()(const LogParameter&) const { return std::nullopt; }
   std::optional<Cardinality> operator()(const CategoricalParameter& parameter) const {
-    std::set<std::string> different;
-    for (const Value& value : parameter.vals) {
-      different.insert(compact_json(value));
-    }
-    return different.size();
+    return different_values(parameter.vals).size();
   }
 };
 
@@ -171,16 +210,56 @@ Result<Cardinality> Space::grid_size() const {
                                           " has no count; a grid requires the count, or a step, of every "
                                           "int, double and log"};
     }
-    if (size > most / points) {
+    if (!is_conditional() && size > most / points) {
       return Error{Errc::bad_request, "the grid has more than 2^127 points at hyperparameters." + leaf.path +
                                           "; lower some counts"};
     }
-    size *= points;
+    size *= is_conditional() ? 1 : points;
+  }
+  if (grid_ != nullptr) {
+    const std::optional<Cardinality> points = grid_->size();
+    return points ? Result<Cardinality>(*points)
+                  : Error{Errc::bad_request, "the grid has more than 2^127 points; lower some counts"};
   }
   return size;
 }
 
+std::shared_ptr<const Combinations> grid_of(std::span<const Space::Leaf> leaves) {
+  std::vector<Cardinality> sizes;
+  for (const Space::Leaf& leaf : leaves) {
+    sizes.push_back(std::visit(AxisSize{}, leaf.parameter));
+    if (sizes.back() == 0) {
+      return nullptr;
+    }
+  }
+  std::optional<Combinations> grid =
+      Combinations::of(leaves, sizes, [&](std::size_t leaf, const std::vector<Value>& values) {
+        std::vector<std::uint64_t> places;
+        for (const Value& value : values) {
+          const auto here =
+              std::visit(PlacesOn{value, static_cast<std::uint64_t>(sizes[leaf])}, leaves[leaf].parameter);
+          places.insert(places.end(), here.begin(), here.end());
+        }
+        std::sort(places.begin(), places.end());
+        return places;
+      });
+  return grid ? std::make_shared<const Combinations>(*std::move(grid)) : nullptr;
+}
+
 Value Space::grid_point(Cardinality index) const {
+  if (is_conditional()) {
+    HPSEARCH_CHECK(grid_ != nullptr, "grid_size() refused a space without counts");
+    const std::vector<Combinations::Place> places = grid_->at(index);
+    Value configuration = Value::Map();
+    for (std::size_t i = 0; i < leaves_.size(); ++i) {
+      if (places[i]) {
+        const auto size = static_cast<std::uint64_t>(std::visit(AxisSize{}, leaves_[i].parameter));
+        put_leaf(configuration, leaves_[i].keys,
+                 std::visit(AxisPoint{*places[i], size}, leaves_[i].parameter));
+      }
+    }
+    return configuration;
+  }
   std::vector<AxisPoint> points(leaves_.size());
   for (std::size_t i = leaves_.size(); i-- > 0;) {
     const Cardinality size = std::visit(AxisSize{}, leaves_[i].parameter);
@@ -204,6 +283,10 @@ std::optional<Cardinality> Space::cardinality() const {
       return std::nullopt;
     }
     size = size > most / *values ? most : size * *values;
+  }
+  if (is_conditional()) {
+    const std::optional<Combinations> all = Combinations::of_values(leaves_);
+    return all ? all->size().value_or(most) : most;
   }
   return size;
 }

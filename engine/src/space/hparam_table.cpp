@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <utility>
 #include <variant>
-
-#include "space/leaves.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -74,10 +73,18 @@ HparamTable::HparamTable(const Space& space) : space_(space) {
 bool HparamTable::pack(const Value& hparams) {
   packed_.clear();
   std::size_t leaves = 0;
-  for (const Space::Leaf& leaf : space_.leaves()) {
+  const std::vector<bool> active = space_.active_in(hparams);
+  for (std::size_t i = 0; i < space_.leaves().size(); ++i) {
+    const Space::Leaf& leaf = space_.leaves()[i];
     const Value* value = hparams.at_keys(leaf.keys);
-    if (value == nullptr) {
+    if ((value != nullptr) != active[i]) {
       return false;
+    }
+    if (value == nullptr) {
+      if (!is_constant(leaf.parameter)) {
+        packed_.push_back(0);  // The values of its parents say that it is absent.
+      }
+      continue;
     }
     if (const auto* constant = std::get_if<ConstParameter>(&leaf.parameter)) {
       if (!(*value == constant->val)) {
@@ -115,13 +122,14 @@ Value HparamTable::operator[](std::size_t trial) const {
 }
 
 Value HparamTable::unpacked(std::size_t trial) const {
-  Value hparams = Value::Map();
+  std::vector<Value> values;
+  values.reserve(space_.leaves().size());
   std::size_t at = trial * width_;
   for (const Space::Leaf& leaf : space_.leaves()) {
     const std::uint64_t word = is_constant(leaf.parameter) ? 0 : words_[at++];
-    put_leaf(hparams, leaf.keys, std::visit(Unpacker{word}, leaf.parameter));
+    values.push_back(std::visit(Unpacker{word}, leaf.parameter));
   }
-  return hparams;
+  return space_.configuration_of(std::move(values));
 }
 
 }  // namespace hpsearch::engine

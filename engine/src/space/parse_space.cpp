@@ -8,9 +8,12 @@
 
 #include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/space/combinations.hpp"
 #include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/engine/space/numbers.hpp"
 #include "hpsearch/engine/space/space.hpp"
+#include "space/activity.hpp"
+#include "space/grid_axes.hpp"
 #include "space/range_notes.hpp"
 
 namespace hpsearch::engine {
@@ -72,7 +75,8 @@ class RangeReader {
 
   void refuse_other_keys(std::span<const std::string_view> known) {
     for (const auto& [key, value] : map_) {
-      if (key == "type" || value.is_null() || std::find(known.begin(), known.end(), key) != known.end()) {
+      if (key == "type" || key == "when" || value.is_null() ||
+          std::find(known.begin(), known.end(), key) != known.end()) {
         continue;
       }
       const std::string_view meant = nearest(key, known);
@@ -342,6 +346,9 @@ class SpaceReader {
 
   std::vector<Space::Leaf> read(const Value::Map& hyperparameters) {
     read_group(hyperparameters);
+    if (!conditions_.empty()) {
+      read_conditions(conditions_, at_, leaves_, problems_);
+    }
     return std::move(leaves_);
   }
 
@@ -363,11 +370,27 @@ class SpaceReader {
                            "names that stay different when nested names are joined by dots"});
       return;
     }
+    for (const auto& [when, when_path] : when_) {
+      conditions_.push_back({leaves_.size(), when, when_path});
+    }
     leaves_.push_back({keys_, std::move(path), std::move(parameter), bool_style});
+  }
+
+  /// The condition of a map of type, or of a group; null is none.
+  bool begin_condition(const Value::Map& map) {
+    const Value* when = map.find("when");
+    if (when == nullptr || when->is_null()) {
+      return false;
+    }
+    when_.emplace_back(when, below(below(at_, dotted()), "when"));
+    return true;
   }
 
   void read_group(const Value::Map& group) {
     for (const auto& [key, value] : group) {
+      if (key == "when" && is_condition_of_group(value)) {
+        continue;
+      }
       if (key.empty()) {
         problems_.push_back({below(at_, dotted()), "holds a hyperparameter without a name", "a name"});
         continue;
@@ -389,7 +412,7 @@ class SpaceReader {
       if (std::optional<Problem> note = note_of_untyped_range(*map, below(at_, dotted()))) {
         notes_.push_back(*std::move(note));
       }
-      read_group(*map);
+      read_conditional_group(*map);
       return;
     }
     const std::string path = below(at_, dotted());
@@ -407,7 +430,33 @@ class SpaceReader {
     RangeReader reader(*map, path, problems_, notes_);
     Parameter parameter = reader.read(*name);
     const bool takes_style = *name == "const" || *name == "categorical";
+    const bool conditional = begin_condition(*map);
     add(std::move(parameter), takes_style ? reader.read_bool_style() : std::nullopt);
+    if (conditional) {
+      when_.pop_back();
+    }
+  }
+
+  /// `when: 3` in a group is a hyperparameter of that name, and so is any `when` outside groups.
+  [[nodiscard]] bool is_condition_of_group(const Value& value) const {
+    return !keys_.empty() && value.as_map() != nullptr;
+  }
+
+  void read_conditional_group(const Value::Map& group) {
+    const Value* when = group.find("when");
+    const bool conditional = when != nullptr && is_condition_of_group(*when);
+    if (conditional && group.size() == 1) {
+      problems_.push_back({below(below(at_, dotted()), "when"), "stands in a group without hyperparameters",
+                           "a group with members, or a map with `type`"});
+      return;
+    }
+    if (conditional) {
+      begin_condition(group);
+    }
+    read_group(group);
+    if (conditional) {
+      when_.pop_back();
+    }
   }
 
   std::string_view at_;
@@ -416,6 +465,8 @@ class SpaceReader {
   std::vector<std::string> keys_;
   std::vector<Space::Leaf> leaves_;
   std::map<std::string, std::size_t> seen_;
+  std::vector<std::pair<const Value*, std::string>> when_;  // Of what is being read and the groups around it.
+  std::vector<WrittenCondition> conditions_;
 };
 
 }  // namespace
@@ -430,7 +481,14 @@ Space Space::parse(const Value& hyperparameters, std::string_view at, Problems& 
     problems.push_back({std::string(at), "is " + quoted(hyperparameters), "a map of hyperparameters"});
     return space;
   }
+  const std::size_t before = problems.size();
   space.leaves_ = SpaceReader(at, problems, notes).read(*map);
+  const bool is_conditional = std::any_of(space.leaves_.begin(), space.leaves_.end(),
+                                          [](const Leaf& leaf) { return !leaf.when.empty(); });
+  if (is_conditional && problems.size() == before) {
+    space.parents_first_ = ordered_by_parents(space.leaves_);
+    space.grid_ = grid_of(space.leaves_);
+  }
   return space;
 }
 

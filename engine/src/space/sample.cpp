@@ -1,10 +1,11 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/engine/space/space.hpp"
-#include "space/leaves.hpp"
 #include "space/log_scale.hpp"
 
 namespace hpsearch::engine {
@@ -56,16 +57,17 @@ struct Sampler {
 }  // namespace
 
 Value Space::draw(std::uint64_t seed, TrialNumber trial) const {
-  Value configuration = Value::Map();
+  std::vector<Value> values;
+  values.reserve(leaves_.size());
   // The prefix keeps these streams apart from the engine's own, whatever users call their parameters.
   constexpr std::string_view prefix = "hyperparameters.";
   std::string stream(prefix);
   for (const Leaf& leaf : leaves_) {
     stream.replace(prefix.size(), std::string::npos, leaf.path);
     Sampler sampler{Draw(seed, trial, stream)};
-    put_leaf(configuration, leaf.keys, std::visit(sampler, leaf.parameter));
+    values.push_back(std::visit(sampler, leaf.parameter));
   }
-  return configuration;
+  return configuration_of(std::move(values));
 }
 
 }  // namespace hpsearch::engine

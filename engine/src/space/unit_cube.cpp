@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 #include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/engine/space/space.hpp"
@@ -126,20 +129,33 @@ struct FromUnit {
 std::vector<double> Space::to_unit(const Value& configuration) const {
   std::vector<double> coordinates;
   const Value nothing;
-  for (const Leaf& leaf : leaves_) {
+  const std::vector<bool> active = active_in(configuration);
+  for (std::size_t i = 0; i < leaves_.size(); ++i) {
+    const Leaf& leaf = leaves_[i];
     const Value* value = configuration.at_keys(leaf.keys);
+    const std::size_t first = coordinates.size();
     std::visit(ToUnit{value != nullptr ? *value : nothing, coordinates}, leaf.parameter);
+    if (!active[i]) {
+      const bool one_per_value = std::holds_alternative<CategoricalParameter>(leaf.parameter);
+      std::fill(coordinates.begin() + static_cast<std::ptrdiff_t>(first), coordinates.end(),
+                one_per_value ? 0.0 : 0.5);
+    }
   }
   return coordinates;
 }
 
 Value Space::from_unit(std::span<const double> coordinates) const {
-  Value configuration = Value::Map();
+  std::vector<Value> values;
+  values.reserve(leaves_.size());
   for (const Leaf& leaf : leaves_) {
-    put_leaf(configuration, leaf.keys, std::visit(FromUnit{coordinates}, leaf.parameter));
+    values.push_back(std::visit(FromUnit{coordinates}, leaf.parameter));
   }
   HPSEARCH_CHECK(coordinates.empty(), "as many coordinates as to_unit() gives");
-  return configuration;
+  return configuration_of(std::move(values));
+}
+
+Value Space::value_from_unit(std::size_t leaf, std::span<const double> coordinates) const {
+  return std::visit(FromUnit{coordinates}, leaves_[leaf].parameter);
 }
 
 }  // namespace hpsearch::engine

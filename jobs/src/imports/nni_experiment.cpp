@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,28 +30,12 @@ std::optional<std::vector<double>> numbers_of(const Value& values) {
   return numbers;
 }
 
-/// Choices with parameters of their own ({_name: conv, size: {_type: …}}) keep their names.
-ForeignRange choice_of(const Value::List& values) {
-  Value::List plain;
-  bool nested = false;
-  for (const Value& value : values) {
-    const std::string name = text_member(value, "_name");
-    nested = nested || !name.empty();
-    plain.push_back(name.empty() ? value : Value(name));
-  }
-  ForeignRange range = choices(std::move(plain));
-  if (nested) {
-    range.remark = "had hyperparameters inside its choices: they are left out";
-  }
-  return range;
-}
-
 std::optional<ForeignRange> range_of(const Value& parameter) {
   const std::string type = text_member(parameter, "_type");
   const Value& values = member_of(parameter, "_value");
   if (type == "choice") {
     const Value::List* list = values.as_list();
-    return list == nullptr || list->empty() ? std::nullopt : std::optional(choice_of(*list));
+    return list == nullptr || list->empty() ? std::nullopt : std::optional(choices(*list));
   }
   const auto numbers = numbers_of(values);
   if (!numbers || numbers->size() < 2) {
@@ -82,19 +68,111 @@ std::optional<ForeignRange> range_of(const Value& parameter) {
   return std::nullopt;
 }
 
+using Keys = std::vector<std::string>;
+
+Keys below(Keys keys, std::string key) {
+  keys.push_back(std::move(key));
+  return keys;
+}
+
+std::string dotted(const Keys& keys) {
+  std::string path;
+  for (const std::string& key : keys) {
+    path += (path.empty() ? "" : ".") + key;
+  }
+  return path;
+}
+
+bool has_names(const Value& parameter) {
+  const Value::List* list = member_of(parameter, "_value").as_list();
+  return text_member(parameter, "_type") == "choice" && list != nullptr &&
+         std::any_of(list->begin(), list->end(),
+                     [](const Value& value) { return !text_member(value, "_name").empty(); });
+}
+
+/// Reads a search space; choices may have parameters of their own ({_name: conv, size: {_type: …}}), which
+/// become conditional.
+class SpaceImport {
+ public:
+  explicit SpaceImport(Draft& draft) : draft_(draft) {}
+
+  /// A sentence about what cannot be read, or "".
+  std::string read(const Value::Map& space) {
+    for (const auto& [name, parameter] : space) {
+      one({name}, parameter, {});
+    }
+    return problem_;
+  }
+
+ private:
+  void one(const Keys& keys, const Value& parameter, const Value::Map& when) {
+    if (has_names(parameter)) {
+      named_choices(keys, *member_of(parameter, "_value").as_list(), when);
+      return;
+    }
+    std::optional<ForeignRange> range = range_of(parameter);
+    if (!range && problem_.empty()) {
+      problem_ = dotted(keys) + " is " + quoted(parameter) + ", which is no parameter with _type and _value";
+    }
+    if (range) {
+      add(keys, *std::move(range), when);
+    }
+  }
+
+  void add(const Keys& keys, ForeignRange range, const Value::Map& when) {
+    if (!when.empty()) {
+      if (range.value.as_map() == nullptr) {
+        range.value = Value::Map{{"type", "const"}, {"val", std::move(range.value)}};
+      }
+      (*range.value.as_map())["when"] = when;
+    }
+    draft_.add(keys, std::move(range));
+  }
+
+  /// A group: the name of the choice is its member _name, as in what the program gets from NNI.
+  void named_choices(const Keys& keys, const Value::List& values, const Value::Map& when) {
+    Value::List names;
+    std::map<std::string, std::vector<std::pair<std::string, const Value*>>> members;
+    for (const Value& value : values) {
+      const std::string name = text_member(value, "_name");
+      names.push_back(name.empty() ? value : Value(name));
+      if (name.empty()) {
+        continue;
+      }
+      for (const auto& [key, member] : *value.as_map()) {
+        if (key != "_name") {
+          members[key].emplace_back(name, &member);
+        }
+      }
+    }
+    add(below(keys, "_name"), choices(std::move(names)), when);
+    const std::string parent = dotted(below(keys, "_name"));
+    for (const auto& [key, owners] : members) {
+      const Value& first = *owners.front().second;
+      const bool alike = std::all_of(owners.begin(), owners.end(),
+                                     [&](const auto& owner) { return *owner.second == first; });
+      if (alike) {
+        Value::List of;
+        for (const auto& [name, member] : owners) {
+          of.emplace_back(name);
+        }
+        one(below(keys, key), first, {{parent, std::move(of)}});
+        continue;
+      }
+      for (const auto& [name, member] : owners) {  // Each choice has another range under this name.
+        one(below(below(keys, name), key), *member, {{parent, name}});
+      }
+    }
+  }
+
+  Draft& draft_;
+  std::string problem_;
+};
+
 /// A sentence about what cannot be read, or "".
 std::string read_space(const Value& space, Draft& draft) {
-  if (space.as_map() == nullptr) {
-    return "the search space is " + quoted(space) + ", not a map of {_type, _value}";
-  }
-  for (const auto& [name, parameter] : *space.as_map()) {
-    std::optional<ForeignRange> range = range_of(parameter);
-    if (!range) {
-      return name + " is " + quoted(parameter) + ", which is no parameter with _type and _value";
-    }
-    draft.add({name}, *std::move(range));
-  }
-  return "";
+  return space.as_map() == nullptr ? "the search space is " + quoted(space) + ", not a map of {_type, _value}"
+                                   : SpaceImport(draft).read(*space.as_map());
 }
 
 /// Version 2 names it in the tuner's arguments; version 1 does too, one level deeper.

@@ -29,9 +29,15 @@ double middle_of(double levels, double cell) noexcept {
 
 Axes::Axes(const Space& space) : space_(space) {
   for (const Space::Leaf& leaf : space.leaves()) {
+    is_parent_.resize(space.leaves().size(), false);
+    for (const Space::Condition& condition : leaf.when) {
+      is_parent_[condition.parent] = true;
+    }
     if (std::holds_alternative<ConstParameter>(leaf.parameter)) {
+      axis_of_.emplace_back();
       continue;
     }
+    axis_of_.emplace_back(axes_.size());
     Axis axis;
     if (std::optional<Levels> levels = Levels::of(leaf.parameter)) {
       axis.levels = static_cast<double>(levels->last()) + 1;
@@ -70,30 +76,71 @@ void Axes::place_of(const Value& configuration, std::span<double> place) const {
       ++next;
     }
   }
+  if (space_.is_conditional()) {
+    const std::vector<bool> active = space_.active_in(configuration);
+    for (std::size_t leaf = 0; leaf < active.size(); ++leaf) {
+      if (!active[leaf] && axis_of_[leaf]) {
+        place[*axis_of_[leaf]] = inactive;
+      }
+    }
+  }
+}
+
+void Axes::settle(std::span<double> place, engine::Draw& draw) const {
+  if (!space_.is_conditional()) {
+    return;
+  }
+  std::vector<bool> active(axis_of_.size(), true);
+  std::vector<Value> values(axis_of_.size());
+  std::vector<double> units;
+  for (const std::size_t leaf : space_.parents_first()) {
+    for (const Space::Condition& condition : space_.leaves()[leaf].when) {
+      active[leaf] = active[leaf] && active[condition.parent] && condition.holds(values[condition.parent]);
+    }
+    units.clear();
+    if (const std::optional<std::size_t> axis = axis_of_[leaf]) {
+      double& here = place[*axis];
+      if (!active[leaf]) {
+        here = inactive;
+      } else if (here == inactive) {
+        here = snapped(*axis, draw.unit());
+      }
+      append_units(axes_[*axis], here, units);
+    }
+    if (is_parent_[leaf]) {
+      values[leaf] = space_.value_from_unit(leaf, units);
+    }
+  }
 }
 
 Value Axes::configuration_at(std::span<const double> place) const {
   std::vector<double> units;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
-    const Axis& axis = axes_[i];
-    if (axis.kind == Kind::real) {
-      units.push_back(place[i]);
-      continue;
-    }
-    if (axis.kind == Kind::log_levels) {
-      units.push_back(axis.cells->unit(axis.cells->at(place[i])));
-      continue;
-    }
-    const double cell = cell_of(axis.levels, place[i]);
-    if (axis.is_categorical) {
-      for (double value = 0; value < axis.levels; ++value) {
-        units.push_back(value == cell ? 1.0 : 0.0);
-      }
-    } else {
-      units.push_back(cell / std::max(axis.levels - 1, 1.0));
-    }
+    append_units(axes_[i], place[i], units);
   }
   return space_.from_unit(units);
+}
+
+void Axes::append_units(const Axis& axis, double coordinate, std::vector<double>& units) const {
+  if (coordinate == inactive) {
+    coordinate = 0.5;  // It is not looked at.
+  }
+  if (axis.kind == Kind::real) {
+    units.push_back(coordinate);
+    return;
+  }
+  if (axis.kind == Kind::log_levels) {
+    units.push_back(axis.cells->unit(axis.cells->at(coordinate)));
+    return;
+  }
+  const double cell = cell_of(axis.levels, coordinate);
+  if (axis.is_categorical) {
+    for (double value = 0; value < axis.levels; ++value) {
+      units.push_back(value == cell ? 1.0 : 0.0);
+    }
+  } else {
+    units.push_back(cell / std::max(axis.levels - 1, 1.0));
+  }
 }
 
 void Axes::features_of(std::span<const double> place, std::span<double> features) const {
@@ -102,11 +149,11 @@ void Axes::features_of(std::span<const double> place, std::span<double> features
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     const Axis& axis = axes_[i];
     if (axis.kind != Kind::choice) {
-      features[next++] = place[i];
+      features[next++] = place[i] == inactive ? 0.5 : place[i];
       continue;
     }
     constexpr double half_of_distance_one = 0.70710678118654752440;
-    const double cell = cell_of(axis.levels, place[i]);
+    const double cell = place[i] == inactive ? -1 : cell_of(axis.levels, place[i]);
     for (double value = 0; value < axis.levels; ++value) {
       features[next++] = value == cell ? half_of_distance_one : 0.0;
     }
@@ -133,7 +180,7 @@ Levels::Cell Axes::cell(std::size_t axis, double coordinate) const noexcept {
 
 double Axes::near(std::size_t axis, double coordinate, double width, engine::Draw& draw) const {
   const Axis& here = axes_[axis];
-  if (here.kind == Kind::choice) {
+  if (here.kind == Kind::choice || coordinate == inactive) {
     return snapped(axis, draw.unit());
   }
   if (here.kind == Kind::levels && width * here.levels < 1) {

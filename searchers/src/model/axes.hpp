@@ -19,8 +19,13 @@ namespace hpsearch::searchers::model {
 /// levels (integers, steps, ordered values), that of a level in its cell. The model sees features: a
 /// coordinate as it is, but one feature per value of an unordered categorical of three or more, so that any
 /// two are as far apart as the ends of a range.
+///
+/// An inactive parameter has the coordinate `inactive`; the model sees it in the middle of its range, and no
+/// value of a categorical.
 class Axes {
  public:
+  static constexpr double inactive = -1;
+
   explicit Axes(const engine::Space& space);
 
   [[nodiscard]] std::size_t size() const noexcept { return axes_.size(); }
@@ -42,6 +47,10 @@ class Axes {
   }
   void features_of(std::span<const double> place, std::span<double> features) const;
 
+  /// Makes a place one of a configuration as far as conditions say: of a parameter that is inactive there,
+  /// the coordinate is taken away; one that has become active gets a uniform one.
+  void settle(std::span<double> place, engine::Draw& draw) const;
+
   /// The nearest place that is a configuration.
   [[nodiscard]] double snapped(std::size_t axis, double coordinate) const noexcept;
   /// A coordinate near another: uniform where values have no order; a neighbour where `width` is less than a
@@ -61,8 +70,12 @@ class Axes {
     std::optional<engine::Levels> cells = {};  ///< Of log levels, which are not equally wide.
   };
 
+  void append_units(const Axis& axis, double coordinate, std::vector<double>& units) const;
+
   engine::Space space_;
   std::vector<Axis> axes_;
+  std::vector<std::optional<std::size_t>> axis_of_;  // By leaf; none: a constant.
+  std::vector<bool> is_parent_;                      // By leaf.
   std::size_t features_ = 0;
 };
 

@@ -27,6 +27,7 @@ void Candidates::add_uniform(std::size_t count, engine::Draw& draw) {
     for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
       place_.push_back(axes_.snapped(axis, draw.unit()));
     }
+    axes_.settle(place_, draw);
     add(place_);
   }
 }
@@ -47,6 +48,7 @@ void Candidates::add_near(std::span<const double> place, std::size_t count, doub
       const std::size_t axis = draw.below(axes_.size());
       place_[axis] = axes_.near(axis, origin[axis], width, draw);
     }
+    axes_.settle(place_, draw);
     add(place_);
   }
 }

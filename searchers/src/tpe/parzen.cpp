@@ -37,7 +37,7 @@ Parzen::Parzen(const Axes& axes, std::vector<double> centres)
       width_(kernel_width(count_, axes.size())) {
   log_inside_.reserve(centres_.size());
   for (const double centre : centres_) {
-    log_inside_.push_back(std::log(inside(centre, width_)));
+    log_inside_.push_back(centre == Axes::inactive ? 0 : std::log(inside(centre, width_)));
   }
 }
 
@@ -49,7 +49,15 @@ double Parzen::log_of_kernel(std::size_t centre, std::span<const double> place) 
     const double middle = centres_[at];
     const double here = place[axis];
     const double levels = axes_.levels(axis);
-    if (!axes_.has_order(axis)) {
+    if (here == Axes::inactive) {
+      continue;
+    }
+    if (middle == Axes::inactive) {
+      if (levels > 0) {
+        const auto [begin, end] = axes_.cell(axis, here);
+        sum += std::log(end - begin);
+      }
+    } else if (!axes_.has_order(axis)) {
       // The share of one more centre is spread over all values.
       const bool own = std::abs(middle - here) < 0.5 / levels;
       sum += std::log((own ? count + 1 : 1) / (count + levels));
@@ -68,7 +76,7 @@ double Parzen::log_of_kernel(std::size_t centre, std::span<const double> place) 
 double Parzen::log_density(std::span<const double> place) const {
   double uniform = 0;
   for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
-    if (axes_.levels(axis) > 0) {
+    if (axes_.levels(axis) > 0 && place[axis] != Axes::inactive) {
       const auto [begin, end] = axes_.cell(axis, place[axis]);
       uniform += std::log(end - begin);
     }
@@ -99,6 +107,10 @@ Parzen::Drawn Parzen::draw(Draw& draw) const {
       continue;
     }
     const double middle = centres_[component * axes_.size() + axis];
+    if (middle == Axes::inactive) {
+      drawn.place.push_back(Axes::inactive);
+      continue;
+    }
     if (!axes_.has_order(axis)) {
       const double levels = axes_.levels(axis);
       const double kept = count / (count + levels);
@@ -109,6 +121,7 @@ Parzen::Drawn Parzen::draw(Draw& draw) const {
     const double z = normal_quantile(below + unit * inside(middle, width_));
     drawn.place.push_back(axes_.snapped(axis, middle + width_ * z));
   }
+  axes_.settle(drawn.place, draw);
   return drawn;
 }
 

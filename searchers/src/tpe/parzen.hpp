@@ -15,7 +15,8 @@ namespace hpsearch::searchers::tpe {
 ///
 /// A kernel is a product over the axes: a normal density that is cut off at the ends of the range and, where
 /// there are levels, summed over a level's cell; for values without order, a greater probability of the
-/// centre's own. All get narrower as centres come (Watanabe: "Tree-Structured Parzen Estimator", 2023,
+/// centre's own; uniform where the centre has no value. An axis without a value in a place counts for
+/// nothing. All get narrower as centres come (Watanabe: "Tree-Structured Parzen Estimator", 2023,
 /// arXiv:2304.11127, sections 3.3 and 3.4).
 ///
 /// Cost: O(centres · axes), a log_density or a new Parzen.

@@ -53,6 +53,59 @@ def leaves(space):
     return sorted(space.items(), key=lambda leaf: [key.encode() for key in leaf[0].split(".")])
 
 
+def same(a, b):
+    """1, 1.0 and true are three values."""
+    return type(a) is type(b) and a == b
+
+
+def active(space, path, values):
+    """Whether a leaf is active where every leaf has its value."""
+    return all(
+        active(space, parent, values) and any(same(values[parent], one) for one in allowed)
+        for parent, allowed in space[path].get("when", {}).items()
+    )
+
+
+def only_active(space, values):
+    return {path: value for path, value in values.items() if active(space, path, values)}
+
+
+def grid_order(space):
+    """A leaf with conditions stands right behind the last of its parents."""
+    order = []
+
+    def place(path):
+        order.append(path)
+        for child, parameter in leaves(space):
+            parents = parameter.get("when", {})
+            if child not in order and path in parents and all(parent in order for parent in parents):
+                place(child)
+
+    for path, parameter in leaves(space):
+        if not parameter.get("when"):
+            place(path)
+    return order
+
+
+def combinations(space, axis):
+    """Each different one of the values on the axes, in the grid's order."""
+
+    def after(order, values):
+        if not order:
+            yield values
+        elif not active(space, order[0], {**dict.fromkeys(space), **values}):
+            yield from after(order[1:], values)
+        else:
+            for value in axis(space[order[0]]):
+                yield from after(order[1:], {**values, order[0]: value})
+
+    return list(after(grid_order(space), {}))
+
+
+def is_conditional(space):
+    return any(parameter.get("when") for parameter in space.values())
+
+
 def real_draw(parameter, unit):
     low, high = parameter["minval"], parameter["maxval"]
     drawn = low + unit * (high - low)
@@ -108,7 +161,7 @@ def sample(space, seed, trial):
         else:
             real = real_draw(parameter, draw.unit())
             drawn[path] = parameter.get("base", 10.0) ** real if kind == "log" else real
-    return drawn
+    return only_active(space, drawn)
 
 
 def half_away_from_zero(fraction):
@@ -166,22 +219,37 @@ def axis_point(parameter, index):
     return parameter.get("base", 10.0) ** float(exact) if kind == "log" else float(exact)
 
 
+def axis_points(parameter):
+    return [axis_point(parameter, index) for index in range(axis_size(parameter))]
+
+
 def grid_size(space):
     size = 1
     for path, parameter in leaves(space):
         if axis_size(parameter) is None:
             return f"lacks {path}"
         size *= axis_size(parameter)
+    if is_conditional(space):
+        return len(combinations(space, axis_points))
     return size if size < 2**127 else "overflows"
 
 
 def grid_point(space, index):
     """The first leaf varies slowest, so the last is the remainder."""
+    if is_conditional(space):
+        point = combinations(space, axis_points)[index]
+        return {path: point[path] for path, _ in leaves(space) if path in point}
     point = {}
     for path, parameter in reversed(leaves(space)):
         index, here = divmod(index, axis_size(parameter))
         point[path] = axis_point(parameter, here)
     return dict(reversed(point.items()))
+
+
+def all_values(parameter):
+    if parameter["type"] == "int":
+        return range(parameter["minval"], parameter["maxval"] + 1)
+    return parameter["vals"] if parameter["type"] == "categorical" else [parameter["val"]]
 
 
 def cardinality(space):
@@ -194,4 +262,6 @@ def cardinality(space):
             return "endless"
         elif kind == "categorical":
             size *= len({f"{type(value)} {value}" for value in parameter["vals"]})
+    if is_conditional(space):
+        return len({str(sorted(one.items())) for one in combinations(space, all_values)})
     return size

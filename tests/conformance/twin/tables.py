@@ -43,6 +43,10 @@ class Case:
         kind = words[0]
         if kind in ("int", "double", "log", "categorical", "const"):
             self.space[words[1]] = {"type": kind, **assignments(words[2:])}
+        elif kind == "when":
+            self.space[words[1]]["when"] = {
+                path: value if isinstance(value, list) else [value] for path, value in assignments(words[2:]).items()
+            }
         elif kind == "search":
             self.search_name, self.settings = words[1], assignments(words[2:])
             if "mode" in self.settings:

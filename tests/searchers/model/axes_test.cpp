@@ -140,6 +140,58 @@ TEST_P(SnappedPlaces, AreThoseOfTheirConfigurations) {
   }
 }
 
+engine::Space conditional() {
+  const auto when = [](Value parameter, Value::Map condition) {
+    (*parameter.as_map())["when"] = std::move(condition);
+    return parameter;
+  };
+  return test::parsed({{"decay", when(test::real(0, 1), {{"kind", "x"}})},
+                       {"kind", test::categorical({"x", "y", "z"})},
+                       {"layers", when(test::integer(1, 4), {{"kind", Value::List{"y", "z"}}})},
+                       {"width", when(test::categorical({"a", "b", "c"}), {{"layers", Value::List{2, 3}}})}});
+}
+
+TEST(Axes, InactiveParametersAreInTheMiddleAndHaveNoCategory) {
+  const Axes axes(conditional());
+  std::vector<double> place(4);
+  std::vector<double> features(8);
+  axes.place_of(Value::Map{{"kind", "x"}, {"decay", 0.25}}, place);
+  axes.features_of(place, features);
+  EXPECT_EQ(features, (std::vector{0.25, std::sqrt(0.5), 0.0, 0.0, 0.5, 0.0, 0.0, 0.0}));
+  axes.place_of(Value::Map{{"kind", "z"}, {"layers", 2}, {"width", "b"}}, place);
+  axes.features_of(place, features);
+  EXPECT_EQ(features, (std::vector{0.5, 0.0, 0.0, std::sqrt(0.5), 1.5 / 4, 0.0, std::sqrt(0.5), 0.0}));
+}
+
+TEST(Axes, ASettledPlaceIsThatOfItsConfiguration) {
+  const engine::Space space = conditional();
+  const Axes axes(space);
+  std::vector<int> active(4, 0);
+  std::vector<double> place(4, Axes::inactive);
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    Draw draw(seed, TrialNumber(0), "place");
+    const std::size_t changed = draw.below(4);  // From the place of before, as candidates come about.
+    place[changed] = axes.near(changed, place[changed], 0.15, draw);
+    axes.settle(place, draw);
+    const Value configuration = axes.configuration_at(place);
+    engine::Problems problems;
+    space.check(configuration, "configuration", problems);
+    ASSERT_TRUE(problems.empty()) << "seed " << seed;
+    std::vector<double> again(place.size());
+    axes.place_of(configuration, again);
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+      ASSERT_NEAR(again[axis], place[axis], 1e-13) << "seed " << seed << " axis " << axis;
+      active[axis] += place[axis] != Axes::inactive ? 1 : 0;
+    }
+    EXPECT_EQ(axes.fingerprint(again), axes.fingerprint(place)) << "seed " << seed;
+  }
+  EXPECT_EQ(active[1], 500);
+  for (const std::size_t axis : {0U, 2U, 3U}) {
+    EXPECT_GT(active[axis], 20);
+    EXPECT_LT(active[axis], 480);
+  }
+}
+
 TEST(Axes, NearMovesByALevelWhereThoseAreWide) {
   const Axes axes(test::parsed({{"layers", test::integer(1, 5)}}));
   Draw draw(1, TrialNumber(0), "near");

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/space/combinations.hpp"
 #include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/engine/space/space.hpp"
 
 namespace hpsearch::searchers {
 
 /// The configurations that a space allows whose real-valued parameters have steps, numbered from 0 without
-/// gaps or repeats.
+/// gaps or repeats. Those that differ in inactive parameters only are one.
 class FiniteSpace {
  public:
   /// Nothing when a leaf is real-valued and has no step, or when there are more than 2^126 configurations;
@@ -32,12 +33,17 @@ class FiniteSpace {
     std::optional<engine::Levels> levels;         // Of an axis of numbers, which has no vals.
     std::vector<engine::Value> vals;              // Each once.
     std::map<std::string, std::uint64_t> places;  // By their spelling: Where in vals.
+
+    [[nodiscard]] engine::Value at(std::uint64_t place) const;
+    [[nodiscard]] std::optional<std::uint64_t> place_of(const engine::Value& value) const;
   };
 
   [[nodiscard]] engine::Value product_at(engine::Cardinality index) const;
   [[nodiscard]] std::optional<engine::Cardinality> product_index_of(const engine::Value& configuration) const;
+  [[nodiscard]] static std::optional<Axis> axis_of(const engine::Space::Leaf& leaf);
 
   std::vector<Axis> axes_;
+  std::optional<engine::Combinations> combinations_;  // Of a space with conditions.
   engine::Cardinality size_ = 1;
   std::optional<std::vector<std::uint32_t>> allowed_;  // Of the axes' product, where there are conditions.
 };

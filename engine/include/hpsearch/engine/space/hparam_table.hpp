@@ -13,8 +13,9 @@ namespace hpsearch::engine {
 
 /// The configurations of an experiment's trials, by trial number: 8 bytes for each parameter that varies.
 ///
-/// What is read is exactly what was added, types included, but for the sign of a 0.0 that the space lists. A
-/// configuration that is not of the space's shape (an older log may hold one) is kept as it came.
+/// What is read is exactly what was added, types included and without inactive parameters, but for the sign
+/// of a 0.0 that the space lists. A configuration that is not of the space's shape (an older log may hold
+/// one) is kept as it came.
 ///
 /// Cost: O(leaves) per call; push_back also looks through the vals of categorical leaves.
 class HparamTable {
