@@ -1,5 +1,6 @@
 #include "cli/argument_checks.hpp"
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
 

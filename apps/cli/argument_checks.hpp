@@ -1,9 +1,12 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+namespace CLI {
+class Validator;
+}  // namespace CLI
 
 namespace hpsearch::cli {
 

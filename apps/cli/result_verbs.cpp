@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <tuple>
 
 #include "cli/argument_checks.hpp"

@@ -1,3 +1,5 @@
+#include <CLI/CLI.hpp>
+
 #include "cli/argument_checks.hpp"
 #include "cli/verb_groups.hpp"
 

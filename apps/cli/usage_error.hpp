@@ -1,10 +1,14 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <utility>
 
 #include "cli/output.hpp"
+
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
 
 namespace hpsearch::cli {
 

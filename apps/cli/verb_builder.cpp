@@ -1,5 +1,6 @@
 #include "cli/verb_builder.hpp"
 
+#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "cli/argument_checks.hpp"

@@ -1,11 +1,14 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "cli/arguments.hpp"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace hpsearch::cli {
 

@@ -61,7 +61,8 @@ Value::List values_of(const Value& parameter) {
     texts.push_back(value);
     if (const auto number = number_in(value)) {
       const auto whole = engine::whole_number(Value(*number));
-      const bool written_whole = value.as_text() == nullptr || value.as_text()->find_first_of(".eE") == std::string::npos;
+      const bool written_whole =
+          value.as_text() == nullptr || value.as_text()->find_first_of(".eE") == std::string::npos;
       numbers.push_back(whole && written_whole ? Value(*whole) : Value(*number));
     }
   }
@@ -199,7 +200,8 @@ Result<ImportedExperiment> import_modelarts_auto_search(const Value& tree) {
     if (const auto pattern = with_number(regex); !regex.empty() && pattern) {
       draft.set("metrics." + name, *pattern);
     } else {
-      draft.decide("metrics", "the pattern of " + name + " has no group that holds the number: " + quoted(Value(regex)));
+      draft.decide("metrics",
+                   "the pattern of " + name + " has no group that holds the number: " + quoted(Value(regex)));
     }
   }
   if (rewards.size() > 1) {
@@ -207,7 +209,8 @@ Result<ImportedExperiment> import_modelarts_auto_search(const Value& tree) {
                                         " metrics: a search decides by one, the others are recorded");
   }
   if (!member_of(search, "skip_search_params").is_null()) {
-    draft.decide("hyperparameters", "skip_search_params is not read: combinations that it excludes are tried");
+    draft.decide("hyperparameters",
+                 "skip_search_params is not read: combinations that it excludes are tried");
   }
   return std::move(draft).finished();
 }

@@ -96,8 +96,8 @@ class Space {
   [[nodiscard]] Value sample(std::uint64_t seed, TrialNumber trial) const;
 
   /// Number of grid points, those included that `where` leaves out, those that differ in inactive leaves only
-  /// being one; an error naming the first int, double or log leaf that lacks `count` (or a step), or when there
-  /// are more than fit 127 bits.
+  /// being one; an error naming the first int, double or log leaf that lacks `count` (or a step), or when
+  /// there are more than fit 127 bits.
   [[nodiscard]] Result<Cardinality> grid_size() const;
 
   /// Grid point `index` in 0 … grid_size()-1; the first leaf varies slowest. A leaf with conditions varies as
@@ -108,8 +108,8 @@ class Space {
   /// nothing when a leaf is continuous.
   [[nodiscard]] std::optional<Cardinality> cardinality() const;
 
-  /// Checks that `configuration` lies in the space, has the active leaves alone and satisfies the conditions of
-  /// `where`; appends problems below `at`.
+  /// Checks that `configuration` lies in the space, has the active leaves alone and satisfies the conditions
+  /// of `where`; appends problems below `at`.
   void check(const Value& configuration, std::string_view at, Problems& problems) const;
 
   /// A configuration as a person wrote it, made what `sample` would give: active constants that were left out
