@@ -58,6 +58,10 @@ constexpr std::string_view random_regret = "0.41, 0.33 and 0.27";
 constexpr std::string_view standard_regret = "0.34, 0.28 and 0.22";
 constexpr std::string_view conservative_regret = "0.35, 0.28 and 0.23";
 
+// The same of one bracket with random draws and with a model, from docs/searchers/model.md; a test compares.
+constexpr std::string_view drawn_regret = "0.34, 0.28 and 0.20";
+constexpr std::string_view modelled_regret = "0.19, 0.09 and 0.04";
+
 /// Other settings of a searcher.
 struct Proposal {
   SearcherConfig searcher;
@@ -255,6 +259,25 @@ void advise_halving(Preview& preview, const ExperimentConfig& config) {
       "benchmarks, " +
       measured(*proposal, "finds", random_regret) + "name: async_halving, " +
       quoted(*proposal, config.program_traits.begins_anew ? "stop_once: true, " : "", ""));
+}
+
+void advise_model(Preview& preview, const ExperimentConfig& config) {
+  constexpr std::int64_t worth_learning_from = 10;  // Full trainings: less was not measured.
+  const auto& leaves = config.space.leaves();
+  const auto searched = std::count_if(leaves.begin(), leaves.end(), [](const engine::Space::Leaf& leaf) {
+    return !engine::is_constant(leaf.parameter);
+  });
+  const Cardinality enough = worth_learning_from * Cardinality{engine::count(config.searcher.max_length)};
+  if (config.searcher.sampler != engine::SamplerName::random || searched < 2 ||
+      preview.expected_length < enough) {
+    return;
+  }
+  preview.advice.push_back(
+      "configurations are drawn at random. A model learns from the results: in benchmarks, it found better "
+      "ones "
+      "with the same training (mean regret " +
+      std::string(modelled_regret) + " after 10, 30 and 100 full trainings of 52 epochs, instead of " +
+      std::string(drawn_regret) + "; docs/searchers/model.md); consider sampler: model");
 }
 
 }  // namespace hpsearch::searchers

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "advice.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/searchers/asha.hpp"
 #include "hpsearch/searchers/composed_searcher.hpp"
@@ -39,6 +40,7 @@ engine::Preview preview(const ExperimentConfig& config) {
                   config.searcher.max_concurrent_trials, "the bracket");
   warn_of_rungs(preview, config);
   warn_of_small_space(preview, config);
+  advise_model(preview, config);
   return preview;
 }
 

@@ -180,6 +180,21 @@ TEST(SpaceConditions, GridHasEachDifferentCombinationOnce) {
                         R"({"model":"line","seed":7})", R"({"model":"line","seed":8})"}));
 }
 
+TEST(SpaceConditions, OfAGroupAndItsMemberOnTheSameParentMustBothHold) {
+  const Space space = parsed(Value::Map{
+      {"model", one_of({"tree", "forest", "line"})},
+      {"trees", Value::Map{{"when", Value::Map{{"model", Value::List{"tree", "forest"}}}},
+                           {"depth", when(one_of({1, 2}), {{"model", Value::List{"forest", "line"}}})}}},
+  });
+  std::vector<std::string> points;
+  for (Cardinality i = 0; i < space.grid_size().value(); ++i) {
+    points.push_back(compact_json(space.grid_point(i)));
+  }
+  EXPECT_EQ(points,
+            (std::vector<std::string>{R"({"model":"tree"})", R"({"model":"forest","trees":{"depth":1}})",
+                                      R"({"model":"forest","trees":{"depth":2}})", R"({"model":"line"})"}));
+}
+
 TEST(SpaceConditions, HugeGridsAreCountedWithoutThem) {
   Value::Map map{{"n", integers(1, 1'000'000'000'000)}};
   map["n"].as_map()->operator[]("count") = std::int64_t{1'000'000'000'000};

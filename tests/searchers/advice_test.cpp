@@ -4,8 +4,10 @@
 #include <cctype>
 #include <cstdint>
 #include <fstream>
+#include <iomanip>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -219,6 +221,42 @@ int follow_every_proposal(const Value::Map& searcher) {
     }
   }
   return followed;
+}
+
+/// After 10, 30 and 100 full trainings, "0.19, 0.09 and 0.04", of the row of docs/searchers/model.md.
+std::string regrets_on_the_page(const std::string& row) {
+  std::ifstream page(HPSEARCH_MODEL_PAGE);
+  std::string found;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| `sampler: " + row + "` |")) {
+      continue;
+    }
+    const std::regex mean(R"(\| (\.[0-9]+) \[)");
+    for (std::sregex_iterator at(line.begin(), line.end(), mean), end; at != end; ++at) {
+      std::ostringstream rounded;
+      rounded << std::fixed << std::setprecision(2) << std::stod("0" + (*at)[1].str());
+      found += (found.empty() ? "" : ", ") + rounded.str();
+    }
+  }
+  const std::size_t last = found.rfind(", ");
+  return last == std::string::npos ? found : found.replace(last, 2, " and ");
+}
+
+TEST(PreviewAdvice, AModelInsteadOfRandomDraws) {
+  ExperimentConfig config = settings("async_halving", 81, 300);
+  config.searcher.num_rungs = 4;
+  config.searcher.divisor = 3;
+  EXPECT_THAT(preview_of(config).advice, IsEmpty()) << "one parameter";
+  config.space = test::space_of({{"lr", test::double_range(0, 1)}, {"layers", test::int_range(1, 9)}});
+  EXPECT_THAT(preview_of(config).advice,
+              ElementsAre(AllOf(HasSubstr("mean regret " + regrets_on_the_page("model") + " after"),
+                                HasSubstr("instead of " + regrets_on_the_page("random") + ";"),
+                                HasSubstr("consider sampler: model"))));
+  config.searcher.sampler = engine::SamplerName::tpe;
+  EXPECT_THAT(preview_of(config).advice, IsEmpty());
+  config.searcher.sampler = engine::SamplerName::random;
+  config.searcher.max_trials = 60;
+  EXPECT_THAT(preview_of(config).advice, IsEmpty()) << "too little training to learn from";
 }
 
 TEST(PreviewAdvice, FollowedIsNotGivenAgain) {
