@@ -106,6 +106,18 @@ Outcome<Value> Client::get_list(const std::string& target, const std::string& na
   }
 }
 
+Outcome<std::string> Client::get_bytes(const std::string& target) const {
+  const auto response = net::http_request(address_, "GET", target, "", timeout_, headers());
+  if (!response) {
+    return failure_of(response.error());
+  }
+  if (response->status != 200) {
+    const Outcome<Value> answer = read_answer(response->status, response->body, address_);
+    return answer ? failure_of_status(response->status, Value()) : answer.failure();
+  }
+  return response->body;
+}
+
 std::vector<std::pair<std::string, std::string>> Client::headers() const {
   return token_.empty() ? net::HttpHeaders() : net::HttpHeaders{{"Authorization", "Bearer " + token_}};
 }

@@ -25,6 +25,8 @@ class Client {
   [[nodiscard]] Outcome<engine::Value> get(const std::string& target) const;
   /// All pages of a list, {NAME: entries}. The daemon numbers the entries; `target` is without a query.
   [[nodiscard]] Outcome<engine::Value> get_list(const std::string& target, const std::string& name) const;
+  /// The answer's bytes as they are.
+  [[nodiscard]] Outcome<std::string> get_bytes(const std::string& target) const;
   [[nodiscard]] Outcome<engine::Value> post(const std::string& target, const engine::Value& body,
                                             const std::string& idempotency_key = "") const;
   [[nodiscard]] Outcome<engine::Value> patch(const std::string& target, const engine::Value& body) const;

@@ -1,7 +1,9 @@
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "cli/daemon_files.hpp"
 #include "cli/kept_files.hpp"
 #include "cli/server.hpp"
 #include "cli/shapes.hpp"
@@ -16,20 +18,6 @@ using engine::Value;
 
 Value number(std::uint64_t count) {
   return static_cast<std::int64_t>(count);
-}
-
-struct Named {
-  KeptFiles kept;
-  std::uint64_t experiment = 0;
-};
-
-Outcome<Named> find(const Server& server, const std::optional<std::string>& experiment) {
-  const Outcome<std::uint64_t> found = server.experiment(experiment);
-  if (!found) {
-    return found.failure();
-  }
-  Outcome<KeptFiles> kept = KeptFiles::of(server, *found);
-  return kept ? Outcome<Named>(Named{*std::move(kept), *found}) : Outcome<Named>(kept.failure());
 }
 
 void print_trials(const KeptFiles& kept, const Output& output) {
@@ -100,6 +88,113 @@ void print_trial(const KeptFiles& kept, std::uint64_t trial, const Output& outpu
                             : text);
 }
 
+/// "worker 3" for one of them.
+std::string worker_text(const Value& entry) {
+  return "worker " + std::to_string(count_at(entry, "worker"));
+}
+
+void print_daemons_trials(const Value& answer, const Output& output) {
+  if (output.json()) {
+    output.data(answer);
+    return;
+  }
+  using Align = Table::Align;
+  Table table({{"TRIAL", Align::right},
+               {"FILES", Align::right},
+               {"SIZE", Align::right},
+               {"METRIC", Align::right},
+               {"WORKER", Align::right},
+               {"ON THE WORKER ONLY", Align::right}});
+  for (const Value& one : list_at(answer, "trials")) {
+    table.add({std::to_string(count_at(one, "trial")), std::to_string(count_at(one, "files")),
+               bytes_text(count_at(one, "bytes")), metric_or_dash(member(one, "metric")),
+               std::to_string(count_at(one, "worker")), std::to_string(count_at(one, "left"))});
+  }
+  output.print(table.empty() ? "the daemon has no files of this experiment\n" : table.text());
+}
+
+void print_daemons_trial(const Value& answer, std::uint64_t trial, const Output& output) {
+  if (output.json()) {
+    output.data(answer);
+    return;
+  }
+  std::string text;
+  if (!list_at(answer, "files").empty()) {
+    Table table({{"SIZE", Table::Align::right}, {"FILE"}});
+    for (const Value& file : list_at(answer, "files")) {
+      table.add({bytes_text(count_at(file, "bytes")), text_at(file, "path")});
+    }
+    text = table.text();
+  }
+  const auto name = [&text](const std::string& what, const Value& file) {
+    const std::uint64_t bytes = count_at(file, "bytes");
+    text += what + ": " + printable(text_at(file, "path")) +
+            (bytes > 0 ? " (" + bytes_text(bytes) + ")" : "") + ": " + printable(text_at(file, "why")) + "\n";
+  };
+  for (const Value& file : list_at(answer, "left")) {
+    name("on " + worker_text(file) + " only", file);
+  }
+  if (const std::uint64_t more = count_at(answer, "left_unnamed"); more > 0) {
+    text += "on the workers only: " + std::to_string(more) + " more\n";
+  }
+  for (const Value& file : list_at(answer, "dropped")) {
+    name("not kept", file);
+  }
+  if (const std::uint64_t more = count_at(answer, "dropped_unnamed"); more > 0) {
+    text += "not kept: " + std::to_string(more) + " more\n";
+  }
+  output.print(text.empty() ? "the daemon has no files of trial " + std::to_string(trial) + "\n" : text);
+}
+
+int list_on_daemon(const Server& server, std::uint64_t experiment, std::optional<std::uint64_t> trial,
+                   const Output& output) {
+  const DaemonFiles files(server.client(), experiment);
+  const Outcome<Value> answer = trial ? files.of_trial(*trial) : files.trials();
+  if (!answer) {
+    return output.fail(answer.failure());
+  }
+  if (trial) {
+    print_daemons_trial(*answer, *trial, output);
+  } else {
+    print_daemons_trials(*answer, output);
+  }
+  return 0;
+}
+
+void tell_copied(std::uint64_t trial, const std::string& from, const std::string& to, const Output& output) {
+  if (output.json()) {
+    output.data(Value::Map{{"from", from}, {"path", to}});
+  } else {
+    output.print("the files of trial " + std::to_string(trial) + " are in " + to + "\n");
+  }
+}
+
+Failure none_kept(std::uint64_t experiment, std::uint64_t trial, const std::string& where) {
+  return not_found_failure("no file of trial " + std::to_string(trial) + " is kept" + where +
+                           "; hpsearch files " + std::to_string(experiment) + " lists what is");
+}
+
+int take_from_daemon(const Server& server, std::uint64_t experiment, std::uint64_t trial,
+                     const std::string& to, const Output& output) {
+  const DaemonFiles files(server.client(), experiment);
+  const Outcome<Value> there = files.of_trial(trial);
+  if (!there) {
+    return output.fail(there.failure());
+  }
+  if (list_at(*there, "files").empty()) {
+    return output.fail(none_kept(experiment, trial, " at the daemon"));
+  }
+  if (const auto copied = files.copy(trial, to); !copied) {
+    return output.fail(copied.failure());
+  }
+  if (const std::size_t left = list_at(*there, "left").size() + count_at(*there, "left_unnamed"); left > 0) {
+    output.message(std::to_string(left) + " files are on the workers only; hpsearch files " +
+                   std::to_string(experiment) + " " + std::to_string(trial) + " names them");
+  }
+  tell_copied(trial, server.client().address(), to, output);
+  return 0;
+}
+
 }  // namespace
 
 int list_files(const FilesOptions& options, const Output& output) {
@@ -107,20 +202,31 @@ int list_files(const FilesOptions& options, const Output& output) {
   if (!server) {
     return output.fail(server.failure());
   }
-  const auto named =
-      find(*server, options.which.empty() ? std::nullopt : std::optional(options.which.front()));
-  if (!named) {
-    return output.fail(named.failure());
+  const Outcome<std::uint64_t> experiment =
+      server->experiment(options.which.empty() ? std::nullopt : std::optional(options.which.front()));
+  if (!experiment) {
+    return output.fail(experiment.failure());
   }
-  if (options.which.size() < 2) {
-    print_trials(named->kept, output);
-    return 0;
+  std::optional<std::uint64_t> trial;
+  if (options.which.size() > 1) {
+    const Outcome<std::uint64_t> named = read_number(options.which.back(), "trial");
+    if (!named) {
+      return output.fail(named.failure());
+    }
+    trial = *named;
   }
-  const Outcome<std::uint64_t> trial = read_number(options.which.back(), "trial");
-  if (!trial) {
-    return output.fail(trial.failure());
+  if (!server->run_state()) {
+    return list_on_daemon(*server, *experiment, trial, output);
   }
-  print_trial(named->kept, *trial, output);
+  const Outcome<KeptFiles> kept = KeptFiles::of(*server, *experiment);
+  if (!kept) {
+    return output.fail(kept.failure());
+  }
+  if (trial) {
+    print_trial(*kept, *trial, output);
+  } else {
+    print_trials(*kept, output);
+  }
   return 0;
 }
 
@@ -130,19 +236,26 @@ int take_files(const FilesOptions& options, const Output& output) {
   if (!server) {
     return output.fail(server.failure());
   }
-  const auto named = find(*server, words == 2 ? std::optional(options.which.front()) : std::nullopt);
-  if (!named) {
-    return output.fail(named.failure());
+  const Outcome<std::uint64_t> experiment =
+      server->experiment(words == 2 ? std::optional(options.which.front()) : std::nullopt);
+  if (!experiment) {
+    return output.fail(experiment.failure());
   }
   const Outcome<std::uint64_t> trial = read_number(options.which[words - 1], "trial");
   if (!trial) {
     return output.fail(trial.failure());
   }
-  const std::string place = named->kept.directory(*trial).string();
-  if (named->kept.of_trial(*trial).files.empty()) {
-    return output.fail(not_found_failure("no file of trial " + std::to_string(*trial) +
-                                         " is kept; hpsearch files " + std::to_string(named->experiment) +
-                                         " lists what is"));
+  const std::string& to = options.which.back();
+  if (!server->run_state() && options.copies) {
+    return take_from_daemon(*server, *experiment, *trial, to, output);
+  }
+  const Outcome<KeptFiles> kept = KeptFiles::of(*server, *experiment);
+  if (!kept) {
+    return output.fail(kept.failure());
+  }
+  const std::string place = kept->directory(*trial).string();
+  if (kept->of_trial(*trial).files.empty()) {
+    return output.fail(none_kept(*experiment, *trial, ""));
   }
   if (!options.copies) {
     if (output.json()) {
@@ -152,15 +265,10 @@ int take_files(const FilesOptions& options, const Output& output) {
     }
     return 0;
   }
-  const std::string& to = options.which.back();
-  if (const auto copied = named->kept.copy(*trial, to); !copied) {
+  if (const auto copied = kept->copy(*trial, to); !copied) {
     return output.fail(copied.failure());
   }
-  if (output.json()) {
-    output.data(Value::Map{{"from", place}, {"path", to}});
-  } else {
-    output.print("the files of trial " + std::to_string(*trial) + " are in " + to + "\n");
-  }
+  tell_copied(*trial, place, to, output);
   return 0;
 }
 

@@ -58,10 +58,9 @@ KeptFiles::KeptFiles(const StateDirectory& state, const std::string& store, std:
 Outcome<KeptFiles> KeptFiles::of(const Server& server, std::uint64_t experiment) {
   if (!server.run_state()) {
     return not_found_failure(
-        "the files that programs left in their working directories are on the workers that ran them: in "
-        "trials/STORE/" +
-        std::to_string(experiment) +
-        "/TRIAL/files of each worker's state directory; hpsearch show --trial TRIAL names a trial's workers");
+        "the files are in trials/STORE/" + std::to_string(experiment) +
+        "/TRIAL/files of the state directory of each worker that ran the trial (hpsearch show --trial TRIAL "
+        "names them); hpsearch files get copies what the daemon has");
   }
   const Outcome<Value> status = server.client().get("/api/v1/status");
   if (!status) {

@@ -135,8 +135,13 @@ Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, Permi
   out.daemon_.log = state.daemon_log();
   // Unix sockets only: no other user of this machine gets in. The command that starts it has looked at the
   // context already, with its own limit.
-  out.daemon_.argv = {find_program("hpsearchd"), "--state-dir", state.daemon().string(), "--context-limit",
-                      std::to_string(context::largest_limit_megabytes)};
+  out.daemon_.argv = {find_program("hpsearchd"),
+                      "--state-dir",
+                      state.daemon().string(),
+                      "--context-limit",
+                      std::to_string(context::largest_limit_megabytes),
+                      "--files-quota",
+                      "0"};  // The worker's are here too.
   if (permissions.network == places::NetworkFileSystems::allowed) {
     out.daemon_.argv.emplace_back("--allow-network-filesystem");
   }

@@ -21,6 +21,7 @@
 #include "daemon/checkpoint_remover.hpp"
 #include "daemon/contexts.hpp"
 #include "daemon/http_routes.hpp"
+#include "daemon/kept_files.hpp"
 #include "daemon/kept_logs.hpp"
 #include "daemon/keys/worker_keys.hpp"
 #include "daemon/log_places.hpp"
@@ -281,13 +282,15 @@ class Daemon {
     backups_.emplace(*runtime_, *store_, directory_->backups());
     contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit);
     contexts_->keep_only(contexts_of_experiments());
-    logs_.emplace(loop_, directory_->logs(), options_.log_quota, [this](engine::ExperimentId experiment) {
+    const auto ended_at = [this](engine::ExperimentId experiment) {
       const engine::ExperimentRecord* record = runtime_->engine().find(experiment);
       // Of one that is not in this store nobody knows more.
       return record == nullptr                 ? std::optional(engine::Instant{})
              : engine::is_ended(record->state) ? std::optional(record->ended_at)
                                                : std::nullopt;
-    });
+    };
+    logs_.emplace(loop_, directory_->logs(), options_.log_quota, ended_at);
+    kept_files_.emplace(loop_, directory_->files(), options_.files_quota, ended_at);
     authentication_.emplace(
         *tokens_, Authentication::Rules{.owner = ::geteuid(), .open = options_.http_open},
         [this](std::string_view key) { return sessions_->is_http_key(key); },
@@ -303,6 +306,7 @@ class Daemon {
                             .backups = &*backups_,
                             .contexts = &*contexts_,
                             .logs = &*logs_,
+                            .files = &*kept_files_,
                             .checks = &checks_,
                             .authentication = &*authentication_,
                             .secrets = &*secrets_,
@@ -311,7 +315,8 @@ class Daemon {
     const ServedRoutes routes = http_routes(*runtime_, *sessions_, about);
     const net::HttpRules rules{
         .large_bodies = {{"/api/v1/contexts/", "application/x-tar", contexts_->most_bytes()},
-                         {"/api/v1/logs/", "application/zstd", logs::most_packed_bytes}},
+                         {"/api/v1/logs/", "application/zstd", logs::most_packed_bytes},
+                         {"/api/v1/files/", "application/octet-stream", proto::most_piece_bytes}},
         .uploads = contexts_->directory(),
         .tls = tls_,
         .only_from = options_.behind_proxy,
@@ -508,6 +513,7 @@ class Daemon {
   std::optional<Backups> backups_;
   std::optional<Contexts> contexts_;
   std::optional<KeptLogs> logs_;
+  std::optional<KeptFiles> kept_files_;
   std::optional<CheckpointRemover> remover_;
   std::optional<StorageWatch> storage_;
   std::unique_ptr<net::HttpServer> socket_;  ///< For clients on this machine.

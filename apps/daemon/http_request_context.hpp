@@ -68,11 +68,12 @@ struct Route {
 
 inline constexpr std::string_view page_query[] = {"after", "limit"};
 
-[[nodiscard]] std::array<std::span<const Route>, 7> all_routes() noexcept;
+[[nodiscard]] std::array<std::span<const Route>, 8> all_routes() noexcept;
 [[nodiscard]] std::span<const Route> access_routes() noexcept;
 [[nodiscard]] std::span<const Route> context_routes() noexcept;
 [[nodiscard]] std::span<const Route> daemon_routes() noexcept;
 [[nodiscard]] std::span<const Route> experiment_routes() noexcept;
+[[nodiscard]] std::span<const Route> file_routes() noexcept;
 [[nodiscard]] std::span<const Route> log_routes() noexcept;
 [[nodiscard]] std::span<const Route> trial_routes() noexcept;
 [[nodiscard]] std::span<const Route> worker_routes() noexcept;

@@ -125,9 +125,9 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 
 }  // namespace
 
-std::array<std::span<const Route>, 7> all_routes() noexcept {
+std::array<std::span<const Route>, 8> all_routes() noexcept {
   return {daemon_routes(), access_routes(), worker_routes(), experiment_routes(),
-          trial_routes(),  log_routes(),    context_routes()};
+          trial_routes(),  log_routes(),    file_routes(),   context_routes()};
 }
 
 ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {

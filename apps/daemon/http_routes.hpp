@@ -9,6 +9,7 @@
 #include "daemon/access/tokens.hpp"
 #include "daemon/backups.hpp"
 #include "daemon/contexts.hpp"
+#include "daemon/kept_files.hpp"
 #include "daemon/kept_logs.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/worker_sessions.hpp"
@@ -26,6 +27,7 @@ struct AboutDaemon {
   Backups* backups = nullptr;                ///< None where the store is not in a file.
   Contexts* contexts = nullptr;              ///< None where nothing is kept but the store.
   KeptLogs* logs = nullptr;                  ///< The same.
+  KeptFiles* files = nullptr;                ///< The same.
   net::Background* checks = nullptr;         ///< Where submissions are checked; must be set.
   Authentication* authentication = nullptr;  ///< Must be set.
   const SealedSecrets* secrets = nullptr;    ///< None where configurations are stored as they come.

@@ -62,6 +62,12 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
                  "ended experiments are removed first (default: 20GiB)")
       ->transform(CLI::AsSizeValue(true))
       ->type_name("SIZE");
+  app.add_option(
+         "--files-quota", options.files_quota,
+         "Room for files that programs left in their working directories; of ended experiments and of "
+         "the worst trials they are removed first; 0 leaves all on the workers (default: 20GiB)")
+      ->transform(CLI::AsSizeValue(true))
+      ->type_name("SIZE");
   app.add_flag("--allow-network-filesystem", options.allow_network_filesystem,
                "Accept a state directory on SMB, 9P, FUSE and similar, if the file system passes a test");
   app.add_flag("--take-over", options.take_over,

@@ -21,8 +21,9 @@ struct Options {
   std::string workers;        ///< "" = workers.sock in the state directory.
   bool workers_open = false;  ///< Over TCP workers need no key.
   double lost_after_seconds = 300;
-  std::uint64_t context_limit = 95;                    ///< Megabytes, of 10^6 bytes.
-  std::uint64_t log_quota = std::uint64_t{20} << 30U;  ///< Bytes of all kept logs.
+  std::uint64_t context_limit = 95;                      ///< Megabytes, of 10^6 bytes.
+  std::uint64_t log_quota = std::uint64_t{20} << 30U;    ///< Bytes of all kept logs.
+  std::uint64_t files_quota = std::uint64_t{20} << 30U;  ///< Bytes of all kept files; 0 = none are.
   bool allow_network_filesystem = false;
   bool forget_secrets = false;  ///< Start although secrets of stored experiments cannot be opened.
   bool take_over = false;       ///< From a daemon of another host that cannot be stopped.

@@ -44,6 +44,7 @@ class StateDirectory {
   [[nodiscard]] std::string database() const { return path_ + "/events.db"; }
   [[nodiscard]] std::string backups() const { return path_ + "/backups"; }
   [[nodiscard]] std::string contexts() const { return path_ + "/contexts"; }
+  [[nodiscard]] std::string files() const { return path_ + "/files"; }
   [[nodiscard]] std::string logs() const { return path_ + "/logs"; }
   [[nodiscard]] std::string checkpoints() const { return path_ + "/checkpoints"; }
   [[nodiscard]] std::string http_socket() const { return sockets() + "/api.sock"; }

@@ -15,6 +15,7 @@
 #include "daemon/access/tokens.hpp"
 #include "daemon/gated_store.hpp"
 #include "daemon/http_routes.hpp"
+#include "daemon/kept_files.hpp"
 #include "daemon/kept_logs.hpp"
 #include "daemon/pump.hpp"
 #include "daemon/runtime.hpp"
@@ -75,12 +76,13 @@ class DaemonFixture {
     ASSERT_TRUE(opened) << opened.error().message;
     sessions = std::move(opened).value();
     checks = std::make_unique<net::Background>(loop, 2);
-    logs = std::make_unique<KeptLogs>(
-        loop, (folder.path() / "logs").string(), log_quota, [this](engine::ExperimentId experiment) {
-          const engine::ExperimentRecord* record = runtime->engine().find(experiment);
-          return record != nullptr && engine::is_ended(record->state) ? std::optional(record->ended_at)
-                                                                      : std::nullopt;
-        });
+    const auto ended_at = [this](engine::ExperimentId experiment) {
+      const engine::ExperimentRecord* record = runtime->engine().find(experiment);
+      return record != nullptr && engine::is_ended(record->state) ? std::optional(record->ended_at)
+                                                                  : std::nullopt;
+    };
+    logs = std::make_unique<KeptLogs>(loop, (folder.path() / "logs").string(), log_quota, ended_at);
+    files = std::make_unique<KeptFiles>(loop, (folder.path() / "files").string(), files_quota, ended_at);
     serve_http(true);
     runtime->start([this](const engine::Order& order) { sessions->carry_out(order); },
                    [this](const engine::Error& error) { failure = error; });
@@ -102,17 +104,19 @@ class DaemonFixture {
                                              .state_dir = "/state",
                                              .started = loop.now(),
                                              .logs = logs.get(),
+                                             .files = files.get(),
                                              .checks = checks.get(),
                                              .authentication = authentication.get(),
                                              .secrets = secrets,
                                              .tokens = &tokens,
                                              .lag = &net::lag_of(loop)});
     std::filesystem::create_directories(folder.path() / "uploads");
-    auto listening =
-        net::HttpServer::listen(loop, "127.0.0.1:0", routes.handler,
-                                {.large_bodies = {{"/api/v1/logs/", "application/zstd", 5'000'000}},
-                                 .uploads = (folder.path() / "uploads").string(),
-                                 .refuse_head = routes.refuse_head});
+    auto listening = net::HttpServer::listen(
+        loop, "127.0.0.1:0", routes.handler,
+        {.large_bodies = {{"/api/v1/logs/", "application/zstd", 5'000'000},
+                          {"/api/v1/files/", "application/octet-stream", proto::most_piece_bytes}},
+         .uploads = (folder.path() / "uploads").string(),
+         .refuse_head = routes.refuse_head});
     ASSERT_TRUE(listening) << listening.error().message;
     http = std::move(listening).value();
   }
@@ -129,6 +133,7 @@ class DaemonFixture {
     checks.reset();
     http.reset();
     logs.reset();
+    files.reset();
     sessions.reset();
     runtime.reset();
     store.reset();
@@ -201,7 +206,9 @@ class DaemonFixture {
   std::unique_ptr<net::HttpServer> http;
   std::unique_ptr<net::Background> checks;
   std::unique_ptr<KeptLogs> logs;
-  std::uint64_t log_quota = std::uint64_t{20} << 30U;  ///< From start() on.
+  std::unique_ptr<KeptFiles> files;
+  std::uint64_t log_quota = std::uint64_t{20} << 30U;    ///< From start() on.
+  std::uint64_t files_quota = std::uint64_t{20} << 30U;  ///< The same.
   Scratch folder;
   Tokens tokens{folder.path().string()};
   std::unique_ptr<Authentication> authentication;

@@ -250,9 +250,10 @@ TEST(WorkerSessions, LeaseNamesACheckpointDirectory) {
 // Every store numbers its experiments from 1.
 TEST(WorkerSessions, LeaseNamesDirectoriesOfTheStoreInPlacesThatUsersName) {
   DaemonFixture fixture;
-  Value config = small_search(1);
-  (*config.as_map())["checkpoint_storage"] = Value::Map{{"host_path", "/shared"}, {"storage_path", "here"}};
-  (*config.as_map())["outputs"] = Value::Map{{"model", "/results"}, {"plots", Value::Map{}}};
+  engine::Value config = small_search(1);
+  (*config.as_map())["checkpoint_storage"] =
+      engine::Value::Map{{"host_path", "/shared"}, {"storage_path", "here"}};
+  (*config.as_map())["outputs"] = engine::Value::Map{{"model", "/results"}, {"plots", engine::Value::Map{}}};
   fixture.submit(config);
   ScriptedWorker worker(fixture);
   worker.join();

@@ -38,6 +38,7 @@ using trees::Kind;
 namespace {
 
 constexpr const char* stamps_name = "context.json";
+constexpr const char* sent_name = "sent.json";
 constexpr const char* work_name = "ml/usercode";
 constexpr std::size_t most_files = 100'000;  // Of one attempt: what makes more is a leak.
 constexpr proto::JsonLimits stamps_limits{
@@ -52,6 +53,25 @@ struct Stamps {
 
 void spell(auto& fields, proto::Is<Stamps> auto& stamps) {
   fields("pairs", stamps.pairs);
+}
+
+/// In sent.json: what the daemon was told of the trial's files, or is to be.
+struct SentRecord {
+  std::uint64_t attempt = 0;
+  std::uint64_t lease = 0;
+  std::optional<double> metric;
+  bool larger_is_better = false;
+  std::uint64_t change = 0;
+  bool sent = false;
+};
+
+void spell(auto& fields, proto::Is<SentRecord> auto& record) {
+  fields("attempt", record.attempt);
+  fields("lease", record.lease);
+  fields.maybe("metric", record.metric);
+  fields.maybe("larger_is_better", record.larger_is_better);
+  fields("change", record.change);
+  fields.maybe("sent", record.sent);
 }
 
 struct FileState {
@@ -282,6 +302,14 @@ Result<T> read_kept(const Directory& directory, const char* name) {
   return value ? proto::decode_value<T>(*value) : Result<T>(value.error());
 }
 
+/// The files of the trial are others now: the daemon is to hear of it.
+Status note_change(const Directory& trial, SentRecord record) {
+  const Result<SentRecord> before = read_kept<SentRecord>(trial, sent_name);
+  record.change = before ? before->change + 1 : 1;
+  record.sent = false;
+  return write_json_file(trial, sent_name, record, false);
+}
+
 DroppedFiles dropped_of(const Directory& trial) {
   Result<DroppedFiles> dropped = read_kept<DroppedFiles>(trial, proto::dropped_files_name);
   return dropped ? *std::move(dropped) : DroppedFiles();
@@ -339,6 +367,9 @@ std::vector<engine::TrialNumber> make_room(const Directory& experiment, KeptTria
       }
       static_cast<void>(trees::remove_tree(*trial, proto::kept_files_name).has_value());
       static_cast<void>(write_json_file(*trial, proto::dropped_files_name, dropped, false).has_value());
+      if (const Result<SentRecord> record = read_kept<SentRecord>(*trial, sent_name)) {
+        static_cast<void>(note_change(*trial, *record).has_value());
+      }
     }
     gone.push_back(worst->trial);
     bytes -= worst->bytes;
@@ -378,14 +409,24 @@ std::string dropped_text(const DroppedFiles& dropped, const DroppedFiles& before
   return text;
 }
 
-Result<std::string> take_files(const fs::path& state_directory, const AttemptDirectory& attempt,
-                               const engine::AttemptKey& key, std::uint64_t store, const Keeping& keeping) {
+/// What was dropped, and the trials whose files have changed.
+struct TakenFiles {
+  std::string dropped;
+  std::vector<engine::TrialNumber> changed;
+};
+
+fs::path place_of(std::uint64_t store, engine::ExperimentId experiment) {
+  return fs::path("trials") / std::to_string(store) / std::to_string(experiment.number());
+}
+
+Result<TakenFiles> take_files(const fs::path& state_directory, const AttemptDirectory& attempt,
+                              const engine::AttemptKey& key, std::uint64_t store, const Keeping& keeping) {
   const Result<Directory> root = attempt.opened();
   const Result<Directory> work = root ? root->directory(work_name) : root.error();
   if (!work) {
     return work.error();
   }
-  const fs::path place = fs::path("trials") / std::to_string(store) / std::to_string(key.experiment.number());
+  const fs::path place = place_of(store, key.experiment);
   const std::string number = std::to_string(key.trial.number());
   const Result<Directory> state = Directory::open(state_directory);
   const Status made =
@@ -408,7 +449,7 @@ Result<std::string> take_files(const fs::path& state_directory, const AttemptDir
     static_cast<void>(trees::remove_tree(*trial, proto::kept_files_name).has_value());
     if (dropped.files.empty()) {
       static_cast<void>(experiment->remove(number).has_value());  // It left nothing: no trace of it.
-      return std::string();
+      return TakenFiles();
     }
   }
   if (!dropped.files.empty() || !before.files.empty()) {
@@ -428,11 +469,20 @@ Result<std::string> take_files(const fs::path& state_directory, const AttemptDir
   if (!listed.empty()) {
     kept.trials.push_back(now);
   }
+  if (const Status noted = note_change(*trial, {.attempt = key.attempt.number(),
+                                                .lease = key.lease.number(),
+                                                .metric = now.metric,
+                                                .larger_is_better = keeping.larger_is_better});
+      !noted) {
+    return noted.error();
+  }
   const std::vector<engine::TrialNumber> gone = make_room(*experiment, kept, keeping);
   if (const Status written = write_json_file(*experiment, proto::kept_trials_name, kept, false); !written) {
     return written.error();
   }
-  return dropped_text(dropped, before, gone);
+  TakenFiles taken{dropped_text(dropped, before, gone), gone};
+  taken.changed.push_back(key.trial);
+  return taken;
 }
 
 }  // namespace
@@ -452,10 +502,87 @@ Result<std::string> KeptFiles::take(const AttemptDirectory& attempt, const engin
                                     std::uint64_t store, const Keeping& keeping) {
   const std::scoped_lock lock(mutex_);
   try {
-    return take_files(state_directory_, attempt, key, store, keeping);
+    Result<TakenFiles> taken = take_files(state_directory_, attempt, key, store, keeping);
+    if (!taken) {
+      return taken.error();
+    }
+    if (const auto looked_at = unsent_.find(store); looked_at != unsent_.end()) {
+      for (const engine::TrialNumber trial : taken->changed) {
+        looked_at->second.emplace(key.experiment, trial);
+      }
+    }
+    return std::move(taken->dropped);
   } catch (const std::exception& error) {  // Memory is short, or a name is longer than a path may be.
     return Error{Errc::unavailable, std::string("cannot keep files: ") + error.what()};
   }
+}
+
+void KeptFiles::look_for_unsent(std::uint64_t store) {
+  if (unsent_.contains(store)) {
+    return;
+  }
+  std::set<TrialKey>& found = unsent_[store];
+  const Result<Directory> state = Directory::open(state_directory_);
+  const Result<Directory> all =
+      state ? state->directory(fs::path("trials") / std::to_string(store)) : state.error();
+  const auto experiments = all ? all->entries() : Result<std::vector<Entry>>(all.error());
+  for (std::size_t i = 0; experiments && i < experiments->size(); ++i) {
+    const auto id = number_in((*experiments)[i].name);
+    const Result<Directory> experiment =
+        id ? all->directory((*experiments)[i].name) : Result<Directory>(Error{Errc::not_found, ""});
+    const auto trials = experiment ? experiment->entries() : Result<std::vector<Entry>>(experiment.error());
+    for (std::size_t n = 0; trials && n < trials->size(); ++n) {
+      const auto trial_number = number_in((*trials)[n].name);
+      const Result<Directory> trial = trial_number ? experiment->directory((*trials)[n].name)
+                                                   : Result<Directory>(Error{Errc::not_found, ""});
+      const Result<SentRecord> record =
+          trial ? read_kept<SentRecord>(*trial, sent_name) : Result<SentRecord>(trial.error());
+      if (record && !record->sent) {
+        found.emplace(engine::ExperimentId(*id), engine::TrialNumber(*trial_number));
+      }
+    }
+  }
+}
+
+std::vector<KeptFiles::TrialKey> KeptFiles::unsent(std::uint64_t store) {
+  const std::scoped_lock lock(mutex_);
+  look_for_unsent(store);
+  return {unsent_[store].begin(), unsent_[store].end()};
+}
+
+Result<UnsentFiles> KeptFiles::unsent_files(std::uint64_t store, const TrialKey& which) {
+  const std::scoped_lock lock(mutex_);
+  const Result<Directory> state = Directory::open(state_directory_);
+  Result<Directory> trial =
+      state ? state->directory(place_of(store, which.first) / std::to_string(which.second.number()))
+            : state.error();
+  const Result<SentRecord> record =
+      trial ? read_kept<SentRecord>(*trial, sent_name) : Result<SentRecord>(trial.error());
+  if (!record) {
+    return record.error();
+  }
+  const engine::AttemptKey key{which.first, which.second, engine::AttemptNumber(record->attempt),
+                               engine::LeaseId(record->lease)};
+  DroppedFiles dropped = dropped_of(*trial);
+  return UnsentFiles{
+      key, record->metric, record->larger_is_better, record->change, std::move(dropped), *std::move(trial)};
+}
+
+void KeptFiles::sent(std::uint64_t store, const UnsentFiles& files) {
+  const std::scoped_lock lock(mutex_);
+  Result<SentRecord> record = read_kept<SentRecord>(files.directory, sent_name);
+  if (!record || record->change != files.change) {
+    return;
+  }
+  record->sent = true;
+  // Where that cannot be written it is sent again some day.
+  static_cast<void>(write_json_file(files.directory, sent_name, *record, false).has_value());
+  unsent_[store].erase({files.key.experiment, files.key.trial});
+}
+
+void KeptFiles::forget_unsent(std::uint64_t store, const TrialKey& trial) {
+  const std::scoped_lock lock(mutex_);
+  unsent_[store].erase(trial);
 }
 
 }  // namespace hpsearch::workers

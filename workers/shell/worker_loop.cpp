@@ -85,6 +85,7 @@ WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions 
                engine::Draw(chance(), engine::TrialNumber{}, "retry")),
       kept_files_(state.directory()),
       contexts_(state.contexts(), boot_id(), options_.most_context_bytes),
+      file_delivery_(loop, kept_files_, end_of_deliveries_.get_token()),
       use_(options_.devices),
       background_(loop) {
   if (!options_.look.command.empty() && !options_.devices.empty()) {
@@ -118,6 +119,7 @@ Status WorkerLoop::start(std::vector<SpooledAttempt> found) {
 }
 
 void WorkerLoop::stop() {
+  ending_ = true;
   push(StopAsked{});
 }
 
@@ -301,6 +303,7 @@ void WorkerLoop::settle_files(const End& end) {
       } else if (!kept->empty()) {
         net::log(net::Level::warning, attempt_text(end.key) + ": " + *kept);
       }
+      file_delivery_.go_on();
       settle_devices(end);
     };
   });
@@ -443,13 +446,21 @@ void WorkerLoop::not_prepared(const AttemptKey& key, const Error& why) {
 void WorkerLoop::carry_out(const ContextsServed& served) {
   log_taker_ = {contexts_address(served.http, options_.daemon), served.key};
   contexts_.fetch_from(log_taker_.address, log_taker_.key);
+  file_delivery_.in_session(log_taker_, machine_.store());
 }
 
 void WorkerLoop::carry_out(const HandOverLog& hand_over) {
   background_.run([this, hand_over, directory = state_.attempt(hand_over.key), taker = log_taker_,
+                   store = machine_.store(), ending = ending_,
                    stop = end_of_deliveries_.get_token()]() -> net::Background::Afterwards {
     const std::chrono::milliseconds within(hand_over.within.in_micros() / 1'000);
+    const auto until = std::chrono::steady_clock::now() + within;
     const std::string problem = deliver_log(directory, hand_over.key, taker, within, stop);
+    if (ending) {  // The worker waits for its logs alone, and then its key opens nothing any more.
+      file_delivery_.send_all(
+          taker, store,
+          std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()));
+    }
     return [this, hand_over, problem] { push(LogHandedOver{hand_over.key, hand_over.delivery, problem}); };
   });
 }

@@ -24,6 +24,7 @@
 #include "hpsearch/workers/shell/context_cache.hpp"
 #include "hpsearch/workers/shell/device_use.hpp"
 #include "hpsearch/workers/shell/device_watch.hpp"
+#include "hpsearch/workers/shell/file_delivery.hpp"
 #include "hpsearch/workers/shell/kept_files.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
 #include "hpsearch/workers/shell/log_delivery.hpp"
@@ -158,6 +159,8 @@ class WorkerLoop {
   ContextCache contexts_;
   LogTaker log_taker_;
   std::stop_source end_of_deliveries_;
+  FileDelivery file_delivery_;
+  bool ending_ = false;    ///< stop() was called.
   std::set<pid_t> shims_;  ///< Children of this process that are not reaped yet.
   net::Watch child_signals_;
   /// Attempts whose spool is being written, and what is wanted of them afterwards.
