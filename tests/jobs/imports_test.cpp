@@ -81,7 +81,7 @@ TEST(WandbSweep, BecomesAnExperiment) {
   EXPECT_EQ(at(made, "hyperparameters.optimizer"), R"({"name":"adam"})");
   EXPECT_EQ(at(made, "searcher"),
             R"({"divisor":3,"max_length":{"epochs":27},"max_trials":30,"metric":"val_acc",)"
-            R"("name":"adaptive_asha","smaller_is_better":false})");
+            R"("name":"adaptive_asha","sampler":"model","smaller_is_better":false})");
   EXPECT_EQ(at(made, "budget"), R"({"target":0.99})");
   EXPECT_EQ(at(made, "entrypoint"), R"(["python3","-m","hpsearch.wandb","train.py","{args_eq}"])");
   EXPECT_EQ(remark_on(made, "hyperparameters.noise"),
@@ -114,8 +114,6 @@ TEST(WandbSweep, SaysWhatTheFileDoesNot) {
       "entrypoint: hpsearch.wandb stands in for wandb in the program; it needs the Python package "
       "hpsearch\n"
       "searcher.metric: the file names no metric\n"
-      "searcher.name: the file asks for bayes; random draws each trial by itself, adaptive_asha also "
-      "stops poor trials early\n"
       "searcher.max_trials: the file does not limit the number of trials\n"
       "searcher.max_length: how often a trial reports the metric at most; the file does not say it, the "
       "program does\n");
@@ -246,7 +244,7 @@ TEST(NniExperiment, OfBothVersionsBecomesAnExperiment) {
   EXPECT_EQ(at(made, "budget"), R"({"max_time":"1h"})");
   EXPECT_EQ(at(made, "searcher"),
             R"({"max_concurrent_trials":4,"max_length":{"epochs":5},"max_trials":10,"metric":"default",)"
-            R"("name":"random","smaller_is_better":true})");
+            R"("name":"random","sampler":"tpe","smaller_is_better":true})");
   const Value first = Value::Map{{"trial", Value::Map{{"command", "python3 mnist.py"}, {"gpuNum", 0}}},
                                  {"searchSpacePath", "search_space.json"},
                                  {"maxTrialNum", 10},
@@ -296,7 +294,7 @@ TEST(ModelArtsAutoSearch, BecomesAnExperiment) {
   EXPECT_EQ(at(made, "hyperparameters"),
             R"({"batch_size":{"type":"categorical","vals":[32,64]},"epochs":"10",)"
             R"("lr":{"maxval":0.1,"minval":0.001,"type":"double"},)"
-            R"("momentum":{"maxval":0.9,"minval":0.0,"step":0.3,"type":"double"}})");
+            R"("momentum":{"maxval":0.9,"minval":0,"step":0.3,"type":"double"}})");
   EXPECT_EQ(at(made, "metrics"), R"x({"acc":"acc = {number}","loss":"loss (?:=|:) \\({number}\\)"})x");
   EXPECT_EQ(at(made, "searcher.sampler"), R"("model")");
   EXPECT_EQ(at(made, "searcher.max_trials"), "30");
