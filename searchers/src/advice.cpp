@@ -273,8 +273,7 @@ void advise_model(Preview& preview, const ExperimentConfig& config) {
     return;
   }
   preview.advice.push_back(
-      "configurations are drawn at random. A model learns from the results: in benchmarks, it found better "
-      "ones "
+      "configurations are drawn at random. A model learns from the results: on LCBench, it found better ones "
       "with the same training (mean regret " +
       std::string(modelled_regret) + " after 10, 30 and 100 full trainings of 52 epochs, instead of " +
       std::string(drawn_regret) + "; docs/searchers/model.md); consider sampler: model");

@@ -63,8 +63,8 @@ class QuickSearch(harness.Case):
     def test_programs_get_active_hyperparameters_only(self):
         """As arguments, variables and JSON; in tables and exports the others are empty."""
         given = self.folder / "given"
-        note = (f'echo "$HPSEARCH_TRIAL_ID {{args}} variables $(env | grep -c ^HPSEARCH_HP_)'
-                f' <${{HPSEARCH_HP_MOMENTUM-none}}>" >> {given}; exec /usr/bin/python3 -IS {harness.FAKE_TRAINING}')
+        note = (f'echo $HPSEARCH_TRIAL_ID {{args}} variables $(env | grep -c ^HPSEARCH_HP_)'
+                f' "<${{HPSEARCH_HP_MOMENTUM-none}}>" >> {given}; exec /usr/bin/python3 -IS {harness.FAKE_TRAINING}')
         space = {"optimizer": {"type": "categorical", "vals": ["sgd", "adam"]},
                  "momentum": {"type": "int", "minval": 1, "maxval": 9, "when": {"optimizer": "sgd"}},
                  "x": 0.5}

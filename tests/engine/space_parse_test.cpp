@@ -193,8 +193,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "hp.a.maxvl: is not a field of a hyperparameter of this type (did you mean `maxval`?)\n"},
         Refusal{"FieldOfAnotherType", Value::Map{{"type", "int"}, {"minval", 0}, {"maxval", 3}, {"base", 2}},
                 "hp.a.base: is not a field of a hyperparameter of this type (one of count, maxval, minval, "
-                "scale or "
-                "step)\n"},
+                "scale, step or when)\n"},
         Refusal{"AnotherScale", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 3}, {"scale", "log10"}},
                 "hp.a.scale: is \"log10\" (linear or log)\n"},
         Refusal{"ZeroOnALogScale",
@@ -214,8 +213,8 @@ INSTANTIATE_TEST_SUITE_P(
                 Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 1}, {"step", 1e-300}},
                 "hp.a.step: is 1e-300 (a number that makes at most 2^53 values)\n"},
         Refusal{"StepOfExponents", Value::Map{{"type", "log"}, {"minval", -4}, {"maxval", -1}, {"step", 1}},
-                "hp.a.step: is not a field of a hyperparameter of this type (one of base, count, maxval or "
-                "minval)\n"},
+                "hp.a.step: is not a field of a hyperparameter of this type (one of base, count, maxval, "
+                "minval or when)\n"},
         Refusal{"OrderThatIsNoBoolean",
                 Value::Map{{"type", "categorical"}, {"vals", Value::List{1, 2}}, {"ordered", "yes"}},
                 "hp.a.ordered: is \"yes\" (true or false)\n"},

@@ -73,10 +73,11 @@ class RangeReader {
     problems_.push_back({below(path_, key), std::move(what), std::move(allowed)});
   }
 
-  void refuse_other_keys(std::span<const std::string_view> known) {
+  void refuse_other_keys(std::span<const std::string_view> of_type) {
+    std::vector<std::string_view> known(of_type.begin(), of_type.end());
+    known.emplace_back("when");
     for (const auto& [key, value] : map_) {
-      if (key == "type" || key == "when" || value.is_null() ||
-          std::find(known.begin(), known.end(), key) != known.end()) {
+      if (key == "type" || value.is_null() || std::find(known.begin(), known.end(), key) != known.end()) {
         continue;
       }
       const std::string_view meant = nearest(key, known);
