@@ -28,7 +28,6 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 using proto::FileOffer;
-using trees::Descriptor;
 using trees::Directory;
 
 void spell(auto& fields, proto::Is<StoredFiles> auto& stored) {
@@ -154,7 +153,7 @@ bool append(int file, std::string_view bytes) {
 
 Result<std::string> read_at(const Directory& directory, const std::string& name, std::uint64_t offset,
                             std::uint64_t limit) {
-  const Result<Descriptor> file = directory.file(name);
+  const Result<trees::Descriptor> file = directory.file(name);
   if (!file) {
     return file.error();
   }
@@ -481,7 +480,7 @@ void KeptFiles::add_piece(const FileSet& set, const std::string& digest, std::ui
       if (rest.size() > bytes - std::min(size, bytes)) {
         return Error{Errc::bad_request, "there is more content than was offered"};
       }
-      Result<Descriptor> file = before ? there->file_to_append_to(name) : there->create(name, mode);
+      Result<trees::Descriptor> file = before ? there->file_to_append_to(name) : there->create(name, mode);
       if (!file) {
         return file.error();
       }
