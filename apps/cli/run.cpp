@@ -153,7 +153,7 @@ int end(const RunSession& run, const Outcome<Exit>& done, bool paused) {
 }  // namespace
 
 int run(const RunOptions& options, const Output& output) {
-  ::signal(SIGPIPE, SIG_IGN);  // Whoever reads our output may leave; the search goes on.
+  ::signal(SIGPIPE, SIG_IGN);  // A closed pipe must not end the search.
   RunSession run(options, output);
   run.file = open_experiment_file(options.file, {options.seed, options.name, options.context_directory});
   if (!run.file.problems.empty()) {

@@ -77,7 +77,7 @@ Outcome<Done> RunWatch::take_events(bool tell) {
         print_hint(text_at(member(event, "report"), "log_tail"));
       }
     }
-    // A page without events is not the last one: a daemon looks at only so many of others at a time.
+    // A page can be empty and others follow: a daemon reads a limited number of events for each.
     last_lsn_ = std::max(before, count_at(*page, "last_lsn"));
     if (last_lsn_ == before) {
       return Done{};
