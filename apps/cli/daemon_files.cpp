@@ -10,6 +10,7 @@
 #include "hpsearch/context/sha256.hpp"
 #include "hpsearch/proto/file_offer.hpp"
 #include "hpsearch/trees/directory.hpp"
+#include "hpsearch/trees/file_bytes.hpp"
 #include "hpsearch/trees/tree.hpp"
 
 namespace hpsearch::cli {
@@ -46,20 +47,6 @@ Outcome<std::vector<RemoteFile>> files_in(const Value& answer) {
   return all;
 }
 
-bool append(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) {
-      continue;
-    }
-    if (written < 0) {
-      return false;
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 Outcome<Done> fetch(const Client& client, const std::string& target, const RemoteFile& remote,
                     const Directory& to) {
   const proto::OfferedFile& file = remote.file;
@@ -78,7 +65,7 @@ Outcome<Done> fetch(const Client& client, const std::string& target, const Remot
     if (piece->empty() || piece->size() > file.bytes - offset) {
       return plain_failure(file.path + " is damaged at the daemon: it has another size there");
     }
-    if (!append(made->get(), *piece)) {
+    if (!trees::write_all(made->get(), *piece)) {
       return plain_failure(to.failed("cannot write", file.path, errno).message);
     }
     digest.update(*piece);

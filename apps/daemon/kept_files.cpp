@@ -17,6 +17,7 @@
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/record.hpp"
 #include "hpsearch/trees/directory.hpp"
+#include "hpsearch/trees/file_bytes.hpp"
 #include "hpsearch/trees/tree.hpp"
 
 namespace hpsearch::daemon {
@@ -137,44 +138,10 @@ void remove_others(const Directory& set, const std::map<std::string, std::uint64
   }
 }
 
-bool append(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) {
-      continue;
-    }
-    if (written < 0) {
-      return false;
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 Result<std::string> read_at(const Directory& directory, const std::string& name, std::uint64_t offset,
                             std::uint64_t limit) {
   const Result<trees::Descriptor> file = directory.file(name);
-  if (!file) {
-    return file.error();
-  }
-  std::string bytes(limit, '\0');
-  std::size_t have = 0;
-  while (have < bytes.size()) {
-    const ssize_t got =
-        ::pread(file->get(), bytes.data() + have, bytes.size() - have, static_cast<off_t>(offset + have));
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
-      return directory.failed("cannot read", name, errno);
-    }
-    if (got == 0) {
-      break;
-    }
-    have += static_cast<std::size_t>(got);
-  }
-  bytes.resize(have);
-  return bytes;
+  return file ? trees::read_at(directory, *file, name, offset, limit) : file.error();
 }
 
 /// Names of directories on the way to the set are on the disk as well.
@@ -488,7 +455,7 @@ void KeptFiles::add_piece(const FileSet& set, const std::string& digest, std::ui
       if (!part) {
         return part.error();
       }
-      if (!append(file->get(), rest)) {
+      if (!trees::write_all(file->get(), rest)) {
         return there->failed("cannot write", name, errno);
       }
       (*part)->digest.update(rest);

@@ -15,8 +15,8 @@
 #include <system_error>
 #include <utility>
 
+#include "hpsearch/trees/file_bytes.hpp"
 #include "lookup.hpp"
-#include "write_all.hpp"
 
 namespace hpsearch::trees {
 

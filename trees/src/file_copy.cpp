@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <vector>
 
+#include "hpsearch/trees/file_bytes.hpp"
 #include "hpsearch/trees/tree.hpp"
-#include "write_all.hpp"
 
 namespace hpsearch::trees {
 
@@ -26,6 +26,29 @@ bool write_all(int file, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(put));
   }
   return true;
+}
+
+engine::Result<std::string> read_at(const Directory& directory, const Descriptor& file,
+                                    const std::filesystem::path& name, std::uint64_t offset,
+                                    std::size_t limit) {
+  std::string bytes(limit, '\0');
+  std::size_t have = 0;
+  while (have < limit) {
+    const ssize_t got =
+        ::pread(file.get(), bytes.data() + have, limit - have, static_cast<off_t>(offset + have));
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      return directory.failed("cannot read", name, errno);
+    }
+    if (got == 0) {
+      break;
+    }
+    have += static_cast<std::size_t>(got);
+  }
+  bytes.resize(have);
+  return bytes;
 }
 
 Status copy_file(const Directory& from, const std::string& name, const Directory& to,

@@ -20,6 +20,7 @@
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/record.hpp"
 #include "hpsearch/proto/utf8.hpp"
+#include "hpsearch/trees/file_bytes.hpp"
 #include "hpsearch/trees/tree.hpp"
 
 namespace hpsearch::workers {
@@ -42,28 +43,6 @@ constexpr std::chrono::milliseconds patience = 20s;  // With one request.
 constexpr std::chrono::milliseconds first_wait = 1s;
 constexpr std::chrono::milliseconds longest_wait = 60s;
 constexpr int most_offers = 6;  // Before it waits: files that change all the time are never as offered.
-
-Result<std::string> read_at(const Directory& directory, const Descriptor& file, const fs::path& name,
-                            std::uint64_t offset, std::size_t limit) {
-  std::string bytes(limit, '\0');
-  std::size_t have = 0;
-  while (have < limit) {
-    const ssize_t got =
-        ::pread(file.get(), bytes.data() + have, limit - have, static_cast<off_t>(offset + have));
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
-      return directory.failed("cannot read", name, errno);
-    }
-    if (got == 0) {
-      break;
-    }
-    have += static_cast<std::size_t>(got);
-  }
-  bytes.resize(have);
-  return bytes;
-}
 
 void leave(proto::DroppedFiles& left, const fs::path& path, std::uint64_t bytes, const std::string& why) {
   constexpr std::size_t most_named = 100;
@@ -138,7 +117,7 @@ class Reader {
     }
     context::Sha256 digest;
     for (;;) {
-      const Result<std::string> piece = read_at(at, *open, name, file.bytes, proto::most_piece_bytes);
+      const Result<std::string> piece = trees::read_at(at, *open, name, file.bytes, proto::most_piece_bytes);
       if (!piece) {
         return piece.error().message;
       }
@@ -246,8 +225,8 @@ class Sender {
     const Result<Descriptor> open = files ? files->file(file.path) : Result<Descriptor>(files.error());
     while (offset < file.bytes) {
       const Result<std::string> piece =
-          open ? read_at(*files, *open, file.path, offset,
-                         std::min<std::uint64_t>(proto::most_piece_bytes, file.bytes - offset))
+          open ? trees::read_at(*files, *open, file.path, offset,
+                                std::min<std::uint64_t>(proto::most_piece_bytes, file.bytes - offset))
                : Result<std::string>(open.error());
       if (!piece || piece->empty() || stop_.stop_requested()) {
         return false;
