@@ -57,6 +57,7 @@ class Search {
         after_step_(std::move(after_step)),
         engine_(searchers::registry()),
         metric_(1, TrialNumber(0), "bench") {
+    engine_.skip_first_look();
     JoinWorker worker;
     worker.uid = "bench";
     worker.name = "bench";

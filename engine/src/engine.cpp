@@ -141,8 +141,13 @@ void Engine::set_most_ends(std::uint64_t trials) noexcept {
   state_->state.most_ends = std::max<std::uint64_t>(1, trials);
 }
 
+void Engine::skip_first_look() noexcept {
+  state_->state.skips_first_look = true;
+}
+
 void Engine::trust_workers() noexcept {
   state_->state.trusts_workers = true;
+  state_->state.skips_first_look = true;
 }
 
 void Engine::set_suspect(WorkerId worker, bool suspect) {

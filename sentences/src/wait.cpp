@@ -58,6 +58,11 @@ struct WhyTrialWaits {
   }
 
   std::string operator()(const engine::WaitForFirstReport& wait) const {
+    if (wait.failed == 0) {
+      return "no attempt has measured the metric twice yet; until one has, or for another " +
+             seconds_text(wait.remaining) + ", no more than " + std::to_string(engine::most_equal_failures) +
+             " are started";
+    }
     return counted(wait.failed, "attempt") + " failed in the same way (" + wait.why +
            "); until one reports something, no more than " + std::to_string(engine::most_equal_failures) +
            " are started";

@@ -57,6 +57,8 @@ class FirstFailures : public testing::Test {
     cluster.send(key, MetricsReport{Units{step}, {{"scores", 0.5}}});
   }
 
+  explicit FirstFailures(TestCluster::FirstLook look = TestCluster::FirstLook::skipped) : cluster(look) {}
+
   TestCluster cluster;
   ExperimentId id;
 };
@@ -338,6 +340,75 @@ TEST(AbsentMetric, NamesWhatWasReportedAndWhatMayBeMeant) {
   EXPECT_EQ(meant_metric(names, "validation_loss"), "val_loss");
   EXPECT_EQ(meant_metric(names, "Accuracy"), "acc");
   EXPECT_EQ(meant_metric(names, "perplexity"), "");
+}
+
+class FirstLook : public FirstFailures {
+ protected:
+  FirstLook() : FirstFailures(TestCluster::FirstLook::taken) {}
+};
+
+TEST_F(FirstLook, FindsAMistakeOnManySlotsWithThreeAttempts) {
+  begin(8, random_config(20, 0));
+  EXPECT_EQ(cluster.attempts.size(), 3U);
+  EXPECT_EQ(fail_all(), 3);
+  EXPECT_EQ(record().state, ExperimentState::paused);
+  cluster.step(ResumeExperiment{id});
+  EXPECT_EQ(cluster.attempts.size(), 3U) << "what was mended may be wrong still";
+}
+
+TEST_F(FirstLook, FindsAnAbsentMetricOnManySlotsWithThreeAttempts) {
+  begin(8, random_config(20, 0));
+  cluster.exit(cluster.live(id, 0));
+  EXPECT_EQ(cluster.attempts.size(), 2U);
+  cluster.exit(cluster.live(id, 1));
+  EXPECT_EQ(record().state, ExperimentState::paused);
+  EXPECT_EQ(record().trials.size(), 3U);
+}
+
+TEST_F(FirstLook, EndsWhenOneAttemptGetsOn) {
+  begin(8, random_config(20, 0));
+  report_other(cluster.live(id, 1), 1);
+  report_other(cluster.live(id, 1), 2);
+  cluster.report(cluster.live(id, 2), 1, 0.5);
+  cluster.report(cluster.live(id, 2), 1, 0.5);
+  EXPECT_EQ(cluster.attempts.size(), 3U) << "its metric may be absent, and its step may stand still";
+  cluster.report(cluster.live(id, 2), 2, 0.5);
+  EXPECT_EQ(cluster.attempts.size(), 8U);
+}
+
+TEST_F(FirstLook, EndsWhenALengthIsReached) {
+  begin(8, random_config(20, 0));
+  cluster.report(cluster.live(id, 2), 9, 0.5);
+  EXPECT_GE(cluster.attempts.size(), 8U);
+}
+
+TEST_F(FirstLook, EndsAfterATime) {
+  begin(8, random_config(20, 0));
+  const Instant ends = cluster.now + Duration::seconds(5);
+  EXPECT_EQ(cluster.engine.next_deadline(), ends);
+  cluster.now = ends + Duration::millis(-2);
+  cluster.step(CheckTimers{});  // A millisecond later.
+  EXPECT_EQ(cluster.attempts.size(), 3U);
+  cluster.step(CheckTimers{});
+  EXPECT_EQ(cluster.attempts.size(), 8U);
+  EXPECT_EQ(cluster.engine.next_deadline(), std::nullopt);
+}
+
+TEST_F(FirstLook, IsExplained) {
+  begin(8, random_config(20, 0));
+  cluster.now = cluster.now + Duration::seconds(5);
+  cluster.step(CheckTimers{});
+  ASSERT_EQ(cluster.attempts.size(), 8U);
+  EXPECT_EQ(fail_all(), 8);
+  ASSERT_EQ(record().state, ExperimentState::paused);
+  cluster.step(ResumeExperiment{id});
+  ASSERT_EQ(cluster.attempts.size(), 3U);
+  const Explanation explained = explain(record(), TrialNumber(7), cluster.engine.workers(), cluster.now);
+  const auto wait = std::get<WaitForFirstReport>(std::get<NextSlots>(explained.next).wait);
+  EXPECT_EQ(wait.failed, 0U);
+  EXPECT_EQ(wait.running, 3U);
+  EXPECT_EQ(wait.why, "");
+  EXPECT_EQ(wait.remaining, Duration::seconds(5));
 }
 
 }  // namespace

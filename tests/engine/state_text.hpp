@@ -135,8 +135,9 @@ class StateText {
   }
   void put(const FirstFailures& x) {
     const auto& [failed, alike, way, why, worker, elsewhere, reported, over, unmeasured, not_finite,
-                 not_finite_known] = x;
-    all(failed, alike, way, why, worker, elsewhere, reported, over, unmeasured, not_finite, not_finite_known);
+                 not_finite_known, got_on, first_start] = x;
+    all(failed, alike, way, why, worker, elsewhere, reported, over, unmeasured, not_finite, not_finite_known,
+        got_on, first_start);
   }
   void put(const Reason& x) {
     const auto& [why, bracket, rung, rank, size, keep, cutoff, detail, near, near_rank, results, spread] = x;

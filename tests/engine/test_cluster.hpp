@@ -41,7 +41,15 @@ struct TestAttempt {
 /// that the log can be replayed at any moment.
 class TestCluster {
  public:
-  TestCluster() : engine(searchers::registry()) {}
+  /// Searches start on all slots at once.
+  TestCluster() : TestCluster(FirstLook::skipped) {}
+
+  enum class FirstLook : std::uint8_t { taken, skipped };
+  explicit TestCluster(FirstLook look) : engine(searchers::registry()) {
+    if (look == FirstLook::skipped) {
+      engine.skip_first_look();
+    }
+  }
 
   Effects step(const Command& command) {
     now = now + Duration::millis(1);

@@ -205,6 +205,9 @@ void Applier::hold(ExperimentRecord& record, TrialRecord& trial, LiveAttempt liv
   if (record.first_lease_at == Instant{}) {
     record.first_lease_at = event.at;
   }
+  if (record.first_failures.first_start == Instant{}) {
+    record.first_failures.first_start = event.at;
+  }
   if (live.gang) {
     for (const Gang::Member& member : live.gang->members) {
       take_slots(record, live.key, member.worker, member.slots);

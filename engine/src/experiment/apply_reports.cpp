@@ -159,6 +159,7 @@ void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRe
   const Goal goal = record.config.searcher.goal();
   trial.other_metrics.reset();
   trial.latest = Measurement{report.step, *metric};
+  note_measurement(record, *trial.live, *trial.latest);
   if (std::isfinite(*metric) && !trial.invalid &&
       (!trial.best || better(*metric, trial.best->metric, goal))) {
     trial.best = trial.latest;

@@ -27,6 +27,7 @@ struct EngineState {
   std::map<std::string, WorkerId> worker_by_uid;
   std::set<WorkerId> suspects;    ///< Told by the shell, not journaled.
   bool trusts_workers = false;    ///< The same.
+  bool skips_first_look = false;  ///< The same.
   std::uint64_t most_ends = 512;  ///< The same. In a step: well below a millisecond.
   Vacancies vacancies;            ///< Of the workers that are present and not suspect.
   std::map<std::string, std::uint64_t, std::less<>> present_slots;  ///< By pool, as its workers name it.

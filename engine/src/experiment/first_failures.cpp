@@ -120,6 +120,12 @@ void note_sign_of_life(ExperimentRecord& record) {
   first.way.clear();
 }
 
+void note_measurement(ExperimentRecord& record, const LiveAttempt& live, const Measurement& measured) {
+  if (std::isfinite(measured.metric) && live.first_step && measured.step > *live.first_step) {
+    record.first_failures.got_on = true;
+  }
+}
+
 void note_length_with(ExperimentRecord& record, const TrialRecord& trial, double metric) {
   FirstFailures& first = record.first_failures;
   if (std::isfinite(metric)) {
@@ -135,6 +141,7 @@ void forget_first_failures(ExperimentRecord& record) {
   first.alike = 0;
   first.way.clear();
   first.unmeasured = 0;
+  first.first_start = Instant{};
   first.not_finite_known = first.not_finite_known || first.not_finite >= most_unmeasured_trials;
   for (std::size_t i = 0; i < record.trials.size(); ++i) {
     if (Box<FailureHistory>& history = record.trials[i].failure_history; history) {
@@ -152,10 +159,18 @@ bool fails_for_certain(const EngineState& state, const TrialRecord& trial) {
   return history && history->alike >= 2 && (history->elsewhere || !others_remain(state, history->alike_on));
 }
 
-bool holds_back(const ExperimentRecord& record) {
+bool takes_first_look(const ExperimentRecord& record, Instant now) {
   const FirstFailures& first = record.first_failures;
-  return !first.reported && first.alike > 0 && !record.running.empty() &&
-         first.alike + record.running.size() >= most_equal_failures;
+  return !first.got_on && !first.over && !record.running.empty() && now < first.first_start + first_look;
+}
+
+bool holds_back(const ExperimentRecord& record, Instant now, bool looks) {
+  const FirstFailures& first = record.first_failures;
+  const std::uint64_t running = record.running.size();
+  if (looks && takes_first_look(record, now)) {
+    return std::max(first.alike, first.unmeasured) + running >= most_equal_failures;
+  }
+  return !first.reported && first.alike > 0 && running > 0 && first.alike + running >= most_equal_failures;
 }
 
 bool pause_if_all_fail(Step& step, ExperimentId id) {

@@ -19,6 +19,8 @@ void note_failure(const EngineState& state, ExperimentRecord& record, TrialRecor
                   const ExitReport& exit, WorkerId where);
 /// Some attempt of it said something.
 void note_sign_of_life(ExperimentRecord& record);
+/// An attempt measured the searcher's metric at this step.
+void note_measurement(ExperimentRecord& record, const LiveAttempt& live, const Measurement& measured);
 /// A trial reached a length with this value.
 void note_length_with(ExperimentRecord& record, const TrialRecord& trial, double metric);
 
@@ -29,9 +31,13 @@ void forget_first_failures(ExperimentRecord& record);
 /// is one: a third would as well.
 [[nodiscard]] bool fails_for_certain(const EngineState& state, const TrialRecord& trial);
 
-/// Its first attempts fail in the same way: so few run at once that a mistake costs no more attempts than it
-/// takes to see that it is one.
-[[nodiscard]] bool holds_back(const ExperimentRecord& record);
+/// Its first attempts have only just started, and none has got on.
+[[nodiscard]] bool takes_first_look(const ExperimentRecord& record, Instant now);
+
+/// Its first attempts fail in the same way, or have only just started: so few run at once that a mistake
+/// costs no more attempts than it takes to see that it is one.
+/// Not `looks`: it doesn't matter that they have only just started.
+[[nodiscard]] bool holds_back(const ExperimentRecord& record, Instant now, bool looks = true);
 
 /// It pauses itself if all of its first attempts failed in the same way. True: it did.
 bool pause_if_all_fail(Step& step, ExperimentId id);

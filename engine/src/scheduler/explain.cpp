@@ -171,8 +171,10 @@ Wait wait_for_slots(const ExperimentRecord& record, const Workers& workers, Inst
   if (const ConcurrencyLimit limit = concurrency_limit(record, workers); running >= limit.trials) {
     return WaitForConcurrency{running, 0, limit};
   }
-  if (holds_back(record)) {
-    return WaitForFirstReport{record.first_failures.alike, running, record.first_failures.why};
+  if (holds_back(record, now)) {
+    const FirstFailures& first = record.first_failures;
+    return WaitForFirstReport{first.alike, running, first.alike > 0 ? first.why : "",
+                              first.alike > 0 ? Duration{} : first.first_start + first_look - now};
   }
   if (resources.max_slots && (running + 1) * need > *resources.max_slots) {
     return WaitForMaxSlots{running * need, need, *resources.max_slots};

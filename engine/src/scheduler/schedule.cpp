@@ -397,15 +397,27 @@ bool fill_one(Step& step) {
 }
 
 /// One more attempt would be within the experiment's limits.
-bool may_run_more(const EngineState& state, const ExperimentRecord& record) {
+bool may_run_more(const EngineState& state, const ExperimentRecord& record, Instant now) {
   const ResourcesConfig& resources = record.config.resources;
-  return record.state == ExperimentState::active && !holds_back(record) &&
+  return record.state == ExperimentState::active && !holds_back(record, now, !state.skips_first_look) &&
          record.running.size() < concurrency_limit(state, record.config) &&
          (!resources.max_slots || slots_in_use(record) + resources.slots_per_trial <= *resources.max_slots);
 }
 
+/// When it has to be looked after even if nothing happens.
+std::optional<Instant> deadline_of(const EngineState& state, const ExperimentRecord& record, Instant now) {
+  const bool may_be_spent =
+      record.state == ExperimentState::active || record.state == ExperimentState::paused;
+  std::optional<Instant> deadline = may_be_spent ? next_deadline(record) : std::nullopt;
+  if (!state.skips_first_look && takes_first_look(record, now)) {
+    const Instant at = record.first_failures.first_start + first_look;
+    deadline = deadline ? std::min(*deadline, at) : at;
+  }
+  return deadline;
+}
+
 void update_claim(Step& step, const ExperimentRecord& record) {
-  if (may_run_more(step.state(), record)) {
+  if (may_run_more(step.state(), record, step.now())) {
     const ResourcesConfig& resources = record.config.resources;
     step.agenda().hungry.put(Claim{record.id, resources.priority, resources.weight, slots_in_use(record),
                                    resources.slots_per_trial});
@@ -433,9 +445,7 @@ void look_after(Step& step, ExperimentId id) {
     }
   }
   collect_checkpoints(step, id);
-  const bool may_be_spent =
-      record.state == ExperimentState::active || record.state == ExperimentState::paused;
-  step.agenda().set_deadline(id, may_be_spent ? next_deadline(record) : std::nullopt);
+  step.agenda().set_deadline(id, deadline_of(step.state(), record, step.now()));
   update_claim(step, record);
 }
 

@@ -91,6 +91,10 @@ class Engine {
   /// journaled.
   void set_most_ends(std::uint64_t trials) noexcept;
 
+  /// Searches start on all slots at once, whatever their first attempts come to (see first_look). Not
+  /// journaled.
+  void skip_first_look() noexcept;
+
   /// What fails is never a worker's fault: for workers that are only imagined. Not journaled.
   void trust_workers() noexcept;
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/instant.hpp"
 
 namespace hpsearch::engine {
 
@@ -11,6 +12,10 @@ namespace hpsearch::engine {
 inline constexpr std::uint64_t most_equal_failures = 3;
 /// The same for trials that end without a value of the searcher's metric that can be compared.
 inline constexpr std::uint64_t most_unmeasured_trials = 2;
+/// How long after the start of its first attempt a search of which no attempt has got on runs no more than
+/// most_equal_failures attempts at once: a mistake that fails every attempt at once shows within it. If it
+/// were longer, slots would be idle for programs that merely need long to begin.
+inline constexpr Duration first_look = Duration::seconds(5);
 
 /// How the first attempts of a search fail: a mistake in the program or in its experiment file fails them all
 /// in the same way. Nothing is counted any more once something went well.
@@ -26,6 +31,9 @@ struct FirstFailures {
   std::uint64_t unmeasured = 0;   ///< Trials that failed because the searcher's metric was not reported.
   std::uint64_t not_finite = 0;   ///< Lengths that were reached by trials that only ever measured NaN.
   bool not_finite_known = false;  ///< The search paused itself therefore and was resumed.
+  bool got_on = false;            ///< Some attempt measured the searcher's metric and then went on.
+  Instant
+      first_start;  ///< Of an attempt, since it was submitted or resumed after such a pause; Instant{}: none.
 };
 
 }  // namespace hpsearch::engine

@@ -36,10 +36,12 @@ struct WaitForConcurrency {  ///< max_concurrent_trials is reached.
   ConcurrencyLimit limit;
 };
 
-struct WaitForFirstReport {  ///< Its first attempts failed in the same way: few run until one reports.
-  std::uint64_t failed = 0;
+struct WaitForFirstReport {  ///< Its first attempts failed in the same way, or have only just started: few
+                             ///< run until one reports.
+  std::uint64_t failed = 0;  ///< 0: they have only just started.
   std::uint64_t running = 0;
-  std::string why;  ///< How they failed.
+  std::string why{};     ///< How they failed.
+  Duration remaining{};  ///< With none failed: how long no others start, if none reports.
 };
 
 struct WaitForMaxSlots {  ///< One more trial would exceed max_slots.
