@@ -26,10 +26,10 @@ using engine::SearcherConfig;
 
 namespace {
 
-constexpr std::array<std::string_view, 13> fields = {
-    "anneal",     "bracket_rungs", "divisor", "max_concurrent_trials", "max_rungs",
-    "max_trials", "mode",          "model",   "on_duplicate",          "points_to_evaluate",
-    "sampler",    "stop_once",     "tpe",
+constexpr std::array<std::string_view, 14> fields = {
+    "anneal",    "bracket_rungs", "divisor",      "max_concurrent_trials", "max_rungs", "max_trials",
+    "mode",      "model",         "on_duplicate", "points_to_evaluate",    "prior",     "sampler",
+    "stop_once", "tpe",
 };
 constexpr std::array<std::string_view, 1> required = {"max_trials"};
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -124,50 +125,66 @@ class AnnealSampler final : public Sampler {
     const std::uint64_t rank = drawn_rank(draw);
     const double width = 1 / (1 + static_cast<double>(ranked_.size()) * settings_.shrink_coef);
     reason.why = engine::Reason::Why::near_trial;
-    reason.near = ranked_.nth(rank).tie;
+    const std::uint64_t parent = ranked_.nth(rank).tie;
+    if (parent >= earlier_) {
+      reason.near = parent - earlier_;
+    } else {
+      reason.detail =
+          "of an earlier search, rank " + std::to_string(rank + 1) + " of " + std::to_string(ranked_.size());
+    }
     reason.near_rank = rank;
     reason.results = ranked_.size();
     reason.spread = width;
     for (int drawn = 0; drawn == 0 || (drawn < most_draws && taken && taken(sample.hparams)); ++drawn) {
-      sample.hparams = near_trial(*reason.near, width, draw);
+      sample.hparams = near_subject(parent, width, draw);
     }
     return sample;
   }
 
-  void on_created(TrialNumber /*trial*/, const Value& hparams, Units /*target*/) override {
-    trials_.push_back({space_.to_unit(hparams), space_.active_in(hparams)});
+  void on_prior(const Value& hparams, std::span<const Earlier> results) override {
+    add(hparams);
+    rank(earlier_, results.back().score);
+    ++earlier_;
   }
-  void on_validated(TrialNumber trial, Units /*length*/, Score score) override { rank(trial, score); }
+  void on_created(TrialNumber /*trial*/, const Value& hparams, Units /*target*/) override { add(hparams); }
+  void on_validated(TrialNumber trial, Units /*length*/, Score score) override {
+    rank(subject(trial), score);
+  }
   void on_exited(TrialNumber trial, engine::ExitReason reason) override {
     if (reason == engine::ExitReason::errored) {
-      rank(trial, Score::worst());
+      rank(subject(trial), Score::worst());
     } else if (reason == engine::ExitReason::invalid_hp) {
-      forget(trial);
+      forget(subject(trial));
     }
   }
 
  private:
-  struct Trial {
+  /// A trial, or a configuration of an earlier search.
+  struct Subject {
     std::vector<double> coordinates;
     std::vector<bool> active;  // By leaf.
     Score latest = Score::worst();
     bool is_ranked = false;
   };
 
-  static Place place_of(TrialNumber trial, Score score) {
-    return {score, static_cast<std::uint32_t>(trial.number())};
+  static Place place_of(std::uint64_t number, Score score) {
+    return {score, static_cast<std::uint32_t>(number)};
   }
-  void rank(TrialNumber number, Score score) {
+  [[nodiscard]] std::uint64_t subject(TrialNumber trial) const { return earlier_ + trial.number(); }
+  void add(const Value& hparams) {
+    subjects_.push_back({space_.to_unit(hparams), space_.active_in(hparams)});
+  }
+  void rank(std::uint64_t number, Score score) {
     forget(number);
-    Trial& trial = trials_[number.number()];
-    trial.latest = score;
-    trial.is_ranked = true;
+    Subject& ranked = subjects_[number];
+    ranked.latest = score;
+    ranked.is_ranked = true;
     ranked_.insert(place_of(number, score));
   }
-  void forget(TrialNumber number) {
-    Trial& trial = trials_[number.number()];
-    if (std::exchange(trial.is_ranked, false)) {
-      ranked_.erase(place_of(number, trial.latest));
+  void forget(std::uint64_t number) {
+    Subject& forgotten = subjects_[number];
+    if (std::exchange(forgotten.is_ranked, false)) {
+      ranked_.erase(place_of(number, forgotten.latest));
     }
   }
 
@@ -180,12 +197,12 @@ class AnnealSampler final : public Sampler {
     const std::uint64_t last = ranked_.size() - 1;
     return rank < static_cast<double>(last) ? static_cast<std::uint64_t>(rank) : last;
   }
-  [[nodiscard]] Value near_trial(std::uint64_t trial, double width, Draw& draw) const {
-    std::vector<double> coordinates = trials_[trial].coordinates;
+  [[nodiscard]] Value near_subject(std::uint64_t number, double width, Draw& draw) const {
+    std::vector<double> coordinates = subjects_[number].coordinates;
     std::span<double> left(coordinates);
     for (std::size_t leaf = 0; leaf < space_.leaves().size(); ++leaf) {
-      // What that trial did not have may be active now: it comes from the whole range.
-      const double reach = trials_[trial].active[leaf] ? width : 1;
+      // What that one did not have may be active now: it comes from the whole range.
+      const double reach = subjects_[number].active[leaf] ? width : 1;
       std::visit(Move{left, reach, draw}, space_.leaves()[leaf].parameter);
     }
     return space_.from_unit(coordinates);
@@ -194,8 +211,9 @@ class AnnealSampler final : public Sampler {
   engine::Space space_;
   std::uint64_t seed_;
   engine::AnnealConfig settings_;
-  std::vector<Trial> trials_;  // By number.
-  RankedList ranked_;          // Latest results, by trial.
+  std::uint64_t earlier_ = 0;      // Configurations of earlier searches; they come first.
+  std::vector<Subject> subjects_;  // By number.
+  RankedList ranked_;              // Latest results, by subject.
 };
 
 }  // namespace

@@ -17,10 +17,10 @@ using engine::ExperimentConfig;
 
 namespace {
 
-constexpr std::array<std::string_view, 11> fields = {
+constexpr std::array<std::string_view, 12> fields = {
     "anneal",    "divisor",      "max_concurrent_trials", "max_trials", "model",
-    "num_rungs", "on_duplicate", "points_to_evaluate",    "sampler",    "stop_once",
-    "tpe"};
+    "num_rungs", "on_duplicate", "points_to_evaluate",    "prior",      "sampler",
+    "stop_once", "tpe"};
 constexpr std::array<std::string_view, 2> required = {"max_trials", "num_rungs"};
 
 AshaSettings settings_of(const ExperimentConfig& config) {

@@ -59,6 +59,9 @@ class ModelBasedSampler final : public Sampler {
     return sample;
   }
 
+  void on_prior(const Value& hparams, std::span<const Earlier> results) override {
+    model_.hear_prior(hparams, results);
+  }
   void on_created(TrialNumber /*trial*/, const Value& hparams, Units target) override {
     model_.hear_training(hparams, target);
   }

@@ -1,11 +1,15 @@
 #include "hpsearch/searchers/proposer.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "allowed.hpp"
+#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/searchers/finite_space.hpp"
 #include "seen_configurations.hpp"
 
@@ -24,6 +28,29 @@ using engine::Value;
 
 namespace {
 
+/// Tells the sampler of earlier results. Those of one configuration come together while their lengths grow:
+/// what does not grow was another training of it.
+void hear_prior(const engine::SearcherConfig& searcher, Sampler& sampler) {
+  struct Earlier {
+    const Value* hparams;
+    std::vector<Sampler::Earlier> results;
+  };
+  std::vector<Earlier> trainings;
+  std::map<std::string, std::size_t> latest;  // By configuration, its last training.
+  for (const engine::PriorResult& result : searcher.prior) {
+    const auto [found, is_new] = latest.try_emplace(engine::compact_json(result.hparams), trainings.size());
+    if (is_new || trainings[found->second].results.back().length >= result.length) {
+      found->second = trainings.size();
+      trainings.push_back({&result.hparams, {}});
+    }
+    trainings[found->second].results.push_back(
+        {result.length, Score::from_metric(result.metric, searcher.goal())});
+  }
+  for (const Earlier& training : trainings) {
+    sampler.on_prior(*training.hparams, training.results);
+  }
+}
+
 /// Points that users gave, then what a sampler chooses; random draws where there is none.
 class SamplingProposer final : public Proposer {
  public:
@@ -34,6 +61,9 @@ class SamplingProposer final : public Proposer {
         sampler_(std::move(sampler)) {
     if (config.searcher.on_duplicate == OnDuplicate::reject) {
       started_ = make_seen_configurations(space_, seed_);
+    }
+    if (sampler_) {
+      hear_prior(config.searcher, *sampler_);
     }
   }
 

@@ -17,9 +17,10 @@ using engine::ExperimentConfig;
 
 namespace {
 
-constexpr std::array<std::string_view, 8> fields = {
+constexpr std::array<std::string_view, 9> fields = {
     "anneal",       "max_concurrent_trials", "max_trials", "model",
-    "on_duplicate", "points_to_evaluate",    "sampler",    "tpe"};
+    "on_duplicate", "points_to_evaluate",    "prior",      "sampler",
+    "tpe"};
 constexpr std::array<std::string_view, 1> required = {"max_trials"};
 
 std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {

@@ -154,6 +154,85 @@ TEST(SearcherSection, RefusesParametersOfASamplerThatAreWrong) {
             "searcher.anneal: has no effect: sampler is not anneal\n");
 }
 
+Value result(Value hparams, Value length, Value metric) {
+  return Value::Map{
+      {"hparams", std::move(hparams)}, {"length", std::move(length)}, {"metric", std::move(metric)}};
+}
+
+/// Over lr from 0.1 to 1 and a constant.
+Value with_prior(Value prior) {
+  Value tree =
+      with(small_experiment(), "hyperparameters",
+           Value::Map{{"lr", Value::Map{{"type", "double"}, {"minval", 0.1}, {"maxval", 1}}}, {"size", 64}});
+  return with(with(std::move(tree), "searcher.sampler", "tpe"), "searcher.prior", std::move(prior));
+}
+
+TEST(PriorResults, AreMappedIntoTheSpace) {
+  const ExperimentConfig config =
+      accepted(with_prior(Value::List{result(Value::Map{{"lr", 1}, {"momentum", 0.9}}, 100, 0.5),
+                                      result(Value::Map{{"lr", 0.3}, {"size", 64.0}}, 3, 2)}));
+  const std::vector<PriorResult> expected = {{Value::Map{{"lr", 1.0}, {"size", 64}}, Units{100}, 0.5},
+                                             {Value::Map{{"lr", 0.3}, {"size", 64}}, Units{3}, 2}};
+  EXPECT_EQ(config.searcher.prior, expected);
+  EXPECT_EQ(accepted(to_value(config)).searcher.prior, expected) << "as they are stored";
+}
+
+TEST(PriorResults, ThatDoNotFitAreLeftOutAndCounted) {
+  const ParsedConfig parsed = read_config(with_prior(
+      Value::List{result(Value::Map{{"lr", 0.2}}, 3, 1.5), result(Value::Map{{"lr", 2}}, 3, 1),
+                  result(Value::Map{{"lr", 3}}, 3, 1), result(Value::Map{{"lr", 0.2}, {"size", 32}}, 3, 1),
+                  result(Value::Map{{"rate", 0.2}}, 3, 1), result(Value::Map{{"lr", 0.2}}, 101, 1),
+                  result(Value::Map{{"lr", 0.2}}, 3, Value()),
+                  result(Value::Map{{"lr", 0.2}}, 3, Value::Map{{"class", "nan"}})}));
+  ASSERT_TRUE(parsed.config) << lines(parsed.problems);
+  EXPECT_EQ(parsed.config->searcher.prior.size(), 1U);
+  EXPECT_EQ(
+      lines(parsed.notes),
+      "searcher.prior: 1 of 8 earlier results are used; left out: 3 outside the space (the first: "
+      "hyperparameters.lr is 2.0), 1 without a parameter of the space (the first: lr), 1 longer than "
+      "max_length "
+      "(the first: 101 batches), 2 without a finite metric; parameters that this search doesn't have are "
+      "ignored: rate\n");
+}
+
+TEST(PriorResults, OfInactiveParametersAreLeftOut) {
+  Value tree = with_prior(Value::List{result(Value::Map{{"opt", "adam"}, {"momentum", 0.9}}, 1, 1),
+                                      result(Value::Map{{"opt", "sgd"}}, 1, 1)});
+  tree = with(std::move(tree), "hyperparameters",
+              Value::Map{{"opt", Value::Map{{"type", "categorical"}, {"vals", Value::List{"sgd", "adam"}}}},
+                         {"momentum", Value::Map{{"type", "double"},
+                                                 {"minval", 0},
+                                                 {"maxval", 1},
+                                                 {"when", Value::Map{{"opt", "sgd"}}}}}});
+  const std::vector<PriorResult> expected = {{Value::Map{{"opt", "adam"}}, Units{1}, 1}};
+  EXPECT_EQ(accepted(tree).searcher.prior, expected);
+}
+
+TEST(PriorResults, AreMapsHere) {
+  EXPECT_EQ(
+      problems_of(with_prior(Value::List{"first", result(3, 0, "x"),
+                                         Value::Map{{"hparams", Value::Map()}, {"length", 1}, {"step", 2}}})),
+      "searcher.prior[0]: is \"first\" (a map of hparams, length and metric; only the command line reads "
+      "searches "
+      "and files)\n"
+      "searcher.prior[1].hparams: is 3 (a map of hyperparameters)\n"
+      "searcher.prior[1].length: is 0 (an integer of at least 1)\n"
+      "searcher.prior[1].metric: is \"x\" (a number)\n"
+      "searcher.prior[2].step: is not known here (hparams, length or metric)\n");
+  EXPECT_EQ(
+      problems_of(with_prior(Value::List(2001, result(Value::Map{{"lr", 1}}, 1, 1)))),
+      "searcher.prior: has 2001 results (at most 2000: leave out a search, or name a file with some of the "
+      "results)\n");
+}
+
+TEST(PriorResults, HaveNoEffectWithoutASamplerThatLearns) {
+  const ParsedConfig parsed = read_config(
+      with(with_prior(Value::List{result(Value::Map{{"lr", 1}}, 1, 1)}), "searcher.sampler", "random"));
+  EXPECT_EQ(lines(parsed.notes),
+            "searcher.prior: has no effect: sampler is random; anneal, model and tpe learn from results\n"
+            "searcher.prior: 1 of 1 earlier results are used\n");
+}
+
 TEST(SearcherSection, TakesASearcherByTheNameThatOthersGiveIt) {
   Value tree = with(small_experiment(), "searcher",
                     Value::Map{{"name", "anneal_search"},

@@ -162,6 +162,11 @@ struct Sampled : Fixture {
     }
     const std::uint64_t samplers = engine::sampler_names().size();
     config.searcher.sampler = static_cast<engine::SamplerName>(1 + config.experiment_seed % (samplers - 1));
+    for (std::uint64_t i = 0; i < config.experiment_seed % 7; ++i) {  // Half of the configurations twice.
+      config.searcher.prior.push_back({config.space.sample(11, engine::TrialNumber(i / 2)),
+                                       engine::Units{1 + i % engine::count(config.searcher.max_length)},
+                                       0.1 * static_cast<double>(i)});
+    }
     // A small model, soon: thousands of searches.
     config.searcher.model = {
         .initial_results = 2, .explore = 0.1, .size = 64, .fit_size = 32, .candidates = 50};

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "config/field.hpp"
+#include "config/prior_results.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 
 // The fields of an experiment file that the engine reads, section by section. Fields with rules of their own
@@ -103,6 +104,10 @@ inline constexpr std::tuple fields_of_some_searchers{
           "parameters of [`sampler: model`](searchers/model.md)"},
     Field{"tpe", &SearcherConfig::tpe, kind::Group<TpeConfig, tpe_fields>{},
           "parameters of [`sampler: tpe`](searchers/tpe.md)"},
+    Field{"prior", &SearcherConfig::prior, kind::PriorResults{},
+          "[results of earlier searches](searchers/prior.md) that the samplers `anneal`, `model` and `tpe` "
+          "begin "
+          "with"},
 };
 
 inline constexpr std::tuple resources_fields{

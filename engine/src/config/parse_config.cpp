@@ -3,6 +3,7 @@
 
 #include "config/experiment_fields.hpp"
 #include "config/foreign_searchers.hpp"
+#include "config/prior_results.hpp"
 #include "config/search_notes.hpp"
 #include "config/searcher_section.hpp"
 #include "hpsearch/engine/base/quoted.hpp"
@@ -196,6 +197,7 @@ void read_engine_fields(ExperimentSections& sections, SearcherRegistry registry,
   read_own_section(top.section("program_traits"), program_traits_fields, config.program_traits);
   note_unreachable_limits(config, sections.resources);
   if (has_space) {
+    keep_usable_prior(config, findings);
     check_where(config, findings.problems);
     note_odd_searches(config, findings);
   }

@@ -151,6 +151,9 @@ void note_fields_without_effect(Section& section, const SearcherConfig& searcher
   if (searcher.sampler != SamplerName::tpe && searcher.tpe != TpeConfig()) {
     section.note("tpe", "has no effect: sampler is not tpe");
   }
+  if (searcher.sampler == SamplerName::random && !searcher.prior.empty()) {
+    section.note("prior", "has no effect: sampler is random; anneal, model and tpe learn from results");
+  }
   if (searcher.bracket_rungs.empty()) {
     return;
   }

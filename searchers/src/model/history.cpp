@@ -10,6 +10,18 @@ namespace hpsearch::searchers::model {
 using engine::TrialNumber;
 using engine::Units;
 
+void History::earlier(std::span<const double> place) {
+  HPSEARCH_CHECK(place.size() == axes_, "a coordinate for each axis");
+  places_.insert(places_.end(), place.begin(), place.end());
+  latest_.push_back(none);
+  ++version_;
+}
+
+void History::earlier_result(Units length, double goal_score) {
+  record(TrialNumber(latest_.size() - 1), length, goal_score);
+  ++version_;
+}
+
 void History::created(std::span<const double> place, std::uint64_t fingerprint, Units target) {
   HPSEARCH_CHECK(place.size() == axes_, "a coordinate for each axis");
   const TrialNumber trial(latest_.size());

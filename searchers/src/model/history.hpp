@@ -31,6 +31,10 @@ class History {
 
   explicit History(std::size_t axes) : axes_(axes) {}
 
+  /// What an earlier search trained. It has the next number, as a trial has, but was not started here.
+  void earlier(std::span<const double> place);
+  /// Of the newest one.
+  void earlier_result(engine::Units length, double goal_score);
   /// The next trial. `fingerprint`: of its place.
   void created(std::span<const double> place, std::uint64_t fingerprint, engine::Units target);
   void promoted(engine::TrialNumber trial, engine::Units target);

@@ -33,6 +33,10 @@ constexpr std::size_t refined = 5;
 constexpr std::size_t copies_per_refined = 15;
 constexpr std::size_t nearest_told = 3;
 
+double goal_score(engine::Score score) {
+  return score.metric(engine::Goal::maximize).value_or(std::nan(""));
+}
+
 }  // namespace
 
 struct ModelSampler::State {
@@ -51,6 +55,7 @@ struct ModelSampler::State {
   std::uint64_t seed;
   double full;
   History history;
+  std::uint64_t earlier = 0;  // Of the history's trials: those that are of earlier searches, its first.
   RowPlan plan;
   Prior prior;
 
@@ -81,6 +86,9 @@ struct ModelSampler::State {
     const double trained = std::max(static_cast<double>(engine::count(length)), 1.0);
     return full > 1 ? 1 - std::log(full / trained) / std::log(52.0) : 1.0;
   }
+
+  /// As the history numbers it.
+  [[nodiscard]] TrialNumber subject(TrialNumber trial) const { return TrialNumber(earlier + trial.number()); }
 
   std::span<const double> features_of(TrialNumber trial) {
     features.resize(axes.features());
@@ -225,7 +233,10 @@ struct ModelSampler::State {
     posterior.squared_distances(at, distances);
     std::vector<std::pair<double, std::uint64_t>> near;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      near.emplace_back(distances[i], history.results()[rows[i]].trial.number());
+      const std::uint64_t trial = history.results()[rows[i]].trial.number();
+      if (trial >= earlier) {
+        near.emplace_back(distances[i], trial - earlier);
+      }
     }
     std::sort(near.begin(), near.end());
     near.erase(std::unique(near.begin(), near.end()), near.end());
@@ -304,6 +315,16 @@ ModelSampler::ModelSampler(const Space& space, Units max_length, std::uint64_t s
 }
 ModelSampler::~ModelSampler() = default;
 
+void ModelSampler::hear_prior(const Value& hparams, std::span<const Sampler::Earlier> results) {
+  std::vector<double> place(state_->axes.size());
+  state_->axes.place_of(hparams, place);
+  state_->history.earlier(place);
+  for (const Sampler::Earlier& result : results) {
+    state_->history.earlier_result(result.length, goal_score(result.score));
+  }
+  ++state_->earlier;
+}
+
 void ModelSampler::hear_training(const Value& hparams, Units target) {
   std::vector<double> place(state_->axes.size());
   state_->axes.place_of(hparams, place);
@@ -311,21 +332,21 @@ void ModelSampler::hear_training(const Value& hparams, Units target) {
 }
 
 void ModelSampler::hear_training(TrialNumber trial, Units target) {
-  state_->history.promoted(trial, target);
+  state_->history.promoted(state_->subject(trial), target);
 }
 
 void ModelSampler::hear_result(TrialNumber trial, Units length, engine::Score score) {
-  const auto metric = score.metric(engine::Goal::maximize);
-  state_->history.result(trial, length, metric.value_or(std::nan("")));
+  state_->history.result(state_->subject(trial), length, goal_score(score));
 }
 
 void ModelSampler::hear_ended(TrialNumber trial, engine::ExitReason reason) {
+  const TrialNumber subject = state_->subject(trial);
   if (reason == engine::ExitReason::errored) {
-    state_->history.failed(trial);
+    state_->history.failed(subject);
   } else if (reason == engine::ExitReason::invalid_hp) {
-    state_->history.invalid(trial);
+    state_->history.invalid(subject);
   } else {
-    state_->history.gone(trial);
+    state_->history.gone(subject);
   }
 }
 

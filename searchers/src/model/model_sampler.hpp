@@ -13,6 +13,7 @@
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/engine/space/space.hpp"
+#include "hpsearch/searchers/sampler.hpp"
 
 namespace hpsearch::searchers::model {
 
@@ -47,13 +48,13 @@ class ModelSampler {
     engine::Value hparams;
     std::uint32_t first_rung = 0;
     Choice choice = Choice::initial;
-    std::size_t results = 0;  ///< Heard by then.
+    std::size_t results = 0;  ///< Heard by then, earlier ones included.
     // Of what the model chose:
     double mean = 0;             ///< Expected at full length, larger is better.
     double deviation = 0;        ///< Of what is expected.
     double log_improvement = 0;  ///< ln of the expected improvement, in deviations of all results.
     double correlation = 1;      ///< Of metrics at the first rung with those at full length.
-    std::vector<engine::TrialNumber> nearest;  ///< At most 3, nearest first.
+    std::vector<engine::TrialNumber> nearest;  ///< At most 3, nearest first; of this search alone.
   };
   /// What proposals have cost so far.
   struct Work {
@@ -68,6 +69,8 @@ class ModelSampler {
   ModelSampler(const ModelSampler&) = delete;
   ModelSampler& operator=(const ModelSampler&) = delete;
 
+  /// An earlier search trained this configuration. Before the first trial.
+  void hear_prior(const engine::Value& hparams, std::span<const Sampler::Earlier> results);
   /// The next trial begins to train. O(parameters).
   void hear_training(const engine::Value& hparams, engine::Units target);
   /// A trial trains on.

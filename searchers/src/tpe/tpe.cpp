@@ -68,34 +68,34 @@ class TpeSampler final : public Sampler {
     return sample;
   }
 
-  void on_created(TrialNumber trial, const Value& hparams, Units target) override {
-    const std::size_t before = places_.size();
-    places_.resize(before + axes_.size());
-    axes_.place_of(hparams, std::span(places_).subspan(before));
-    results_.emplace_back();
-    train(trial, target);
+  void on_prior(const Value& hparams, std::span<const Earlier> results) override {
+    add_place(hparams);
+    for (const Earlier& result : results) {
+      add_result(earlier_, result.length, result.score);
+    }
+    ++earlier_;
   }
-  void on_promoted(TrialNumber trial, Units target) override { train(trial, target); }
+  void on_created(TrialNumber trial, const Value& hparams, Units target) override {
+    add_place(hparams);
+    train(subject(trial), target);
+  }
+  void on_promoted(TrialNumber trial, Units target) override { train(subject(trial), target); }
   void on_validated(TrialNumber trial, Units length, Score score) override {
-    stop(trial);
-    add_result(trial, length, score);
+    stop(subject(trial));
+    add_result(subject(trial), length, score);
   }
   void on_exited(TrialNumber trial, engine::ExitReason reason) override {
-    const std::optional<Units> target = stop(trial);
+    const std::optional<Units> target = stop(subject(trial));
     if (reason == engine::ExitReason::errored && target) {
-      add_result(trial, *target, Score::worst());
+      add_result(subject(trial), *target, Score::worst());
     } else if (reason == engine::ExitReason::invalid_hp) {
-      forget(trial);
+      forget(subject(trial));
     }
   }
-  void on_closed(TrialNumber trial) override { static_cast<void>(stop(trial)); }
+  void on_closed(TrialNumber trial) override { static_cast<void>(stop(subject(trial))); }
 
  private:
   using ByLength = std::map<Units, RankedList>;
-  struct Result {
-    Units length{};
-    Score score = Score::worst();
-  };
   struct Choice {
     Value hparams;
     double ratio = 0;  // ln of that of the densities.
@@ -103,9 +103,18 @@ class TpeSampler final : public Sampler {
     std::optional<std::size_t> centre;  // Of the good ones.
   };
 
-  void train(TrialNumber trial, Units target) { pending_.insert_or_assign(trial.number(), target); }
-  std::optional<Units> stop(TrialNumber trial) {
-    const auto found = pending_.find(trial.number());
+  /// Where what is kept by trial has this one: behind those of earlier searches.
+  [[nodiscard]] std::uint64_t subject(TrialNumber trial) const { return earlier_ + trial.number(); }
+
+  void add_place(const Value& hparams) {
+    const std::size_t before = places_.size();
+    places_.resize(before + axes_.size());
+    axes_.place_of(hparams, std::span(places_).subspan(before));
+    results_.emplace_back();
+  }
+  void train(std::uint64_t subject, Units target) { pending_.insert_or_assign(subject, target); }
+  std::optional<Units> stop(std::uint64_t subject) {
+    const auto found = pending_.find(subject);
     if (found == pending_.end()) {
       return std::nullopt;
     }
@@ -113,18 +122,18 @@ class TpeSampler final : public Sampler {
     pending_.erase(found);
     return target;
   }
-  void add_result(TrialNumber trial, Units length, Score score) {
-    results_[trial.number()].push_back({length, score});
-    by_length_[length].insert({score, static_cast<std::uint32_t>(trial.number())});
+  void add_result(std::uint64_t subject, Units length, Score score) {
+    results_[subject].push_back({length, score});
+    by_length_[length].insert({score, static_cast<std::uint32_t>(subject)});
     ++heard_;
   }
-  void forget(TrialNumber trial) {
-    for (const Result& result : results_[trial.number()]) {
+  void forget(std::uint64_t subject) {
+    for (const Earlier& result : results_[subject]) {
       const auto list = by_length_.find(result.length);
-      list->second.erase({result.score, static_cast<std::uint32_t>(trial.number())});
+      list->second.erase({result.score, static_cast<std::uint32_t>(subject)});
       --heard_;
     }
-    results_[trial.number()].clear();
+    results_[subject].clear();
   }
 
   /// Those at the longest length that has enough; nullptr when none has.
@@ -179,8 +188,8 @@ class TpeSampler final : public Sampler {
     }
     return places;
   }
-  static void tell(engine::Reason& reason, const Choice& choice, const ByLength::value_type& compared,
-                   const std::vector<std::uint64_t>& good) {
+  void tell(engine::Reason& reason, const Choice& choice, const ByLength::value_type& compared,
+            const std::vector<std::uint64_t>& good) const {
     reason.why = engine::Reason::Why::model_choice;
     reason.results = compared.second.size();
     reason.detail = "is " + engine::short_number(std::exp(choice.ratio)) +
@@ -188,8 +197,12 @@ class TpeSampler final : public Sampler {
                     std::to_string(compared.second.size()) + " results at " +
                     std::to_string(count(compared.first)) + " as among the others";
     if (choice.centre) {
-      reason.near = good[*choice.centre];
       reason.near_rank = *choice.centre;
+      if (good[*choice.centre] >= earlier_) {
+        reason.near = good[*choice.centre] - earlier_;
+      } else {
+        reason.detail += "; drawn near a result of an earlier search";
+      }
     }
   }
 
@@ -197,11 +210,12 @@ class TpeSampler final : public Sampler {
   model::Axes axes_;
   std::uint64_t seed_;
   engine::TpeConfig settings_;
-  std::vector<double> places_;                // One coordinate per axis and trial.
-  std::vector<std::vector<Result>> results_;  // By trial.
-  std::map<std::uint64_t, Units> pending_;    // Trials that train, and towards what.
+  std::vector<double> places_;                 // One coordinate per axis and subject.
+  std::vector<std::vector<Earlier>> results_;  // By subject.
+  std::map<std::uint64_t, Units> pending_;     // Those that train, and towards what.
   ByLength by_length_;
-  std::uint64_t heard_ = 0;  // Results in by_length_.
+  std::uint64_t heard_ = 0;    // Results in by_length_.
+  std::uint64_t earlier_ = 0;  // Configurations of earlier searches.
 };
 
 }  // namespace

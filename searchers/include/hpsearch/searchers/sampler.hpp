@@ -7,6 +7,7 @@
 #include <span>
 
 #include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/score.hpp"
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
@@ -37,6 +38,15 @@ class Sampler : public TrialListener {
   /// Configurations that must not start: those that may not start again, and those that the space's
   /// conditions leave out. Empty where there is nothing of this kind.
   using Taken = std::function<bool(const engine::Value& hparams)>;
+
+  /// A result of an earlier search, and the length that it is of.
+  struct Earlier {
+    engine::Units length{};
+    engine::Score score = engine::Score::worst();
+  };
+  /// What an earlier search measured in one training of a configuration of this space, shortest first, at
+  /// least one result: heard before anything else. It is no trial of this search, and may be proposed again.
+  virtual void on_prior(const engine::Value& /*hparams*/, std::span<const Earlier> /*results*/) {}
 
   /// For the next trial, whose number this is. `rungs` are the lengths at which it is compared with others,
   /// ascending; the last is the full length. A sample that is taken is replaced by another draw of the space.

@@ -53,6 +53,15 @@ struct TpeConfig {
   friend bool operator==(const TpeConfig&, const TpeConfig&) = default;
 };
 
+/// What an earlier search measured (`searcher.prior`), for samplers that learn.
+struct PriorResult {
+  Value hparams;      ///< A configuration of the present space, complete.
+  Units length{};     ///< From 1 to max_length.
+  double metric = 0;  ///< Finite, in the user's sign.
+
+  friend bool operator==(const PriorResult&, const PriorResult&) = default;
+};
+
 /// The `searcher` section. Which fields mean something depends on `name` (SearcherKind::fields).
 struct SearcherConfig {
   std::string name;
@@ -76,6 +85,7 @@ struct SearcherConfig {
   AnnealConfig anneal = {};
   ModelConfig model = {};
   TpeConfig tpe = {};
+  std::vector<PriorResult> prior = {};  ///< In the order in which they are heard.
   std::optional<std::uint64_t> source_trial_id;
   std::optional<std::string> source_checkpoint_uuid;
 
