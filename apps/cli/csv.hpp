@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
 
 namespace hpsearch::cli {
@@ -10,5 +13,14 @@ namespace hpsearch::cli {
 /// A line of CSV (RFC 4180, ended by a line feed): cells with commas, quotes or line ends are quoted. Null is
 /// an empty cell, numbers read back as the same, lists and maps are JSON.
 [[nodiscard]] std::string csv_line(const std::vector<engine::Value>& cells);
+
+struct CsvRow {
+  std::size_t line = 0;  ///< That it begins on, from 1.
+  std::vector<std::string> cells;
+};
+
+/// The rows of a text in CSV; empty lines are none. Blanks around cells that are not quoted are taken away.
+/// bad_request: "line 3: a quote does not end".
+[[nodiscard]] engine::Result<std::vector<CsvRow>> read_csv(std::string_view text);
 
 }  // namespace hpsearch::cli

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/event_pages.hpp"
 #include "cli/experiment_file.hpp"
 #include "cli/recorded_exit.hpp"
 #include "cli/server.hpp"
@@ -54,26 +55,6 @@ Outcome<CurveSource> open_table(const std::string& path, const SimulateOptions& 
     return usage_failure("--curves: " + path + " is larger than 512 MiB");
   }
   return source(CurveTable::parse(loaded.text, missing(options)), "--curves: " + path, "curves of " + path);
-}
-
-/// Hands over the events of an experiment in order. O(events of the store).
-std::optional<Failure> each_event(const Client& client, std::uint64_t experiment,
-                                  const std::function<void(const Value&)>& on_event) {
-  const std::string target = "/api/v1/events?limit=1000&experiment=" + std::to_string(experiment) + "&after=";
-  for (std::uint64_t after = 0;;) {
-    const Outcome<Value> page = client.get(target + std::to_string(after));
-    if (!page) {
-      return page.failure();
-    }
-    for (const Value& event : list_at(*page, "events")) {
-      on_event(event);
-    }
-    const std::uint64_t last = count_at(*page, "last_lsn");
-    if (last <= after) {
-      return std::nullopt;
-    }
-    after = last;
-  }
 }
 
 using Exits = std::map<engine::TrialNumber, engine::sim::RecordedExit>;

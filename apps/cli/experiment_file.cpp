@@ -9,9 +9,11 @@
 #include <cstring>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 #include "cli/determined_script.hpp"
 #include "cli/known_searchers.hpp"
+#include "cli/prior_results.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/jobs/submission.hpp"
 #include "hpsearch/patterns/pattern_check.hpp"
@@ -166,6 +168,10 @@ ExperimentFile open_experiment_file(const std::string& path, const Overrides& ov
   const InlinedComponent component = inline_component(path, out.original, read.lines, out.problems);
   out.tree = out.original;
   override_tree(out.tree, overrides);
+  if (names_prior(out.tree)) {
+    Value::Map& searcher = *out.tree.as_map()->find("searcher")->as_map();
+    out.prior = std::exchange(searcher["prior"], Value::List());
+  }
   const std::filesystem::path context = overrides.context_directory
                                             ? std::filesystem::path(*overrides.context_directory)
                                             : std::filesystem::path(path == "-" ? "." : path).parent_path();

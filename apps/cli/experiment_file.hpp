@@ -32,6 +32,8 @@ struct ExperimentFile {
   std::string stem;        ///< Names the experiment when the file does not.
   engine::Value tree;      ///< With the overrides, and with `launch.kind` where the program shows it.
   engine::Value original;  ///< Without.
+  engine::Value prior;     ///< `searcher.prior`, where it names searches or files; in `tree` it is empty
+                           ///< until read_prior() puts the results there. Null: nothing to read.
   std::optional<engine::ExperimentConfig> config;
   std::optional<jobs::Program> program;  ///< Beside `config`.
   LineMap lines;                         ///< Of `original`.

@@ -4,6 +4,7 @@
 #include "cli/cluster_check.hpp"
 #include "cli/file_report.hpp"
 #include "cli/known_searchers.hpp"
+#include "cli/prior_results.hpp"
 #include "cli/space_table.hpp"
 #include "cli/start_check.hpp"
 #include "cli/table.hpp"
@@ -81,6 +82,7 @@ std::string preview_text(const Preview& preview, const engine::ExperimentConfig&
 
 int preview(const FileOptions& options, const ServerOptions& server, const Output& output) {
   ExperimentFile file = open_experiment_file(options.file, {options.seed, options.name});
+  read_prior(file, server, output);
   check_start(file, {.context = usual_context(options.file)});
   if (!file.problems.empty()) {
     return report_problems(file, output);

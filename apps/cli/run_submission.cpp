@@ -3,6 +3,7 @@
 #include "cli/context_report.hpp"
 #include "cli/context_upload.hpp"
 #include "cli/file_report.hpp"
+#include "cli/prior_results.hpp"
 #include "cli/program_files.hpp"
 #include "cli/start_check.hpp"
 #include "cli/submission.hpp"
@@ -34,6 +35,7 @@ Outcome<Done> begin_record(RunSession& run) {
     }
     run.context = *context;
   }
+  read_prior(run.file, {}, run.output);
   check_start(run.file, {run.context, StartPlace::Machine::this_one, run.options.slots});
   if (!run.file.problems.empty()) {
     return usage_failure(run.file.path + " has " + counted(run.file.problems.size(), "problem"));

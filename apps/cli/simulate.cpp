@@ -8,6 +8,7 @@
 #include "cli/curve_sources.hpp"
 #include "cli/file_report.hpp"
 #include "cli/known_searchers.hpp"
+#include "cli/prior_results.hpp"
 #include "cli/server.hpp"
 #include "cli/simulation_view.hpp"
 #include "cli/text.hpp"
@@ -139,6 +140,7 @@ engine::Status fits(const engine::ExperimentConfig& config, const sim::Options& 
 
 int simulate(const SimulateOptions& given, const Output& output) {
   ExperimentFile file = open_experiment_file(given.file.file, {given.file.seed, given.file.name});
+  read_prior(file, given.server, output);
   if (!file.problems.empty()) {
     return report_problems(file, output);
   }

@@ -4,6 +4,7 @@
 #include "cli/context_report.hpp"
 #include "cli/context_upload.hpp"
 #include "cli/file_report.hpp"
+#include "cli/prior_results.hpp"
 #include "cli/server.hpp"
 #include "cli/start_check.hpp"
 #include "cli/submission.hpp"
@@ -46,6 +47,7 @@ int submit(const SubmitOptions& options, const Output& output) {
   if (!context) {
     return output.fail(context.failure());
   }
+  read_prior(file, options.server, output);
   check_start(file, {.context = *context, .machine = StartPlace::Machine::worker});
   if (!file.problems.empty()) {
     return report_problems(file, output);

@@ -1,5 +1,6 @@
 #include "cli/cluster_check.hpp"
 #include "cli/file_report.hpp"
+#include "cli/prior_results.hpp"
 #include "cli/space_table.hpp"
 #include "cli/start_check.hpp"
 #include "cli/text.hpp"
@@ -11,6 +12,7 @@ using engine::Value;
 
 int validate(const FileOptions& options, const ServerOptions& server, const Output& output) {
   ExperimentFile file = open_experiment_file(options.file, {options.seed, options.name});
+  read_prior(file, server, output);
   check_start(file, {.context = usual_context(options.file)});
   if (!file.problems.empty()) {
     return report_problems(file, output);
