@@ -60,6 +60,8 @@ const std::vector<Method>& all_methods() {
       {"adaptive_aggressive_stop", "the same, stopping", adaptive("aggressive", 4, true), 0, false},
       {"adaptive_standard", "adaptive_asha standard, divisor 4, promotion", adaptive("standard", 4, false), 0,
        false},
+      {"adaptive_standard_model", "adaptive_standard, configurations and first rungs by the model",
+       with_sampler("model", adaptive("standard", 4, false)), 0, false},
       {"adaptive_standard_stop", "the same, stopping", adaptive("standard", 4, true), 0, false},
       {"adaptive_conservative", "adaptive_asha conservative, divisor 4, promotion",
        adaptive("conservative", 4, false), 0, false},

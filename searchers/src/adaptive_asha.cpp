@@ -172,6 +172,7 @@ engine::Preview preview(const ExperimentConfig& config) {
   warn_of_one_rung(preview, config);
   warn_of_small_space(preview, config);
   advise_one_bracket(preview, config);
+  advise_model(preview, config);
   return preview;
 }
 

@@ -23,8 +23,9 @@ void advise_one_bracket(engine::Preview& preview, const engine::ExperimentConfig
 /// Advises halving instead of random search.
 void advise_halving(engine::Preview& preview, const engine::ExperimentConfig& config);
 
-/// Advises a model instead of random draws, where there is enough training to learn from: ten full trainings,
-/// as expected of results in random order, and two searched parameters.
+/// Advises a model instead of random draws, where two parameters are searched and there is enough training to
+/// learn from, as expected of results in random order: as many full trainings as it took to be better in the
+/// measurements with this searcher.
 void advise_model(engine::Preview& preview, const engine::ExperimentConfig& config);
 
 }  // namespace hpsearch::searchers

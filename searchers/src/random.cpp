@@ -32,6 +32,7 @@ engine::Preview preview(const ExperimentConfig& config) {
       preview_flat(trials_to_run(config), config.searcher.max_length, config.searcher.max_concurrent_trials);
   warn_of_small_space(preview, config);
   advise_halving(preview, config);
+  advise_model(preview, config);
   return preview;
 }
 

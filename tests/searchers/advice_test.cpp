@@ -223,18 +223,21 @@ int follow_every_proposal(const Value::Map& searcher) {
   return followed;
 }
 
-/// After 10, 30 and 100 full trainings, "0.19, 0.09 and 0.04", of the row of docs/searchers/model.md.
-std::string regrets_on_the_page(const std::string& row) {
-  std::ifstream page(HPSEARCH_MODEL_PAGE);
+/// After 10, 30 and 100 full trainings, "0.19, 0.09 and 0.04", of the method in the samplers' table of
+/// docs/benchmarks.md.
+std::string regrets_of_sampler(const std::string& method) {
+  std::ifstream page(HPSEARCH_BENCHMARKS_FILE);
   std::string found;
+  bool is_there = false;
   for (std::string line; std::getline(page, line);) {
-    if (!line.starts_with("| `sampler: " + row + "` |")) {
+    is_there = is_there || line == "### Samplers";
+    if (!is_there || !line.starts_with("| `" + method + "` |")) {
       continue;
     }
-    const std::regex mean(R"(\| (\.[0-9]+) \[)");
+    const std::regex mean(R"(\| ([0-9.]+) \[)");
     for (std::sregex_iterator at(line.begin(), line.end(), mean), end; at != end; ++at) {
       std::ostringstream rounded;
-      rounded << std::fixed << std::setprecision(2) << std::stod("0" + (*at)[1].str());
+      rounded << std::fixed << std::setprecision(2) << std::stod((*at)[1].str());
       found += (found.empty() ? "" : ", ") + rounded.str();
     }
   }
@@ -248,15 +251,44 @@ TEST(PreviewAdvice, AModelInsteadOfRandomDraws) {
   config.searcher.divisor = 3;
   EXPECT_THAT(preview_of(config).advice, IsEmpty()) << "one parameter";
   config.space = test::space_of({{"lr", test::double_range(0, 1)}, {"layers", test::int_range(1, 9)}});
-  EXPECT_THAT(preview_of(config).advice,
-              ElementsAre(AllOf(HasSubstr("mean regret " + regrets_on_the_page("model") + " after"),
-                                HasSubstr("instead of " + regrets_on_the_page("random") + ";"),
-                                HasSubstr("consider sampler: model"))));
+  EXPECT_THAT(
+      preview_of(config).advice,
+      ElementsAre(AllOf(HasSubstr("mean regret " + regrets_of_sampler("asha_3_from_3_model") + " after"),
+                        HasSubstr("instead of " + regrets_of_sampler("asha_3_from_3") + ";"),
+                        HasSubstr("consider sampler: model"))));
   config.searcher.sampler = engine::SamplerName::tpe;
   EXPECT_THAT(preview_of(config).advice, IsEmpty());
   config.searcher.sampler = engine::SamplerName::random;
   config.searcher.max_trials = 60;
   EXPECT_THAT(preview_of(config).advice, IsEmpty()) << "too little training to learn from";
+}
+
+TEST(PreviewAdvice, AModelInSeveralBrackets) {
+  ExperimentConfig config = settings("adaptive_asha", 81, 300);
+  config.space = test::space_of({{"lr", test::double_range(0, 1)}, {"layers", test::int_range(1, 9)}});
+  EXPECT_THAT(
+      preview_of(config).advice,
+      ElementsAre(HasSubstr("use one bracket"),
+                  AllOf(HasSubstr("mean regret " + regrets_of_sampler("adaptive_standard_model") + " after"),
+                        HasSubstr("instead of " + regrets_of_sampler("adaptive_standard") + ";"),
+                        HasSubstr("consider sampler: model"))));
+  config.searcher.sampler = engine::SamplerName::model;
+  EXPECT_THAT(preview_of(config).advice, ElementsAre(HasSubstr("use one bracket")));
+}
+
+TEST(PreviewAdvice, AModelWithoutHalving) {
+  ExperimentConfig config = settings("random", 1, 30);  // Nothing to halve.
+  config.space = test::space_of({{"lr", test::double_range(0, 1)}, {"layers", test::int_range(1, 9)}});
+  EXPECT_THAT(preview_of(config).advice,
+              ElementsAre(AllOf(HasSubstr("mean regret " + regrets_of_sampler("random_model") + " after"),
+                                HasSubstr("instead of " + regrets_of_sampler("random") + ";"),
+                                HasSubstr("consider sampler: model"))));
+  config.searcher.max_trials = 29;
+  EXPECT_THAT(preview_of(config).advice, IsEmpty()) << "of these the model would choose few";
+  config.searcher.max_trials = 300;
+  config.searcher.max_length = Units{81};
+  EXPECT_THAT(preview_of(config).advice,
+              ElementsAre(HasSubstr("async_halving"), HasSubstr("sampler: model")));
 }
 
 TEST(PreviewAdvice, FollowedIsNotGivenAgain) {
