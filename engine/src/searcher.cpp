@@ -8,10 +8,10 @@ namespace {
 
 using Why = Reason::Why;
 
-constexpr std::array<Why, 13> every_why = {
-    Why::new_trial,  Why::replacement,   Why::given_point,    Why::near_trial,  Why::model_choice,
-    Why::promoted,   Why::waits_at_rung, Why::below_cutoff,   Why::rung_closed, Why::max_length,
-    Why::early_exit, Why::user,          Why::experiment_end,
+constexpr std::array<Why, 15> every_why = {
+    Why::new_trial,   Why::replacement,  Why::given_point, Why::near_trial,    Why::before_model,
+    Why::explored,    Why::model_choice, Why::promoted,    Why::waits_at_rung, Why::below_cutoff,
+    Why::rung_closed, Why::max_length,   Why::early_exit,  Why::user,          Why::experiment_end,
 };
 
 constexpr std::array<ExitReason, 4> every_exit_reason = {
@@ -33,6 +33,10 @@ std::string_view name_of(Why why) noexcept {
       return "given_point";
     case Why::near_trial:
       return "near_trial";
+    case Why::before_model:
+      return "before_model";
+    case Why::explored:
+      return "explored";
     case Why::model_choice:
       return "model_choice";
     case Why::promoted:

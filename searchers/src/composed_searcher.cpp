@@ -27,6 +27,7 @@ engine::Reason joined(engine::Reason reason, const Proposer::Proposal& proposal,
   reason.near_rank = proposal.reason.near_rank;
   reason.results = proposal.reason.results;
   reason.spread = proposal.reason.spread;
+  reason.expected = proposal.reason.expected;
   return reason;
 }
 

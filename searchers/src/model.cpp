@@ -1,8 +1,5 @@
 #include "hpsearch/searchers/model.hpp"
 
-#include <string>
-
-#include "hpsearch/engine/base/text.hpp"
 #include "model/model_sampler.hpp"
 
 namespace hpsearch::searchers {
@@ -21,20 +18,30 @@ model::ModelSettings settings_of(const engine::ModelConfig& config) {
           config.fit_size,        config.candidates};
 }
 
-/// "expects 0.931 ± 0.004 at full length (ln of its expected improvement: -3.2); begins where results agree
-/// with those at full length by 0.83; trials 12, 7 and 3 are nearest"
-std::string told(const model::ModelSampler::Proposal& proposal, Goal goal) {
-  const double mean = goal == Goal::maximize ? proposal.mean : -proposal.mean;
-  std::string text =
-      "expects " + engine::short_number(mean) + " ± " + engine::short_number(proposal.deviation) +
-      " at full length (ln of its expected improvement: " + engine::short_number(proposal.log_improvement) +
-      "); begins where results agree with those at full length by " +
-      engine::short_number(proposal.correlation);
-  for (std::size_t i = 0; i < proposal.nearest.size(); ++i) {
-    text += i == 0 ? "; nearest trials: " : ", ";
-    text += std::to_string(proposal.nearest[i].number());
+engine::Reason::Why why_of(model::ModelSampler::Choice choice) {
+  using Choice = model::ModelSampler::Choice;
+  switch (choice) {
+    case Choice::initial:
+      return engine::Reason::Why::before_model;
+    case Choice::explored:
+    case Choice::given_up:
+      return engine::Reason::Why::explored;
+    case Choice::modelled:
+      return engine::Reason::Why::model_choice;
   }
-  return text;
+  return engine::Reason::Why::new_trial;
+}
+
+engine::ExpectedResult expected_of(const model::ModelSampler::Proposal& proposal, Goal goal) {
+  engine::ExpectedResult expected;
+  expected.mean = goal == Goal::maximize ? proposal.mean : -proposal.mean;
+  expected.deviation = proposal.deviation;
+  expected.log_improvement = proposal.log_improvement;
+  expected.correlation = proposal.correlation;
+  for (const TrialNumber trial : proposal.nearest) {
+    expected.nearest.push_back(trial.number());
+  }
+  return expected;
 }
 
 class ModelBasedSampler final : public Sampler {
@@ -46,15 +53,15 @@ class ModelBasedSampler final : public Sampler {
 
   [[nodiscard]] Sample sample(TrialNumber trial, std::span<const Units> rungs,
                               const Taken& /*taken*/) const override {
+    using Choice = model::ModelSampler::Choice;
     const model::ModelSampler::Proposal& proposal = model_.propose(trial, rungs);
     Sample sample{proposal.hparams, proposal.first_rung};
-    if (proposal.choice == model::ModelSampler::Choice::modelled) {
-      sample.reason.why = engine::Reason::Why::model_choice;
-      sample.reason.detail = told(proposal, goal_);
-      sample.reason.results = proposal.results;
-      if (!proposal.nearest.empty()) {
-        sample.reason.near = proposal.nearest.front().number();
-      }
+    sample.reason.why = why_of(proposal.choice);
+    sample.reason.results = proposal.results;
+    if (proposal.choice == Choice::modelled) {
+      sample.reason.expected = expected_of(proposal, goal_);
+    } else if (proposal.choice == Choice::given_up) {
+      sample.reason.detail = "the model found no new configuration";
     }
     return sample;
   }

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/sentences/uncertain_number.hpp"
 
 namespace hpsearch::sentences {
 namespace {
@@ -20,6 +21,10 @@ std::string_view phrase(Why why) noexcept {
       return "from points_to_evaluate";
     case Why::near_trial:
       return "drawn near an earlier trial";
+    case Why::before_model:
+      return "from an even sequence, before the model has enough results";
+    case Why::explored:
+      return "from an even sequence, to explore";
     case Why::model_choice:
       return "the model's choice";
     case Why::promoted:
@@ -77,6 +82,24 @@ std::string near_text(const Reason& reason) {
   return text;
 }
 
+/// "expects 0.931 ± 0.012 at full length; ln of the expected improvement -3.21; metrics at its first rung
+/// correlate with those at full length by 0.83; nearest earlier trials 12, 7, 3"
+std::string expected_text(const engine::ExpectedResult& expected) {
+  std::string text = "expects " + with_deviation(expected.mean, expected.deviation) + " at full length" +
+                     "; ln of the expected improvement " + fixed(expected.log_improvement, 2);
+  if (expected.correlation) {
+    text += "; metrics at its first rung correlate with those at full length by " +
+            fixed(*expected.correlation, 2);
+  }
+  for (std::size_t i = 0; i < expected.nearest.size(); ++i) {
+    text += i > 0                          ? ", "
+            : expected.nearest.size() == 1 ? "; nearest earlier trial "
+                                           : "; nearest earlier trials ";
+    text += std::to_string(expected.nearest[i]);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string describe_rank(const Reason& reason) {
@@ -96,6 +119,12 @@ std::string describe(const Reason& reason) {
   }
   std::string text(reason.why == Why::near_trial && reason.near ? near_text(reason)
                                                                 : std::string(phrase(reason.why)));
+  if (reason.why == Why::before_model && reason.results) {
+    text += " (" + std::to_string(*reason.results) + " so far)";
+  }
+  if (reason.expected) {
+    text += ": " + expected_text(*reason.expected);
+  }
   if (!reason.detail.empty()) {
     text += ": " + reason.detail;
   }

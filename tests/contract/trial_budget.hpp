@@ -65,8 +65,10 @@ class TrialBudget {
     EXPECT_TRUE(problems.empty()) << engine::compact_json(create.hparams) << " is not in the space";
     const Why why = create.reason.why;
     EXPECT_TRUE(why == Why::new_trial || why == Why::replacement || why == Why::given_point ||
-                why == Why::near_trial || why == Why::model_choice)
+                why == Why::near_trial || why == Why::before_model || why == Why::explored ||
+                why == Why::model_choice)
         << engine::name_of(why);
+    expect_forecast(create);
     EXPECT_FALSE(create.reason.rank || create.reason.size || create.reason.keep || create.reason.cutoff)
         << "a new trial has no rank: " << text_of(create.reason);
     const std::vector<engine::Units>& rungs = preview_.brackets.at(create.reason.bracket.value_or(0)).lengths;
@@ -153,6 +155,21 @@ class TrialBudget {
   }
 
  private:
+  /// What a model expected has a spread, and is of earlier trials.
+  static void expect_forecast(const engine::CreateTrial& create) {
+    const std::optional<engine::ExpectedResult>& expected = create.reason.expected;
+    if (!expected) {
+      return;
+    }
+    EXPECT_EQ(create.reason.why, engine::Reason::Why::model_choice);
+    EXPECT_FALSE(expected->deviation < 0) << expected->deviation;
+    EXPECT_FALSE(expected->correlation && (*expected->correlation < 0 || *expected->correlation > 1))
+        << *expected->correlation;
+    for (const std::uint64_t trial : expected->nearest) {
+      EXPECT_LT(trial, create.trial.number());
+    }
+  }
+
   template <class Set>
   bool set(Set set_in) {
     engine::ExperimentConfig wanted = config_;

@@ -111,6 +111,23 @@ class LimitsAndExplain(harness.Case):
         unknown = self.hpsearch(cluster, "explain", experiment, 99, expect=3)
         self.assertIn("no trial 99", unknown.stderr)
 
+    def test_a_model_is_explained(self):
+        cluster, experiment = self.begin({"name": "async_halving", "max_length": 9, "num_rungs": 3, "divisor": 3,
+                                          "max_trials": 14, "sampler": "model", "model": {"explore": 0}})
+        self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
+        reasons = []
+        for trial in cluster.trials(experiment):
+            explained = self.hpsearch(cluster, "explain", experiment, trial["trial"], "--output", "json")
+            reasons.append(explained["history"][0]["reason"])
+        chosen = [reason for reason in reasons if reason["why"] == "model_choice"]
+        self.assertEqual({reason["why"] for reason in reasons}, {"before_model", "model_choice"})
+        for reason in chosen:
+            self.assertEqual(set(reason["expected"]), {"mean", "deviation", "log_improvement", "correlation", "nearest"})
+            self.assertGreater(reason["expected"]["deviation"], 0)
+            self.assertLess(max(reason["expected"]["nearest"]), 14)
+        last = max(range(14), key=lambda trial: reasons[trial]["why"] == "model_choice")
+        self.assertIn("the model's choice: expects ", self.hpsearch(cluster, "explain", experiment, last).stdout)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -140,8 +140,13 @@ class StateText {
         got_on, first_start);
   }
   void put(const Reason& x) {
-    const auto& [why, bracket, rung, rank, size, keep, cutoff, detail, near, near_rank, results, spread] = x;
-    all(why, bracket, rung, rank, size, keep, cutoff, detail, near, near_rank, results, spread);
+    const auto& [why, bracket, rung, rank, size, keep, cutoff, detail, near, near_rank, results, spread,
+                 expected] = x;
+    all(why, bracket, rung, rank, size, keep, cutoff, detail, near, near_rank, results, spread, expected);
+  }
+  void put(const ExpectedResult& x) {
+    const auto& [mean, deviation, log_improvement, correlation, nearest] = x;
+    all(mean, deviation, log_improvement, correlation, nearest);
   }
   void put(const TrialRecord& x) {
     const auto& [id, length, reached, trained, latest, best, reason, live, failures, checkpoints,

@@ -160,6 +160,13 @@ Reason rung_reason(Reason::Why why) {
   return {why, 1U, 2U, 3U, 17U, 4U, 0.912, "of its rung", 12U, 2U, 40U, 0.25};
 }
 
+/// With something in every field.
+Reason whole_reason(Reason::Why why) {
+  Reason reason = rung_reason(why);
+  reason.expected = ExpectedResult{0.931, 0.0125, -3.25, 0.875, {12, 7, 3}};
+  return reason;
+}
+
 /// Adds an example of each kind that has none, made from its list of fields. When such a kind gets another
 /// field, write its example as it was into example_events(), with `whole` false, and the new one beside it.
 std::vector<Example<EventBody>> with_every_kind(std::vector<Example<EventBody>> examples) {
@@ -422,18 +429,26 @@ const std::vector<Example<EventBody>>& example_events() {
                     TrialId{1'234},
                     hparams(),
                     Units{9},
-                    {Reason::Why::given_point, 0U, 0U, 0U, 1U, 1U, -0.5, "point 2", 12U, 2U, 40U, 0.25}}},
+                    {Reason::Why::given_point, 0U, 0U, 0U, 1U, 1U, -0.5, "point 2", 12U, 2U, 40U, 0.25}},
+       false},
+      {"trial_created_by_a_model", TrialCreated{experiment, trial, TrialId{1'234}, hparams(), Units{9},
+                                                whole_reason(Reason::Why::model_choice)}},
       {"trial_promoted",
-       TrialPromoted{experiment, trial, Units{81}, true, rung_reason(Reason::Why::promoted)}},
+       TrialPromoted{experiment, trial, Units{81}, true, rung_reason(Reason::Why::promoted)}, false},
+      {"trial_promoted_as_expected",
+       TrialPromoted{experiment, trial, Units{81}, true, whole_reason(Reason::Why::promoted)}},
       {"length_reached", LengthReached{experiment, trial, Units{27}, Units{28}, 0.9375}},
-      {"trial_paused", TrialPaused{experiment, trial, rung_reason(Reason::Why::waits_at_rung)}},
+      {"trial_paused", TrialPaused{experiment, trial, rung_reason(Reason::Why::waits_at_rung)}, false},
+      {"trial_paused_as_expected", TrialPaused{experiment, trial, whole_reason(Reason::Why::waits_at_rung)}},
       {"trial_queued", TrialQueued{experiment, trial}},
       {"trial_exited_early",
        TrialExitedEarly{experiment, trial, ExitReason::errored, "exit code 1, five times"}, false},
       {"trial_exited_early_unmeasured",
        TrialExitedEarly{experiment, trial, ExitReason::errored, "its metric never came", true}},
       {"trial_ended",
-       TrialEnded{experiment, trial, TrialState::stopped, rung_reason(Reason::Why::rung_closed)}},
+       TrialEnded{experiment, trial, TrialState::stopped, rung_reason(Reason::Why::rung_closed)}, false},
+      {"trial_ended_as_expected",
+       TrialEnded{experiment, trial, TrialState::stopped, whole_reason(Reason::Why::rung_closed)}},
       {"lease_granted",
        LeaseGranted{
            experiment, trial, AttemptNumber{2}, WorkerId{4}, {SlotIndex{0}, SlotIndex{3}}, Units{81}},

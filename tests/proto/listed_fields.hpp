@@ -21,6 +21,8 @@ inline constexpr const char* heading_of = nullptr;
 template <>
 inline constexpr const char* heading_of<engine::Reason> = "reason";
 template <>
+inline constexpr const char* heading_of<engine::ExpectedResult> = "expected result";
+template <>
 inline constexpr const char* heading_of<engine::SourceCheckpoint> = "source checkpoint";
 template <>
 inline constexpr const char* heading_of<engine::Place> = "place";

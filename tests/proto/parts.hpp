@@ -221,7 +221,7 @@ concept ListsAllMembers = proto::ListsFields<T> && !requires(T & x) {
 
 auto parts(ListsAllMembers auto& x) {
   constexpr std::size_t count = member_count<std::remove_cvref_t<decltype(x)>>();
-  static_assert(count >= 1 && count <= 12, "add a branch below");
+  static_assert(count >= 1 && count <= 13, "add a branch below");
   if constexpr (count == 1) {
     auto& [a] = x;
     return std::tie(a);
@@ -258,6 +258,9 @@ auto parts(ListsAllMembers auto& x) {
   } else if constexpr (count == 12) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = x;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+  } else if constexpr (count == 13) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = x;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
 }
 auto parts(Is<engine::ExperimentCreated> auto& x) {

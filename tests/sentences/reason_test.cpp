@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "hpsearch/sentences/uncertain_number.hpp"
+
 namespace hpsearch::sentences {
 namespace {
 
@@ -52,6 +54,45 @@ TEST(ReasonText, SaysNearWhichTrialAConfigurationWasDrawn) {
   EXPECT_EQ(describe(reason), "drawn near trial 12 (rank 3 of 40), in windows of 33.3333 % of each range");
 }
 
+TEST(ReasonText, SaysWhatAModelExpected) {
+  Reason reason;
+  reason.why = Why::model_choice;
+  reason.rung = 1;
+  reason.results = 40;
+  reason.expected = engine::ExpectedResult{0.93123, 0.01249, -3.2149, 0.834, {12, 7, 3}};
+  EXPECT_EQ(
+      describe(reason),
+      "the model's choice: expects 0.931 ± 0.012 at full length; ln of the expected improvement -3.21; "
+      "metrics at its first rung correlate with those at full length by 0.83; nearest earlier trials 12, "
+      "7, 3; rung 1");
+  reason.rung.reset();
+  reason.expected = engine::ExpectedResult{2104.6, 310, 0.5, {}, {4}};
+  EXPECT_EQ(
+      describe(reason),
+      "the model's choice: expects 2105 ± 310 at full length; ln of the expected improvement 0.50; nearest "
+      "earlier trial 4");
+}
+
+TEST(ReasonText, SaysWhereTheModelDidNotChoose) {
+  Reason reason;
+  reason.why = Why::before_model;
+  reason.results = 3;
+  EXPECT_EQ(describe(reason), "from an even sequence, before the model has enough results (3 so far)");
+  reason.why = Why::explored;
+  EXPECT_EQ(describe(reason), "from an even sequence, to explore");
+  reason.detail = "the model found no new configuration";
+  EXPECT_EQ(describe(reason), "from an even sequence, to explore: the model found no new configuration");
+}
+
+TEST(UncertainNumber, HasTwoDigitsOfItsDeviation) {
+  EXPECT_EQ(with_deviation(0.5, 0.25), "0.50 ± 0.25");
+  EXPECT_EQ(with_deviation(-12.3456, 0.00123), "-12.3456 ± 0.0012");
+  EXPECT_EQ(with_deviation(123456, 7890), "123456 ± 7890");
+  EXPECT_EQ(with_deviation(1e300, 1e299), "1e+300 ± 1e+299");
+  EXPECT_EQ(with_deviation(1e-20, 1e-22), "1e-20 ± 1e-22");
+  EXPECT_EQ(with_deviation(2, 0), "2 ± 0");
+}
+
 TEST(ReasonText, EachCauseHasItsOwnPhrase) {
   std::set<std::string> phrases;
   for (int i = 0; i <= static_cast<int>(Why::experiment_end); ++i) {
@@ -59,7 +100,7 @@ TEST(ReasonText, EachCauseHasItsOwnPhrase) {
     reason.why = static_cast<Why>(i);
     phrases.insert(describe(reason));
   }
-  EXPECT_EQ(phrases.size(), 13U);
+  EXPECT_EQ(phrases.size(), 15U);
   EXPECT_EQ(phrases.count("unknown"), 0U);
 }
 

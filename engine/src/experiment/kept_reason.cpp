@@ -33,8 +33,9 @@ KeptReason::KeptReason(const Reason& reason)
   if (!reason.detail.empty()) {
     detail_ = Box<std::string>(reason.detail);
   }
-  if (reason.near || reason.near_rank || reason.results || reason.spread) {
-    proposed_ = Box<Proposed>({reason.near, reason.near_rank, reason.results, reason.spread});
+  if (reason.near || reason.near_rank || reason.results || reason.spread || reason.expected) {
+    proposed_ =
+        Box<Proposed>({reason.near, reason.near_rank, reason.results, reason.spread, reason.expected});
   }
 }
 
@@ -55,6 +56,7 @@ KeptReason::operator Reason() const {
     reason.near_rank = proposed_->near_rank;
     reason.results = proposed_->results;
     reason.spread = proposed_->spread;
+    reason.expected = proposed_->expected;
   }
   return reason;
 }

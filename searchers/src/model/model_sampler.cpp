@@ -249,8 +249,11 @@ struct ModelSampler::State {
     const Kernel kernel(theta);
     for (std::size_t rung = 0; rung < rungs.size(); ++rung) {
       proposal.first_rung = static_cast<std::uint32_t>(rung);
-      proposal.correlation = kernel.correlation(fidelity(rungs[rung]));
-      if (proposal.correlation >= settings.min_correlation) {
+      const double correlation = kernel.correlation(fidelity(rungs[rung]));
+      if (rungs.size() > 1) {
+        proposal.correlation = correlation;
+      }
+      if (correlation >= settings.min_correlation) {
         return;
       }
     }
@@ -295,8 +298,10 @@ struct ModelSampler::State {
   [[nodiscard]] Proposal propose(TrialNumber trial, std::span<const Units> rungs) {
     Proposal proposal;
     proposal.results = history.results().size();
-    if (proposal.results < settings.initial_results || axes.size() == 0) {
+    if (proposal.results < settings.initial_results) {
       proposal.choice = Choice::initial;
+    } else if (axes.size() == 0) {
+      proposal.choice = Choice::given_up;
     } else if (Draw(seed, trial, "model.explore").unit() < settings.explore) {
       proposal.choice = Choice::explored;
     } else if (ask_model(proposal, trial, rungs)) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -50,10 +51,11 @@ class ModelSampler {
     Choice choice = Choice::initial;
     std::size_t results = 0;  ///< Heard by then, earlier ones included.
     // Of what the model chose:
-    double mean = 0;             ///< Expected at full length, larger is better.
-    double deviation = 0;        ///< Of what is expected.
-    double log_improvement = 0;  ///< ln of the expected improvement, in deviations of all results.
-    double correlation = 1;      ///< Of metrics at the first rung with those at full length.
+    double mean = 0;                    ///< Expected at full length, larger is better.
+    double deviation = 0;               ///< Of what is expected.
+    double log_improvement = 0;         ///< ln of the expected improvement, in deviations of all results.
+    std::optional<double> correlation;  ///< Of metrics at the first rung with those at full length; none if
+                                        ///< there is one rung.
     std::vector<engine::TrialNumber> nearest;  ///< At most 3, nearest first; of this search alone.
   };
   /// What proposals have cost so far.

@@ -201,7 +201,7 @@ TEST(ModelSampler, FindsTheBestOfABowlAndSaysWhatItExpects) {
   EXPECT_NEAR(proposal.mean, bowl(proposal.hparams, Units{27}), 0.02);
   EXPECT_LT(proposal.deviation, 0.05);
   EXPECT_EQ(proposal.first_rung, 0U);
-  EXPECT_GE(proposal.correlation, 0.7);
+  EXPECT_GE(proposal.correlation.value(), 0.7);
   ASSERT_EQ(proposal.nearest.size(), 3U);
   for (const TrialNumber trial : proposal.nearest) {
     EXPECT_NEAR(number(search.hparams()[trial.number()], "x0"), 0.3, 0.2);

@@ -22,6 +22,25 @@ namespace hpsearch::engine {
 
 struct ExperimentConfig;
 
+/// What a model expected of a configuration when it chose it.
+struct ExpectedResult {
+  double mean = 0;                       ///< At full length: the metric, in its own unit and sign.
+  double deviation = 0;                  ///< Standard deviation of that, in the metric's unit.
+  double log_improvement = 0;            ///< ln of the expected improvement, in deviations of all results.
+  std::optional<double> correlation{};   ///< Learned, of metrics at the trial's first rung with those at full
+                                         ///< length; none where every trial begins at full length.
+  std::vector<std::uint64_t> nearest{};  ///< Earlier trials with the most similar configurations.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("mean", self.mean);
+    fields("deviation", self.deviation);
+    fields("log_improvement", self.log_improvement);
+    fields.maybe("correlation", self.correlation);
+    fields.maybe("nearest", self.nearest);
+  }
+  friend bool operator==(const ExpectedResult&, const ExpectedResult&) = default;
+};
+
 /// Why something was decided, in numbers that recompute from the log. Fields without a meaning stay empty.
 /// sentences::describe() turns it into text.
 struct Reason {
@@ -30,7 +49,9 @@ struct Reason {
     replacement,     ///< In place of a trial whose hyperparameters were invalid.
     given_point,     ///< One of points_to_evaluate.
     near_trial,      ///< Drawn near an earlier trial with a good result: `near`.
-    model_choice,    ///< A model of earlier results expects most of it; `detail` says what.
+    before_model,    ///< From an even sequence: the model has too few results.
+    explored,        ///< From an even sequence, so that a model's mistakes cannot last.
+    model_choice,    ///< A model of earlier results expects most of it: `expected`, or `detail` says what.
     promoted,        ///< Rank below keep: among the best of its rung.
     waits_at_rung,   ///< Not (yet) among the best of its rung; stays a candidate.
     below_cutoff,    ///< Stopping type: position not below keep.
@@ -55,6 +76,7 @@ struct Reason {
   std::optional<std::uint64_t> near_rank = {};  ///< Whose latest result was so many-th then, from 0 = best.
   std::optional<std::uint64_t> results = {};    ///< So many trials had results then.
   std::optional<double> spread = {};            ///< How far around it was drawn, as part of each range.
+  std::optional<ExpectedResult> expected = {};  ///< What its model expected of it.
 
   static void list_fields(auto& fields, auto& self) {  // As events list theirs (events.hpp).
     fields("why", self.why);
@@ -69,6 +91,7 @@ struct Reason {
     fields.maybe("near_rank", self.near_rank);
     fields.maybe("results", self.results);
     fields.maybe("spread", self.spread);
+    fields.maybe("expected", self.expected);
   }
   friend bool operator==(const Reason&, const Reason&) = default;
 };

@@ -32,7 +32,7 @@ class Sampler : public TrialListener {
     /// Where in `rungs` it begins: it counts there and above, and not below. Past the last means the last.
     std::uint32_t first_rung = 0;
     /// For people: why this one. Its `why` and `detail`, unless `why` is new_trial, and its numbers of
-    /// proposals (near, near_rank, results, spread) go into the trial's reason.
+    /// proposals (near, near_rank, results, spread, expected) go into the trial's reason.
     engine::Reason reason = {};
   };
   /// Configurations that must not start: those that may not start again, and those that the space's

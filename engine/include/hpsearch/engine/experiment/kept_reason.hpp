@@ -28,6 +28,7 @@ class KeptReason {
     std::optional<std::uint64_t> near_rank;
     std::optional<std::uint64_t> results;
     std::optional<double> spread;
+    std::optional<ExpectedResult> expected;
   };
 
   static constexpr std::uint16_t no_level = std::numeric_limits<std::uint16_t>::max();
