@@ -42,7 +42,7 @@ ROOMS = {
 }
 
 # Inside the engine, from the ground up: each sub-room may include itself and what stands before it.
-ENGINE_ORDER = ["base", "space", "searcher", "config", "trial", "experiment", "cluster", "scheduler", "state",
+ENGINE_ORDER = ["base", "space", "learnt", "searcher", "config", "trial", "experiment", "cluster", "scheduler", "state",
                 "engine", "step", "search", "sim"]
 # Private headers through which the sources of several sub-rooms take part in one step; headers may not include them.
 SHARED_BY_A_STEP = {"experiment/engine_state.hpp": "state", "applier.hpp": "step", "event_checks.hpp": "step",

@@ -22,6 +22,7 @@ struct Arguments {
   LogsOptions logs;
   SetOptions set;
   TrialsOptions trials;
+  BestOptions best;
   CompareOptions compare;
   CurvesOptions curves;
   ExportOptions exported;
@@ -30,7 +31,6 @@ struct Arguments {
   CheckpointOptions checkpoint;
   std::string checkpoint_word;  ///< Where a single one is meant.
   FilesOptions files;
-  ModelOptions model;
   StoreOptions store;
   KeyOptions key;
   TokenOptions token;

@@ -73,16 +73,6 @@ void add_files_verbs(VerbBuilder& build) {
   };
   add_verb("get", "Copy the files of a trial to a new directory", true);
   add_verb("path", "Print the directory with the files of a trial", false);
-  CLI::App& of_best = build.add("model",
-                                "Print where the model of the best trial is: its output channel model, "
-                                "else its checkpoint, else its files",
-                                [&build](const Output& output) {
-                                  build.given.model.experiment = build.experiment();
-                                  return model(build.given.model, output);
-                                });
-  build.add_experiment(of_best);
-  of_best.add_option("--copy-to", build.given.model.copy_to, "Copy it to this new directory")
-      ->check(not_empty());
 }
 
 }  // namespace hpsearch::cli

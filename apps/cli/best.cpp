@@ -7,9 +7,12 @@ namespace hpsearch::cli {
 
 using engine::Value;
 
-int best(const ExperimentOptions& options, const Output& output) {
-  const Outcome<Reached> reached =
-      reach_experiment(options.server, options.experiment, Server::Need::readable, output);
+int best(const BestOptions& options, const Output& output) {
+  if (options.path || options.copy_to) {
+    return best_path(options, output);
+  }
+  const Outcome<Reached> reached = reach_experiment(options.experiment.server, options.experiment.experiment,
+                                                    Server::Need::readable, output);
   if (!reached) {
     return output.fail(reached.failure());
   }

@@ -25,6 +25,19 @@ void add_trials(VerbBuilder& build) {
   verb.add_option("--after", given.after, "Only trials with higher numbers")->transform(integer_from(0));
 }
 
+void add_best(VerbBuilder& build) {
+  BestOptions& given = build.given.best;
+  CLI::App& verb = build.add("best", "Show the best trial", [&build](const Output& output) {
+    build.given.best.experiment = build.experiment();
+    return best(build.given.best, output);
+  });
+  build.add_experiment(verb);
+  verb.add_flag(
+      "--path", given.path,
+      "Print where its model is instead: its output channel model, else its checkpoint, else its files");
+  verb.add_option("--copy-to", given.copy_to, "Copy its model to this new directory")->check(not_empty());
+}
+
 }  // namespace
 
 void add_reading_verbs(VerbBuilder& build) {
@@ -41,7 +54,13 @@ void add_reading_verbs(VerbBuilder& build) {
                   return show(ShowOptions{build.experiment(), build.given.trial}, output);
                 })));
   add_trials(build);
-  build.add_experiment(build.add("best", "Show the best trial", about_one(best)));
+  add_best(build);
+  build.add_experiment(
+      build.add("model",
+                "Show what the model of a search (searcher.sampler: model) has learnt: which\n"
+                "hyperparameters matter, how short trainings agree with full ones, and the\n"
+                "configuration that it expects to be the best",
+                about_one(model)));
   build.add_experiment(build.add("config", "Print the experiment with all defaults", about_one(config)));
 
   CLI::App& why = build.add("explain", "Show every decision about a trial, with its numbers",

@@ -97,7 +97,16 @@ struct TrialsOptions {
   std::optional<std::string> columns;  ///< Only these, in their order, separated by commas.
 };
 [[nodiscard]] int trials(const TrialsOptions& options, const Output& output);
-[[nodiscard]] int best(const ExperimentOptions& options, const Output& output);
+struct BestOptions {
+  ExperimentOptions experiment;
+  bool path = false;  ///< Where its model is, instead of the trial itself.
+  std::optional<std::string> copy_to;
+};
+[[nodiscard]] int best(const BestOptions& options, const Output& output);
+/// With --path or --copy-to.
+[[nodiscard]] int best_path(const BestOptions& options, const Output& output);
+/// What the model of a search has learnt.
+[[nodiscard]] int model(const ExperimentOptions& options, const Output& output);
 [[nodiscard]] int config(const ExperimentOptions& options, const Output& output);
 
 struct CompareOptions {
@@ -186,12 +195,6 @@ struct FilesOptions {
 [[nodiscard]] int list_files(const FilesOptions& options, const Output& output);
 /// get and path.
 [[nodiscard]] int take_files(const FilesOptions& options, const Output& output);
-
-struct ModelOptions {
-  ExperimentOptions experiment;
-  std::optional<std::string> copy_to;
-};
-[[nodiscard]] int model(const ModelOptions& options, const Output& output);
 
 /// For the verbs about a daemon's store itself. STORE is a daemon's state directory, that of a run, or a
 /// backup.

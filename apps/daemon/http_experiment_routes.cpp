@@ -142,6 +142,11 @@ void best(RequestContext& request_context, Call call) {
                                    : record.error());
 }
 
+void model(RequestContext& request_context, Call call) {
+  const auto record = request_context.experiment(call);
+  request_context.answer(call, record ? Result<Value>(proto::model_value(**record)) : record.error());
+}
+
 void checkpoints(RequestContext& request_context, Call call) {
   answer_page(request_context, call, {"checkpoints", &proto::count_of_checkpoints, &proto::checkpoint_of},
               [](const engine::ExperimentRecord& record) {
@@ -251,6 +256,7 @@ constexpr Route table[] = {
     {"PATCH", "/api/v1/experiments/#", Role::operate, &set_limits},
     {"GET", "/api/v1/experiments/#/config", Role::viewer, &config},
     {"GET", "/api/v1/experiments/#/best", Role::viewer, &best},
+    {"GET", "/api/v1/experiments/#/model", Role::viewer, &model},
     {"GET", "/api/v1/experiments/#/checkpoints", Role::viewer, &checkpoints, page_query},
     {"POST", "/api/v1/experiments/#/program", Role::operate, &change_program},
     {"POST", "/api/v1/experiments/#/pause", Role::operate, &pause},

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "hpsearch/engine/learnt.hpp"
+
 namespace hpsearch::engine {
 
 namespace {
@@ -88,6 +90,10 @@ std::optional<ExitReason> exit_reason_named(std::string_view name) noexcept {
       return reason;
     }
   }
+  return std::nullopt;
+}
+
+std::optional<Learnt> Searcher::learnt() const {
   return std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "hpsearch/engine/base/check.hpp"
+#include "hpsearch/engine/learnt.hpp"
 
 namespace hpsearch::searchers {
 
@@ -181,6 +182,10 @@ engine::Verdict ComposedSearcher::verdict(TrialNumber trial) const {
 
 engine::Reason ComposedSearcher::standing(TrialNumber trial) const {
   return policy_->standing(trial);
+}
+
+std::optional<engine::Learnt> ComposedSearcher::learnt() const {
+  return proposer_->learnt();
 }
 
 engine::Outlook ComposedSearcher::outlook(TrialNumber trial) const {

@@ -69,6 +69,9 @@ class ModelBasedSampler final : public Sampler {
   void on_prior(const Value& hparams, std::span<const Earlier> results) override {
     model_.hear_prior(hparams, results);
   }
+
+  [[nodiscard]] std::optional<engine::Learnt> learnt() const override { return model_.learnt(goal_); }
+
   void on_created(TrialNumber /*trial*/, const Value& hparams, Units target) override {
     model_.hear_training(hparams, target);
   }

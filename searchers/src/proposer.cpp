@@ -10,6 +10,7 @@
 
 #include "allowed.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/learnt.hpp"
 #include "hpsearch/searchers/finite_space.hpp"
 #include "seen_configurations.hpp"
 
@@ -129,6 +130,9 @@ class SamplingProposer final : public Proposer {
   [[nodiscard]] std::optional<Cardinality> remaining() const noexcept override {
     return started_ ? started_->remaining() : std::nullopt;
   }
+  [[nodiscard]] std::optional<engine::Learnt> learnt() const override {
+    return sampler_ ? sampler_->learnt() : std::nullopt;
+  }
   /// Points are among the configurations that somebody has counted; draws need not come to them.
   [[nodiscard]] bool exhausted() const noexcept override {
     return started_ && started_->dry() && next_point() == nullptr;
@@ -201,6 +205,10 @@ class GridProposer final : public Proposer {
 };
 
 }  // namespace
+
+std::optional<engine::Learnt> Proposer::learnt() const {
+  return std::nullopt;
+}
 
 std::unique_ptr<Proposer> make_random_proposer(const ExperimentConfig& config) {
   return std::make_unique<SamplingProposer>(config, nullptr);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "hpsearch/engine/base/check.hpp"
+#include "hpsearch/engine/learnt.hpp"
 #include "hpsearch/searchers/anneal.hpp"
 #include "hpsearch/searchers/model.hpp"
 #include "hpsearch/searchers/tpe.hpp"
@@ -25,6 +26,10 @@ constexpr std::array<Entry, 3> samplers = {{
 }};
 
 }  // namespace
+
+std::optional<engine::Learnt> Sampler::learnt() const {
+  return std::nullopt;
+}
 
 std::unique_ptr<Sampler> make_sampler(const engine::ExperimentConfig& config) {
   if (config.searcher.sampler == engine::SamplerName::random) {

@@ -37,6 +37,7 @@ const Rights rights{
     {{"PATCH", "/api/v1/experiments/#"}, Role::operate},
     {{"GET", "/api/v1/experiments/#/config"}, Role::viewer},
     {{"GET", "/api/v1/experiments/#/best"}, Role::viewer},
+    {{"GET", "/api/v1/experiments/#/model"}, Role::viewer},
     {{"GET", "/api/v1/experiments/#/checkpoints"}, Role::viewer},
     {{"POST", "/api/v1/experiments/#/pause"}, Role::operate},
     {{"POST", "/api/v1/experiments/#/program"}, Role::operate},

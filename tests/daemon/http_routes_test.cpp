@@ -126,7 +126,7 @@ TEST_F(HttpRoutes, WrongMethodIsSaid) {
 TEST_F(HttpRoutes, AbsentThingsAreNotFound) {
   for (const char* path :
        {"/api/v1/experiments/1", "/api/v1/experiments/1/config", "/api/v1/experiments/1/best",
-        "/api/v1/experiments/1/trials", "/api/v1/experiments/1/trials/0",
+        "/api/v1/experiments/1/model", "/api/v1/experiments/1/trials", "/api/v1/experiments/1/trials/0",
         "/api/v1/experiments/1/trials/0/metrics", "/api/v1/experiments/1/trials/0/log"}) {
     EXPECT_EQ(get(path).status, 404U) << path;
   }
@@ -144,6 +144,7 @@ TEST_F(HttpRoutes, SubmissionIsTakenAndShown) {
   EXPECT_EQ(get("/api/v1/experiments/1").at("name"), "\"small\"");
   EXPECT_EQ(get("/api/v1/experiments/1/config").at("searcher.max_trials"), "2");
   EXPECT_EQ(get("/api/v1/experiments/1/best").text, "null\n");
+  EXPECT_EQ(get("/api/v1/experiments/1/model").text, "null\n") << "its sampler has none";
   EXPECT_EQ(daemon_.runtime->engine().find(engine::ExperimentId(1))->context_directory, "/work here");
 }
 

@@ -175,8 +175,8 @@ TEST_F(Turns, AnswersAreMadeInPages) {
   for (const std::string& target :
        {std::string("/api/v1/status"), std::string("/api/v1/experiments/1"),
         std::string("/api/v1/experiments/1/config"), std::string("/api/v1/experiments/1/best"),
-        std::string("/api/v1/events?limit=1000"), std::string("/metrics"), its_trial, its_trial + "/explain",
-        its_trial + "/metrics"}) {
+        std::string("/api/v1/experiments/1/model"), std::string("/api/v1/events?limit=1000"),
+        std::string("/metrics"), its_trial, its_trial + "/explain", its_trial + "/metrics"}) {
     if (target != "/metrics") {
       ask("GET", target);
     }

@@ -50,7 +50,7 @@ def run(command, folder, bin_dir):
     done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, text=True, capture_output=True,
                           timeout=240)
     said = done.stdout + done.stderr
-    if "hpsearch run " in command:
+    if "hpsearch run " in command or "hpsearch explain " in command:
         return tidied(said, folder)
     return [line.rstrip() for line in said.replace(folder, SHOWN_FOLDER).splitlines()]
 

@@ -69,8 +69,8 @@ class LeftFiles(harness.Case):
         self.assertIn("runs/model.txt", self.run_cli("files", 1, 2).stdout)
         self.assertEqual(self.run_cli("files", "path", 2).stdout, f"{trials / '2' / 'files'}\n")
         best = self.run_cli("best", "--output", "json")["trial"]
-        self.assertEqual(self.run_cli("model").stdout, f"{trials / str(best) / 'files'}\n")
-        self.run_cli("model", "--copy-to", self.folder / "model")
+        self.assertEqual(self.run_cli("best", "--path").stdout, f"{trials / str(best) / 'files'}\n")
+        self.run_cli("best", "--copy-to", self.folder / "model")
         self.run_cli("files", "get", 1, best, self.folder / "files")
         for copy in ("model", "files"):
             self.assertIn("weights of", (self.folder / copy / "runs/model.txt").read_text())
@@ -89,7 +89,7 @@ class LeftFiles(harness.Case):
                          metrics={"loss": "loss {number}"}, **more)
         self.run_cli("run", self.write_experiment(tree), "--slots", 2, "--fresh")
         best = self.run_cli("best", "--output", "json")
-        found = self.run_cli("model", "--copy-to", self.folder / "copy", "--output", "json")
+        found = self.run_cli("best", "--copy-to", self.folder / "copy", "--output", "json")
         self.assertEqual((found["kind"], found["trial"]), ("model", best["trial"]))
         wanted = f"weights of {best['hparams']['x']}"
         self.assertEqual(pathlib.Path(found["path"], "model.txt").read_text(), wanted)
@@ -101,6 +101,12 @@ class LeftFiles(harness.Case):
     def test_the_model_is_what_the_best_trial_put_into_its_channel(self):
         trial, path = self.best_model()
         self.assertEqual(path, self.folder / f".hpsearch/experiment/worker/attempts/1-{trial}-1/ml/output/model")
+        # An attempt that began after the store was restored has its lease in its name, and is the later one of two.
+        attempts = path.parents[3]
+        later = attempts / f"1-{trial}-1.40" / "ml/output/model"
+        later.mkdir(parents=True)
+        (later / "model.txt").write_text("later weights")
+        self.assertEqual(self.run_cli("best", "--path").stdout, f"{later}\n")
 
     def test_the_model_may_lie_at_the_path_of_its_channel(self):
         trial, path = self.best_model(outputs={"model": {"path": str(self.folder / "models")}})
@@ -138,9 +144,9 @@ class LeftFiles(harness.Case):
         self.assertEqual(self.run_cli("logs", 0, "--state-dir", state).stdout, "begins at 2\n")
         trial = self.run_cli("trials", "--state-dir", state, "--output", "json")["trials"][0]
         self.assertEqual((trial["state"], trial["restarts"]), ("COMPLETED", 0))
-        path = self.run_cli("model").stdout.strip()
+        path = self.run_cli("best", "--path").stdout.strip()
         self.assertEqual(json.loads(pathlib.Path(path, "state.json").read_text()), {"epoch": 4})
-        self.assertIn("every file checked", self.run_cli("model", "--copy-to", self.folder / "best").stdout)
+        self.assertIn("every file checked", self.run_cli("best", "--copy-to", self.folder / "best").stdout)
 
     def test_a_project_that_was_moved_goes_on(self):
         first = self.folder / "first"

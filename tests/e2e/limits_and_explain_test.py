@@ -128,6 +128,25 @@ class LimitsAndExplain(harness.Case):
         last = max(range(14), key=lambda trial: reasons[trial]["why"] == "model_choice")
         self.assertIn("the model's choice: expects ", self.hpsearch(cluster, "explain", experiment, last).stdout)
 
+        learnt = self.hpsearch(cluster, "model", experiment, "--output", "json")
+        self.assertEqual({one["name"] for one in learnt["hyperparameters"]}, {"x", "kind"})
+        self.assertAlmostEqual(sum(one["share"] for one in learnt["hyperparameters"]), 1)
+        self.assertEqual([one["length"] for one in learnt["lengths"]], [1, 3, 9])
+        self.assertEqual(sum(one["results"] for one in learnt["lengths"]), learnt["results"])
+        self.assertEqual(set(learnt["best"]["hparams"]), {"x", "kind"})
+        told = self.hpsearch(cluster, "model", experiment).stdout
+        self.assertIn(f"learnt from {learnt['results']} results\n", told)
+        self.assertIn("expected to be the best: loss ", told)
+
+    def test_what_has_no_model_yet_says_so(self):
+        cluster, experiment = self.begin({"name": "random", "max_length": 1, "max_trials": 3, "sampler": "model"})
+        self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
+        told = self.hpsearch(cluster, "model", experiment).stdout
+        self.assertEqual(told, "the model has 3 results and needs 8: 5 are missing\n")
+        other = cluster.submit(harness.experiment(self.ledger_path, {"name": "single", "max_length": 1}))
+        told = self.hpsearch(cluster, "model", other, expect=2).stderr
+        self.assertIn("has no model: its searcher.sampler is random", told)
+
 
 if __name__ == "__main__":
     unittest.main()

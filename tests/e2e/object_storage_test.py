@@ -114,7 +114,7 @@ class ObjectStorage(harness.Case):
     def fetch_model(self, state, stored):
         """What the best trial left is its checkpoint in the bucket."""
         with unittest.mock.patch.dict(os.environ, AWS_ACCESS_KEY_ID="anybody", AWS_SECRET_ACCESS_KEY=SECRET):
-            found = self.run_cli("model", "--copy-to", self.folder / "model", "--state-dir", state, "--output", "json")
+            found = self.run_cli("best", "--copy-to", self.folder / "model", "--state-dir", state, "--output", "json")
         best = self.run_cli("best", "--state-dir", state, "--output", "json")
         self.assertEqual((found["kind"], found["path"]), ("checkpoint", best["best_checkpoint"]))
         self.assertIn(found["path"], stored)

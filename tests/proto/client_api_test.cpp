@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/learnt.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/sentences/reason.hpp"
 #include "proto/schema_page.hpp"
@@ -23,7 +24,10 @@ class Quarter final : public Searcher {
   void on_event(const SearchEvent& /*event*/) override {}
   [[nodiscard]] std::span<const TrialNumber> closable() const override { return {}; }
   [[nodiscard]] Reason standing(TrialNumber /*trial*/) const override { return {}; }
+  [[nodiscard]] std::optional<Learnt> learnt() const override { return learnt_; }
   [[nodiscard]] double progress() const noexcept override { return 0.25; }
+
+  std::optional<Learnt> learnt_;
 };
 
 TrialRecord trial(std::uint64_t id, TrialState state, std::uint64_t length, std::uint64_t reached) {
@@ -109,11 +113,15 @@ std::string at(const Value& value, const char* key) {
 }
 
 TEST(ClientApi, FieldsAreThoseOfTheSchema) {
-  const ExperimentRecord record = experiment();
+  ExperimentRecord record = experiment();
   EXPECT_EQ(keys_of(proto::experiment_summary(record)), schema_names("experiment summary"));
   EXPECT_EQ(keys_of(proto::experiment_detail(record, now)), schema_names("experiment detail"));
   EXPECT_EQ(keys_of(proto::trial_value(record, TrialNumber{0}, now)), schema_names("trial"));
   EXPECT_EQ(keys_of(proto::worker_value(worker())), schema_names("worker"));
+  auto with_model = std::make_unique<Quarter>();
+  with_model->learnt_ = Learnt{};
+  record.searcher = std::move(with_model);
+  EXPECT_EQ(keys_of(proto::model_value(record)), schema_names("model"));
   EXPECT_EQ(keys_of(proto::parse_json(proto::to_json(Preview{})).value()), schema_names("preview"));
   const Value error = proto::to_value(Error{}, {{"searcher", "is missing", "a map"}});
   EXPECT_EQ(keys_of(*error.as_map()->find("error")), schema_names("error"));
@@ -214,6 +222,31 @@ TEST(ClientApi, AnExplanationHasTextsAndNumbers) {
   EXPECT_EQ(at(value, "results_needed"), "null");
   EXPECT_EQ(at(value, "results_to_come"), "2");
   EXPECT_EQ(at(value, "ahead"), "null");
+}
+
+TEST(ClientApi, WhatTheModelHasLearntOrNull) {
+  ExperimentRecord record = experiment();
+  EXPECT_TRUE(proto::model_value(record).is_null()) << "its searcher has no model";
+  Learnt learnt;
+  learnt.results = 9;
+  learnt.needed = 8;
+  learnt.importance = {{"optimizer.lr", 0.75, 0.5}};
+  learnt.lengths = {{Units{4}, 9, 0.875}};
+  learnt.best = Learnt::Best{Value::Map{{"lr", 0.5}}, 0.9375, 0.125, TrialNumber(7)};
+  auto searcher = std::make_unique<Quarter>();
+  Quarter& quarter = *searcher;
+  quarter.learnt_ = learnt;
+  record.searcher = std::move(searcher);
+  EXPECT_EQ(
+      compact_json(proto::model_value(record)),
+      R"({"best":{"deviation":0.125,"hparams":{"lr":0.5},"mean":0.9375,"trial":7},"experiment":3,)"
+      R"("hyperparameters":[{"length_scale":0.5,"name":"optimizer.lr","share":0.75}],)"
+      R"("lengths":[{"correlation":0.875,"length":4,"results":9}],"metric":"val_acc","needed":8,"results":9,)"
+      R"("unit":"epochs"})");
+  quarter.learnt_->best->trial.reset();
+  EXPECT_TRUE(proto::model_value(record).at_path("best.trial")->is_null());
+  quarter.learnt_ = Learnt{};
+  EXPECT_EQ(at(proto::model_value(record), "best"), "null");
 }
 
 TEST(ClientApi, TheBestTrialOrNull) {

@@ -37,8 +37,9 @@ Axes::Axes(const Space& space) : space_(space) {
       axis_of_.emplace_back();
       continue;
     }
-    axis_of_.emplace_back(axes_.size());
     Axis axis;
+    axis.leaf = axis_of_.size();
+    axis_of_.emplace_back(axes_.size());
     if (std::optional<Levels> levels = Levels::of(leaf.parameter)) {
       axis.levels = static_cast<double>(levels->last()) + 1;
       axis.kind = Kind::levels;
@@ -51,8 +52,8 @@ Axes::Axes(const Space& space) : space_(space) {
       axis.levels = static_cast<double>(categorical->vals.size());
       axis.kind = categorical->vals.size() <= 2 || categorical->ordered ? Kind::levels : Kind::choice;
     }
-    features_ += axis.kind == Kind::choice ? static_cast<std::size_t>(axis.levels) : 1;
     axes_.push_back(axis);
+    features_ += features(axes_.size() - 1);
   }
 }
 
@@ -158,6 +159,20 @@ void Axes::features_of(std::span<const double> place, std::span<double> features
       features[next++] = value == cell ? half_of_distance_one : 0.0;
     }
   }
+}
+
+double Axes::spread(std::size_t axis) const noexcept {
+  const Axis& here = axes_[axis];
+  switch (here.kind) {
+    case Kind::choice:
+      return (1 - 1 / here.levels) / 2;
+    case Kind::levels:
+      return (1 - 1 / (here.levels * here.levels)) / 12;
+    case Kind::real:
+    case Kind::log_levels:
+      return 1.0 / 12;
+  }
+  return 0;
 }
 
 double Axes::snapped(std::size_t axis, double coordinate) const noexcept {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "hpsearch/engine/base/draw.hpp"
@@ -35,6 +36,18 @@ class Axes {
   [[nodiscard]] double levels(std::size_t axis) const noexcept { return axes_[axis].levels; }
   /// What lies nearest to the place of a level, of an axis that has some.
   [[nodiscard]] engine::Levels::Cell cell(std::size_t axis, double coordinate) const noexcept;
+  /// The flat name of its hyperparameter.
+  [[nodiscard]] const std::string& name(std::size_t axis) const noexcept {
+    return space_.leaves()[axes_[axis].leaf].path;
+  }
+  /// How many features it has; those of all axes follow each other.
+  [[nodiscard]] std::size_t features(std::size_t axis) const noexcept {
+    return axes_[axis].kind == Kind::choice ? static_cast<std::size_t>(axes_[axis].levels) : 1;
+  }
+  /// Half the mean squared distance between the features of two random coordinates. (Cells of a log scale are
+  /// taken as a range.)
+  [[nodiscard]] double spread(std::size_t axis) const noexcept;
+
   /// Whether places near each other are alike.
   [[nodiscard]] bool has_order(std::size_t axis) const noexcept { return axes_[axis].kind != Kind::choice; }
 
@@ -64,6 +77,7 @@ class Axes {
  private:
   enum class Kind : std::uint8_t { real, levels, log_levels, choice };
   struct Axis {
+    std::size_t leaf = 0;
     Kind kind = Kind::real;
     bool is_categorical = false;
     double levels = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "candidates.hpp"
 #include "fit.hpp"
 #include "history.hpp"
+#include "importance.hpp"
 #include "kernel.hpp"
 #include "posterior.hpp"
 #include "rows.hpp"
@@ -32,6 +34,7 @@ constexpr std::size_t copies_per_width = 8;
 constexpr std::size_t refined = 5;
 constexpr std::size_t copies_per_refined = 15;
 constexpr std::size_t nearest_told = 3;
+constexpr std::size_t compared_trials = 64;  // Of which one may be expected to be the best.
 
 double goal_score(engine::Score score) {
   return score.metric(engine::Goal::maximize).value_or(std::nan(""));
@@ -89,6 +92,10 @@ struct ModelSampler::State {
 
   /// As the history numbers it.
   [[nodiscard]] TrialNumber subject(TrialNumber trial) const { return TrialNumber(earlier + trial.number()); }
+  /// None for an earlier result.
+  [[nodiscard]] std::optional<TrialNumber> own_trial(TrialNumber subject) const {
+    return subject.number() < earlier ? std::nullopt : std::optional(TrialNumber(subject.number() - earlier));
+  }
 
   std::span<const double> features_of(TrialNumber trial) {
     features.resize(axes.features());
@@ -233,9 +240,8 @@ struct ModelSampler::State {
     posterior.squared_distances(at, distances);
     std::vector<std::pair<double, std::uint64_t>> near;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const std::uint64_t trial = history.results()[rows[i]].trial.number();
-      if (trial >= earlier) {
-        near.emplace_back(distances[i], trial - earlier);
+      if (const auto trial = own_trial(history.results()[rows[i]].trial)) {
+        near.emplace_back(distances[i], trial->number());
       }
     }
     std::sort(near.begin(), near.end());
@@ -284,6 +290,118 @@ struct ModelSampler::State {
       posterior.forget_believers();
     }
     return found;
+  }
+
+  [[nodiscard]] std::vector<engine::Learnt::Agreement> agreements() const {
+    std::map<Units, std::uint64_t> results{{Units{static_cast<std::uint64_t>(full)}, 0}};
+    for (const History::Result& result : history.results()) {
+      ++results[result.length];
+    }
+    const Kernel kernel(theta);
+    std::vector<engine::Learnt::Agreement> out;
+    for (const auto& [length, count] : results) {
+      out.push_back({length, count, kernel.correlation(fidelity(length))});
+    }
+    return out;
+  }
+
+  struct Favourite {
+    double mean = 0;
+    std::vector<double> place;
+    std::optional<TrialNumber> trial;
+  };
+
+  void compare_trials(std::optional<Favourite>& best) {
+    const std::vector<TrialNumber> trials = history.best(compared_trials);
+    Points points;
+    points.features = axes.features();
+    for (const TrialNumber trial : trials) {
+      points.add(features_of(trial), 1);
+    }
+    std::vector<double> means;
+    std::vector<double> bounds;
+    posterior.consider(points, means, bounds);
+    for (std::size_t i = 0; i < means.size(); ++i) {
+      if (std::isfinite(means[i]) && (!best || means[i] > best->mean)) {
+        const std::span<const double> place = history.place(trials[i]);
+        best = Favourite{means[i], {place.begin(), place.end()}, own_trial(trials[i])};
+      }
+    }
+  }
+
+  /// The `refined` best candidates by their means, best first.
+  [[nodiscard]] std::vector<Favourite> best_candidates() {
+    std::vector<double> means;
+    std::vector<double> bounds;
+    posterior.consider(candidates.points(), means, bounds);
+    std::vector<Favourite> out;
+    for (std::size_t i = 0; i < means.size(); ++i) {
+      if (std::isfinite(means[i])) {
+        const std::span<const double> place = candidates.place(i);
+        out.push_back({means[i], {place.begin(), place.end()}, std::nullopt});
+      }
+    }
+    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.mean > b.mean; });
+    out.resize(std::min(out.size(), refined));
+    return out;
+  }
+
+  /// By the highest mean at full length among good trials and configurations like those of proposals.
+  [[nodiscard]] std::optional<Favourite> favourite() {
+    std::optional<Favourite> best;
+    compare_trials(best);
+    const TrialNumber round(history.results().size());
+    Draw uniform(seed, round, "model.learnt.candidates");
+    Draw local(seed, round, "model.learnt.local");
+    candidates.clear();
+    candidates.add_uniform(settings.candidates, uniform);
+    if (best) {
+      candidates.add_near(best->place, scaled(copies_per_refined), 0.5, 0.15, local);
+    }
+    std::vector<Favourite> good;
+    const auto compare = [&] {
+      good = best_candidates();
+      if (!good.empty() && (!best || good.front().mean > best->mean)) {
+        best = good.front();
+      }
+    };
+    compare();
+    for (const double width : {0.12, 0.048}) {
+      candidates.clear();
+      for (const Favourite& one : good) {
+        candidates.add_near(one.place, scaled(copies_per_refined), 0.4, width, local);
+      }
+      if (best) {
+        candidates.add_near(best->place, scaled(copies_per_refined), 0.4, width, local);
+      }
+      compare();
+    }
+    return best;
+  }
+
+  [[nodiscard]] engine::Learnt learnt(engine::Goal goal) {
+    engine::Learnt out;
+    out.results = history.results().size();
+    out.needed = settings.initial_results;
+    if (out.results < out.needed || axes.size() == 0) {
+      return out;
+    }
+    learn();
+    const Warp warp(WarpKind::win, history.ascending(history.results().size()));  // Linear in the metric.
+    if (!usable || !posterior.set_targets(targets_of(rows, warp))) {
+      return out;
+    }
+    out.importance = importance_of(axes, Kernel(theta));
+    out.lengths = agreements();
+    if (const std::optional<Favourite> best = favourite()) {
+      std::vector<double> at(axes.features());
+      axes.features_of(best->place, at);
+      const Posterior::Prediction expected = posterior.predict(at, 1);
+      const double mean = warp.score_of(expected.mean);
+      out.best = {axes.configuration_at(best->place), goal == engine::Goal::maximize ? mean : -mean,
+                  warp.score_width_of(std::sqrt(expected.variance)), best->trial};
+    }
+    return out;
   }
 
   [[nodiscard]] Value even_point(TrialNumber trial) const {
@@ -362,6 +480,10 @@ const ModelSampler::Proposal& ModelSampler::propose(TrialNumber trial, std::span
     state_->asked = std::move(asked);
   }
   return state_->answer;
+}
+
+engine::Learnt ModelSampler::learnt(engine::Goal goal) const {
+  return state_->learnt(goal);
 }
 
 ModelSampler::Work ModelSampler::work() const noexcept {

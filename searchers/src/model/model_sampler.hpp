@@ -12,6 +12,7 @@
 #include "hpsearch/engine/base/score.hpp"
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/learnt.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/engine/space/space.hpp"
 #include "hpsearch/searchers/sampler.hpp"
@@ -84,6 +85,9 @@ class ModelSampler {
   /// For the next trial; `rungs` are the lengths it may begin at, ascending, the last being the full length.
   [[nodiscard]] const Proposal& propose(engine::TrialNumber trial,
                                         std::span<const engine::Units> rungs) const;
+
+  /// What it has learnt; metrics are those of this goal. It changes no later proposal. Cost: that of one.
+  [[nodiscard]] engine::Learnt learnt(engine::Goal goal) const;
 
   [[nodiscard]] Work work() const noexcept;
 

@@ -208,6 +208,81 @@ TEST(ModelSampler, FindsTheBestOfABowlAndSaysWhatItExpects) {
   }
 }
 
+/// The same bowl; a third parameter has no effect.
+double bowl_of_two(const Value& hparams, Units length) {
+  return -bowl(hparams, length);
+}
+
+TEST(ModelSampler, SaysWhatItHasLearnt) {
+  Search search(test::cube(3), rungs(), bowl_of_two, Goal::minimize);
+  search.fail(0);
+  search.run_to(7);
+  const engine::Learnt early = search.sampler().learnt(Goal::minimize);
+  EXPECT_EQ(early.results, 7U);
+  EXPECT_EQ(early.needed, 8U);
+  EXPECT_TRUE(early.importance.empty() && early.lengths.empty() && !early.best);
+
+  search.run_to(80);
+  const engine::Learnt learnt = search.sampler().learnt(Goal::minimize);
+  EXPECT_EQ(learnt.results, 80U);
+  ASSERT_EQ(learnt.importance.size(), 3U);
+  EXPECT_EQ(learnt.importance.back().name, "x2") << "it has no effect";
+  double shares = 0;
+  for (const engine::Learnt::Importance& one : learnt.importance) {
+    shares += one.share;
+  }
+  EXPECT_NEAR(shares, 1, 1e-12);
+  EXPECT_LT(learnt.importance.back().share, 0.1);
+  ASSERT_EQ(learnt.lengths.size(), 3U);
+  std::uint64_t results = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(learnt.lengths[i].length, rungs()[i]);
+    results += learnt.lengths[i].results;
+  }
+  EXPECT_EQ(results, 80U);
+  EXPECT_GT(learnt.lengths.front().correlation, 0.7);
+  EXPECT_EQ(learnt.lengths.back().correlation, 1);
+  ASSERT_TRUE(learnt.best);
+  EXPECT_NEAR(number(learnt.best->hparams, "x0"), 0.3, 0.1);
+  EXPECT_NEAR(number(learnt.best->hparams, "x1"), 0.8, 0.1);
+  EXPECT_NEAR(learnt.best->mean, bowl_of_two(learnt.best->hparams, Units{27}), 0.02);
+  EXPECT_GT(learnt.best->deviation, 0);
+  EXPECT_LT(learnt.best->deviation, 0.05);
+  if (learnt.best->trial) {
+    EXPECT_EQ(learnt.best->hparams, search.hparams()[learnt.best->trial->number()]);
+  }
+}
+
+TEST(ModelSampler, SayingWhatItHasLearntChangesNoProposal) {
+  Search search(test::cube(3), rungs(), bowl, Goal::maximize);
+  for (const std::size_t results : {8U, 40U, 260U}) {
+    search.run_to(results);
+    SCOPED_TRACE(results);
+    const std::unique_ptr<ModelSampler> asked = search.replayed();
+    const engine::Learnt once = asked->learnt(Goal::maximize);
+    expect_equal(search.propose(), search.propose(*asked));
+    const engine::Learnt again = asked->learnt(Goal::maximize);
+    ASSERT_TRUE(once.best && again.best);
+    EXPECT_EQ(once.best->hparams, again.best->hparams);
+    EXPECT_EQ(once.best->mean, again.best->mean);
+    EXPECT_EQ(once.best->deviation, again.best->deviation);
+  }
+}
+
+TEST(ModelSampler, HasLearntOfFullLengthBeforeATrialReachesIt) {
+  const auto sampler = std::make_unique<ModelSampler>(test::cube(1), Units{81}, 1, ModelSettings());
+  for (std::uint64_t trial = 0; trial < 10; ++trial) {
+    const double x = static_cast<double>(trial) / 10;
+    sampler->hear_training(Value::Map{{"x0", x}}, Units{1});
+    sampler->hear_result(TrialNumber(trial), Units{1}, Score::from_metric(x, Goal::maximize));
+  }
+  const engine::Learnt learnt = sampler->learnt(Goal::maximize);
+  ASSERT_EQ(learnt.lengths.size(), 2U);
+  EXPECT_EQ(learnt.lengths[0].results, 10U);
+  EXPECT_EQ(learnt.lengths[1].length, Units{81});
+  EXPECT_EQ(learnt.lengths[1].results, 0U);
+}
+
 TEST(ModelSampler, AffineChangesAndTheSignOfTheMetricChangeNoProposal) {
   Search maximised(test::cube(2), rungs(), bowl, Goal::maximize);
   Search minimised(

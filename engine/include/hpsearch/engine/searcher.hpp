@@ -21,6 +21,7 @@
 namespace hpsearch::engine {
 
 struct ExperimentConfig;
+struct Learnt;  // learnt.hpp
 
 /// What a model expected of a configuration when it chose it.
 struct ExpectedResult {
@@ -236,6 +237,10 @@ class Searcher {
 
   /// Of a paused trial. Only for people: it may cost O(trials). What never pauses a trial has nothing to add.
   [[nodiscard]] virtual Outlook outlook(TrialNumber /*trial*/) const { return {}; }
+
+  /// What its model has learnt so far; nothing if it has no model. Only for people: it may cost as much as a
+  /// new trial's configuration. It changes no later answer.
+  [[nodiscard]] virtual std::optional<Learnt> learnt() const;
 
   /// Fraction of the planned search that is over, in [0, 1]; 1 exactly at the end. It never decreases, except
   /// when a search that is over gets more trials.

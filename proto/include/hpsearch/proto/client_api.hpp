@@ -46,6 +46,10 @@ namespace hpsearch::proto {
                                               engine::TrialNumber trial,
                                               const engine::Explanation& explanation,
                                               engine::Value::List history);
+/// What the model of its search has learnt, or null if it has none: experiment, metric, unit, results,
+/// needed, hyperparameters (name, share, length_scale), lengths (length, results, correlation), best
+/// (hparams, mean, deviation, trial) or null. Costs as much as the configuration of a new trial.
+[[nodiscard]] engine::Value model_value(const engine::ExperimentRecord& experiment);
 /// Its fields that say something, and `text`, the sentence.
 [[nodiscard]] engine::Value to_value(const engine::Reason& reason);
 /// {"error": {"code", "message", "problems": [{"path", "what", "allowed"}]}}; no problems, no list.

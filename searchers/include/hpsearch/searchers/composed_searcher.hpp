@@ -36,6 +36,7 @@ class ComposedSearcher final : public engine::Searcher {
   void on_event(const engine::SearchEvent& event) override;
   [[nodiscard]] std::span<const engine::TrialNumber> closable() const override { return policy_->closable(); }
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
+  [[nodiscard]] std::optional<engine::Learnt> learnt() const override;
   [[nodiscard]] engine::Outlook outlook(engine::TrialNumber trial) const override;
   [[nodiscard]] double progress() const noexcept override;
 

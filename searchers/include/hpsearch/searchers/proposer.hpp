@@ -38,6 +38,9 @@ class Proposer : public TrialListener {
   /// Configurations that were not started yet; nothing when nobody can count them.
   [[nodiscard]] virtual std::optional<engine::Cardinality> remaining() const noexcept { return std::nullopt; }
 
+  /// For people: what a model has learnt so far; nothing without a model.
+  [[nodiscard]] virtual std::optional<engine::Learnt> learnt() const;
+
   /// There is no further configuration to propose.
   [[nodiscard]] virtual bool exhausted() const noexcept { return false; }
 };

@@ -52,6 +52,9 @@ class Sampler : public TrialListener {
   /// ascending; the last is the full length. A sample that is taken is replaced by another draw of the space.
   [[nodiscard]] virtual Sample sample(engine::TrialNumber trial, std::span<const engine::Units> rungs,
                                       const Taken& taken) const = 0;
+
+  /// For people: what a model has learnt so far; nothing without a model. It changes no later sample.
+  [[nodiscard]] virtual std::optional<engine::Learnt> learnt() const;
 };
 
 /// The one that the config names; nothing for random draws.
