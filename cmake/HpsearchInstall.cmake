@@ -10,8 +10,8 @@ target_link_libraries(hpsearch_hpsearch INTERFACE ${hpsearch_rooms})
 
 # What every searcher promises, as tests for searchers of other projects; they bring GoogleTest. Without the property
 # tests, which need rapidcheck.
-set(hpsearch_contract_headers answers course_trial drawn_score fault_plan judge reason_checks recorded_answers
-  search_course searcher_contract trial_budget user_changes)
+set(hpsearch_contract_headers answers configurations course_trial drawn_score fault_plan judge reason_checks
+  recorded_answers search_course searcher_contract trial_budget user_changes)
 list(TRANSFORM hpsearch_contract_headers PREPEND ${PROJECT_SOURCE_DIR}/tests/contract/)
 list(TRANSFORM hpsearch_contract_headers APPEND .hpp)
 set(hpsearch_contract_dir ${CMAKE_INSTALL_INCLUDEDIR}/hpsearch/contract_kit)

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
+#include "contract/arbitrary_space.hpp"
 #include "contract/fault_plan.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
@@ -15,74 +15,6 @@
 
 namespace hpsearch::contract {
 
-/// Which spaces a searcher takes.
-enum class Spaces : std::uint8_t {
-  any,
-  counted,    ///< Every range says its count, as grids need it.
-  constants,  ///< No choice at all.
-};
-
-/// All of them as likely, also in the first cases, which rapidcheck would begin with small ones.
-[[nodiscard]] inline std::uint64_t up_to(std::uint64_t most) {
-  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::uint64_t>(0, most + 1));
-}
-
-[[nodiscard]] inline engine::Value::Map arbitrary_parameter(Spaces spaces) {
-  using engine::Value;
-  const std::uint64_t type = spaces == Spaces::constants ? 0 : up_to(4);
-  const auto low = static_cast<std::int64_t>(up_to(6)) - 3;
-  const auto width = static_cast<std::int64_t>(1 + up_to(5));
-  Value::Map parameter;
-  switch (type) {
-    case 0:
-      return {{"type", "const"}, {"val", low}};
-    case 1: {
-      const Value sorts[] = {0, "v", 0.5, true, Value::List{64, 32}, 1};
-      Value::List vals;
-      for (std::uint64_t i = up_to(5), count = 1 + up_to(3); count > 0; --count) {
-        vals.push_back(sorts[(i + count) % 6]);
-      }
-      return {{"type", "categorical"}, {"vals", vals}};
-    }
-    case 2:
-      parameter = {{"type", "int"}, {"minval", low}, {"maxval", low + width}};
-      break;
-    case 3:
-      parameter = {{"type", "double"},
-                   {"minval", static_cast<double>(low) / 2},
-                   {"maxval", static_cast<double>(low + width) / 2}};
-      break;
-    default:
-      parameter = {
-          {"type", "log"}, {"base", up_to(1) == 0 ? 10 : 2}, {"minval", low}, {"maxval", low + width}};
-  }
-  if (spaces == Spaces::counted) {
-    parameter["count"] = static_cast<std::int64_t>(1 + up_to(3));
-  }
-  return parameter;
-}
-
-/// Up to four parameters, some of them nested. A grid has at least one.
-[[nodiscard]] inline engine::Value::Map arbitrary_hyperparameters(Spaces spaces) {
-  using engine::Value;
-  Value::Map space;
-  Value::Map nested;
-  Value::Map below;
-  const std::uint64_t count = (spaces == Spaces::counted ? 1 : 0) + up_to(3);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::string name(1, static_cast<char>('a' + i));
-    const std::uint64_t where = up_to(5);
-    (where == 0 ? below : where == 1 ? nested : space)[name] = arbitrary_parameter(spaces);
-  }
-  if (!below.empty()) {
-    nested["head"] = below;
-  }
-  if (!nested.empty()) {
-    space["net"] = nested;
-  }
-  return space;
-}
-
 /// Any settings, of which a searcher reads what it knows; they may still contradict each other.
 [[nodiscard]] inline engine::ExperimentConfig arbitrary_config(Spaces spaces) {
   engine::ExperimentConfig config;
@@ -90,7 +22,13 @@ enum class Spaces : std::uint8_t {
   engine::Problems notes;
   config.hyperparameters = arbitrary_hyperparameters(spaces);
   config.space = engine::Space::parse(config.hyperparameters, "hyperparameters", problems, notes);
-  RC_ASSERT(problems.empty());
+  RC_PRE(problems.empty());  // Two conditions may contradict each other.
+  if (spaces != Spaces::constants) {
+    config.where = arbitrary_where(config.space);
+    config.space.constrain(config.where, "where", problems);
+    RC_ASSERT(problems.empty());
+    RC_PRE(is_often_allowed(config.space));
+  }
   config.experiment_seed = up_to(1000);
 
   engine::SearcherConfig& searcher = config.searcher;
@@ -138,12 +76,15 @@ enum class Spaces : std::uint8_t {
 [[nodiscard]] inline std::string text_of(const engine::ExperimentConfig& config) {
   const engine::SearcherConfig& searcher = config.searcher;
   const auto n = [](std::uint64_t number) { return std::to_string(number); };
-  std::string text =
-      "hyperparameters " + engine::compact_json(config.hyperparameters) + ", seed " +
-      n(config.experiment_seed) + ", max_length " + n(engine::count(searcher.max_length)) + ", max_trials " +
-      n(searcher.max_trials) + ", max_concurrent_trials " + n(searcher.max_concurrent_trials) + ", mode " +
-      n(static_cast<std::uint64_t>(searcher.mode)) + ", divisor " + engine::python_float(searcher.divisor) +
-      ", num_rungs " + n(searcher.num_rungs) + ", max_rungs " + n(searcher.max_rungs) + ", bracket_rungs [";
+  std::string text = "hyperparameters " + engine::compact_json(config.hyperparameters);
+  for (const std::string& condition : config.where) {
+    text += ", where " + condition;
+  }
+  text += ", seed " + n(config.experiment_seed) + ", max_length " + n(engine::count(searcher.max_length)) +
+          ", max_trials " + n(searcher.max_trials) + ", max_concurrent_trials " +
+          n(searcher.max_concurrent_trials) + ", mode " + n(static_cast<std::uint64_t>(searcher.mode)) +
+          ", divisor " + engine::python_float(searcher.divisor) + ", num_rungs " + n(searcher.num_rungs) +
+          ", max_rungs " + n(searcher.max_rungs) + ", bracket_rungs [";
   for (const std::uint64_t rungs : searcher.bracket_rungs) {
     text += n(rungs) + ' ';
   }

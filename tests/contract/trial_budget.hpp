@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "contract/answers.hpp"
+#include "contract/configurations.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/searcher.hpp"
@@ -33,9 +34,10 @@ class TrialBudget {
         replaces_invalid_(replaces_invalid),
         preview_(kind.preview(config)),
         config_(config),
+        space_(configurations_in(config.space)),
         replaceable_(config.searcher.max_trials) {
     if (rejects()) {
-      supply_ = config_.space.cardinality();
+      supply_ = space_;
     }
     plan();
   }
@@ -145,7 +147,7 @@ class TrialBudget {
     if (!set([wanted](engine::SearcherConfig& searcher) { searcher.on_duplicate = wanted; })) {
       return false;
     }
-    supply_ = rejects() ? config_.space.cardinality() : std::nullopt;
+    supply_ = rejects() ? space_ : std::nullopt;
     if (supply_) {
       supply_ = *supply_ - started_.size() + counting();
     }
@@ -193,10 +195,7 @@ class TrialBudget {
   }
 
   /// A space with a real number has no size: the searcher's answer is then believed.
-  [[nodiscard]] bool started_everything() const {
-    const std::optional<engine::Cardinality> all = config_.space.cardinality();
-    return !all || started_.size() >= *all;
-  }
+  [[nodiscard]] bool started_everything() const { return !space_ || started_.size() >= *space_; }
 
   /// Where duplicates are rejected, the next point takes the place of one that was started.
   void pass_started_points() {
@@ -211,6 +210,7 @@ class TrialBudget {
   bool replaces_invalid_;
   engine::Preview preview_;  // Of the experiment as it began.
   engine::ExperimentConfig config_;
+  std::optional<engine::Cardinality> space_;  // Configurations, if they can be counted.
   engine::Cardinality planned_ = 0;
   std::optional<engine::Cardinality> supply_;  // Not more trials can count.
   std::size_t next_point_ = 0;                 // Of the points of now.

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <variant>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "contract/searcher_properties.hpp"
 #include "engine/sampler_names.hpp"
@@ -21,6 +24,21 @@ using searchers::test::settings;
 using searchers::test::space_of;
 using searchers::test::with_count;
 
+/// Parameters that only some trials have, on scales of every sort.
+Value::Map networks() {
+  const auto only_with = [](Value::Map parameter, Value::Map condition) {
+    parameter["when"] = std::move(condition);
+    return parameter;
+  };
+  return {
+      {"optimizer", categorical({"sgd", "adam"})},
+      {"momentum", only_with(Value::Map{{"type", "double"}, {"minval", 0.5}, {"maxval", 1.0}, {"step", 0.25}},
+                             {{"optimizer", Value::List{"sgd"}}})},
+      {"layers", int_range(1, 3)},
+      {"third", only_with(Value::Map{{"width", categorical({16, 32, 64})}}, {{"layers", Value::List{3}}})},
+      {"units", Value::Map{{"type", "int"}, {"minval", 8}, {"maxval", 32}, {"scale", "log"}, {"step", 8}}}};
+}
+
 // Settings that random and halving searches share: spaces of every kind, small ones too, given points, both
 // directions, few slots and many.
 ExperimentConfig drawn_settings(const char* name, Draw& draw) {
@@ -37,6 +55,14 @@ ExperimentConfig drawn_settings(const char* name, Draw& draw) {
     if (draw.below(3) == 0) {
       config.searcher.points_to_evaluate.push_back(Value::Map{{"act", "gelu"}, {"layers", 1}});
     }
+  } else if (draw.below(2) == 0) {
+    config.space = space_of(networks());
+    config.where = {"layers * units <= 48"};
+    engine::Problems problems;
+    config.space.constrain(config.where, "where", problems);
+    EXPECT_TRUE(problems.empty());
+    config.searcher.on_duplicate =
+        draw.below(2) == 0 ? engine::OnDuplicate::allow : engine::OnDuplicate::reject;
   }
   return config;
 }
@@ -66,38 +92,63 @@ struct RandomUnderContract {
   static ExperimentConfig config(Draw& draw) { return drawn_settings("random", draw); }
 };
 
-/// On one axis of a grid.
-struct Points {
-  std::uint64_t operator()(const engine::ConstParameter& /*constant*/) const { return 1; }
-  std::uint64_t operator()(const engine::CategoricalParameter& category) const {
-    return category.vals.size();
+/// The points of a grid, one by one: its axes are grids of a single parameter, and places on axes of inactive
+/// parameters do not count.
+engine::Cardinality points_of_grid(const ExperimentConfig& config) {
+  const engine::Space& space = config.space;
+  std::vector<std::vector<Value>> axes;
+  for (const engine::Space::Leaf& leaf : space.leaves()) {
+    Value parameter = *config.hyperparameters.at_keys(leaf.keys);
+    if (parameter.as_map() != nullptr) {
+      parameter.as_map()->erase("when");
+    }
+    const engine::Space alone = space_of({{"p", parameter}});
+    std::vector<Value>& axis = axes.emplace_back();
+    for (engine::Cardinality point = 0; point < alone.grid_size().value(); ++point) {
+      axis.push_back(*alone.grid_point(point).at_path("p"));
+    }
   }
-  std::uint64_t operator()(const engine::IntParameter& range) const {
-    return std::min(range.count.value(), static_cast<std::uint64_t>(range.maxval - range.minval + 1));
-  }
-  template <class Real>
-  std::uint64_t operator()(const Real& range) const {
-    return range.count.value();
-  }
-};
+  std::set<std::vector<std::size_t>> points;
+  std::vector<std::size_t> at(axes.size(), 0);
+  std::size_t turned = 0;
+  do {
+    std::vector<Value> values;
+    for (std::size_t leaf = 0; leaf < axes.size(); ++leaf) {
+      values.push_back(axes[leaf][at[leaf]]);
+    }
+    const std::vector<bool> active = space.active_among(values);
+    std::vector<std::size_t> places = at;
+    for (std::size_t leaf = 0; leaf < axes.size(); ++leaf) {
+      places[leaf] = active[leaf] ? at[leaf] : axes[leaf].size();
+    }
+    if (space.allows(space.configuration_of(std::move(values)))) {
+      points.insert(std::move(places));
+    }
+    for (turned = 0; turned < axes.size() && ++at[turned] == axes[turned].size(); ++turned) {
+      at[turned] = 0;
+    }
+  } while (turned < axes.size());
+  return points.size();
+}
 
 struct GridUnderContract {
   static constexpr bool replaces_invalid = false;
   static constexpr Spaces spaces = Spaces::counted;
   static engine::SearcherKind kind() { return *engine::find_kind(searchers::registry(), "grid"); }
-  static engine::Cardinality planned(const ExperimentConfig& config) {
-    engine::Cardinality points = 1;
-    for (const engine::Space::Leaf& leaf : config.space.leaves()) {
-      points *= std::visit(Points{}, leaf.parameter);
-    }
-    return points;
-  }
+  static engine::Cardinality planned(const ExperimentConfig& config) { return points_of_grid(config); }
   static ExperimentConfig config(Draw& draw) {
     ExperimentConfig config = settings("grid", 1 + draw.below(50));
     config.searcher.max_concurrent_trials = draw.below(8);
-    config.space = space_of({{"a", with_count(int_range(0, 5), static_cast<int>(1 + draw.below(6)))},
-                             {"b", categorical({"x", "y"})},
-                             {"c", with_count(searchers::test::double_range(0, 1), 2)}});
+    const int count = static_cast<int>(1 + draw.below(6));
+    Value::Map hyperparameters{{"a", with_count(int_range(0, 5), count)},
+                               {"b", categorical({"x", "y"})},
+                               {"c", with_count(searchers::test::double_range(0, 1), 2)}};
+    if (draw.below(2) == 0) {
+      hyperparameters = networks();
+      hyperparameters["layers"] = with_count(int_range(1, 3), 1 + count % 3);
+    }
+    config.space = space_of(hyperparameters);
+    config.hyperparameters = std::move(hyperparameters);
     return config;
   }
 };

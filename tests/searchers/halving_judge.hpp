@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "contract/configurations.hpp"
 #include "contract/judge.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "plain_asha.hpp"
@@ -29,7 +30,7 @@ class HalvingJudge final : public contract::Judge {
       brackets_.emplace_back(bracket.lengths.size(), config.searcher.divisor,
                              static_cast<std::size_t>(bracket.trials), config.searcher.stop_once);
     }
-    space_ = config.space.cardinality();
+    space_ = contract::configurations_in(config.space);
     max_trials_ = config.searcher.max_trials;
     if (config.searcher.on_duplicate == engine::OnDuplicate::reject) {
       supply_ = unused_ = space_;

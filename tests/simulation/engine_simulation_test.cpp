@@ -13,6 +13,7 @@
 #include "engine/sampler_names.hpp"
 #include "engine/test_cluster.hpp"
 #include "simulation/invariants.hpp"
+#include "simulation/search_spaces.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -26,7 +27,9 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 class Life {
  public:
   explicit Life(std::uint64_t seed)
-      : draw_(seed, TrialNumber(0), "life"), samplers_(seed, TrialNumber(0), "samplers") {}
+      : draw_(seed, TrialNumber(0), "life"),
+        samplers_(seed, TrialNumber(0), "samplers"),
+        spaces_(seed, TrialNumber(0), "spaces") {}
 
   void run() {
     cluster_.engine.set_most_ends(most_ends_);
@@ -43,8 +46,14 @@ class Life {
  private:
   bool chance(std::uint64_t of) { return draw_.below(of) == 0; }
 
+  Value in_some_space(Value config) {
+    simulation::take_some_space(*config.as_map(), spaces_);
+    return config;
+  }
+
   /// With any sampler.
   Value sampled(Value config) {
+    config = in_some_space(std::move(config));
     const std::vector<std::string>& samplers = sampler_names();
     (*(*config.as_map())["searcher"].as_map())["sampler"] = samplers[samplers_.below(samplers.size())];
     return config;
@@ -73,8 +82,8 @@ class Life {
         Value::Map grid = others;
         grid["hyperparameters"] = Value::Map{
             {"x", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", trials + 1}, {"count", trials}}}};
-        cluster_.create(test_config(Value::Map{{"name", "grid"}, {"max_concurrent_trials", concurrent}},
-                                    std::move(grid)));
+        cluster_.create(in_some_space(test_config(
+            Value::Map{{"name", "grid"}, {"max_concurrent_trials", concurrent}}, std::move(grid))));
       }
     }
   }
@@ -164,7 +173,7 @@ class Life {
       searcher["max_trials"] = static_cast<std::int64_t>(1 + draw_.below(2 * now.max_trials));
     }
     if (now.max_trials > 0 && chance(3)) {
-      searcher["points_to_evaluate"] = Value::List{Value::Map{{"x", draw_.unit()}}};
+      searcher["points_to_evaluate"] = Value::List{record.config.space.sample(draw_.bits(), TrialNumber(0))};
       searcher["on_duplicate"] = chance(2) ? "reject" : "allow";
     }
     if (chance(3)) {
@@ -279,6 +288,7 @@ class Life {
 
   Draw draw_;
   Draw samplers_;  // Its own, so that lives stay what they were but for this.
+  Draw spaces_;    // Likewise.
   std::uint64_t most_ends_ = chance(2) ? 512 : 1 + draw_.below(3);  // In one step; the rest in the next ones.
   TestCluster cluster_;
   std::map<std::string, std::uint64_t> incarnations_;

@@ -16,6 +16,7 @@
 
 #include "hpsearch/engine/base/draw.hpp"
 #include "simulation/cluster/search_on_disk.hpp"
+#include "simulation/search_spaces.hpp"
 
 namespace hpsearch::simulation {
 namespace {
@@ -258,6 +259,7 @@ TEST_P(CrashPoints, RecoveredDaemonDecidesWhatTheUninterruptedOneDid) {
 }
 Value sampling(const char* sampler, int trials) {
   Value config = engine::asha_config(trials, 1, false);
+  take_conditional_space(*config.as_map());
   (*(*config.as_map())["searcher"].as_map())["sampler"] = sampler;
   return config;
 }

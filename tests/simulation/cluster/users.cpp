@@ -8,6 +8,7 @@
 
 #include "engine/sampler_names.hpp"
 #include "simulation/cluster/probes.hpp"
+#include "simulation/search_spaces.hpp"
 
 namespace hpsearch::simulation {
 
@@ -31,7 +32,8 @@ Users::Users(VirtualTime& time, Faults& faults, DaemonNode& daemon, Promises& pr
       patience_(seed, engine::TrialNumber(0), "patience"),
       gangs_(seed, engine::TrialNumber(0), "gangs"),
       budgets_(seed, engine::TrialNumber(0), "budgets"),
-      samplers_(seed, engine::TrialNumber(0), "samplers") {
+      samplers_(seed, engine::TrialNumber(0), "samplers"),
+      spaces_(seed, engine::TrialNumber(0), "spaces") {
 }
 
 Value Users::search() {
@@ -76,6 +78,7 @@ Value Users::search() {
     const std::vector<std::string>& samplers = engine::sampler_names();
     searcher["sampler"] = samplers[samplers_.below(samplers.size())];
   }
+  take_some_space(config, spaces_);
   config["searcher"] = std::move(searcher);
   config["max_restarts"] = number(0, 4);
   if (patience_.below(2) == 0) {  // Longer than any step takes.

@@ -44,6 +44,7 @@ class Users {
   engine::Draw gangs_;
   engine::Draw budgets_;   // The same, of budgets of time.
   engine::Draw samplers_;  // And of how configurations are chosen.
+  engine::Draw spaces_;    // And among which.
   std::uint64_t gang_slots_ = 0;
   std::uint64_t submitted_ = 0;
   std::uint64_t unanswered_ = 0;
