@@ -40,7 +40,8 @@ enum class Spaces : std::uint8_t {
   const auto spelled = [whole](std::int64_t halves) {
     return whole ? Value(halves) : Value(static_cast<double>(halves) / 2);
   };
-  Value::Map range{{"type", whole ? "int" : "double"}, {"minval", spelled(low)}, {"maxval", spelled(low + width)}};
+  Value::Map range{
+      {"type", whole ? "int" : "double"}, {"minval", spelled(low)}, {"maxval", spelled(low + width)}};
   if (on_log_scale) {
     range["scale"] = "log";
   }
@@ -170,7 +171,8 @@ enum class Spaces : std::uint8_t {
     const auto* category = std::get_if<engine::CategoricalParameter>(&leaf.parameter);
     if (category == nullptr && !engine::is_constant(leaf.parameter)) {
       numbers.push_back("hp." + leaf.path);
-    } else if (category != nullptr && category->vals.size() > 1 && category->vals.front() == engine::Value("v")) {
+    } else if (category != nullptr && category->vals.size() > 1 &&
+               category->vals.front() == engine::Value("v")) {
       choices.push_back("hp." + leaf.path);
     }
   }

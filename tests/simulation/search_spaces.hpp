@@ -23,12 +23,12 @@ inline void take_conditional_space(engine::Value::Map& config) {
       {"optimizer", one_of({"sgd", "nesterov", "adam"})},
       {"momentum", only_with({{"type", "double"}, {"minval", 0.5}, {"maxval", 1.0}, {"step", 0.25}},
                              {{"optimizer", Value::List{"sgd", "nesterov"}}})},
-      {"adam", only_with({{"beta", Value::Map{{"type", "double"},
-                                              {"minval", 0.5},
-                                              {"maxval", 1.0},
-                                              {"scale", "log"},
-                                              {"count", 2}}}},
-                         {{"optimizer", "adam"}})},
+      {"adam",
+       only_with(
+           {{"beta",
+             Value::Map{
+                 {"type", "double"}, {"minval", 0.5}, {"maxval", 1.0}, {"scale", "log"}, {"count", 2}}}},
+           {{"optimizer", "adam"}})},
       {"batch", Value::Map{{"type", "categorical"}, {"vals", Value::List{16, 32, 64}}, {"ordered", true}}},
       {"layers", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 3}, {"step", 2}}}};
   config["where"] = "layers * batch <= 100";

@@ -87,8 +87,12 @@ class Search {
         continue;
       }
       const double metric = metric_(hparams_[trial.number()], rungs_[rung]);
-      tell(Validated{trial, rungs_[rung], Score::from_metric(metric, goal_)});
       ++results_;
+      if (std::isnan(metric) && fails_without_a_number_) {
+        tell(Exited{trial, ExitReason::errored});
+        continue;
+      }
+      tell(Validated{trial, rungs_[rung], Score::from_metric(metric, goal_)});
       if (rung + 1 < rungs_.size()) {
         waiting_.emplace_back(trial, rung);
       }
@@ -110,6 +114,7 @@ class Search {
     return sampler;
   }
   void fail(double share) { failures_ = share; }
+  void fail_without_a_number() { fails_without_a_number_ = true; }
 
   [[nodiscard]] const Space& space() const { return space_; }
   [[nodiscard]] const std::vector<Value>& hparams() const { return hparams_; }
@@ -142,6 +147,7 @@ class Search {
   ModelSettings settings_;
   std::uint64_t seed_;
   double failures_ = 0.05;
+  bool fails_without_a_number_ = false;
   std::unique_ptr<ModelSampler> sampler_;
   std::vector<Event> events_;
   std::vector<Value> hparams_;
@@ -344,6 +350,38 @@ TEST(ModelSampler, InitialAndExploredTrialsDependOnSeedAndNumberAlone) {
   }
 }
 
+TEST(ModelSampler, ATrialThatIsTrainedLeavesLessToGainWhereItIs) {
+  ModelSettings settings;
+  settings.explore = 0;
+  Search search(test::cube(2), rungs(), bowl, Goal::maximize, settings);
+  search.run_to(40);
+  const auto sampler = search.replayed();
+  const Proposal before = search.propose(*sampler);
+  ASSERT_EQ(before.choice, Choice::modelled);
+  sampler->hear_training(before.hparams, Units{27});
+  const Proposal after = search.propose(*sampler);  // With the same draws.
+  EXPECT_LT(after.log_improvement, before.log_improvement);
+}
+
+TEST(ModelSampler, EachTrialDrawsTheWarpOfItsTargets) {
+  ModelSettings settings;
+  settings.explore = 0;
+  Search search(test::cube(2), rungs(), bowl, Goal::maximize, settings);
+  search.run_to(60);
+  // Under each warp the improvement expected at the same best place is another number.
+  std::vector<double> win;
+  std::vector<double> copula;
+  for (std::uint64_t trial = 100; trial < 120; ++trial) {
+    const bool wins = Draw(1, TrialNumber(trial), "model.warp").unit() < 0.5;
+    (wins ? win : copula).push_back(search.sampler().propose(TrialNumber(trial), rungs()).log_improvement);
+  }
+  ASSERT_FALSE(win.empty() || copula.empty());
+  const auto [least_win, most_win] = std::minmax_element(win.begin(), win.end());
+  const auto [least_copula, most_copula] = std::minmax_element(copula.begin(), copula.end());
+  EXPECT_TRUE(*most_win < *least_copula || *most_copula < *least_win)
+      << *least_win << " to " << *most_win << ", and " << *least_copula << " to " << *most_copula;
+}
+
 TEST(ModelSampler, ARegionWhereTrialsFailIsAvoided) {
   ModelSettings settings;
   settings.explore = 0;
@@ -359,6 +397,26 @@ TEST(ModelSampler, ARegionWhereTrialsFailIsAvoided) {
     failing += number(search.hparams()[i], "x0") > 0.5 ? 1U : 0U;
   }
   EXPECT_LE(failing, 8U);
+}
+
+TEST(ModelSampler, ARegionWhereProgramsFailIsAvoidedThoughResultsRiseTowardsIt) {
+  ModelSettings settings;
+  settings.explore = 0;
+  Search search(
+      test::cube(1), rungs(),
+      [](const Value& hparams, Units) {
+        const double x = number(hparams, "x0");
+        return x > 0.5 ? std::nan("") : x;
+      },
+      Goal::maximize, settings);
+  search.fail(0);
+  search.fail_without_a_number();
+  search.run_to(60);
+  std::size_t failing = 0;
+  for (std::size_t i = search.hparams().size() - 20; i < search.hparams().size(); ++i) {
+    failing += number(search.hparams()[i], "x0") > 0.5 ? 1U : 0U;
+  }
+  EXPECT_LE(failing, 10U);
 }
 
 // Every odd metric and space gives valid proposals.
