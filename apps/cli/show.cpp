@@ -1,3 +1,4 @@
+#include "cli/finalists.hpp"
 #include "cli/shapes.hpp"
 #include "cli/show_trial.hpp"
 #include "cli/table.hpp"
@@ -42,6 +43,9 @@ std::string show_text(const Value& detail, const Output& output) {
     line("best", metric_or_dash(member(best, "metric")) + ", trial " +
                      std::to_string(count_at(best, "trial")) + " at " +
                      engine::amount(engine::Units{count_at(best, "step")}, unit));
+  }
+  for (const std::string& finalist : finalist_lines(list_at(detail, "finalists"))) {
+    line(finalist.starts_with("1. ") ? "finalists" : "", finalist);
   }
   line("training", training_text(detail));
   line("slot time", slot_time_text(detail));

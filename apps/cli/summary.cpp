@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/finalists.hpp"
 #include "cli/kept_files.hpp"
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
@@ -160,6 +161,7 @@ Summary summarize(const SummaryInput& input) {
     }
     out.best = std::move(found);
   }
+  out.finalists = list_at(detail, "finalists");
   out.slots = input.slots;
   out.slot_seconds = number_at(detail, "slot_seconds");
   const double first = number_at(detail, "first_lease_at");
@@ -213,6 +215,7 @@ Value to_value(const Summary& summary) {
                     {"metric", summary.metric},
                     {"unit", summary.unit},
                     {"best", std::move(best)},
+                    {"finalists", summary.finalists},
                     {"trials", summary.trials_by_state},
                     {"trials_total", count_of(summary.trials)},
                     {"final_counts", std::move(finals)},
@@ -286,6 +289,9 @@ std::string to_text(const Summary& summary, const Output& output) {
     line("best",
          output.paint(Output::Color::bold, printable(summary.metric) + " " + metric_text(best.metric)) +
              ", trial " + std::to_string(best.trial) + " at " + std::to_string(best.step) + " " + unit);
+    for (const std::string& finalist : finalist_lines(summary.finalists)) {
+      line(finalist.starts_with("1. ") ? "finalists" : "", finalist);
+    }
     line("checkpoint",
          best.checkpoint.path.empty()
              ? "none was written"

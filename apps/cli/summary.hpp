@@ -48,6 +48,8 @@ struct Summary {
   };
   std::optional<Best> best;
 
+  engine::Value::List finalists;  ///< Of a search with repeats, best mean first, as the daemon has them.
+
   engine::Value trials_by_state;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> final_counts;  ///< Length → closed trials, ascending.
   std::uint64_t trials = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "hpsearch/engine/experiment/best_trial.hpp"
+
 namespace hpsearch::engine {
 namespace {
 
@@ -145,11 +147,12 @@ Status Search::give_up(TrialNumber number, ExitReason reason, const std::string&
 
 std::optional<Search::Best> Search::best() const {
   const ExperimentRecord& record = experiment();
-  if (!record.best) {
+  const std::optional<TrialNumber> best = best_trial(record);
+  if (!best) {
     return std::nullopt;
   }
-  const TrialRecord& trial = record.trials[record.best->number()];
-  return Best{*record.best, record.hparams[record.best->number()], trial.best->metric, trial.best->step};
+  const TrialRecord& trial = record.trials[best->number()];
+  return Best{*best, record.hparams[best->number()], trial.best->metric, trial.best->step};
 }
 
 bool Search::finished() const {

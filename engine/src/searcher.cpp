@@ -10,10 +10,11 @@ namespace {
 
 using Why = Reason::Why;
 
-constexpr std::array<Why, 15> every_why = {
-    Why::new_trial,   Why::replacement,  Why::given_point, Why::near_trial,    Why::before_model,
-    Why::explored,    Why::model_choice, Why::promoted,    Why::waits_at_rung, Why::below_cutoff,
-    Why::rung_closed, Why::max_length,   Why::early_exit,  Why::user,          Why::experiment_end,
+constexpr std::array<Why, 16> every_why = {
+    Why::new_trial,    Why::replacement,   Why::given_point,  Why::near_trial,
+    Why::before_model, Why::explored,      Why::model_choice, Why::repeat,
+    Why::promoted,     Why::waits_at_rung, Why::below_cutoff, Why::rung_closed,
+    Why::max_length,   Why::early_exit,    Why::user,         Why::experiment_end,
 };
 
 constexpr std::array<ExitReason, 4> every_exit_reason = {
@@ -41,6 +42,8 @@ std::string_view name_of(Why why) noexcept {
       return "explored";
     case Why::model_choice:
       return "model_choice";
+    case Why::repeat:
+      return "repeat";
     case Why::promoted:
       return "promoted";
     case Why::waits_at_rung:
@@ -95,6 +98,17 @@ std::optional<ExitReason> exit_reason_named(std::string_view name) noexcept {
 
 std::optional<Learnt> Searcher::learnt() const {
   return std::nullopt;
+}
+
+const Finalist::Training* Finalist::best(Goal goal) const noexcept {
+  const Training* best = nullptr;
+  for (const Training& training : trainings) {
+    if (training.metric && (best == nullptr || Score::from_metric(training.metric, goal) <
+                                                   Score::from_metric(best->metric, goal))) {
+      best = &training;
+    }
+  }
+  return best;
 }
 
 const SearcherKind* find_kind(SearcherRegistry registry, std::string_view name) noexcept {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/experiment/best_trial.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/proto/value_writer.hpp"
 #include "hpsearch/sentences/explanation.hpp"
@@ -47,17 +48,42 @@ std::int64_t slot_micros(const TrialRecord& trial, Instant now) {
          (now - trial.live->leased_at).in_micros() * static_cast<std::int64_t>(trial.live->slots.size());
 }
 
+Value number_or_null(const std::optional<double>& number) {
+  return number ? Value(*number) : Value();
+}
+
 Value best_of(const ExperimentRecord& experiment) {
-  if (!experiment.best) {
+  const std::vector<engine::Finalist> finalists = engine::finalists_of(experiment);
+  const std::optional<engine::TrialNumber> best = engine::best_trial(experiment, finalists);
+  if (!best || !experiment.trials[best->number()].best) {
     return {};
   }
-  const TrialRecord& trial = experiment.trials[experiment.best->number()];
-  if (!trial.best) {
-    return {};
+  const TrialRecord& trial = experiment.trials[best->number()];
+  Value::Map value{{"trial", count_value(best->number())},
+                   {"metric", trial.best->metric},
+                   {"step", units_value(trial.best->step)}};
+  if (!finalists.empty()) {
+    value["mean"] = number_or_null(finalists.front().mean);
+    value["deviation"] = number_or_null(finalists.front().deviation);
   }
-  return Value::Map{{"trial", count_value(experiment.best->number())},
-                    {"metric", trial.best->metric},
-                    {"step", units_value(trial.best->step)}};
+  return value;
+}
+
+/// Best mean first.
+Value finalists_value(const ExperimentRecord& experiment) {
+  Value::List list;
+  for (const engine::Finalist& finalist : engine::finalists_of(experiment)) {
+    Value::List trainings;
+    for (const engine::Finalist::Training& training : finalist.trainings) {
+      trainings.push_back(Value::Map{{"trial", count_value(training.trial.number())},
+                                     {"metric", number_or_null(training.metric)}});
+    }
+    list.push_back(Value::Map{{"mean", number_or_null(finalist.mean)},
+                              {"deviation", number_or_null(finalist.deviation)},
+                              {"hparams", experiment.hparams[finalist.trainings.front().trial.number()]},
+                              {"trainings", std::move(trainings)}});
+  }
+  return list;
 }
 
 /// What its trials begin from, or null.
@@ -181,6 +207,7 @@ Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
   detail["source"] = source_of(experiment);
   detail["notes"] = notes_of(experiment);
   detail["rungs"] = rungs_of(rungs);
+  detail["finalists"] = finalists_value(experiment);
   detail["final_counts"] = final_counts_of(rungs);
   detail["length_trained"] = count_value(experiment.tally.trained());
   detail["ran_unlogged"] = experiment.ran_unlogged;
@@ -295,7 +322,8 @@ Value explanation_value(const ExperimentRecord& experiment, engine::TrialNumber 
 }
 
 Value best_trial(const ExperimentRecord& experiment, Instant now) {
-  return experiment.best ? trial_value(experiment, *experiment.best, now) : Value{};
+  const std::optional<engine::TrialNumber> best = engine::best_trial(experiment);
+  return best ? trial_value(experiment, *best, now) : Value{};
 }
 
 Value worker_value(const engine::WorkerRecord& worker) {
@@ -384,9 +412,9 @@ std::string to_json(const engine::Preview& preview) {
     remarks.push_back("advice: " + advice);
   }
   const auto length = [](Cardinality sum) { return sum == engine::past_counting ? "null" : to_text(sum); };
-  return "{\n  \"trials\": " + to_text(preview.trials) + ",\n  \"brackets\": [" +
-         listed(preview.brackets, "\n    ", bracket) + "\n  ],\n  \"final_counts\": {" +
-         listed(preview.final_counts, "\n    ", final_count) +
+  return "{\n  \"trials\": " + to_text(preview.trials) + ",\n  \"repeats\": " + to_text(preview.repeats) +
+         ",\n  \"brackets\": [" + listed(preview.brackets, "\n    ", bracket) +
+         "\n  ],\n  \"final_counts\": {" + listed(preview.final_counts, "\n    ", final_count) +
          "\n  },\n  \"total_length\": " + length(preview.total_length) + ",\n  \"expected_reach\": [" +
          listed(preview.brackets, "\n    ", reach) +
          "\n  ],\n  \"expected_length\": " + length(preview.expected_length) +

@@ -15,6 +15,7 @@
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/searchers/asha.hpp"
 #include "hpsearch/searchers/composed_searcher.hpp"
+#include "hpsearch/searchers/repeats.hpp"
 #include "hpsearch/searchers/tournament.hpp"
 #include "preview.hpp"
 
@@ -26,10 +27,10 @@ using engine::SearcherConfig;
 
 namespace {
 
-constexpr std::array<std::string_view, 14> fields = {
-    "anneal",    "bracket_rungs", "divisor",      "max_concurrent_trials", "max_rungs", "max_trials",
-    "mode",      "model",         "on_duplicate", "points_to_evaluate",    "prior",     "sampler",
-    "stop_once", "tpe",
+constexpr std::array<std::string_view, 16> fields = {
+    "anneal",     "bracket_rungs", "divisor",   "finalists",    "max_concurrent_trials", "max_rungs",
+    "max_trials", "mode",          "model",     "on_duplicate", "points_to_evaluate",    "prior",
+    "repeats",    "sampler",       "stop_once", "tpe",
 };
 constexpr std::array<std::string_view, 1> required = {"max_trials"};
 
@@ -173,6 +174,7 @@ engine::Preview preview(const ExperimentConfig& config) {
   warn_of_small_space(preview, config);
   advise_one_bracket(preview, config);
   advise_model(preview, config);
+  preview_repeats(preview, config);
   return preview;
 }
 
@@ -191,10 +193,11 @@ std::unique_ptr<engine::Searcher> make_adaptive_asha(const ExperimentConfig& con
                                                         const std::vector<std::uint64_t>& rungs) {
     return share_out(trials, divisor, rungs);
   };
-  return std::make_unique<ComposedSearcher>(
+  auto search = std::make_unique<ComposedSearcher>(
       std::make_unique<Tournament>(plan_brackets(searcher, trials_to_run(config)), std::move(makers),
                                    searcher.max_concurrent_trials),
       make_sampling_proposer(config, std::move(sampler)), changeable_limits(config));
+  return with_repeats(config, std::move(search), preview);
 }
 
 std::uint64_t deepest_bracket(const SearcherConfig& searcher, std::uint64_t trials) {

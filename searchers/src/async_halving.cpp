@@ -9,6 +9,7 @@
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/searchers/asha.hpp"
 #include "hpsearch/searchers/composed_searcher.hpp"
+#include "hpsearch/searchers/repeats.hpp"
 #include "preview.hpp"
 
 namespace hpsearch::searchers {
@@ -17,10 +18,20 @@ using engine::ExperimentConfig;
 
 namespace {
 
-constexpr std::array<std::string_view, 12> fields = {
-    "anneal",    "divisor",      "max_concurrent_trials", "max_trials", "model",
-    "num_rungs", "on_duplicate", "points_to_evaluate",    "prior",      "sampler",
-    "stop_once", "tpe"};
+constexpr std::array<std::string_view, 14> fields = {"anneal",
+                                                     "divisor",
+                                                     "finalists",
+                                                     "max_concurrent_trials",
+                                                     "max_trials",
+                                                     "model",
+                                                     "num_rungs",
+                                                     "on_duplicate",
+                                                     "points_to_evaluate",
+                                                     "prior",
+                                                     "repeats",
+                                                     "sampler",
+                                                     "stop_once",
+                                                     "tpe"};
 constexpr std::array<std::string_view, 2> required = {"max_trials", "num_rungs"};
 
 AshaSettings settings_of(const ExperimentConfig& config) {
@@ -41,6 +52,7 @@ engine::Preview preview(const ExperimentConfig& config) {
   warn_of_rungs(preview, config);
   warn_of_small_space(preview, config);
   advise_model(preview, config);
+  preview_repeats(preview, config);
   return preview;
 }
 
@@ -50,9 +62,10 @@ std::unique_ptr<engine::Searcher> make_async_halving(const ExperimentConfig& con
                                                      std::unique_ptr<Sampler> sampler) {
   AshaSettings settings = settings_of(config);
   settings.late_starts = sampler != nullptr;
-  return std::make_unique<ComposedSearcher>(make_asha(std::move(settings), config.searcher.stop_once),
-                                            make_sampling_proposer(config, std::move(sampler)),
-                                            changeable_limits(config));
+  auto search = std::make_unique<ComposedSearcher>(make_asha(std::move(settings), config.searcher.stop_once),
+                                                   make_sampling_proposer(config, std::move(sampler)),
+                                                   changeable_limits(config));
+  return with_repeats(config, std::move(search), preview);
 }
 
 engine::SearcherKind async_halving_kind() noexcept {

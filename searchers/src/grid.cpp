@@ -10,6 +10,7 @@
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/searchers/composed_searcher.hpp"
 #include "hpsearch/searchers/flat.hpp"
+#include "hpsearch/searchers/repeats.hpp"
 #include "preview.hpp"
 
 namespace hpsearch::searchers {
@@ -18,7 +19,7 @@ using engine::ExperimentConfig;
 
 namespace {
 
-constexpr std::array<std::string_view, 1> fields = {"max_concurrent_trials"};
+constexpr std::array<std::string_view, 3> fields = {"finalists", "max_concurrent_trials", "repeats"};
 
 // From here on a grid is more often a slip than a wish: a day of one-minute trials on seven GPUs.
 constexpr engine::Cardinality surprising_size = 10'000;
@@ -67,13 +68,6 @@ engine::Cardinality size_of(const ExperimentConfig& config) {
                                        : config.space.grid_size().value();
 }
 
-std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
-  return std::make_unique<ComposedSearcher>(
-      std::make_unique<Flat>(size_of(config), config.searcher.max_length,
-                             Flat::InvalidTrials::consume_theirs),
-      make_grid_proposer(config), ComposedSearcher::Limits{size_of(config), {}, {}});
-}
-
 engine::Preview preview(const ExperimentConfig& config) {
   const engine::Cardinality size = size_of(config);
   engine::Preview preview =
@@ -84,7 +78,16 @@ engine::Preview preview(const ExperimentConfig& config) {
         " points, and every one is trained to the full length; lower some counts, or search " +
         "with random or adaptive_asha");
   }
+  preview_repeats(preview, config);
   return preview;
+}
+
+std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
+  auto search = std::make_unique<ComposedSearcher>(
+      std::make_unique<Flat>(size_of(config), config.searcher.max_length,
+                             Flat::InvalidTrials::consume_theirs),
+      make_grid_proposer(config), ComposedSearcher::Limits{size_of(config), {}, {}});
+  return with_repeats(config, std::move(search), preview);
 }
 
 }  // namespace

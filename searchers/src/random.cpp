@@ -9,6 +9,7 @@
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/searchers/composed_searcher.hpp"
 #include "hpsearch/searchers/flat.hpp"
+#include "hpsearch/searchers/repeats.hpp"
 #include "preview.hpp"
 
 namespace hpsearch::searchers {
@@ -17,10 +18,17 @@ using engine::ExperimentConfig;
 
 namespace {
 
-constexpr std::array<std::string_view, 9> fields = {
-    "anneal",       "max_concurrent_trials", "max_trials", "model",
-    "on_duplicate", "points_to_evaluate",    "prior",      "sampler",
-    "tpe"};
+constexpr std::array<std::string_view, 11> fields = {"anneal",
+                                                     "finalists",
+                                                     "max_concurrent_trials",
+                                                     "max_trials",
+                                                     "model",
+                                                     "on_duplicate",
+                                                     "points_to_evaluate",
+                                                     "prior",
+                                                     "repeats",
+                                                     "sampler",
+                                                     "tpe"};
 constexpr std::array<std::string_view, 1> required = {"max_trials"};
 
 std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
@@ -33,6 +41,7 @@ engine::Preview preview(const ExperimentConfig& config) {
   warn_of_small_space(preview, config);
   advise_halving(preview, config);
   advise_model(preview, config);
+  preview_repeats(preview, config);
   return preview;
 }
 
@@ -40,10 +49,11 @@ engine::Preview preview(const ExperimentConfig& config) {
 
 std::unique_ptr<engine::Searcher> make_random(const ExperimentConfig& config,
                                               std::unique_ptr<Sampler> sampler) {
-  return std::make_unique<ComposedSearcher>(
+  auto search = std::make_unique<ComposedSearcher>(
       std::make_unique<Flat>(trials_to_run(config), config.searcher.max_length,
                              Flat::InvalidTrials::are_replaced),
       make_sampling_proposer(config, std::move(sampler)), changeable_limits(config));
+  return with_repeats(config, std::move(search), preview);
 }
 
 engine::SearcherKind random_kind() noexcept {

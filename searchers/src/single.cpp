@@ -1,10 +1,14 @@
 #include "hpsearch/searchers/single.hpp"
 
+#include <array>
 #include <memory>
+#include <string_view>
+#include <utility>
 
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/searchers/composed_searcher.hpp"
 #include "hpsearch/searchers/flat.hpp"
+#include "hpsearch/searchers/repeats.hpp"
 #include "preview.hpp"
 
 namespace hpsearch::searchers {
@@ -13,20 +17,26 @@ using engine::ExperimentConfig;
 
 namespace {
 
-std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
-  return std::make_unique<ComposedSearcher>(
-      std::make_unique<Flat>(1, config.searcher.max_length, Flat::InvalidTrials::consume_theirs),
-      make_random_proposer(config), ComposedSearcher::Limits{1, {}, {}});
-}
+// There is only one configuration to repeat.
+constexpr std::array<std::string_view, 1> fields = {"repeats"};
 
 engine::Preview preview(const ExperimentConfig& config) {
-  return preview_flat(1, config.searcher.max_length, 0);
+  engine::Preview preview = preview_flat(1, config.searcher.max_length, 0);
+  preview_repeats(preview, config);
+  return preview;
+}
+
+std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
+  auto search = std::make_unique<ComposedSearcher>(
+      std::make_unique<Flat>(1, config.searcher.max_length, Flat::InvalidTrials::consume_theirs),
+      make_random_proposer(config), ComposedSearcher::Limits{1, {}, {}});
+  return with_repeats(config, std::move(search), preview);
 }
 
 }  // namespace
 
 engine::SearcherKind single_kind() noexcept {
-  return {"single", {}, {}, nullptr, make, preview};
+  return {"single", fields, {}, nullptr, make, preview};
 }
 
 }  // namespace hpsearch::searchers

@@ -27,6 +27,8 @@ std::string_view phrase(Why why) noexcept {
       return "from an even sequence, to explore";
     case Why::model_choice:
       return "the model's choice";
+    case Why::repeat:
+      return "another training of a finalist";
     case Why::promoted:
       return "promoted";
     case Why::waits_at_rung:
@@ -114,6 +116,9 @@ std::string describe_rank(const Reason& reason) {
 }
 
 std::string describe(const Reason& reason) {
+  if (reason.why == Why::repeat && reason.near) {
+    return "repeat " + reason.detail + " of trial " + std::to_string(*reason.near);
+  }
   if (reason.why == Why::user && reason.detail == "the experiment paused itself") {
     return reason.detail;  // No user did.
   }

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 #include "cli/text.hpp"
 
 namespace hpsearch::cli {
@@ -73,6 +76,25 @@ TEST(Summary, TellsPeopleTheSame) {
         "busy 90.0 %", "engine 0.5 %", "/ck/5", "  lr: 0.01"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
+}
+
+TEST(Summary, ListsFinalistsByTheirMeans) {
+  SummaryInput input = finished_search();
+  const auto training = [](int trial, Value metric) {
+    return Value::Map{{"trial", trial}, {"metric", std::move(metric)}};
+  };
+  (*input.detail.as_map())["finalists"] =
+      Value::List{Value::Map{{"mean", 0.95},
+                             {"deviation", 0.0125},
+                             {"trainings", Value::List{training(5, 0.9625), training(8, 0.9375)}}},
+                  Value::Map{{"mean", 0.9},
+                             {"deviation", Value()},
+                             {"trainings", Value::List{training(7, 0.9), training(9, Value())}}}};
+  const Summary summary = summarize(input);
+  const std::string text = to_text(summary, Output(Output::Format::json));
+  EXPECT_THAT(text, HasSubstr("finalists     1. 0.95 ± 0.0125 (2 trainings), first trial 5\n"
+                              "              2. 0.9 (1 of 2 trainings), first trial 7\n"));
+  EXPECT_EQ(*to_value(summary).at_path("finalists"), *input.detail.at_path("finalists"));
 }
 
 TEST(Summary, LeavesOutSharesOfNothing) {

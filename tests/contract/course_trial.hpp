@@ -21,6 +21,7 @@ struct CourseTrial {
 
   State state = State::running;
   bool invalid = false;
+  bool repeat = false;  ///< Another training of a finalist.
   engine::Value hparams;
   engine::Units length{};
   engine::Units final_length{};  ///< What it has trained to.

@@ -148,6 +148,9 @@ class Course {
 
   void change_settings() {
     change("max_trials", faults_.limit_changes, [this] { return change_max_trials(budget_, chance_); });
+    if (!searcher_->finalists().empty()) {
+      return;  // What the search tries is of no account while its finalists are repeated.
+    }
     change("max_concurrent_trials", faults_.concurrency_changes,
            [this] { return change_max_concurrent_trials(); });
     change("points_to_evaluate", faults_.point_changes,
@@ -211,12 +214,18 @@ class Course {
         trial.hparams = create->hparams;
         trial.length = create->length;
         trial.bracket = create->reason.bracket.value_or(0);
+        trial.repeat = create->reason.why == engine::Reason::Why::repeat;
+        EXPECT_TRUE(!trial.repeat || std::all_of(trials_.begin(), trials_.end(), [](const Trial& other) {
+          return other.repeat || other.state == State::ended;
+        })) << "a repeat before the search is over";
         trial.pace = 1 + chance_.below(std::max<std::uint64_t>(faults_.paces, 1));
         trial.done_at = now_ + engine::count(trial.length) * trial.pace;
         trials_.push_back(std::move(trial));
         running_.push_back(create->trial);
         tell(engine::TrialWasCreated{create->trial, create->hparams, create->length});
-        budget_.expect_kept();
+        if (!at(create->trial).repeat) {  // Those come however many trials there are.
+          budget_.expect_kept();
+        }
       } else if (const auto* promote = std::get_if<engine::PromoteTrial>(&next)) {
         ASSERT_LT(promote->trial.number(), trials_.size());
         ASSERT_EQ(at(promote->trial).state, State::paused) << "only a trial that waits can be promoted";
@@ -332,7 +341,7 @@ class Course {
       at(number).invalid = true;
       at(number).results.clear();
     }
-    if (at(number).invalid) {
+    if (at(number).invalid && !at(number).repeat) {
       budget_.lose(at(number).bracket);
     }
     tell(engine::TrialExited{number, reason});

@@ -46,8 +46,8 @@ class TrialBudget {
   [[nodiscard]] const engine::ExperimentConfig& config() const noexcept { return config_; }
   [[nodiscard]] bool rejects() const { return config_.searcher.on_duplicate == engine::OnDuplicate::reject; }
   [[nodiscard]] engine::Cardinality planned() const noexcept { return planned_; }
-  /// Trials that count: all but those that were or will be replaced.
-  [[nodiscard]] std::uint64_t counting() const noexcept { return created_ - not_counting_; }
+  /// Trials that count: all but those that were or will be replaced, and but repeats.
+  [[nodiscard]] std::uint64_t counting() const noexcept { return created_ - repeats_ - not_counting_; }
   [[nodiscard]] bool is_spent() const {
     return counting() >= planned_ || (rejects() && started_everything());
   }
@@ -66,6 +66,11 @@ class TrialBudget {
     config_.space.check(create.hparams, "hparams", problems);
     EXPECT_TRUE(problems.empty()) << engine::compact_json(create.hparams) << " is not in the space";
     const Why why = create.reason.why;
+    hparams_.push_back(create.hparams);
+    if (why == Why::repeat) {
+      take_repeat(create);
+      return;
+    }
     EXPECT_TRUE(why == Why::new_trial || why == Why::replacement || why == Why::given_point ||
                 why == Why::near_trial || why == Why::before_model || why == Why::explored ||
                 why == Why::model_choice)
@@ -94,6 +99,19 @@ class TrialBudget {
     const bool is_new = started_.insert(engine::compact_json(create.hparams)).second;
     EXPECT_TRUE(is_new || !rejects()) << engine::compact_json(create.hparams) << " is started twice";
     pass_started_points();
+  }
+
+  /// As many trainings of as many configurations as were asked for, each at full length. Where a search goes
+  /// on after its end, others may become finalists.
+  void take_repeat(const engine::CreateTrial& create) {
+    ++repeats_;
+    ASSERT_TRUE(create.reason.near && *create.reason.near < hparams_.size() - 1) << "a repeat of no trial";
+    EXPECT_EQ(create.hparams, hparams_[*create.reason.near]) << "another configuration than that it repeats";
+    EXPECT_EQ(create.length, config_.searcher.max_length);
+    EXPECT_LT(repeats_of_[*create.reason.near]++, config_.searcher.repeats - 1);
+    if (!was_extended_) {
+      EXPECT_LE(repeats_of_.size(), config_.searcher.finalists);
+    }
   }
 
   void expect_kept() const {
@@ -129,6 +147,7 @@ class TrialBudget {
       return false;
     }
     was_lowered_ = was_lowered_ || wanted < before;
+    was_extended_ = was_extended_ || wanted > before;
     plan();
     replaceable_ = std::max(wanted, not_counting_);
     return true;
@@ -216,8 +235,12 @@ class TrialBudget {
   std::size_t next_point_ = 0;                 // Of the points of now.
   std::uint64_t replaceable_;                  // The most trials that may be replaced.
   bool was_lowered_ = false;
+  bool was_extended_ = false;
   std::uint64_t created_ = 0;
-  std::set<std::string> started_;  // Configurations.
+  std::uint64_t repeats_ = 0;
+  std::vector<engine::Value> hparams_;                 // Of all trials.
+  std::map<std::uint64_t, std::uint64_t> repeats_of_;  // By the trial that they repeat.
+  std::set<std::string> started_;                      // Configurations.
   std::uint64_t not_counting_ = 0;
   std::uint64_t replacements_ = 0;
   std::map<std::uint64_t, std::uint64_t> owed_;  // Replacements, by bracket.

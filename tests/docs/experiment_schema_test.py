@@ -188,7 +188,7 @@ class Fields(unittest.TestCase):
         rows = experiment_page.fields(PAGE, "searcher")
         some = {"max_trials": 3, "max_concurrent_trials": 1, "num_rungs": 2, "mode": "standard", "divisor": 3, "max_rungs": 2,
                 "bracket_rungs": [1], "stop_once": True, "points_to_evaluate": [], "on_duplicate": "allow",
-                "sampler": "anneal", "anneal": {}, "model": {}, "tpe": {}, "prior": []}
+                "repeats": 2, "finalists": 2, "sampler": "anneal", "anneal": {}, "model": {}, "tpe": {}, "prior": []}
         for section in SEARCHERS:
             for field in at(section.schema)["properties"]:
                 with self.subTest(searcher=section.name, field=field):

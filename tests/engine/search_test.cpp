@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "hpsearch/searchers/registry.hpp"
 
@@ -58,6 +60,31 @@ TEST(Search, InvalidParametersAreReplaced) {
   ASSERT_TRUE(search.give_up(trial, ExitReason::invalid_hp, "x is too small"));
   EXPECT_TRUE(search.experiment().trials[trial.number()].invalid);
   EXPECT_EQ(search.ask()->trial, TrialNumber(1));
+}
+
+TEST(Search, TheBestOfRepeatedTrialsIsOfTheBestMean) {
+  Value config = a_search(0);
+  Value::Map& searcher = *(*config.as_map())["searcher"].as_map();
+  searcher["repeats"] = 2;
+  searcher["finalists"] = 2;
+  Result<Search> opened = Search::open(config, searchers::registry(), 1);
+  ASSERT_TRUE(opened.has_value());
+  Search search = std::move(opened).value();
+  for (const double metric : {0.5, 0.1, 0.2}) {
+    ASSERT_TRUE(search.report(search.ask()->trial, Units{10}, metric));
+  }
+  EXPECT_EQ(search.best()->trial, TrialNumber(1));
+  const std::optional<Search::Work> repeat = search.ask();
+  ASSERT_TRUE(repeat);
+  EXPECT_EQ(repeat->trial, TrialNumber(3));
+  EXPECT_EQ(repeat->hparams, search.experiment().hparams[1]);
+  ASSERT_TRUE(search.report(repeat->trial, Units{10}, 0.7));
+  const TrialNumber last = search.ask()->trial;
+  EXPECT_FALSE(search.finished());
+  ASSERT_TRUE(search.report(last, Units{10}, 0.22));
+  EXPECT_TRUE(search.finished());
+  EXPECT_EQ(search.best()->trial, TrialNumber(2));  // 0.21, not 0.4.
+  EXPECT_EQ(search.best()->metric, 0.2);
 }
 
 TEST(Search, MoreSlotsThanAnyMachineHasAreRefused) {

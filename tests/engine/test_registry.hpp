@@ -9,9 +9,10 @@ namespace hpsearch::engine {
 namespace test_kinds {
 
 inline constexpr std::string_view grid_fields[] = {"max_concurrent_trials"};
-inline constexpr std::string_view random_fields[] = {
-    "anneal", "max_concurrent_trials", "max_trials", "on_duplicate", "points_to_evaluate", "prior", "sampler",
-    "tpe"};
+inline constexpr std::string_view random_fields[] = {"anneal",     "finalists",    "max_concurrent_trials",
+                                                     "max_trials", "on_duplicate", "points_to_evaluate",
+                                                     "prior",      "repeats",      "sampler",
+                                                     "tpe"};
 inline constexpr std::string_view asha_fields[] = {"bracket_rungs", "divisor",    "max_concurrent_trials",
                                                    "max_rungs",     "max_trials", "mode",
                                                    "on_duplicate",  "stop_once",  "points_to_evaluate"};

@@ -25,8 +25,8 @@ TEST(EffectiveConfig, ShowsEveryDefault) {
       R"("resources":{"labels":{},"least_workers":2,"max_slots":null,"priority":50,"resource_pool":"","slots_per_trial":1,)"
       R"("spans_workers":false,"weight":1.0},)"
       R"("scheduling_unit":100,)"
-      R"("searcher":{"anneal":{"avg_best_idx":2.0,"shrink_coef":0.1},"max_concurrent_trials":16,"max_length":{"batches":100},"max_trials":10,"metric":"loss",)"
-      R"("name":"random","on_duplicate":"allow","points_to_evaluate":[],"prior":[],"sampler":"random","smaller_is_better":true,)"
+      R"("searcher":{"anneal":{"avg_best_idx":2.0,"shrink_coef":0.1},"finalists":3,"max_concurrent_trials":16,"max_length":{"batches":100},"max_trials":10,"metric":"loss",)"
+      R"("name":"random","on_duplicate":"allow","points_to_evaluate":[],"prior":[],"repeats":1,"sampler":"random","smaller_is_better":true,)"
       R"("source_checkpoint_uuid":null,"source_trial_id":null,"tpe":{"candidates":64,"gamma":0.25,"initial_results":10}},"where":[],"workspace":""})");
 }
 
@@ -71,6 +71,8 @@ const std::vector<Change>& changes() {
       {"searcher.max_concurrent_trials", 0},
       {"searcher.smaller_is_better", "no"},
       {"searcher.on_duplicate", "reject"},
+      {"searcher.repeats", 3},
+      {"searcher.finalists", 5},
       {"searcher.source_checkpoint_uuid", "abc"},
       {"records_per_epoch", 1000},
       {"min_checkpoint_period", 3},

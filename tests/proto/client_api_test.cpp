@@ -295,6 +295,7 @@ TEST(ClientApi, AWorkersDevicesPoolAndTroubles) {
 TEST(ClientApi, APreview) {
   Preview preview;
   preview.trials = 5;
+  preview.repeats = 2;
   preview.brackets = {{{Units{1}, Units{4}}, 5, 16, {5, 1}}, {{Units{4}}, 1, 2, {1}}};
   preview.final_counts = {{Units{1}, 4}, {Units{4}, 1}};
   preview.total_length = 8;
@@ -304,6 +305,7 @@ TEST(ClientApi, APreview) {
   preview.advice = {"more of them"};
   EXPECT_EQ(proto::to_json(preview), R"({
   "trials": 5,
+  "repeats": 2,
   "brackets": [
     {"lengths": [1,4], "trials": 5, "share": 16},
     {"lengths": [4], "trials": 1, "share": 2}

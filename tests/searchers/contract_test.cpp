@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
@@ -234,6 +235,32 @@ using SampledHalvingStopOnce = Sampled<AsyncHalvingStopOnceUnderContract>;
 using SampledAdaptiveAsha = Sampled<AdaptiveAshaUnderContract>;
 using SampledAdaptiveAshaStopOnce = Sampled<AdaptiveAshaStopOnceUnderContract>;
 
+/// The same searcher with repeats of its finalists.
+template <class Fixture>
+struct Repeated : Fixture {
+  static constexpr bool learns = true;
+  /// None: reasons of the search are recounted without repeats.
+  static std::unique_ptr<Judge> judge(const ExperimentConfig& /*config*/) { return nullptr; }
+  static void settle(ExperimentConfig& config) {
+    if constexpr (requires { Fixture::settle(config); }) {
+      Fixture::settle(config);
+    }
+    config.searcher.repeats = 2 + config.experiment_seed % 3;
+    config.searcher.finalists = 1 + config.experiment_seed % 4;
+  }
+  static ExperimentConfig config(Draw& draw) {
+    ExperimentConfig config = Fixture::config(draw);
+    settle(config);
+    return config;
+  }
+};
+using RepeatedSingle = Repeated<SingleUnderContract>;
+using RepeatedRandom = Repeated<RandomUnderContract>;
+using RepeatedGrid = Repeated<GridUnderContract>;
+using RepeatedHalving = Repeated<AsyncHalvingUnderContract>;
+using RepeatedAdaptiveAshaStopOnce = Repeated<AdaptiveAshaStopOnceUnderContract>;
+using RepeatedSampled = Repeated<SampledAdaptiveAsha>;
+
 template <class Fixture>
 struct LateHalving : Fixture {
   static engine::SearcherKind kind() { return searchers::test::late_async_halving(); }
@@ -254,6 +281,12 @@ HPSEARCH_SEARCHER_UNDER_CONTRACT(AsyncHalving, AsyncHalvingUnderContract);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(AsyncHalvingStopOnce, AsyncHalvingStopOnceUnderContract);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(AdaptiveAsha, AdaptiveAshaUnderContract);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(AdaptiveAshaStopOnce, AdaptiveAshaStopOnceUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(RepeatedSingle, RepeatedSingle);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(RepeatedRandom, RepeatedRandom);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(RepeatedGrid, RepeatedGrid);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(RepeatedHalving, RepeatedHalving);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(RepeatedAdaptiveAshaStopOnce, RepeatedAdaptiveAshaStopOnce);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(RepeatedSampled, RepeatedSampled);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(LateStart, LateStart);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(LateStartOnce, LateStartOnce);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(LateStartInBrackets, LateStartInBrackets);

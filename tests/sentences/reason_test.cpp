@@ -43,6 +43,14 @@ TEST(ReasonText, ARungThatPromotesNoneYetHasTooFewResults) {
   EXPECT_EQ(describe(waits), "waits at its rung; rank 2 of 2 at rung 0 (too few results for a promotion)");
 }
 
+TEST(ReasonText, ARepeatNamesItsTrial) {
+  Reason reason;
+  reason.why = Why::repeat;
+  reason.near = 17;
+  reason.detail = "2 of 3";
+  EXPECT_EQ(describe(reason), "repeat 2 of 3 of trial 17");
+}
+
 TEST(ReasonText, SaysNearWhichTrialAConfigurationWasDrawn) {
   Reason reason;
   reason.why = Why::near_trial;
@@ -100,7 +108,7 @@ TEST(ReasonText, EachCauseHasItsOwnPhrase) {
     reason.why = static_cast<Why>(i);
     phrases.insert(describe(reason));
   }
-  EXPECT_EQ(phrases.size(), 15U);
+  EXPECT_EQ(phrases.size(), 16U);
   EXPECT_EQ(phrases.count("unknown"), 0U);
 }
 

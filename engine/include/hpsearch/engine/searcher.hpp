@@ -53,6 +53,7 @@ struct Reason {
     before_model,    ///< From an even sequence: the model has too few results.
     explored,        ///< From an even sequence, so that a model's mistakes cannot last.
     model_choice,    ///< A model of earlier results expects most of it: `expected`, or `detail` says what.
+    repeat,          ///< A finalist is trained again: `near`, and `detail` says for the how manieth time.
     promoted,        ///< Rank below keep: among the best of its rung.
     waits_at_rung,   ///< Not (yet) among the best of its rung; stays a candidate.
     below_cutoff,    ///< Stopping type: position not below keep.
@@ -146,6 +147,20 @@ struct Outlook {
   std::uint64_t results_to_come = 0;
   /// No other configuration is left to be tried, whatever max_trials says.
   bool exhausted = false;
+};
+
+/// A configuration that is trained several times (searcher.repeats), and what came of it so far.
+struct Finalist {
+  struct Training {
+    TrialNumber trial;
+    std::optional<double> metric;  ///< At full length; nothing: not known yet, or the trial failed.
+  };
+  std::vector<Training> trainings;  ///< By trial number; at least one.
+  std::optional<double> mean;       ///< Of the metrics there are.
+  std::optional<double> deviation;  ///< Their sample standard deviation; nothing for fewer than two.
+
+  /// The best training; the first of equals. Nothing: none has a metric.
+  [[nodiscard]] const Training* best(Goal goal) const noexcept;
 };
 
 // --- what a searcher is told ---
@@ -242,6 +257,9 @@ class Searcher {
   /// new trial's configuration. It changes no later answer.
   [[nodiscard]] virtual std::optional<Learnt> learnt() const;
 
+  /// Once a search repeats its best configurations, these: best mean first. O(finalists · log trials).
+  [[nodiscard]] virtual std::vector<Finalist> finalists() const { return {}; }
+
   /// Fraction of the planned search that is over, in [0, 1]; 1 exactly at the end. It never decreases, except
   /// when a search that is over gets more trials.
   [[nodiscard]] virtual double progress() const noexcept = 0;
@@ -262,6 +280,7 @@ inline constexpr Cardinality past_counting = ~Cardinality{0};
 /// A search before any GPU time is spent; final counts and lengths are those of equal metrics.
 struct Preview {
   Cardinality trials = 0;
+  Cardinality repeats = 0;  ///< More trials at the end, at most: the finalists' (searcher.repeats).
   std::vector<BracketPreview> brackets;
   std::map<Units, Cardinality> final_counts;  ///< Final length → trials.
   Cardinality total_length = 0;               ///< Σ trained units over all trials; may be past_counting.

@@ -78,6 +78,8 @@ struct SearcherConfig {
   std::vector<std::uint64_t> bracket_rungs;  ///< Empty: from `mode`.
   std::uint64_t num_rungs = 0;               ///< async_halving only.
   bool stop_once = false;
+  std::uint64_t repeats = 1;    ///< Trainings of each finalist, 1 to 1000; 1: there are none.
+  std::uint64_t finalists = 3;  ///< At least 1.
   std::vector<Value> points_to_evaluate;
   Value::Map kind_fields = {};  ///< As written: fields that no other kind has. The kind reads them.
   OnDuplicate on_duplicate = OnDuplicate::allow;

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/base/value.hpp"
+
+namespace hpsearch::cli {
+
+/// "1. 0.95 ± 0.0125 (3 trainings), first trial 17", for each entry of an experiment's `finalists`.
+[[nodiscard]] std::vector<std::string> finalist_lines(const engine::Value::List& finalists);
+
+}  // namespace hpsearch::cli
