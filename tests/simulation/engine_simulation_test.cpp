@@ -29,7 +29,8 @@ class Life {
   explicit Life(std::uint64_t seed)
       : draw_(seed, TrialNumber(0), "life"),
         samplers_(seed, TrialNumber(0), "samplers"),
-        spaces_(seed, TrialNumber(0), "spaces") {}
+        spaces_(seed, TrialNumber(0), "spaces"),
+        repeats_(seed, TrialNumber(0), "repeats") {}
 
   void run() {
     cluster_.engine.set_most_ends(most_ends_);
@@ -51,12 +52,22 @@ class Life {
     return config;
   }
 
+  /// Now and then with repeats of its finalists.
+  Value repeated(Value config) {
+    if (repeats_.below(3) == 0) {
+      Value::Map& searcher = *(*config.as_map())["searcher"].as_map();
+      searcher["repeats"] = static_cast<std::int64_t>(2 + repeats_.below(2));
+      searcher["finalists"] = static_cast<std::int64_t>(1 + repeats_.below(3));
+    }
+    return config;
+  }
+
   /// With any sampler.
   Value sampled(Value config) {
     config = in_some_space(std::move(config));
     const std::vector<std::string>& samplers = sampler_names();
     (*(*config.as_map())["searcher"].as_map())["sampler"] = samplers[samplers_.below(samplers.size())];
-    return config;
+    return repeated(std::move(config));
   }
 
   void create() {
@@ -82,8 +93,8 @@ class Life {
         Value::Map grid = others;
         grid["hyperparameters"] = Value::Map{
             {"x", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", trials + 1}, {"count", trials}}}};
-        cluster_.create(in_some_space(test_config(
-            Value::Map{{"name", "grid"}, {"max_concurrent_trials", concurrent}}, std::move(grid))));
+        cluster_.create(repeated(in_some_space(test_config(
+            Value::Map{{"name", "grid"}, {"max_concurrent_trials", concurrent}}, std::move(grid)))));
       }
     }
   }
@@ -289,6 +300,7 @@ class Life {
   Draw draw_;
   Draw samplers_;  // Its own, so that lives stay what they were but for this.
   Draw spaces_;    // Likewise.
+  Draw repeats_;   // Likewise.
   std::uint64_t most_ends_ = chance(2) ? 512 : 1 + draw_.below(3);  // In one step; the rest in the next ones.
   TestCluster cluster_;
   std::map<std::string, std::uint64_t> incarnations_;

@@ -126,7 +126,10 @@ std::string broken_limit(const Engine& engine, const Event* last) {
     for (const TrialRecord& trial : record.trials) {
       invalid += trial.reason.detail().starts_with("invalid hyperparameters") ? 1U : 0U;
     }
-    if (created && searcher.max_trials > 0 && record.trials.size() > searcher.max_trials + invalid) {
+    // How many repeats there are is seen by the searcher's own tests.
+    const bool repeats = searcher.repeats > 1;
+    if (created && !repeats && searcher.max_trials > 0 &&
+        record.trials.size() > searcher.max_trials + invalid) {
       return where + std::to_string(record.trials.size()) + " trials, " + std::to_string(invalid) +
              " of them invalid, and max_trials is " + std::to_string(searcher.max_trials);
     }

@@ -292,6 +292,14 @@ const Search searches[] = {
     {"asha_promotion", [](int trials) { return engine::asha_config(trials, 1, false); }},
     {"asha_stopping", [](int trials) { return engine::asha_config(trials, 1, true); }},
     {"anneal", [](int trials) { return sampling("anneal", trials); }},
+    {"repeats",
+     [](int trials) {
+       Value config = engine::asha_config(trials, 1, false);
+       Value::Map& searcher = *(*config.as_map())["searcher"].as_map();
+       searcher["repeats"] = 3;
+       searcher["finalists"] = 2;
+       return config;
+     }},
     {"model", [](int trials) { return sampling("model", trials); }},
     {"tpe", [](int trials) { return sampling("tpe", trials); }},
     {"adaptive_asha", [](int trials) { return adaptive(trials, "standard", false); }},

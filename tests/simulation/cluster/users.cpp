@@ -33,7 +33,8 @@ Users::Users(VirtualTime& time, Faults& faults, DaemonNode& daemon, Promises& pr
       gangs_(seed, engine::TrialNumber(0), "gangs"),
       budgets_(seed, engine::TrialNumber(0), "budgets"),
       samplers_(seed, engine::TrialNumber(0), "samplers"),
-      spaces_(seed, engine::TrialNumber(0), "spaces") {
+      spaces_(seed, engine::TrialNumber(0), "spaces"),
+      repeats_(seed, engine::TrialNumber(0), "repeats") {
 }
 
 Value Users::search() {
@@ -79,6 +80,10 @@ Value Users::search() {
     searcher["sampler"] = samplers[samplers_.below(samplers.size())];
   }
   take_some_space(config, spaces_);
+  if (repeats_.below(4) == 0) {
+    searcher["repeats"] = static_cast<std::int64_t>(2 + repeats_.below(2));
+    searcher["finalists"] = static_cast<std::int64_t>(1 + repeats_.below(2));
+  }
   config["searcher"] = std::move(searcher);
   config["max_restarts"] = number(0, 4);
   if (patience_.below(2) == 0) {  // Longer than any step takes.

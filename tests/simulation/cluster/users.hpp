@@ -45,6 +45,7 @@ class Users {
   engine::Draw budgets_;   // The same, of budgets of time.
   engine::Draw samplers_;  // And of how configurations are chosen.
   engine::Draw spaces_;    // And among which.
+  engine::Draw repeats_;   // And of repeats of the best.
   std::uint64_t gang_slots_ = 0;
   std::uint64_t submitted_ = 0;
   std::uint64_t unanswered_ = 0;
