@@ -53,7 +53,7 @@ struct Reason {
     before_model,    ///< From an even sequence: the model has too few results.
     explored,        ///< From an even sequence, so that a model's mistakes cannot last.
     model_choice,    ///< A model of earlier results expects most of it: `expected`, or `detail` says what.
-    repeat,          ///< A finalist is trained again: `near`, and `detail` says for the how manieth time.
+    repeat,          ///< A finalist is trained again: trial `near`; `detail` says which training it is.
     promoted,        ///< Rank below keep: among the best of its rung.
     waits_at_rung,   ///< Not (yet) among the best of its rung; stays a candidate.
     below_cutoff,    ///< Stopping type: position not below keep.
