@@ -60,9 +60,9 @@ std::string preview_text(const Preview& preview, const engine::ExperimentConfig&
   }
   out += finals.text();
   if (preview.repeats > 0) {
-    out += "\nat the end, the best configurations are trained again, up to " +
-           std::to_string(searcher.repeats) + " times each: at most " + engine::to_text(preview.repeats) +
-           (preview.repeats == 1 ? " trial" : " trials") + " more, which the counts above include\n";
+    out += "\nat the end, each finalist is trained again until it has " + std::to_string(searcher.repeats) +
+           " trainings: at most " + engine::to_text(preview.repeats) +
+           (preview.repeats == 1 ? " more trial" : " more trials") + ", included above\n";
   }
   out += "\ntraining in all: " + length_text(preview.total_length) + " " + printable(config.unit);
   if (preview.full_length > preview.total_length) {
