@@ -14,7 +14,10 @@ import socket
 
 import numpy as np
 
-DEFAULTS = {"hidden": 48, "learning_rate": 0.1, "momentum": 0.8, "activation": "relu", "batch_size": 32}
+DEFAULTS = {"hidden": 48, "learning_rate": 0.1, "momentum": 0.8, "activation": "relu", "batch_size": 32,
+            "weight_decay": 0.0, "init_scale": 1.0,  # of the first weights: 1 keeps the spread of what passes through
+            "dropout": 0.0,  # the share of an image's pixels that a step doesn't see
+            "few_images": 0}  # train with so many images as they are; 0: with all, and with shifted copies of them
 ACTIVATIONS = {  # name: (function, its slope in terms of its own value)
     "relu": (lambda x: np.maximum(x, 0), lambda y: y > 0),
     "tanh": (np.tanh, lambda y: 1 - y * y),
@@ -70,20 +73,25 @@ def shifted(images):
     return np.concatenate([framed[:, y:y + 8, x:x + 8].reshape(-1, 64) for y in range(3) for x in range(3)])
 
 
-def fresh_network(hidden, seed):
+def fresh_network(hparams, seed):
     rng = np.random.default_rng([seed, 0])
-    network = {"w1": rng.normal(0, 64 ** -0.5, (64, hidden)), "b1": np.zeros(hidden),
-               "w2": rng.normal(0, hidden ** -0.5, (hidden, 10)), "b2": np.zeros(10)}
+    hidden, scale = hparams["hidden"], hparams["init_scale"]
+    network = {"w1": rng.normal(0, scale * 64 ** -0.5, (64, hidden)), "b1": np.zeros(hidden),
+               "w2": rng.normal(0, scale * hidden ** -0.5, (hidden, 10)), "b2": np.zeros(10)}
     return {name: array.astype(np.float32) for name, array in network.items()}
 
 
-def train_one_epoch(network, velocity, images, labels, hparams, order):
+def train_one_epoch(network, velocity, images, labels, hparams, rng):
     """Stochastic gradient descent with momentum on the cross-entropy; changes network and velocity."""
     activate, slope = ACTIVATIONS[hparams["activation"]]
-    rate, momentum = np.float32(hparams["learning_rate"]), np.float32(hparams["momentum"])
+    rate, momentum, decay, dropout = (np.float32(hparams[name])
+                                      for name in ("learning_rate", "momentum", "weight_decay", "dropout"))
+    order = rng.permutation(len(images))
     for start in range(0, len(order), hparams["batch_size"]):
         batch = order[start:start + hparams["batch_size"]]
         x = images[batch]
+        if dropout:
+            x *= (rng.random(x.shape, np.float32) >= dropout) / (1 - dropout)
         y = activate(x @ network["w1"] + network["b1"])
         logits = y @ network["w2"] + network["b2"]
         error = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -94,13 +102,17 @@ def train_one_epoch(network, velocity, images, labels, hparams, order):
         gradients = {"w1": x.T @ below, "b1": below.sum(axis=0), "w2": y.T @ error, "b2": error.sum(axis=0)}
         for name, gradient in gradients.items():
             velocity[name] *= momentum
-            velocity[name] -= rate * gradient
+            velocity[name] -= rate * (gradient + decay * network[name])
             network[name] += velocity[name]
 
 
-def accuracy(network, images, labels, activation):
+def validated(network, images, labels, activation):
+    """Accuracy, and the loss: the mean cross-entropy."""
     hidden = ACTIVATIONS[activation][0](images @ network["w1"] + network["b1"])
-    return float(((hidden @ network["w2"] + network["b2"]).argmax(axis=1) == labels).mean())
+    logits = hidden @ network["w2"] + network["b2"]
+    below_best = logits - logits.max(axis=1, keepdims=True)
+    losses = np.log(np.exp(below_best).sum(axis=1)) - below_best[np.arange(len(labels)), labels]
+    return {"val_accuracy": float((logits.argmax(axis=1) == labels).mean()), "val_loss": float(losses.mean())}
 
 
 def save_checkpoint(search, epoch, network, velocity):
@@ -115,10 +127,13 @@ def main():
     hparams = search.hparams
     np.seterr(all="ignore")  # A learning rate that is too high overflows; the accuracy says so well enough.
     train_images, train_labels, images, labels = load_digits()
-    train_images, train_labels = shifted(train_images), np.tile(train_labels, 9)
+    if few := hparams["few_images"]:
+        train_images, train_labels = train_images[:few], train_labels[:few]
+    else:
+        train_images, train_labels = shifted(train_images), np.tile(train_labels, 9)
 
     epoch = 0
-    network = fresh_network(hparams["hidden"], search.seed)
+    network = fresh_network(hparams, search.seed)
     velocity = {name: np.zeros_like(array) for name, array in network.items()}
     if search.latest_checkpoint:
         with np.load(pathlib.Path(search.latest_checkpoint, "network.npz")) as saved:
@@ -130,15 +145,15 @@ def main():
     while directive == "continue":
         if epoch < search.length:  # Else it was cut off between checkpoint and report; only that is missing.
             epoch += 1
-            # The order depends on nothing but seed and epoch: whoever resumes trains as if never interrupted.
-            order = np.random.default_rng([search.seed, epoch]).permutation(len(train_images))
-            train_one_epoch(network, velocity, train_images, train_labels, hparams, order)
-        value = accuracy(network, images, labels, hparams["activation"])
-        print(f"epoch {epoch:3}  val_accuracy {value:.4f}", flush=True)
+            # What is drawn depends on nothing but seed and epoch: a resumed training goes on as if never interrupted.
+            rng = np.random.default_rng([search.seed, epoch])
+            train_one_epoch(network, velocity, train_images, train_labels, hparams, rng)
+        metrics = validated(network, images, labels, hparams["activation"])
+        print(f"epoch {epoch:3}  val_accuracy {metrics['val_accuracy']:.4f}  val_loss {metrics['val_loss']:.4f}", flush=True)
         at_length = epoch >= search.length
         if at_length:  # The checkpoint comes first: a pause or a promotion at this report needs it.
             save_checkpoint(search, epoch, network, velocity)
-        directive = search.tell("report", epoch, metrics={"val_accuracy": value})
+        directive = search.tell("report", epoch, metrics=metrics)
         if directive == "pause" and not at_length:
             save_checkpoint(search, epoch, network, velocity)
         if epoch >= search.length:  # Asked for no more than what is done.

@@ -106,6 +106,15 @@ class DigitsProgram(unittest.TestCase):
         reports = lambda said: {m["step"]: m["metrics"]["val_accuracy"] for m in said if m["type"] == "report"}
         self.assertEqual(reports(rest), {step: value for step, value in reports(whole).items() if step > 2})
 
+    def test_few_images_and_what_is_left_out_of_them_resume_exactly_too(self):
+        go_on = lambda message: {"directive": "continue"}
+        hparams = {"few_images": 100, "dropout": 0.2, "weight_decay": 0.001, "init_scale": 0.3, "batch_size": 16}
+        whole, _ = self.train(go_on, 4, hparams=hparams)
+        _, checkpoint = self.train(go_on, 2, hparams=hparams)
+        rest, _ = self.train(go_on, 4, latest_checkpoint=checkpoint, hparams=hparams)
+        losses = lambda said: {m["step"]: m["metrics"]["val_loss"] for m in said if m["type"] == "report"}
+        self.assertEqual(losses(rest), {step: value for step, value in losses(whole).items() if step > 2})
+
     def test_cut_off_between_checkpoint_and_report_it_still_reports(self):
         go_on = lambda message: {"directive": "continue"}
         first, checkpoint = self.train(go_on, 2)
