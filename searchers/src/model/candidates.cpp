@@ -6,6 +6,15 @@
 
 namespace hpsearch::searchers::model {
 
+namespace {
+
+// With many axes the root is near 1, so successive points of the sequence are near each other: of 20 axes,
+// the first move by 0.03. On 20 parameters of which 2 matter, draws had a regret of .25 and .02 after 5 and
+// 15 full trainings where the sequence had .41 and .07 (30 seeds); ASHA has .25 and .04.
+constexpr std::size_t most_axes_of_a_sequence = 8;
+
+}  // namespace
+
 void Candidates::clear() noexcept {
   places_.clear();
   points_.clear();
@@ -69,6 +78,17 @@ void kronecker_point(std::uint64_t seed, std::uint64_t number, std::span<double>
     engine::Draw shift(seed, engine::TrialNumber(0), "model.shift." + std::to_string(j));
     const double at = shift.unit() + (static_cast<double>(number) + 1) * step;
     place[j] = at - std::floor(at);
+  }
+}
+
+void first_point(std::uint64_t seed, std::uint64_t number, std::span<double> place) {
+  if (place.size() <= most_axes_of_a_sequence) {
+    kronecker_point(seed, number, place);
+    return;
+  }
+  engine::Draw draw(seed, engine::TrialNumber(number), "model.even");
+  for (double& at : place) {
+    at = draw.unit();
   }
 }
 

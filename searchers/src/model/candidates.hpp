@@ -48,4 +48,8 @@ void kronecker_point(std::uint64_t seed, std::uint64_t number, std::span<double>
 /// That root.
 [[nodiscard]] double kronecker_root(std::size_t dimensions) noexcept;
 
+/// Point `number` of what a search begins with: of the Kronecker sequence, or an independent draw where there
+/// are many axes. `place` is written, not snapped.
+void first_point(std::uint64_t seed, std::uint64_t number, std::span<double> place);
+
 }  // namespace hpsearch::searchers::model

@@ -406,7 +406,7 @@ struct ModelSampler::State {
 
   [[nodiscard]] Value even_point(TrialNumber trial) const {
     std::vector<double> place(axes.size());
-    kronecker_point(seed, trial.number(), place);
+    first_point(seed, trial.number(), place);
     for (std::size_t axis = 0; axis < place.size(); ++axis) {
       place[axis] = axes.snapped(axis, place[axis]);
     }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -24,6 +25,23 @@ TEST(KroneckerPoint, StepsByPowersOfItsRoot) {
   const auto step = [&](std::size_t j) { return std::fmod(next[j] - here[j] + 1, 1); };
   EXPECT_NEAR(step(0), 0.911592353482, 1e-12);
   EXPECT_NEAR(step(6), 0.523124084577, 1e-12);
+}
+
+TEST(FirstPoint, IsFarFromTheOneBeforeOnEveryAxis) {
+  for (const std::size_t axes : {2U, 8U, 9U, 20U, 40U}) {
+    std::vector<double> here(axes);
+    std::vector<double> next(axes);
+    std::vector<double> moved(axes);
+    for (std::uint64_t number = 0; number < 50; ++number) {
+      first_point(4, number, here);
+      first_point(4, number + 1, next);
+      for (std::size_t j = 0; j < axes; ++j) {
+        const double apart = std::abs(next[j] - here[j]);
+        moved[j] += std::min(apart, 1 - apart) / 50;  // The ends of an axis count as neighbours.
+      }
+    }
+    EXPECT_GT(*std::min_element(moved.begin(), moved.end()), 0.05) << axes;
+  }
 }
 
 TEST(Candidates, LeaveOutWhatWasStarted) {
