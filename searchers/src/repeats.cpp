@@ -12,6 +12,7 @@
 
 #include "finalists.hpp"
 #include "hpsearch/engine/base/check.hpp"
+#include "hpsearch/engine/learnt.hpp"
 #include "hpsearch/searchers/stopping_policy.hpp"
 #include "preview.hpp"
 #include "progress.hpp"
@@ -105,6 +106,13 @@ class SearchWithRepeats final : public engine::Searcher {
   }
   [[nodiscard]] engine::Outlook outlook(TrialNumber trial) const override {
     return numbers_.is_repeat(trial) ? engine::Outlook{} : search_->outlook(numbers_.in_search(trial));
+  }
+  [[nodiscard]] std::optional<engine::Learnt> learnt() const override {
+    std::optional<engine::Learnt> learnt = search_->learnt();
+    if (learnt && learnt->best && learnt->best->trial) {
+      learnt->best->trial = numbers_.in_all(*learnt->best->trial);
+    }
+    return learnt;
   }
   [[nodiscard]] std::vector<engine::Finalist> finalists() const override { return finalists_.ranked(); }
   [[nodiscard]] double progress() const noexcept override { return progress_; }
@@ -283,6 +291,11 @@ class SearchWithRepeats final : public engine::Searcher {
   [[nodiscard]] Reason in_all(Reason reason) const {
     if (reason.near) {
       reason.near = numbers_.in_all(TrialNumber(*reason.near)).number();
+    }
+    if (reason.expected) {
+      for (std::uint64_t& trial : reason.expected->nearest) {
+        trial = numbers_.in_all(TrialNumber(trial)).number();
+      }
     }
     return reason;
   }
