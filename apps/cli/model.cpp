@@ -57,7 +57,7 @@ std::string learnt_text(const Value& learnt) {
   }
   if (list_at(learnt, "hyperparameters").empty()) {
     return "the model has learnt nothing from " + counted(results, "result") +
-           ": no hyperparameter varies, or its numbers are unusable\n";
+           ": no hyperparameter varies, or none of its numbers can be used\n";
   }
   return "learnt from " + counted(results, "result") + "\n\n" + importance_table(learnt) + "\n" +
          lengths_table(learnt) + best_text(learnt);

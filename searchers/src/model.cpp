@@ -59,7 +59,11 @@ class ModelBasedSampler final : public Sampler {
     sample.reason.why = why_of(proposal.choice);
     sample.reason.results = proposal.results;
     if (proposal.choice == Choice::modelled) {
-      sample.reason.expected = expected_of(proposal, goal_);
+      if (proposal.expects) {
+        sample.reason.expected = expected_of(proposal, goal_);
+      } else {
+        sample.reason.detail = "no result is a number";
+      }
     } else if (proposal.choice == Choice::given_up) {
       sample.reason.detail = "the model found no new configuration";
     }

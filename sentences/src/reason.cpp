@@ -22,9 +22,9 @@ std::string_view phrase(Why why) noexcept {
     case Why::near_trial:
       return "drawn near an earlier trial";
     case Why::before_model:
-      return "from an even sequence, before the model has enough results";
+      return "before the model has enough results";
     case Why::explored:
-      return "from an even sequence, to explore";
+      return "to explore";
     case Why::model_choice:
       return "the model's choice";
     case Why::repeat:

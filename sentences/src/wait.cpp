@@ -58,14 +58,14 @@ struct WhyTrialWaits {
   }
 
   std::string operator()(const engine::WaitForFirstReport& wait) const {
-    if (wait.failed == 0) {
-      return "no attempt has measured the metric twice yet; until one has, or for another " +
-             seconds_text(wait.remaining) + ", no more than " + std::to_string(engine::most_equal_failures) +
-             " are started";
-    }
-    return counted(wait.failed, "attempt") + " failed in the same way (" + wait.why +
-           "); until one reports something, no more than " + std::to_string(engine::most_equal_failures) +
-           " are started";
+    const std::string until = wait.remaining == engine::Duration{}
+                                  ? "until one reports something"
+                                  : "until one measures the metric at a second step, or for another " +
+                                        seconds_text(wait.remaining);
+    return (wait.failed == 0
+                ? "the first attempts have only just started"
+                : counted(wait.failed, "attempt") + " failed in the same way (" + wait.why + ")") +
+           "; " + until + ", no more than " + std::to_string(engine::most_equal_failures) + " are started";
   }
 
   std::string operator()(const engine::WaitForMaxSlots& wait) const {

@@ -59,17 +59,17 @@ TEST_F(Program, PreviewsTheSpecsExamples) {
        R"({"brackets":[{"lengths":[15,62,250,1000],"share":6,"trials":70},)"
        R"({"lengths":[62,250,1000],"share":5,"trials":22},{"lengths":[250,1000],"share":5,"trials":8}],)"
        R"("expected_length":9905,"expected_reach":[[70,17,4,1],[22,5,1],[8,2]],)"
-       R"("final_counts":{"1000":4,"15":53,"250":13,"62":30},"full_length":100000,"total_length":9905,"trials":100})"},
+       R"("final_counts":{"1000":4,"15":53,"250":13,"62":30},"full_length":100000,"repeats":0,"total_length":9905,"trials":100})"},
       {"conservative", 5, 3, 81, 81,
        R"({"brackets":[{"lengths":[1,3,9,27,81],"share":4,"trials":48},{"lengths":[3,9,27,81],"share":3,"trials":19},)"
        R"({"lengths":[9,27,81],"share":3,"trials":8},{"lengths":[27,81],"share":3,"trials":4},)"
        R"({"lengths":[81],"share":3,"trials":2}],)"
        R"("expected_length":689,"expected_reach":[[48,16,5,1,0],[19,6,2,0],[8,2,0],[4,1],[2]],)"
-       R"("final_counts":{"1":32,"27":8,"3":24,"81":3,"9":14},"full_length":6561,"total_length":689,"trials":81})"},
+       R"("final_counts":{"1":32,"27":8,"3":24,"81":3,"9":14},"full_length":6561,"repeats":0,"total_length":689,"trials":81})"},
       {"aggressive", 5, 4, 64, 64,
        R"({"brackets":[{"lengths":[1,4,16,64],"share":16,"trials":64}],)"
        R"("expected_length":208,"expected_reach":[[64,16,4,1]],)"
-       R"("final_counts":{"1":48,"16":3,"4":12,"64":1},"full_length":4096,"total_length":208,"trials":64})"},
+       R"("final_counts":{"1":48,"16":3,"4":12,"64":1},"full_length":4096,"repeats":0,"total_length":208,"trials":64})"},
   };
   for (const PreviewCase& c : table) {
     scratch_.write("e.yaml",

@@ -90,6 +90,7 @@ TEST(Runtime, NothingIsSaidBeforeItIsDurable) {
 /// A log in which so many trials wait at the first rung of experiment 1.
 std::vector<engine::Event> log_of_waiting_trials(std::int64_t trials) {
   engine::Engine engine(searchers::registry());
+  engine.skip_first_look();
   std::vector<engine::Event> log;
   std::vector<engine::AttemptKey> running;
   std::int64_t now = 0;

@@ -394,6 +394,21 @@ TEST_F(FirstLook, EndsAfterATime) {
   EXPECT_EQ(cluster.engine.next_deadline(), std::nullopt);
 }
 
+TEST_F(FirstLook, IsNotUsedUpWithoutADaemon) {
+  begin(8, random_config(20, 0));
+  Engine next = cluster.replayed();
+  for (const auto& [worker, record] : next.workers()) {
+    next.set_suspect(worker, false);
+  }
+  cluster.engine = std::move(next);
+  cluster.now = cluster.engine.last_instant() + Duration::seconds(3'600);
+  cluster.step(ContinueTime{});
+  EXPECT_EQ(cluster.attempts.size(), 3U);
+  cluster.now = cluster.now + Duration::seconds(5);
+  cluster.step(CheckTimers{});
+  EXPECT_EQ(cluster.attempts.size(), 8U);
+}
+
 TEST_F(FirstLook, IsExplained) {
   begin(8, random_config(20, 0));
   cluster.now = cluster.now + Duration::seconds(5);

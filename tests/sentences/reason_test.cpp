@@ -85,11 +85,11 @@ TEST(ReasonText, SaysWhereTheModelDidNotChoose) {
   Reason reason;
   reason.why = Why::before_model;
   reason.results = 3;
-  EXPECT_EQ(describe(reason), "from an even sequence, before the model has enough results (3 so far)");
+  EXPECT_EQ(describe(reason), "before the model has enough results (3 so far)");
   reason.why = Why::explored;
-  EXPECT_EQ(describe(reason), "from an even sequence, to explore");
+  EXPECT_EQ(describe(reason), "to explore");
   reason.detail = "the model found no new configuration";
-  EXPECT_EQ(describe(reason), "from an even sequence, to explore: the model found no new configuration");
+  EXPECT_EQ(describe(reason), "to explore: the model found no new configuration");
 }
 
 TEST(UncertainNumber, HasTwoDigitsOfItsDeviation) {

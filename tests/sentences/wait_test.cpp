@@ -23,9 +23,10 @@ TEST(WaitText, Limits) {
       why_trial_waits(WaitForFirstReport{1, 2, "exit status 1"}),
       "1 attempt failed in the same way (exit status 1); until one reports something, no more than 3 are "
       "started");
-  EXPECT_EQ(why_trial_waits(WaitForFirstReport{0, 3, "", Duration::seconds(4)}),
-            "no attempt has measured the metric twice yet; until one has, or for another 4 s, no more than 3 "
-            "are started");
+  EXPECT_EQ(
+      why_trial_waits(WaitForFirstReport{0, 3, "", Duration::seconds(4)}),
+      "the first attempts have only just started; until one measures the metric at a second step, or for "
+      "another 4 s, no more than 3 are started");
   EXPECT_EQ(why_trial_waits(WaitForMaxSlots{3, 2, 4}),
             "this experiment uses 3 slots, a trial needs 2, and max_slots is 4");
 }

@@ -30,6 +30,9 @@ void move_by(ExperimentRecord& record, Duration span, Instant before) {
   if (record.first_lease_at != Instant{}) {
     record.uncounted = record.uncounted + span;
   }
+  if (Instant& start = record.first_failures.first_start; start != Instant{} && before < start + first_look) {
+    start = start + span;
+  }
   record.slot_time.skip(span);
   for (const TrialNumber number : record.running) {
     LiveAttempt& live = *record.trials[number.number()].live;

@@ -48,6 +48,7 @@ class History {
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }  ///< Changes with every change.
   [[nodiscard]] const std::vector<Result>& results() const noexcept { return results_; }
   [[nodiscard]] const std::vector<Pending>& pending() const noexcept { return pending_; }
+  [[nodiscard]] std::size_t trials() const noexcept { return latest_.size(); }  ///< Earlier ones included.
   [[nodiscard]] std::span<const double> place(engine::TrialNumber trial) const {
     return std::span(places_).subspan(trial.number() * axes_, axes_);
   }

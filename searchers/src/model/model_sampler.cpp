@@ -82,6 +82,8 @@ struct ModelSampler::State {
   };
   std::optional<Asked> asked;
   Proposal answer;
+  std::uint64_t learnt_at = 0;  // The version of the history that `last_learnt` is of.
+  std::optional<engine::Learnt> last_learnt;
   Work work;
 
   /// How far a length is, whatever its unit: 1 at full length, and one less for every factor of 52 below.
@@ -220,6 +222,10 @@ struct ModelSampler::State {
   }
 
   void explain(Proposal& proposal, const Pick& pick, const Warp& warp) {
+    if (history.ascending(history.results().size()).empty()) {
+      return;  // Failures alone have no unit.
+    }
+    proposal.expects = true;
     // In the metric's own unit: by the warp that is linear in it.
     std::optional<Warp> linear;
     Posterior::Prediction expected = pick.expected;
@@ -308,7 +314,6 @@ struct ModelSampler::State {
   struct Favourite {
     double mean = 0;
     std::vector<double> place;
-    std::optional<TrialNumber> trial;
   };
 
   void compare_trials(std::optional<Favourite>& best) {
@@ -324,7 +329,7 @@ struct ModelSampler::State {
     for (std::size_t i = 0; i < means.size(); ++i) {
       if (std::isfinite(means[i]) && (!best || means[i] > best->mean)) {
         const std::span<const double> place = history.place(trials[i]);
-        best = Favourite{means[i], {place.begin(), place.end()}, own_trial(trials[i])};
+        best = Favourite{means[i], {place.begin(), place.end()}};
       }
     }
   }
@@ -338,7 +343,7 @@ struct ModelSampler::State {
     for (std::size_t i = 0; i < means.size(); ++i) {
       if (std::isfinite(means[i])) {
         const std::span<const double> place = candidates.place(i);
-        out.push_back({means[i], {place.begin(), place.end()}, std::nullopt});
+        out.push_back({means[i], {place.begin(), place.end()}});
       }
     }
     std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.mean > b.mean; });
@@ -379,11 +384,21 @@ struct ModelSampler::State {
     return best;
   }
 
+  /// Of the trials with this configuration the first.
+  [[nodiscard]] std::optional<TrialNumber> tried(std::span<const double> place) const {
+    for (std::uint64_t subject = earlier; subject < history.trials(); ++subject) {
+      if (std::ranges::equal(history.place(TrialNumber(subject)), place)) {
+        return own_trial(TrialNumber(subject));
+      }
+    }
+    return std::nullopt;
+  }
+
   [[nodiscard]] engine::Learnt learnt(engine::Goal goal) {
     engine::Learnt out;
     out.results = history.results().size();
     out.needed = settings.initial_results;
-    if (out.results < out.needed || axes.size() == 0) {
+    if (out.results < out.needed || axes.size() == 0 || history.ascending(out.results).empty()) {
       return out;
     }
     learn();
@@ -399,7 +414,7 @@ struct ModelSampler::State {
       const Posterior::Prediction expected = posterior.predict(at, 1);
       const double mean = warp.score_of(expected.mean);
       out.best = {axes.configuration_at(best->place), goal == engine::Goal::maximize ? mean : -mean,
-                  warp.score_width_of(std::sqrt(expected.variance)), best->trial};
+                  warp.score_width_of(std::sqrt(expected.variance)), tried(best->place)};
     }
     return out;
   }
@@ -483,7 +498,12 @@ const ModelSampler::Proposal& ModelSampler::propose(TrialNumber trial, std::span
 }
 
 engine::Learnt ModelSampler::learnt(engine::Goal goal) const {
-  return state_->learnt(goal);
+  State& state = *state_;
+  if (!state.last_learnt || state.learnt_at != state.history.version()) {
+    state.last_learnt = state.learnt(goal);
+    state.learnt_at = state.history.version();
+  }
+  return *state.last_learnt;
 }
 
 ModelSampler::Work ModelSampler::work() const noexcept {

@@ -41,7 +41,7 @@ struct ModelSettings {
 class ModelSampler {
  public:
   enum class Choice : std::uint8_t {
-    initial,   ///< Too few results yet: the next point of an even sequence.
+    initial,   ///< Too few results yet: the next point of an even sequence, or one that is drawn.
     explored,  ///< The same by lot, so that the model's mistakes cannot last.
     modelled,  ///< The model's.
     given_up,  ///< The same sequence, for the model's numbers were unusable or it found nothing that is new.
@@ -51,6 +51,7 @@ class ModelSampler {
     std::uint32_t first_rung = 0;
     Choice choice = Choice::initial;
     std::size_t results = 0;  ///< Heard by then, earlier ones included.
+    bool expects = false;     ///< Some result is a number, and what follows is set.
     // Of what the model chose:
     double mean = 0;                    ///< Expected at full length, larger is better.
     double deviation = 0;               ///< Of what is expected.

@@ -50,8 +50,8 @@ struct Reason {
     replacement,     ///< In place of a trial whose hyperparameters were invalid.
     given_point,     ///< One of points_to_evaluate.
     near_trial,      ///< Drawn near an earlier trial with a good result: `near`.
-    before_model,    ///< From an even sequence: the model has too few results.
-    explored,        ///< From an even sequence, so that a model's mistakes cannot last.
+    before_model,    ///< Of an even sequence or drawn: the model has too few results.
+    explored,        ///< Likewise, so that a model's mistakes cannot last.
     model_choice,    ///< A model of earlier results expects most of it: `expected`, or `detail` says what.
     repeat,          ///< A finalist is trained again: trial `near`; `detail` says which training it is.
     promoted,        ///< Rank below keep: among the best of its rung.

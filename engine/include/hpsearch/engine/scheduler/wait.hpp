@@ -41,7 +41,7 @@ struct WaitForFirstReport {  ///< Its first attempts failed in the same way, or 
   std::uint64_t failed = 0;  ///< 0: they have only just started.
   std::uint64_t running = 0;
   std::string why{};     ///< How they failed.
-  Duration remaining{};  ///< With none failed: how long no others start, if none reports.
+  Duration remaining{};  ///< No others start for so long, unless one gets on; 0: until one reports.
 };
 
 struct WaitForMaxSlots {  ///< One more trial would exceed max_slots.
