@@ -148,9 +148,6 @@ class Course {
 
   void change_settings() {
     change("max_trials", faults_.limit_changes, [this] { return change_max_trials(budget_, chance_); });
-    if (!searcher_->finalists().empty()) {
-      return;  // What the search tries is of no account while its finalists are repeated.
-    }
     change("max_concurrent_trials", faults_.concurrency_changes,
            [this] { return change_max_concurrent_trials(); });
     change("points_to_evaluate", faults_.point_changes,
@@ -158,13 +155,17 @@ class Course {
     change("on_duplicate", faults_.duplicate_changes, [this] { return change_duplicates(budget_, trials_); });
   }
 
-  /// All that is named is closed before; a search that is over stays over.
+  /// All that is named is closed before. A search that is over stays over; while its finalists are repeated,
+  /// only another max_trials continues it.
   template <class Change>
   void change(std::string_view field, std::uint64_t percent, Change change) {
     if (!happens(percent) || !reads(kind_, field)) {
       return;
     }
-    close_all();
+    close_all();  // Which may end the search.
+    if (!searcher_->finalists().empty() && field != "max_trials") {
+      return;
+    }
     if (!std::holds_alternative<engine::Finished>(searcher_->next())) {
       if (const std::optional<engine::SearchEvent> changed = change()) {
         tell(*changed);
