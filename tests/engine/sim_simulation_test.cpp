@@ -458,6 +458,23 @@ TEST(Simulation, TheYardstickIsWhatAFullyTrainedTrialWouldHaveHad) {
   EXPECT_NEAR(regret(simulated->improvements.back().metric, best->metric, simulated->goal), 0.11, 1e-12);
 }
 
+TEST(Simulation, TheLastBestIsOfTheFinalistWithTheBestMean) {
+  Value config = random_config(3, 1);
+  Value::Map& searcher = *config.as_map()->find("searcher")->as_map();
+  searcher["repeats"] = 2;
+  searcher["finalists"] = 2;
+  const std::vector<double> metrics = {0.5, 0.1, 0.2, 0.7, 0.22};  // Trial 3 repeats 1, trial 4 repeats 2.
+  TestCurves curves([&](std::uint64_t trial, std::uint64_t, std::uint64_t) { return metrics.at(trial); });
+  const auto simulated = simulate(config, searchers::registry(), curves, with(DurationModel::op, 1));
+  ASSERT_TRUE(simulated.has_value()) << simulated.error().message;
+  const auto& steps = simulated->improvements;
+  ASSERT_EQ(steps.size(), 3U);
+  EXPECT_EQ(steps[1].trial, TrialNumber(1)) << "the best of single trainings";
+  EXPECT_EQ(steps[2].trial, TrialNumber(2)) << "0.21, not 0.4";
+  EXPECT_DOUBLE_EQ(steps[2].metric, 0.2);
+  EXPECT_DOUBLE_EQ(yardstick(*simulated, curves)->metric, 0.1);
+}
+
 TEST(Simulation, OpCountsPiecesOfWorkFromZero) {
   std::map<std::uint64_t, std::set<std::uint64_t>> ops;  // length → ops it was asked with
   run(

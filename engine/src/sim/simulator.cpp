@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "hpsearch/engine/experiment/best_trial.hpp"
+
 namespace hpsearch::engine::sim {
 namespace {
 
@@ -95,13 +97,14 @@ void Simulator::note_the_best() {
   if (experiment == nullptr) {
     return;
   }
-  if (!experiment->best) {
+  const std::optional<TrialNumber> trial = best_trial(*experiment);
+  if (!trial) {
     steps.clear();  // Whatever was measured was measured with invalid hyperparameters.
     return;
   }
-  const Measurement best = *experiment->trials[experiment->best->number()].best;
-  if (steps.empty() || steps.back().trial != *experiment->best || steps.back().metric != best.metric) {
-    steps.push_back(Improvement{now_, *experiment->best, best.step, best.metric});
+  const Measurement best = *experiment->trials[trial->number()].best;
+  if (steps.empty() || steps.back().trial != *trial || steps.back().metric != best.metric) {
+    steps.push_back(Improvement{now_, *trial, best.step, best.metric});
   }
 }
 

@@ -24,8 +24,10 @@ std::optional<Yardstick> yardstick(const Simulated& simulated, Curves& curves) {
     const std::uint64_t op = trial.lengths.empty() ? 0 : trial.lengths.size() - 1;
     consider(curves.metric(Training{TrialNumber(i), trial.hparams, op}, simulated.max_length));
   }
-  if (!simulated.improvements.empty()) {
-    consider(simulated.improvements.back().metric);
+  for (const Improvement& improvement : simulated.improvements) {  // The last need not be the best of these.
+    if (!simulated.trials[improvement.trial.number()].invalid) {
+      consider(improvement.metric);
+    }
   }
   return best ? std::optional(Yardstick{*best, false}) : std::nullopt;
 }

@@ -100,8 +100,9 @@ struct SimulatedTrial {
   bool invalid = false;   ///< Its hyperparameters were: nothing that it measured counts.
 };
 
-/// From when on which report was the best of all. It is better than the one before, unless the trial of that
-/// one turned out to have invalid hyperparameters, and what it measured counts no more.
+/// From when on which report was the best of all (best_trial). It is better than the one before, unless the
+/// trial of that one turned out to have invalid hyperparameters, and what it measured counts no more, or
+/// repeats showed that another finalist has the better mean.
 struct Improvement {
   Instant at;
   TrialNumber trial;
