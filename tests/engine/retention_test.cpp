@@ -132,6 +132,30 @@ TEST_F(Retention, TheBestOfTheExperimentOutliveItsEnd) {
   EXPECT_EQ(kept(id, 2), Paths{});
 }
 
+TEST_F(Retention, TheBestTrialOfTheFinalistsKeepsItsBestCheckpoint) {
+  Value config = random_config(3, 1, storage(2, 0, 0));
+  Value::Map& searcher = *config.as_map()->find("searcher")->as_map();
+  searcher["repeats"] = 2;
+  searcher["finalists"] = 2;
+  const ExperimentId id = cluster_.create(std::move(config));
+  const auto train_next = [&](std::uint64_t trial, const std::vector<double>& metrics) {
+    const AttemptKey key = cluster_.live(id, trial);
+    train(key, metrics);
+    return key;
+  };
+  train_next(0, {0.9, 0.9, 0.5});
+  train_next(1, {0.9, 0.9, 0.1});
+  const AttemptKey winner = train_next(2, {0.9, 0.9, 0.2});
+  const AttemptKey repeat_of_1 = train_next(3, {0.05, 0.06, 0.7});  // Two that look better than the winner's.
+  train_next(4, {0.9, 0.9, 0.22});
+  const ExperimentRecord& record = *cluster_.engine.find(id);
+  ASSERT_EQ(record.state, ExperimentState::completed);
+  EXPECT_EQ(kept(id, 2), Paths{path_of(winner, 9)});
+  EXPECT_EQ(kept(id, 3), (Paths{path_of(repeat_of_1, 3), path_of(repeat_of_1, 6)}));
+  EXPECT_EQ(kept(id, 1), Paths{}) << "a finalist that did not win";
+  EXPECT_EQ(kept(id, 4), Paths{});
+}
+
 TEST_F(Retention, InvalidHyperparametersTakeNobodysPlaceAmongTheBestOfTheExperiment) {
   const ExperimentId id = cluster_.create(random_config(2, 2, storage(1, 0, 0)));
   const AttemptKey invalid = cluster_.live(id, 0);

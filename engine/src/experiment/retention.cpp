@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 
+#include "hpsearch/engine/experiment/best_trial.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -33,6 +34,31 @@ void add_measured(const TrialRecord& trial, TrialNumber number, std::vector<Rank
   }
 }
 
+/// The trial's own best.
+void take_best_of(const ExperimentRecord& record, TrialNumber trial, CheckpointPlaces& to) {
+  std::vector<Ranked> measured;
+  add_measured(record.trials[trial.number()], trial, measured);
+  take_best(std::move(measured), 1, record.config.searcher.goal(), to);
+}
+
+/// The best of the trial that the search comes to, which repeats may choose against its single metric. Until
+/// the experiment has ended, any finalist's best training may become that trial.
+void take_best_of_finalists(const ExperimentRecord& record, CheckpointPlaces& to) {
+  const std::vector<Finalist> finalists = finalists_of(record);
+  if (finalists.empty()) {
+    return;
+  }
+  if (const std::optional<TrialNumber> best = best_trial(record, finalists)) {
+    take_best_of(record, *best, to);
+  }
+  for (auto finalist = finalists.begin(); !is_ended(record.state) && finalist != finalists.end();
+       ++finalist) {
+    if (const Finalist::Training* best = finalist->best(record.config.searcher.goal())) {
+      take_best_of(record, best->trial, to);
+    }
+  }
+}
+
 /// Checkpoints that living experiments begin their trials from, each with the first of those experiments.
 /// O(living experiments).
 std::map<std::string, ExperimentId> sources_in_use(const EngineState& state) {
@@ -54,6 +80,9 @@ CheckpointPlaces best_of_experiment(const ExperimentRecord& record) {
     const auto place = std::find_if(kept.begin(), kept.end(),
                                     [&entry](const KnownCheckpoint& one) { return one.path == entry.path; });
     best.emplace(entry.trial, static_cast<std::size_t>(place - kept.begin()));
+  }
+  if (record.config.retention.save_experiment_best > 0) {
+    take_best_of_finalists(record, best);
   }
   return best;
 }

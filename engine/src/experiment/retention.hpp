@@ -15,7 +15,8 @@ namespace hpsearch::engine {
 using CheckpointPlaces = std::set<std::pair<TrialNumber, std::size_t>>;
 
 /// The experiment's save_experiment_best best: by the searcher's metric, ties to the older trial and
-/// checkpoint. O(those × checkpoints of their trials).
+/// checkpoint. With finalists, if it saves any: also the best of best_trial(record), and of every finalist's
+/// best training until the experiment has ended. O(those × checkpoints of their trials).
 [[nodiscard]] CheckpointPlaces best_of_experiment(const ExperimentRecord& record);
 
 /// What of a trial's checkpoints its experiment's retention does not keep, in the order they came: all but
