@@ -319,6 +319,19 @@ class SearchWithRepeats final : public engine::Searcher {
   double progress_ = 0;
 };
 
+/// Of as many finalists as are expected at full length.
+Cardinality expected_length_of_repeats(const engine::Preview& preview,
+                                       const engine::SearcherConfig& searcher) {
+  Cardinality at_full_length = 0;
+  for (const engine::BracketPreview& bracket : preview.brackets) {
+    if (bracket.reach.size() == bracket.lengths.size()) {
+      at_full_length = plus(at_full_length, bracket.reach.back());
+    }
+  }
+  const Cardinality finalists = std::min<Cardinality>(searcher.finalists, at_full_length);
+  return times(times(finalists, searcher.repeats - 1), engine::count(searcher.max_length));
+}
+
 }  // namespace
 
 std::unique_ptr<engine::Searcher> with_repeats(const ExperimentConfig& config,
@@ -329,21 +342,13 @@ std::unique_ptr<engine::Searcher> with_repeats(const ExperimentConfig& config,
   }
   const engine::Preview planned = preview(config);
   const auto all = static_cast<double>(planned.expected_length);
-  const double repeats =
-      static_cast<double>(planned.repeats) * static_cast<double>(engine::count(config.searcher.max_length));
+  const auto repeats = static_cast<double>(expected_length_of_repeats(planned, config.searcher));
   return std::make_unique<SearchWithRepeats>(config, std::move(search), 1 - repeats / all);
 }
 
 void preview_repeats(engine::Preview& preview, const ExperimentConfig& config) {
   const engine::SearcherConfig& searcher = config.searcher;
-  Cardinality finalists = 0;
-  for (const engine::BracketPreview& bracket : preview.brackets) {
-    if (bracket.reach.size() == bracket.lengths.size()) {
-      finalists = plus(finalists, bracket.reach.back());
-    }
-  }
-  finalists = std::min<Cardinality>(finalists, searcher.finalists);
-  preview.repeats = times(finalists, searcher.repeats - 1);
+  preview.repeats = times(std::min<Cardinality>(searcher.finalists, preview.trials), searcher.repeats - 1);
   if (preview.repeats == 0) {
     return;
   }
@@ -351,7 +356,7 @@ void preview_repeats(engine::Preview& preview, const ExperimentConfig& config) {
   Cardinality& at_full_length = preview.final_counts[searcher.max_length];
   at_full_length = plus(at_full_length, preview.repeats);
   preview.total_length = plus(preview.total_length, length);
-  preview.expected_length = plus(preview.expected_length, length);
+  preview.expected_length = plus(preview.expected_length, expected_length_of_repeats(preview, searcher));
   preview.full_length = plus(preview.full_length, length);
 }
 

@@ -303,7 +303,13 @@ TEST(Repeats, ThePreviewCountsThem) {
   config.searcher.divisor = 3;
   const engine::Preview halving = test::kind_of(config).preview(config);
   EXPECT_TRUE(halving.trials == 9U);
-  EXPECT_TRUE(halving.repeats == 2U) << "one trial is expected at full length";
+  EXPECT_TRUE(halving.repeats == 10U) << "at most: five trials may reach full length";
+  const engine::Preview once = [&config] {
+    config.searcher.repeats = 1;
+    return test::kind_of(config).preview(config);
+  }();
+  EXPECT_TRUE(halving.expected_length == once.expected_length + 2U * 9U) << "one trial is expected there";
+  EXPECT_TRUE(halving.full_length == once.full_length + 10U * 9U);
 }
 
 }  // namespace

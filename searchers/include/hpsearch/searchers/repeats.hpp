@@ -24,7 +24,8 @@ namespace hpsearch::searchers {
     const engine::ExperimentConfig& config, std::unique_ptr<engine::Searcher> search,
     engine::Preview (*preview)(const engine::ExperimentConfig& config));
 
-/// Adds the repeats to a preview of the search.
+/// Adds the repeats to a preview of the search: the most there can be, and to its expected length those of as
+/// many finalists as are expected.
 void preview_repeats(engine::Preview& preview, const engine::ExperimentConfig& config);
 
 }  // namespace hpsearch::searchers
