@@ -364,6 +364,32 @@ TEST(Reopened, RefusesWhatWouldChangeNothingAndSaysWhatDoes) {
   EXPECT_EQ(refusal(canceled, more_trials(9)), "experiment 4 is CANCELED and cannot be changed");
 }
 
+TEST(Reopened, RefusesMoreTrialsOfAnExhaustedSpaceAlsoWhileFinalistsAreRepeated) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  Value config = random_config(
+      9, 1,
+      Value::Map{{"hyperparameters",
+                  Value::Map{{"x", Value::Map{{"type", "categorical"}, {"vals", Value::List{1, 2}}}}}}});
+  Value::Map& searcher = *config.as_map()->find("searcher")->as_map();
+  searcher["on_duplicate"] = "reject";
+  searcher["repeats"] = 2;
+  const ExperimentId id = cluster.create(std::move(config));
+  for (std::uint64_t trial = 0; trial < 2; ++trial) {
+    const AttemptKey key = cluster.live(id, trial);
+    cluster.report(key, 9, 0.5);
+    cluster.exit(key);
+  }
+  ASSERT_FALSE(cluster.engine.find(id)->searcher->finalists().empty());
+  ASSERT_EQ(cluster.engine.find(id)->state, ExperimentState::active);
+  const Error error = cluster.refused(ChangeExperiment{id, more_trials(20)});
+  EXPECT_EQ(error.code, Errc::wrong_state);
+  EXPECT_EQ(error.message,
+            "experiment 1 is ACTIVE: no configuration of its space is left to be tried; submit another "
+            "experiment with a larger space");
+  cluster.step(ChangeExperiment{id, Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 2}}}}});
+}
+
 // --- another program ---
 
 ChangeProgram program(ExperimentId id, const std::string& digest) {

@@ -95,6 +95,14 @@ bool source_is_kept(const EngineState& state, const SourceCheckpoint& source) {
                      [&source](const KnownCheckpoint& one) { return one.path == source.path; });
 }
 
+/// Why more trials cannot be had of the space, and what to do; "" if they can.
+std::string without_configurations(const ExperimentRecord& record) {
+  const bool exhausted = record.trials.size() > 0 && record.searcher->outlook(TrialNumber(0)).exhausted;
+  return exhausted ? "no configuration of its space is left to be tried; submit another experiment with a "
+                     "larger space"
+                   : "";
+}
+
 /// Every trial of the search has ended, and so would the search with that many trials: why, and what to do.
 std::string nothing_to_add(const ExperimentRecord& record, std::uint64_t max_trials) {
   const Value* most = record.effective.at_path("searcher.max_trials");
@@ -106,10 +114,7 @@ std::string nothing_to_add(const ExperimentRecord& record, std::uint64_t max_tri
     return "every trial of its search has ended; raise searcher.max_trials, which is " + quoted(*most) +
            ", to continue";
   }
-  const bool exhausted = record.trials.size() > 0 && record.searcher->outlook(TrialNumber(0)).exhausted;
-  return exhausted ? "no configuration of its space is left to be tried; submit another experiment with a "
-                     "larger space"
-                   : "";
+  return without_configurations(record);
 }
 
 /// Why an experiment that has ended would end again at once with that config; "" if it would not.
@@ -268,6 +273,11 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
     revive_trials(step, *record);
   } else if (search_changes && search_is_over(*record)) {
     if (const std::string why = nothing_to_add(*record, changed->parsed->searcher.max_trials); !why.empty()) {
+      return Error{Errc::wrong_state, id_and_state(*record) + ": " + why};
+    }
+  } else if (changed->parsed->searcher.max_trials > record->config.searcher.max_trials &&
+             !record->searcher->finalists().empty()) {  // The search is over, its repeats are not.
+    if (const std::string why = without_configurations(*record); !why.empty()) {
       return Error{Errc::wrong_state, id_and_state(*record) + ": " + why};
     }
   }
