@@ -409,7 +409,7 @@ std::optional<Instant> deadline_of(const EngineState& state, const ExperimentRec
   const bool may_be_spent =
       record.state == ExperimentState::active || record.state == ExperimentState::paused;
   std::optional<Instant> deadline = may_be_spent ? next_deadline(record) : std::nullopt;
-  if (!state.skips_first_look && takes_first_look(record, now)) {
+  if (!state.skips_first_look && takes_first_look(record, now) && holds_back(record, now)) {
     const Instant at = record.first_failures.first_start + first_look;
     deadline = deadline ? std::min(*deadline, at) : at;
   }
