@@ -157,11 +157,23 @@ void revoke(RequestContext& context, Call call) {
 }
 
 constexpr Route table[] = {
-    {"GET", "/api/v1/whoami", Role::viewer, &who_am_i},
-    {"GET", "/api/v1/tokens", Role::admin, &list},
-    {"POST", "/api/v1/tokens", Role::admin, &create},
-    {"POST", "/api/v1/tokens/$/rotate", Role::admin, &rotate},
-    {"DELETE", "/api/v1/tokens/$", Role::admin, &revoke},
+    {"GET", "/api/v1/whoami", Role::viewer, &who_am_i, {"who_am_i", "access", "Who the caller is", "Caller"}},
+    {"GET", "/api/v1/tokens", Role::admin, &list, {"list_tokens", "access", "Lists all tokens", "TokenList"}},
+    {"POST",
+     "/api/v1/tokens",
+     Role::admin,
+     &create,
+     {"create_token", "access", "Creates a token", "NewToken", "TokenRequest", 201}},
+    {"POST",
+     "/api/v1/tokens/$/rotate",
+     Role::admin,
+     &rotate,
+     {"rotate_token", "access", "Replaces the secret of a token", "NewToken", "", 201}},
+    {"DELETE",
+     "/api/v1/tokens/$",
+     Role::admin,
+     &revoke,
+     {"revoke_token", "access", "Revokes a token", "RevokedToken"}},
 };
 
 }  // namespace

@@ -47,9 +47,21 @@ void take(RequestContext& request_context, Call call) {
 }
 
 constexpr Route table[] = {
-    {"GET", "/api/v1/contexts/*", Role::worker, &fetch},
-    {"HEAD", "/api/v1/contexts/*", Role::worker, &fetch},
-    {"PUT", "/api/v1/contexts/*", Role::operate, &take},
+    {"GET",
+     "/api/v1/contexts/*",
+     Role::worker,
+     &fetch,
+     {"fetch_context", "contexts", "Answers the archive of a context", "", "", 200, "application/x-tar"}},
+    {"HEAD",
+     "/api/v1/contexts/*",
+     Role::worker,
+     &fetch,
+     {"find_context", "contexts", "Whether the daemon has a context", ""}},
+    {"PUT",
+     "/api/v1/contexts/*",
+     Role::operate,
+     &take,
+     {"store_context", "contexts", "Stores a context", "StoredContext", "", 201, "", "application/x-tar"}},
 };
 
 }  // namespace

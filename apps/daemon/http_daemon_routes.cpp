@@ -4,6 +4,7 @@
 #include <optional>
 #include <variant>
 
+#include "daemon/api/openapi.hpp"
 #include "daemon/http_request_context.hpp"
 #include "daemon/prometheus_text.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -182,15 +183,45 @@ void events(RequestContext& context, Call call) {
                });
 }
 
-constexpr std::string_view events_query[] = {"after", "limit", "experiment"};
+void describe_api(RequestContext&, Call call) {
+  call.reply(with(200, api_description()));
+}
+
+constexpr QueryParameter events_query[] = {
+    after_number,
+    {"limit", QueryParameter::Kind::whole_number, "The most events of the page; large pages end earlier."},
+    {"experiment", QueryParameter::Kind::whole_number, "Only events of this experiment."},
+};
 
 constexpr Route table[] = {
-    {"GET", "/healthz", Role::anyone, &health},
-    {"GET", "/version", Role::anyone, &version},
-    {"GET", "/metrics", Role::viewer, &metrics},
-    {"GET", "/api/v1/status", Role::viewer, &status},
-    {"GET", "/api/v1/events", Role::viewer, &events, events_query},
-    {"POST", "/api/v1/store/backup", Role::admin, &back_up},
+    {"GET", "/healthz", Role::anyone, &health, {"health", "daemon", "Whether the daemon works", "Health"}},
+    {"GET", "/version", Role::anyone, &version, {"version", "daemon", "Versions of the daemon", "Version"}},
+    {"GET",
+     "/metrics",
+     Role::viewer,
+     &metrics,
+     {"daemon_metrics", "daemon", "Metrics of the daemon for Prometheus", "", "", 200, "text/plain"}},
+    {"GET",
+     "/api/v1/status",
+     Role::viewer,
+     &status,
+     {"status", "daemon", "The state of the daemon", "Status"}},
+    {"GET",
+     "/api/v1/events",
+     Role::viewer,
+     &events,
+     {"list_events", "daemon", "Lists stored events in their order", "EventPage"},
+     events_query},
+    {"GET",
+     "/api/v1/openapi.json",
+     Role::anyone,
+     &describe_api,
+     {"describe_api", "daemon", "Describes this API", "ApiDescription"}},
+    {"POST",
+     "/api/v1/store/backup",
+     Role::admin,
+     &back_up,
+     {"back_up_store", "daemon", "Copies the store", "Backup", "", 201}},
 };
 
 }  // namespace

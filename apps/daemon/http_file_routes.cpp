@@ -243,16 +243,34 @@ void fetch(RequestContext& context, Call call) {
                             });
 }
 
-constexpr std::string_view offer_query[] = {"lease"};
-constexpr std::string_view piece_query[] = {"offset"};
-constexpr std::string_view content_query[] = {"worker", "offset", "limit"};
+constexpr QueryParameter offset_parameter{"offset", QueryParameter::Kind::whole_number, "Of the first byte."};
+constexpr QueryParameter offer_query[] = {{"lease", QueryParameter::Kind::whole_number, "Of the attempt."}};
+constexpr QueryParameter piece_query[] = {offset_parameter};
+constexpr QueryParameter content_query[] = {
+    {"worker", QueryParameter::Kind::whole_number, "As the list of files names it."},
+    offset_parameter,
+    {"limit", QueryParameter::Kind::whole_number, "The most bytes; long pieces end earlier."},
+};
 
 constexpr Route table[] = {
-    {"GET", "/api/v1/experiments/#/files", Role::viewer, &list},
-    {"GET", "/api/v1/experiments/#/trials/#/files", Role::viewer, &list_trial},
-    {"GET", "/api/v1/experiments/#/trials/#/files/*", Role::viewer, &fetch, content_query},
-    {"PUT", "/api/v1/files/#/#/#", Role::worker, &offer, offer_query},
-    {"PUT", "/api/v1/files/#/#/*", Role::worker, &take_piece, piece_query},
+    {"GET",
+     "/api/v1/experiments/#/files",
+     Role::viewer,
+     &list,
+     {"list_files", "files", "Sums the files of each trial", "TrialFileSums"}},
+    {"GET",
+     "/api/v1/experiments/#/trials/#/files",
+     Role::viewer,
+     &list_trial,
+     {"list_trial_files", "files", "Lists files of a trial", "TrialFiles"}},
+    {"GET",
+     "/api/v1/experiments/#/trials/#/files/*",
+     Role::viewer,
+     &fetch,
+     {"fetch_file", "files", "Answers a piece of a file", "", "", 200, "application/octet-stream"},
+     content_query},
+    {"PUT", "/api/v1/files/#/#/#", Role::worker, &offer, only_for_workers, offer_query},
+    {"PUT", "/api/v1/files/#/#/*", Role::worker, &take_piece, only_for_workers, piece_query},
 };
 
 }  // namespace

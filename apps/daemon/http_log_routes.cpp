@@ -238,13 +238,32 @@ void take(RequestContext& context, Call call) {
       });
 }
 
-constexpr std::string_view log_query[] = {"attempt", "offset", "limit",   "rank",
-                                          "worker",  "stream", "from_end"};
-constexpr std::string_view taken_query[] = {"lease", "process", "stream"};
+constexpr std::string_view streams[] = {"stdout", "stderr"};
+constexpr QueryParameter stream_parameter{
+    "stream", QueryParameter::Kind::choice, "stdout, if it is not given.", 0, 0, streams};
+constexpr QueryParameter log_query[] = {
+    {"attempt", QueryParameter::Kind::whole_number, "0: the latest."},
+    {"offset", QueryParameter::Kind::whole_number, "Of the first byte."},
+    {"limit", QueryParameter::Kind::whole_number, "The most bytes; at most 131072 are answered."},
+    {"rank", QueryParameter::Kind::whole_number, "Of the process."},
+    {"worker", QueryParameter::Kind::whole_number, "The first process on this worker, whatever its rank."},
+    stream_parameter,
+    {"from_end", QueryParameter::Kind::choice, "Whether the offset counts from the end.", 0, 0, yes_or_no},
+};
+constexpr QueryParameter taken_query[] = {
+    {"lease", QueryParameter::Kind::whole_number, "Of the attempt."},
+    {"process", QueryParameter::Kind::whole_number, "On the worker."},
+    stream_parameter,
+};
 
 constexpr Route table[] = {
-    {"GET", "/api/v1/experiments/#/trials/#/log", Role::viewer, &log, log_query},
-    {"PUT", "/api/v1/logs/#/#/#", Role::worker, &take, taken_query},
+    {"GET",
+     "/api/v1/experiments/#/trials/#/log",
+     Role::viewer,
+     &log,
+     {"read_log", "trials", "Answers a piece of the log of a trial", "LogPiece"},
+     log_query},
+    {"PUT", "/api/v1/logs/#/#/#", Role::worker, &take, only_for_workers, taken_query},
 };
 
 }  // namespace

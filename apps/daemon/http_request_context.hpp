@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "daemon/access/authentication.hpp"
+#include "daemon/api/parameter.hpp"
 #include "daemon/http_answers.hpp"
 #include "daemon/http_routes.hpp"
 #include "hpsearch/engine/base/problem.hpp"
@@ -58,15 +59,27 @@ struct RequestContext {
   [[nodiscard]] engine::Result<const engine::ExperimentRecord*> experiment_with_trial(const Call& call) const;
 };
 
+/// What the description of the API says about a route (api/openapi.hpp).
+struct Operation {
+  std::string_view id;       ///< "list_trials"; "" = only workers use the route, and it is not described.
+  std::string_view tag;      ///< "trials": what it is about.
+  std::string_view summary;  ///< One line.
+  std::string_view answer;   ///< Its type (api/schema.hpp); "" = not JSON, or nothing.
+  std::string_view body{};   ///< The same for the body.
+  unsigned success = 200;
+  std::string_view answer_type{};  ///< "" = application/json.
+  std::string_view body_type{};    ///< "" = application/json, where there is a body.
+};
+inline constexpr Operation only_for_workers{"", "", "", ""};
+
 struct Route {
   std::string_view method;
   std::string_view path;  ///< # stands for a number, * for a SHA-256, $ for the id of a token.
   Role least;             ///< Who may use it.
   void (*handler)(RequestContext& context, Call call);
-  std::span<const std::string_view> query{};  ///< Names of its query parameters; any other one is refused.
+  Operation about;
+  std::span<const QueryParameter> query{};  ///< Any other one is refused.
 };
-
-inline constexpr std::string_view page_query[] = {"after", "limit"};
 
 [[nodiscard]] std::array<std::span<const Route>, 8> all_routes() noexcept;
 [[nodiscard]] std::span<const Route> access_routes() noexcept;

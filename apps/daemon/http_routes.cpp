@@ -51,23 +51,6 @@ bool match(std::string_view pattern, Call& call) {
   return pattern.empty() && path.empty();
 }
 
-engine::Problems unknown_query(const Route& route, const HttpRequest& request) {
-  engine::Problems problems;
-  for (const auto& [name, value] : request.query) {
-    if (std::find(route.query.begin(), route.query.end(), name) != route.query.end()) {
-      continue;
-    }
-    std::string allowed(engine::nearest(name, route.query));
-    if (allowed.empty()) {
-      for (const std::string_view known : route.query) {
-        allowed.append(allowed.empty() ? "" : ", ").append(known);
-      }
-    }
-    problems.push_back({name, "is not known", allowed.empty() ? "nothing in the query" : allowed});
-  }
-  return problems;
-}
-
 net::HttpResponse not_allowed(const Caller& caller, const Route& route) {
   return refusal(403, caller.name + " is " + std::string(name_of(caller.role)) + "; " +
                           std::string(route.method) + " on this path needs " +
@@ -116,8 +99,12 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
     return;
   }
   const Route& route = *std::get<const Route*>(found);
-  if (const engine::Problems unknown = unknown_query(route, call.request); !unknown.empty()) {
+  if (const engine::Problems unknown = unknown_parameters(route.query, call.request); !unknown.empty()) {
     call.reply(failure("the query is wrong", unknown));
+    return;
+  }
+  if (const engine::Status good = check_parameters(route.query, call.request); !good) {
+    call.reply(failure(good.error()));
     return;
   }
   route.handler(context, std::move(call));

@@ -122,14 +122,38 @@ void disown(RequestContext& context, Call call) {
   }
 }
 
-constexpr std::string_view lease_query[] = {"lease"};
+constexpr QueryParameter lease_query[] = {
+    {"lease", QueryParameter::Kind::whole_number, "Which one, where several have the same number."}};
 
 constexpr Route table[] = {
-    {"GET", "/api/v1/workers", Role::viewer, &workers, page_query},
-    {"POST", "/api/v1/workers/#/quarantine", Role::operate, &quarantine},
-    {"POST", "/api/v1/workers/#/release", Role::operate, &release},
-    {"POST", "/api/v1/workers/#/attempts/#/#/#/adopt", Role::operate, &adopt, lease_query},
-    {"POST", "/api/v1/workers/#/attempts/#/#/#/disown", Role::operate, &disown, lease_query},
+    {"GET",
+     "/api/v1/workers",
+     Role::viewer,
+     &workers,
+     {"list_workers", "workers", "Lists workers by number", "WorkerPage"},
+     page_query},
+    {"POST",
+     "/api/v1/workers/#/quarantine",
+     Role::operate,
+     &quarantine,
+     {"quarantine_worker", "workers", "Gives a worker no more trials", "Worker", "QuarantineRequest"}},
+    {"POST",
+     "/api/v1/workers/#/release",
+     Role::operate,
+     &release,
+     {"release_worker", "workers", "Gives a worker trials again", "Worker"}},
+    {"POST",
+     "/api/v1/workers/#/attempts/#/#/#/adopt",
+     Role::operate,
+     &adopt,
+     {"adopt_attempt", "workers", "Accepts a held attempt of a worker", "Worker"},
+     lease_query},
+    {"POST",
+     "/api/v1/workers/#/attempts/#/#/#/disown",
+     Role::operate,
+     &disown,
+     {"disown_attempt", "workers", "Ends a held attempt of a worker", "Worker"},
+     lease_query},
 };
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "daemon/api/openapi.hpp"
 #include "hpsearch/context/context_files.hpp"
+#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/places/state_home.hpp"
 
 namespace hpsearch::daemon {
@@ -79,6 +81,13 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
   app.add_option("--log-level", options.log_level, "Minimum log level")
       ->capture_default_str()
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  app.add_flag_callback(
+      "--describe-api",
+      [] {
+        std::cout << engine::compact_json(api_description()) << std::endl;
+        throw CLI::Success();
+      },
+      "Print the OpenAPI description of the HTTP API, and exit");
   app.footer(
       "Exit codes: 0 success, 1 failure, 2 wrong arguments, 4 the state directory is in use, 74 disk or "
       "store failed.");

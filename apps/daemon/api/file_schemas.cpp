@@ -1,0 +1,39 @@
+#include "daemon/api/schema.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+constexpr Field set_fields[] = {
+    {"trial", "integer"}, {"worker", "integer"}, {"attempt", "integer"}, {"files", "integer"},
+    {"bytes", "integer"}, {"left", "integer"},   {"metric", "metric?"},
+};
+constexpr Field set_list_fields[] = {{"trials", "[TrialFileSum]"}};
+constexpr Field file_fields[] = {
+    {"path", "text"},       {"bytes", "integer"}, {"digest", "text"},
+    {"executable", "flag"}, {"link", "any"},      {"worker", "integer"},
+};
+constexpr Field other_fields[] = {
+    {"path", "text"}, {"bytes", "integer"}, {"why", "text"}, {"worker", "integer"}};
+constexpr Field list_fields[] = {
+    {"files", "[KeptFile]"},        {"dropped", "[OtherFile]", "Deleted files."},
+    {"dropped_unnamed", "integer"}, {"left", "[OtherFile]", "Files that are on the worker only."},
+    {"left_unnamed", "integer"},
+};
+constexpr Field context_fields[] = {{"context", "text", "SHA-256 of the archive."}, {"bytes", "integer"}};
+
+constexpr Schema table[] = {
+    {"TrialFileSum", "Files of a trial, summed.", set_fields},
+    {"TrialFileSums", "Files of an experiment by trial.", set_list_fields},
+    {"KeptFile", "A file that a program left.", file_fields},
+    {"OtherFile", "A file that the daemon does not have.", other_fields},
+    {"TrialFiles", "Files of a trial.", list_fields},
+    {"StoredContext", "A context that the daemon has.", context_fields},
+};
+
+}  // namespace
+
+std::span<const Schema> file_schemas() noexcept {
+  return table;
+}
+
+}  // namespace hpsearch::daemon

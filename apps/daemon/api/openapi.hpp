@@ -1,0 +1,11 @@
+#pragma once
+
+#include "hpsearch/engine/base/value.hpp"
+
+namespace hpsearch::daemon {
+
+/// The description of the HTTP API as an OpenAPI 3.1 document, from the table of routes (all_routes) and the
+/// schemas (all_schemas). Routes that only workers use are not in it. The same for each call.
+[[nodiscard]] engine::Value api_description();
+
+}  // namespace hpsearch::daemon
