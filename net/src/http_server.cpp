@@ -167,7 +167,9 @@ HttpServer::~HttpServer() {
   stop_accepting();
   const auto sessions = impl_->shared->sessions;  // Closing may end sessions, which leave the set.
   for (HttpSession* session : sessions) {
-    session->close();
+    if (impl_->shared->sessions.contains(session)) {
+      session->abandon();
+    }
   }
 }
 

@@ -157,6 +157,7 @@ void HttpSession::parse_head() {
 void HttpSession::check_head() {
   const auto& head = (*parser_).get();
   is_head_ = head.method() == http::verb::head;
+  version_ = head.version();
   request_ = HttpRequest{};
   request_.method = std::string(head.method_string());
   for (const auto& field : head) {
@@ -351,6 +352,10 @@ void HttpSession::refuse(HttpResponse response) {
 }
 
 void HttpSession::send(HttpResponse response) {
+  if (response.stream) {
+    begin_body(response);
+    return;
+  }
   if (!response.file.empty()) {
     http::file_body::value_type file;
     AsioError error;
@@ -390,6 +395,9 @@ Message HttpSession::head_of(const HttpResponse& response, Message message) {
   message.keep_alive(keep_alive_);
   return message;
 }
+
+template http::response<http::empty_body> HttpSession::head_of(const HttpResponse&,
+                                                               http::response<http::empty_body>);
 
 template <class Message>
 void HttpSession::write(Message& message, std::uint64_t size) {

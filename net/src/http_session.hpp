@@ -6,6 +6,7 @@
 #include <boost/beast/http.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include "asio.hpp"
 #include "hpsearch/net/http.hpp"
+#include "http_body_queue.hpp"
 #include "http_site.hpp"
 #include "http_stream.hpp"
 #include "unix_socket.hpp"
@@ -60,6 +62,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
   void start();
   void close();
+  /// Closes without a word to the one who writes the body of the answer.
+  void abandon();
 
   [[nodiscard]] bool answering() const noexcept { return answering_; }
   [[nodiscard]] const std::string& from() const noexcept { return from_.name; }
@@ -67,6 +71,17 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   [[nodiscard]] std::uint64_t waits_since() const noexcept { return waits_since_; }
 
  private:
+  class Body;
+  /// An answer whose body is written as it comes.
+  struct Streamed {
+    explicit Streamed(bool chunked) : queue(chunked) {}
+    BodyQueue queue;
+    bool writing = false;
+    std::function<void()> drained;
+    std::function<void()> closed;
+  };
+  enum class Teller { owner, connection };
+
   void wait_for_request();
   void read_header();
   /// The whole head first, and as it came: the parser would unfold and merge what is ambiguous.
@@ -93,6 +108,14 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   template <class Message>
   void write(Message& message, std::uint64_t size);
   void written(AsioError error);
+  void begin_body(const HttpResponse& response);
+  void write_body();
+  void body_written(AsioError error);
+  void end_body();
+  /// It breaks off, because its owner or the connection wants it.
+  void leave_body(Teller teller);
+  /// Reads while a body is written, to notice the end of the connection.
+  void watch_for_end();
   /// Ends the connection so that the answer arrives: closing with bytes unread would reset it on the way.
   void finish();
   /// Reads what still comes, or the other end would lose the answer. The deadline ends it.
@@ -110,6 +133,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   boost::beast::http::response<boost::beast::http::string_body> response_;
   boost::beast::http::response<boost::beast::http::file_body> file_response_;
   boost::beast::http::response<boost::beast::http::empty_body> head_;
+  std::optional<boost::beast::http::response_serializer<boost::beast::http::empty_body>> head_writer_;
+  std::unique_ptr<Streamed> streamed_;
+  std::unique_ptr<Streamed> left_streamed_;  ///< Until the socket lets its bytes go.
+  bool watching_ = false;
+  std::function<void()> after_watch_;
+  unsigned version_ = 11;  ///< Of the HTTP of the request: 10 or 11.
   bool is_head_ = false;
   const LargeBodies* large_ = nullptr;  ///< That this request's path may have.
   bool keep_alive_ = true;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/net/http_body.hpp"
 #include "hpsearch/net/loop.hpp"
 #include "hpsearch/net/tls.hpp"
 
@@ -65,6 +66,9 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::string body;
   std::string file{};  ///< Its content is the body, when this is not "". 404 when it is gone.
+  /// If set, the body is written as it comes: called on the loop after the head was sent; not for a HEAD, and
+  /// not if the connection has gone by then.
+  std::function<void(std::shared_ptr<HttpBody>)> stream{};
   std::optional<std::uint64_t>
       content_length{};   ///< As an answer says it, also that to a HEAD, which has no body.
   HttpHeaders headers{};  ///< Besides those that every answer has.
@@ -102,7 +106,8 @@ struct HttpRules {
 /// An HTTP/1.1 server in a Loop, keep-alive, with deadlines and size limits (header 8 KiB, 5 s for a header,
 /// 15 s for a body and 1 s more for each 250 kB of it, 30 s idle, 64 connections per peer). A peer's
 /// connection above that limit replaces its oldest one that waits for a request or is reading one. A HEAD is
-/// answered as its GET without the body.
+/// answered as its GET without the body. Bodies that are written as they come go in chunks, and to an
+/// HTTP/1.0 client until the end of the connection.
 class HttpServer {
  public:
   /// Answers by calling `reply` once, now or later (after a commit), on the loop.

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <string>
+
+namespace hpsearch::net {
+
+/// The pieces of a body between the one that writes it and the socket: framed, and at most
+/// `most_bytes_at_once` of them at a time, so that one turn of the loop and the memory of one connection stay
+/// small.
+///
+/// Fails: never.
+class BodyQueue {
+ public:
+  static constexpr std::size_t most_bytes_at_once = std::size_t{64} * 1024;
+
+  /// `chunked`: in chunks of HTTP/1.1; otherwise the end of the connection is the end of the body.
+  explicit BodyQueue(bool chunked) : chunked_(chunked) {}
+
+  /// Not after end().
+  void add(std::shared_ptr<const std::string> piece);
+  void end() noexcept { ended_ = true; }
+  [[nodiscard]] bool ended() const noexcept { return ended_; }
+
+  /// Bytes of the body that were added and are not sent: also those of next() before sent().
+  [[nodiscard]] std::size_t unsent() const noexcept { return unsent_; }
+
+  /// What goes to the socket now; "" = nothing for the moment, or nothing more. It stays valid until sent().
+  [[nodiscard]] const std::string& next();
+  void sent();
+  /// The end of the body has been sent, too.
+  [[nodiscard]] bool finished() const noexcept { return finished_; }
+
+ private:
+  bool chunked_;
+  std::deque<std::shared_ptr<const std::string>> pieces_;
+  std::size_t taken_of_first_ = 0;
+  std::size_t unsent_ = 0;
+  std::size_t on_the_way_ = 0;  ///< Bytes of the body in `out_`.
+  std::string out_;
+  bool ended_ = false;
+  bool end_on_the_way_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace hpsearch::net

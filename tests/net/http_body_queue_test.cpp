@@ -1,0 +1,91 @@
+#include "http_body_queue.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hpsearch::net {
+namespace {
+
+std::shared_ptr<const std::string> piece(std::string text) {
+  return std::make_shared<const std::string>(std::move(text));
+}
+
+/// All that goes to the socket until nothing more comes.
+std::string sent_by(BodyQueue& queue) {
+  std::string all;
+  while (!queue.next().empty()) {
+    all += queue.next();
+    queue.sent();
+  }
+  return all;
+}
+
+TEST(BodyQueue, PiecesThatWaitGoInOneChunk) {
+  BodyQueue queue(true);
+  EXPECT_EQ(queue.next(), "");
+  queue.add(piece("abc"));
+  queue.add(piece(""));
+  queue.add(piece("0123456789abcdef"));
+  EXPECT_EQ(queue.unsent(), 19U);
+  EXPECT_EQ(queue.next(), "13\r\nabc0123456789abcdef\r\n");
+  queue.add(piece("d"));
+  EXPECT_EQ(queue.next(), "13\r\nabc0123456789abcdef\r\n") << "what is on its way stays";
+  EXPECT_EQ(queue.unsent(), 20U);
+  queue.sent();
+  EXPECT_EQ(queue.unsent(), 1U);
+  EXPECT_EQ(sent_by(queue), "1\r\nd\r\n");
+  EXPECT_FALSE(queue.finished());
+}
+
+TEST(BodyQueue, TheEndFollowsTheLastPiece) {
+  BodyQueue queue(true);
+  queue.add(piece("a"));
+  queue.end();
+  EXPECT_EQ(queue.next(), "1\r\na\r\n0\r\n\r\n");
+  EXPECT_FALSE(queue.finished());
+  queue.sent();
+  EXPECT_TRUE(queue.finished());
+  EXPECT_EQ(queue.next(), "");
+}
+
+TEST(BodyQueue, AnEndThatComesWhileTheLastPieceIsOnItsWayIsSentAlone) {
+  BodyQueue queue(true);
+  queue.add(piece("a"));
+  EXPECT_EQ(queue.next(), "1\r\na\r\n");
+  queue.end();
+  queue.sent();
+  EXPECT_FALSE(queue.finished());
+  EXPECT_EQ(sent_by(queue), "0\r\n\r\n");
+  EXPECT_TRUE(queue.finished());
+}
+
+TEST(BodyQueue, WithoutChunksABodyIsItsBytes) {
+  BodyQueue queue(false);
+  queue.add(piece("abc"));
+  queue.add(piece("d"));
+  EXPECT_EQ(sent_by(queue), "abcd");
+  EXPECT_FALSE(queue.finished());
+  queue.end();
+  EXPECT_EQ(queue.next(), "");
+  EXPECT_TRUE(queue.finished());
+}
+
+TEST(BodyQueue, ALongPieceIsSentInParts) {
+  BodyQueue queue(false);
+  std::string text;
+  for (int i = 0; i < 40'000; ++i) {
+    text += std::to_string(i) + " ";
+  }
+  queue.add(piece(text));
+  queue.add(piece("end"));
+  std::string all;
+  while (!queue.next().empty()) {
+    EXPECT_LE(queue.next().size(), BodyQueue::most_bytes_at_once);
+    all += queue.next();
+    queue.sent();
+    EXPECT_EQ(queue.unsent(), text.size() + 3 - all.size());
+  }
+  EXPECT_EQ(all, text + "end");
+}
+
+}  // namespace
+}  // namespace hpsearch::net
