@@ -31,7 +31,7 @@ ROOMS = {
     "apps/daemon/store": ({"engine", "proto"}, r"sqlite3\.h", False),
     "apps/daemon/keys": ({"engine", "net", "apps/daemon/store"}, "", False),
     "apps/daemon": ({"engine", "jobs", "searchers", "sentences", "proto", "net", "trees", "context", "places", "logs",
-                     "patterns", "apps/daemon/store", "apps/daemon/keys"}, r"CLI/", False),
+                     "patterns", "apps/daemon/store", "apps/daemon/keys"}, r"CLI/|zlib\.h", False),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.
     "apps/cli": ({"engine", "jobs", "searchers", "sentences", "surrogates", "proto", "net", "trees", "context",
@@ -58,7 +58,7 @@ STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype c
     string string_view syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map
     unordered_set utility valarray variant vector version""".split())
 THIRD_PARTY = re.compile(
-    r"boost/|zmq|zstd|msgpack|nlohmann/|sqlite3\.h|yaml-cpp/|CLI/|re2/|archive|gtest/|gmock/|benchmark/|Eigen/|rapidcheck")
+    r"boost/|zmq|zstd|zlib\.h|msgpack|nlohmann/|sqlite3\.h|yaml-cpp/|CLI/|re2/|archive|gtest/|gmock/|benchmark/|Eigen/|rapidcheck")
 # What a pure room has no business with: clocks, threads, files, the environment, sockets, the library's chance.
 IMPURE_HEADERS = set("""atomic barrier chrono condition_variable csetjmp csignal ctime filesystem fstream future
     iostream latch mutex random semaphore shared_mutex stop_token syncstream thread""".split())

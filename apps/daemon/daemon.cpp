@@ -71,7 +71,10 @@ std::string absolute(const std::string& path) {
 class Daemon {
  public:
   Daemon(const Options& options, engine::SearcherRegistry registry)
-      : options_(options), registry_(registry) {}
+      : options_(options),
+        registry_(registry),
+        pages_(options.web_root.empty() ? embedded_page_files() : page_files_in(absolute(options.web_root))) {
+  }
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
@@ -311,6 +314,7 @@ class Daemon {
                             .authentication = &*authentication_,
                             .secrets = &*secrets_,
                             .tokens = &*tokens_,
+                            .pages = &pages_,
                             .lag = &net::lag_of(loop_)};
     const ServedRoutes routes = http_routes(*runtime_, *sessions_, about);
     const net::HttpRules rules{
@@ -362,6 +366,11 @@ class Daemon {
     }
     if (options_.http.empty() || is_on_this_machine(options_.http)) {
       return Done{};
+    }
+    if (!options_.web_root.empty()) {
+      return Error{Errc::bad_request,
+                   "--web-root needs --http with a loopback address (127.0.0.1:0), not \"" + options_.http +
+                       "\": it is for the development of pages"};
     }
     if (options_.http_open) {
       return Error{Errc::bad_request,
@@ -498,6 +507,7 @@ class Daemon {
 
   Options options_;
   engine::SearcherRegistry registry_;
+  Pages pages_;
   Exit exit_ = Exit::ok;
   net::Loop loop_;
   std::unique_ptr<StateDirectory> directory_;

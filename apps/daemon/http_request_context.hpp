@@ -61,7 +61,7 @@ struct RequestContext {
 
 /// What the description of the API says about a route (api/openapi.hpp).
 struct Operation {
-  std::string_view id;       ///< "list_trials"; "" = only workers use the route, and it is not described.
+  std::string_view id;       ///< "list_trials"; "" = only workers or browsers use the route, and it is not described.
   std::string_view tag;      ///< "trials": what it is about.
   std::string_view summary;  ///< One line.
   std::string_view answer;   ///< Its type (api/schema.hpp); "" = not JSON, or nothing.
@@ -71,6 +71,7 @@ struct Operation {
   std::string_view body_type{};    ///< "" = application/json, where there is a body.
 };
 inline constexpr Operation only_for_workers{"", "", "", ""};
+inline constexpr Operation only_for_browsers{"", "", "", ""};
 
 struct Route {
   std::string_view method;
@@ -81,13 +82,19 @@ struct Route {
   std::span<const QueryParameter> query{};  ///< Any other one is refused.
 };
 
-[[nodiscard]] std::array<std::span<const Route>, 8> all_routes() noexcept;
+/// The path of all addresses that are pages for people (Pages::is_page).
+inline constexpr std::string_view page_paths = "/>";
+/// Of a route that takes whatever stands in the query.
+inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text, "Anything."}};
+
+[[nodiscard]] std::array<std::span<const Route>, 9> all_routes() noexcept;
 [[nodiscard]] std::span<const Route> access_routes() noexcept;
 [[nodiscard]] std::span<const Route> context_routes() noexcept;
 [[nodiscard]] std::span<const Route> daemon_routes() noexcept;
 [[nodiscard]] std::span<const Route> experiment_routes() noexcept;
 [[nodiscard]] std::span<const Route> file_routes() noexcept;
 [[nodiscard]] std::span<const Route> log_routes() noexcept;
+[[nodiscard]] std::span<const Route> page_routes() noexcept;
 [[nodiscard]] std::span<const Route> trial_routes() noexcept;
 [[nodiscard]] std::span<const Route> worker_routes() noexcept;
 

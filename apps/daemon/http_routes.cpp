@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "daemon/http_request_context.hpp"
+#include "daemon/pages/pages.hpp"
 #include "hpsearch/context/sha256.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/client_api.hpp"
@@ -19,6 +20,9 @@ using net::HttpRequest;
 
 /// Whether the path of `call` is of that pattern; then it has what the placeholders stand for.
 bool match(std::string_view pattern, Call& call) {
+  if (pattern == page_paths) {
+    return Pages::is_page(call.request.path);
+  }
   std::string_view path = call.request.path;
   call.numbers.clear();
   call.digest.clear();
@@ -99,7 +103,9 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
     return;
   }
   const Route& route = *std::get<const Route*>(found);
-  if (const engine::Problems unknown = unknown_parameters(route.query, call.request); !unknown.empty()) {
+  const bool checked = route.query.data() != any_query;
+  if (const engine::Problems unknown = unknown_parameters(route.query, call.request);
+      checked && !unknown.empty()) {
     call.reply(failure("the query is wrong", unknown));
     return;
   }
@@ -112,9 +118,9 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 
 }  // namespace
 
-std::array<std::span<const Route>, 8> all_routes() noexcept {
-  return {daemon_routes(), access_routes(), worker_routes(), experiment_routes(),
-          trial_routes(),  log_routes(),    file_routes(),   context_routes()};
+std::array<std::span<const Route>, 9> all_routes() noexcept {
+  return {daemon_routes(), access_routes(), worker_routes(),  experiment_routes(), trial_routes(),
+          log_routes(),    file_routes(),   context_routes(), page_routes()};
 }
 
 ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {

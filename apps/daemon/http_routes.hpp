@@ -11,6 +11,7 @@
 #include "daemon/contexts.hpp"
 #include "daemon/kept_files.hpp"
 #include "daemon/kept_logs.hpp"
+#include "daemon/pages/pages.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/worker_sessions.hpp"
 #include "hpsearch/net/background.hpp"
@@ -32,6 +33,7 @@ struct AboutDaemon {
   Authentication* authentication = nullptr;  ///< Must be set.
   const SealedSecrets* secrets = nullptr;    ///< None where configurations are stored as they come.
   Tokens* tokens = nullptr;                  ///< None where there are no files.
+  const Pages* pages = nullptr;              ///< None: those in the program.
   net::LoopLag* lag = nullptr;  ///< Of the loop that serves the routes; none where nobody measures it.
 };
 

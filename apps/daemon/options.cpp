@@ -42,6 +42,11 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
                  "Serve --http without TLS, to a proxy in this network alone, which speaks TLS")
       ->type_name("CIDR")
       ->excludes(certificate);
+  app.add_option("--web-root", options.web_root,
+                 "Serve the pages in this directory instead of the built-in ones; for their development, and "
+                 "only with --http on a loopback address")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory);
   app.add_option(
          "--workers", options.workers,
          "Address for workers: tcp://HOST:PORT for those with an allowed key (hpsearch keys), port 0 selects "

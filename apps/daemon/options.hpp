@@ -18,6 +18,7 @@ struct Options {
   std::string tls_key;
   bool tls_self_signed = false;
   std::string behind_proxy;   ///< The network of a proxy that speaks TLS; "" = none.
+  std::string web_root;       ///< Directory with the pages; "" = those in the program.
   std::string workers;        ///< "" = workers.sock in the state directory.
   bool workers_open = false;  ///< Over TCP workers need no key.
   double lost_after_seconds = 300;

@@ -63,13 +63,19 @@ const Rights rights{
     {{"GET", "/api/v1/contexts/*"}, Role::worker},
     {{"HEAD", "/api/v1/contexts/*"}, Role::worker},
     {{"PUT", "/api/v1/contexts/*"}, Role::operate},
+    {{"GET", "/>"}, Role::anyone},
+    {{"HEAD", "/>"}, Role::anyone},
 };
 
 /// Something of everything that a path names; none of it exists.
 std::string example_of(std::string_view pattern) {
   std::string path;
   for (const char c : pattern) {
-    path += c == '#' ? "900" : c == '*' ? std::string(64, 'a') : c == '$' ? "aaaaaaaa" : std::string(1, c);
+    path += c == '#'   ? "900"
+            : c == '*' ? std::string(64, 'a')
+            : c == '$' ? "aaaaaaaa"
+            : c == '>' ? "experiments"
+                       : std::string(1, c);
   }
   return path;
 }

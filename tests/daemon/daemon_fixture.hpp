@@ -185,9 +185,11 @@ class DaemonFixture {
     if (*response) {
       answer.status = (*response)->status;
       answer.text = (*response)->body;
-      auto parsed = proto::parse_json(answer.text);
-      EXPECT_TRUE(parsed) << answer.text;
-      answer.body = parsed ? *parsed : engine::Value{};
+      if ((*response)->content_type.find("json") != std::string::npos) {
+        auto parsed = proto::parse_json(answer.text);
+        EXPECT_TRUE(parsed) << answer.text;
+        answer.body = parsed ? *parsed : engine::Value{};
+      }
     }
     return answer;
   }

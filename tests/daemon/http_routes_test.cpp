@@ -109,9 +109,10 @@ TEST_F(HttpRoutes, AFullDiskIsSaidAndNothingUndurableIsShown) {
 }
 
 TEST_F(HttpRoutes, UnknownPathIsNotFound) {
-  for (const char* path : {"/", "/api", "/api/v1/nothing", "/api/v1/experiments/", "/api/v1/experiments/x",
-                           "/api/v1/experiments/-1", "/api/v1/experiments/99999999999999999999",
-                           "/api/v1/experiments/1/trials/0/metrics/more", "//api/v1/status"}) {
+  for (const char* path :
+       {"/nothing.js", "/api", "/api/v1/nothing", "/api/v1/experiments/", "/api/v1/experiments/x",
+        "/api/v1/experiments/-1", "/api/v1/experiments/99999999999999999999",
+        "/api/v1/experiments/1/trials/0/metrics/more", "//api/v1/status"}) {
     const auto answer = get(path);
     EXPECT_EQ(answer.status, 404U) << path;
     EXPECT_EQ(answer.at("error.code"), "\"not_found\"") << path;
