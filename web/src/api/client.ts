@@ -1,0 +1,125 @@
+// Requests to /api/v1. An answer that is no success becomes a Problem, with the daemon's own sentence.
+import {signal} from "@preact/signals";
+import {base} from "../state/router";
+import type {Session} from "./types";
+
+export interface FieldProblem {
+    readonly path: string;
+    readonly what: string;
+    readonly allowed: string;
+    readonly line: number | undefined;
+}
+
+export class Problem extends Error {
+    constructor(
+        readonly status: number,
+        readonly code: string,
+        message: string,
+        readonly requestId: string | undefined,
+        readonly problems: readonly FieldProblem[] = [],
+    ) {
+        super(message);
+        this.name = "Problem";
+    }
+}
+
+/// Set once the daemon has refused a request for want of a token: the pages then show the sign-in.
+export const signedOut = signal(false);
+export const session = signal<Session | null>(null);
+
+/// The daemon's clock minus the browser's, in seconds. Ages are computed from the daemon's clock.
+export const clockOffset = signal(0);
+export const daemonNow = (): number => Date.now() / 1000 + clockOffset.peek();
+
+export const apiUrl = (path: string): string => new URL(`api/v1/${path}`, base).href;
+
+type Json = Record<string, unknown>;
+const record = (value: unknown): Json => (typeof value === "object" && value !== null ? (value as Json) : {});
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+
+async function problemOf(response: Response): Promise<Problem> {
+    const id = response.headers.get("X-Request-Id") ?? undefined;
+    let body: Json = {};
+    try {
+        body = record(await response.json());
+    } catch {
+        // Not JSON: a proxy's own page. The status says enough.
+    }
+    const error = record(body["error"]);
+    const listed = [body["errors"], error["problems"]].find(Array.isArray) as unknown[] | undefined;
+    const problems = (listed ?? []).map((each) => {
+        const one = record(each);
+        return {
+            path: text(one["path"]) ?? text(one["pointer"]) ?? "",
+            what: text(one["what"]) ?? text(one["detail"]) ?? "",
+            allowed: text(one["allowed"]) ?? "",
+            line: typeof one["line"] === "number" ? one["line"] : undefined,
+        };
+    });
+    const message = text(error["message"]) ?? text(body["detail"]) ?? text(body["title"]) ?? `${response.status} ${response.statusText}`;
+    return new Problem(response.status, text(error["code"]) ?? "", message, text(body["instance"]) ?? id, problems);
+}
+
+async function send(path: string, init: RequestInit): Promise<Response> {
+    let response: Response;
+    try {
+        response = await fetch(apiUrl(path), {credentials: "same-origin", ...init});
+    } catch (cause) {
+        if (init.signal?.aborted) throw cause;
+        throw new Problem(0, "unreachable", "", undefined);
+    }
+    const date = Date.parse(response.headers.get("Date") ?? "");
+    if (Number.isFinite(date)) {
+        const offset = date / 1000 - Date.now() / 1000;
+        // The header counts whole seconds: a difference below two is none.
+        clockOffset.value = Math.abs(offset) < 2 ? 0 : offset;
+    }
+    if (response.status === 401) signedOut.value = true;
+    if (!response.ok) throw await problemOf(response);
+    return response;
+}
+
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+    const response = await send(path, {headers: {Accept: "application/json"}, ...(signal ? {signal} : {})});
+    return (await response.json()) as T;
+}
+
+export function getRaw(path: string, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
+    return send(path, {headers, ...(signal ? {signal} : {})});
+}
+
+/// A change. Each has a key, so that a repeated request is done once. The answer comes when the change is durable.
+export async function change<T>(method: "POST" | "PATCH" | "PUT" | "DELETE", path: string, body?: unknown,
+    {type = "application/json", key = crypto.randomUUID?.() ?? String(Math.random())} = {}): Promise<T> {
+    const headers: Record<string, string> = {Accept: "application/json", "Idempotency-Key": key};
+    if (session.peek()) headers["X-Hpsearch-CSRF"] = session.peek()!.csrf;
+    const init: RequestInit = {method, headers};
+    if (body !== undefined) {
+        headers["Content-Type"] = type;
+        init.body = typeof body === "string" || body instanceof Blob ? body : JSON.stringify(body);
+    }
+    const response = await send(path, init);
+    const answer = await response.text();
+    return (answer === "" ? null : JSON.parse(answer)) as T;
+}
+
+export async function openSession(proof: {token: string} | {code: string}): Promise<void> {
+    session.value = await change<Session>("POST", "session", proof);
+    signedOut.value = false;
+}
+
+/// Reads the session that a cookie carries, if there is one. A daemon without sessions answers 404: then none is needed.
+export async function readSession(): Promise<void> {
+    try {
+        const response = await fetch(apiUrl("session"), {headers: {Accept: "application/json"}});
+        if (response.ok) session.value = (await response.json()) as Session;
+    } catch {
+        // No daemon: the page's own requests say so.
+    }
+}
+
+export async function closeSession(): Promise<void> {
+    await change("DELETE", "session");
+    session.value = null;
+    signedOut.value = true;
+}

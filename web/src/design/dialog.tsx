@@ -1,0 +1,113 @@
+// Dialogs that ask before a change. A dialog names the thing and the consequence; what can't be undone asks for the name.
+import {signal} from "@preact/signals";
+import type {ComponentChildren} from "preact";
+import {useEffect, useId, useRef, useState} from "preact/hooks";
+import {Problem} from "../api/client";
+import {t} from "../i18n/texts";
+
+export interface Question {
+    readonly title: string;
+    readonly body?: ComponentChildren;
+    /// The words of the button, a verb: "Cancel experiment".
+    readonly action: string;
+    readonly danger?: boolean;
+    /// Text that has to be typed first.
+    readonly typed?: string;
+    /// Does it. The dialog stays until the daemon has answered, and shows the problem if there is one.
+    readonly perform: (text: string) => Promise<unknown>;
+    /// Asks for a line of text besides, such as a reason.
+    readonly field?: {readonly label: string; readonly initial?: string; readonly required?: boolean};
+}
+
+const open = signal<Question | null>(null);
+const shown = signal<ComponentChildren | null>(null);
+
+export function ask(question: Question): void {
+    open.value = question;
+}
+
+/// A dialog that only shows something, such as the list of keys.
+export function show(content: ComponentChildren): void {
+    shown.value = content;
+}
+
+function useModal(onClose: () => void) {
+    const dialog = useRef<HTMLDialogElement>(null);
+    useEffect(() => {
+        const element = dialog.current!;
+        const before = document.activeElement;
+        element.showModal();
+        return () => {
+            element.close();
+            if (before instanceof HTMLElement) before.focus();
+        };
+    }, []);
+    return {
+        ref: dialog,
+        onCancel: (event: Event) => {
+            event.preventDefault();
+            onClose();
+        },
+        onClick: (event: MouseEvent) => { if (event.target === dialog.current) onClose(); },
+    };
+}
+
+function Ask({question}: {question: Question}) {
+    const [typed, setTyped] = useState("");
+    const [text, setText] = useState(question.field?.initial ?? "");
+    const [waits, setWaits] = useState(false);
+    const [problem, setProblem] = useState<string | undefined>();
+    const id = useId();
+    const close = () => { if (!waits) open.value = null; };
+    const modal = useModal(close);
+    const ready = (question.typed === undefined || typed === question.typed) && (!question.field?.required || text.trim() !== "");
+    const perform = async (event: Event) => {
+        event.preventDefault();
+        if (!ready || waits) return;
+        setWaits(true);
+        setProblem(undefined);
+        try {
+            await question.perform(text);
+            open.value = null;
+        } catch (cause) {
+            setProblem(cause instanceof Problem ? cause.message || t("state.unreachable") : String(cause));
+            setWaits(false);
+        }
+    };
+    return (
+        <dialog class="dialog" aria-labelledby={`${id}-title`} {...modal}>
+            <form onSubmit={perform}>
+                <h2 id={`${id}-title`}>{question.title}</h2>
+                {question.body && <div>{question.body}</div>}
+                {question.field && <label class="field"><span>{question.field.label}</span>
+                    <input class="input" value={text} onInput={(event) => setText(event.currentTarget.value)} /></label>}
+                {question.typed !== undefined && <label class="field"><span>{t("dialog.type_name", {name: question.typed})}</span>
+                    <input class="input" autocomplete="off" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} /></label>}
+                {problem !== undefined && <p class="field-problem" role="alert">{problem}</p>}
+                <div class="dialog-actions">
+                    <button type="button" class="button" onClick={close} disabled={waits}>{t("dialog.back")}</button>
+                    <button type="submit" class={`button primary${question.danger ? " danger" : ""}${waits ? " waits" : ""}`} disabled={!ready || waits}>{question.action}</button>
+                </div>
+            </form>
+        </dialog>
+    );
+}
+
+function Shown({children}: {children: ComponentChildren}) {
+    const close = () => { shown.value = null; };
+    const modal = useModal(close);
+    return (
+        <dialog class="dialog" {...modal}>
+            <div class="dialog-body">{children}
+                <div class="dialog-actions"><button class="button" onClick={close}>{t("dialog.close")}</button></div>
+            </div>
+        </dialog>
+    );
+}
+
+export function Dialogs() {
+    return <>
+        {open.value && <Ask question={open.value} />}
+        {shown.value && <Shown>{shown.value}</Shown>}
+    </>;
+}

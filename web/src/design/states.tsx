@@ -1,0 +1,78 @@
+// The states of a view that are not its data: loading, empty, error, forbidden. And the note that data are stale.
+import type {ComponentChildren} from "preact";
+import {useEffect, useState} from "preact/hooks";
+import {connection} from "../live/stream";
+import type {Resource} from "../state/resource";
+import {t} from "../i18n/texts";
+import {formatDuration} from "../i18n/format";
+import {useNow} from "./now";
+
+/// Grey bars, after 150 ms, so that what comes at once doesn't flicker.
+export function Loading({rows = 6}: {rows?: number}) {
+    const [shown, setShown] = useState(false);
+    const [slow, setSlow] = useState(false);
+    useEffect(() => {
+        const first = setTimeout(() => setShown(true), 150);
+        const second = setTimeout(() => setSlow(true), 2000);
+        return () => {
+            clearTimeout(first);
+            clearTimeout(second);
+        };
+    }, []);
+    if (!shown) return <div class="skeleton" aria-busy="true" />;
+    return (
+        <div class="skeleton" role="status" aria-busy="true" aria-label={t("state.loading")}>
+            {Array.from({length: rows}, (_, index) => <div class="skeleton-bar" key={index} style={{width: `${92 - ((index * 37) % 45)}%`}} />)}
+            {slow && <p class="muted small">{t("state.loading_slow")}</p>}
+        </div>
+    );
+}
+
+/// What would fill the view, and the command that does.
+export function Empty({title, children, command}: {title: string; children?: ComponentChildren; command?: string | undefined}) {
+    return (
+        <div class="state-note">
+            <h2>{title}</h2>
+            {children}
+            {command && <pre class="command"><code>{command}</code></pre>}
+        </div>
+    );
+}
+
+export function ProblemNote({resource}: {resource: Resource<unknown>}) {
+    const problem = resource.problem!;
+    const title = problem.status === 403 ? t("state.forbidden")
+        : problem.status === 404 ? t("state.not_found")
+        : problem.status === 0 ? t("state.unreachable")
+        : t("state.error");
+    return (
+        <div class="state-note" role="alert">
+            <h2>{title}</h2>
+            <p>{problem.message}</p>
+            {problem.requestId && <p class="muted small">{t("state.request", {id: problem.requestId})}</p>}
+            <button class="button" onClick={resource.reload}>{t("action.try_again")}</button>
+        </div>
+    );
+}
+
+/// Shows the data of a resource, or the state it is in instead.
+export function View<T>({resource, rows, children}: {resource: Resource<T>; rows?: number; children: (data: T) => ComponentChildren}) {
+    if (resource.data !== undefined) {
+        return <>
+            {resource.problem && resource.problem.status !== 0 && resource.problem.status !== 401 &&
+                <p class="inline-problem" role="alert">{resource.problem.message} <button class="link" onClick={resource.reload}>{t("action.try_again")}</button></p>}
+            {children(resource.data)}
+        </>;
+    }
+    if (resource.problem) return <ProblemNote resource={resource} />;
+    return <Loading {...(rows === undefined ? {} : {rows})} />;
+}
+
+/// "Connection lost 12 s ago, trying": data stay.
+export function StaleNote() {
+    const lost = connection.value.kind === "lost";
+    const now = useNow(lost);
+    if (!lost) return null;
+    const seconds = Math.max(0, now - connection.value.since / 1000);
+    return seconds < 1.5 ? null : <div class="stale" role="status"><span class="stale-dot" />{t("state.stale", {age: formatDuration(Math.round(seconds))})}</div>;
+}

@@ -1,0 +1,205 @@
+// Live changes. One tab per browser holds the stream of the daemon and passes it on to the others.
+//
+// The tab that holds the Web Lock reads an EventSource for the union of what all tabs show. Without Web Locks each
+// visible tab has its own. Where the daemon serves no stream, listeners are asked to read again every two seconds.
+import {signal} from "@preact/signals";
+import {apiUrl, signedOut} from "../api/client";
+import {base} from "../state/router";
+
+export type Message = {readonly topic: string; readonly lsn?: number; readonly full?: boolean} & Readonly<Record<string, unknown>>;
+/// Gets a message of the topic, or null: something may have changed, read again.
+export type Listener = (message: Message | null) => void;
+
+export type ConnectionKind = "connecting" | "live" | "polling" | "lost";
+export interface Connection {
+    readonly kind: ConnectionKind;
+    /// When it became so, by the browser's clock, in milliseconds.
+    readonly since: number;
+}
+export const connection = signal<Connection>({kind: "connecting", since: Date.now()});
+
+const pollEvery = 2000;
+const forgetTabAfter = 180_000;
+
+const listeners = new Map<string, Set<Listener>>();
+const tab = crypto.randomUUID?.() ?? String(Math.random());
+const channel = "BroadcastChannel" in globalThis ? new BroadcastChannel(`hpsearch-stream:${base.pathname}`) : null;
+const wantedByOthers = new Map<string, {topics: readonly string[]; at: number}>();
+
+let leads = false;
+let source: EventSource | null = null;
+let sourceTopics = "";
+let retryIn = 500;
+let timer: ReturnType<typeof setTimeout> | undefined;
+let pollTimer: ReturnType<typeof setInterval> | undefined;
+let settle: ReturnType<typeof setTimeout> | undefined;
+
+function setConnection(kind: ConnectionKind, since = Date.now()): void {
+    if (connection.peek().kind === kind) return;
+    connection.value = {kind, since};
+    if (kind === "polling") pollTimer ??= setInterval(poll, pollEvery);
+    else {
+        clearInterval(pollTimer);
+        pollTimer = undefined;
+    }
+    if (leads) channel?.postMessage({what: "connection", kind});
+}
+
+function poll(): void {
+    if (document.hidden) return;
+    for (const each of listeners.values()) for (const listener of each) listener(null);
+}
+
+const ownTopics = (): string[] => (document.hidden ? [] : [...listeners.keys()]);
+
+function wanted(): string[] {
+    const all = new Set(ownTopics());
+    for (const [other, {topics, at}] of wantedByOthers) {
+        if (Date.now() - at > forgetTabAfter) wantedByOthers.delete(other);
+        else topics.forEach((topic) => all.add(topic));
+    }
+    return [...all].sort();
+}
+
+function pass(message: Message): void {
+    for (const listener of listeners.get(message.topic) ?? []) listener(message);
+}
+
+function heard(event: MessageEvent<string>): void {
+    let data: unknown;
+    try {
+        data = JSON.parse(event.data);
+    } catch {
+        return;
+    }
+    if (typeof data !== "object" || data === null) return;
+    const message = {...data, topic: event.type} as Message;
+    pass(message);
+    channel?.postMessage({what: "message", message});
+}
+
+/// Finds out why the stream does not open: it isn't served (then poll), a token is missing, or nobody answers.
+async function probe(): Promise<void> {
+    try {
+        const stop = new AbortController();
+        const response = await fetch(apiUrl(`stream?topics=cluster`), {signal: stop.signal, headers: {Accept: "text/event-stream"}});
+        stop.abort();
+        if (response.status === 401) signedOut.value = true;
+        if (response.status === 404 || response.status === 405 || response.status === 400) {
+            setConnection("polling");
+            timer = setTimeout(() => { sourceTopics = ""; reconcile(); }, 60_000);
+            return;
+        }
+    } catch {
+        // Nobody answers.
+    }
+    setConnection("lost");
+    clearTimeout(timer);
+    timer = setTimeout(() => { sourceTopics = ""; reconcile(); }, retryIn);
+    retryIn = Math.min(retryIn * 2, 10_000);
+}
+
+function close(): void {
+    source?.close();
+    source = null;
+}
+
+function reconcile(): void {
+    if (!leads) return;
+    const topics = wanted();
+    const spelled = topics.join(",");
+    if (spelled === sourceTopics && (source || connection.peek().kind === "polling")) return;
+    if (connection.peek().kind === "polling" && sourceTopics !== "") {
+        sourceTopics = spelled;
+        return;
+    }
+    sourceTopics = spelled;
+    close();
+    if (topics.length === 0) return;
+    const opened = new EventSource(apiUrl(`stream?topics=${encodeURIComponent(spelled)}`));
+    source = opened;
+    for (const topic of topics) opened.addEventListener(topic, heard as (event: Event) => void);
+    opened.onopen = () => {
+        const wasLost = connection.peek().kind === "lost";
+        retryIn = 500;
+        setConnection("live");
+        if (wasLost) {
+            poll();
+            channel?.postMessage({what: "again"});
+        }
+    };
+    opened.addEventListener("bye", () => setConnection("lost"));
+    opened.onerror = () => {
+        if (source !== opened) return;
+        close();
+        void probe();
+    };
+}
+
+function announce(): void {
+    channel?.postMessage({what: "want", tab, topics: ownTopics()});
+    clearTimeout(settle);
+    settle = setTimeout(reconcile, 30);
+}
+
+channel?.addEventListener("message", ({data}: MessageEvent) => {
+    switch (data?.what) {
+        case "want":
+            wantedByOthers.set(data.tab, {topics: data.topics, at: Date.now()});
+            if (leads) {
+                channel.postMessage({what: "connection", kind: connection.peek().kind});
+                clearTimeout(settle);
+                settle = setTimeout(reconcile, 30);
+            }
+            break;
+        case "gone": wantedByOthers.delete(data.tab); break;
+        case "who": announce(); break;
+        case "message": pass(data.message); break;
+        case "connection": if (!leads) setConnection(data.kind); break;
+        case "again": if (!leads) poll(); break;
+    }
+});
+
+function lead(): void {
+    leads = true;
+    channel?.postMessage({what: "who"});
+    reconcile();
+}
+
+/// Starts listening. Called once.
+export function startStream(): void {
+    if (navigator.locks) void navigator.locks.request(`hpsearch-stream:${base.pathname}`, () => {
+        lead();
+        return new Promise<void>(() => {});
+    });
+    else lead();
+    setInterval(announce, 60_000);
+    document.addEventListener("visibilitychange", () => {
+        announce();
+        if (!document.hidden) poll();
+    });
+    addEventListener("pagehide", () => channel?.postMessage({what: "gone", tab}));
+    addEventListener("online", () => { if (leads && !source) { sourceTopics = ""; reconcile(); } });
+}
+
+/// Calls `listener` for each change of the topic, until the returned function is called.
+export function listen(topic: string, listener: Listener): () => void {
+    const known = listeners.get(topic) ?? new Set();
+    known.add(listener);
+    listeners.set(topic, known);
+    announce();
+    return () => {
+        known.delete(listener);
+        if (known.size === 0) listeners.delete(topic);
+        announce();
+    };
+}
+
+/// A request succeeded or failed: what a page that only polls has to go by.
+export function noteReach(reached: boolean): void {
+    const kind = connection.peek().kind;
+    if (!reached && kind !== "lost") {
+        setConnection("lost");
+        if (leads && !source) void probe();
+    }
+}

@@ -1,0 +1,17 @@
+// The start of the pages.
+import {render} from "preact";
+import "./design/tokens.css";
+import "./design/base.css";
+import "./design/shell.css";
+import "./design/parts.css";
+import "./design/plots.css";
+import {App} from "./pages/app";
+import {readSession} from "./api/client";
+import {startStream} from "./live/stream";
+import {exchangeCode} from "./pages/sign_in_code";
+
+// A one-time code stands behind #, which no log has. It is taken out of the address before anything else.
+await exchangeCode();
+void readSession();
+startStream();
+render(<App />, document.getElementById("app")!);

@@ -1,0 +1,71 @@
+// The header and the tabs of an experiment, around each of its pages.
+import {useEffect} from "preact/hooks";
+import type {ExperimentDetail} from "../api/types";
+import type {Message} from "../live/stream";
+import type {Query} from "../state/router";
+import {useResource} from "../state/resource";
+import {t} from "../i18n/texts";
+import {Link} from "../design/link";
+import {Empty, View} from "../design/states";
+import {ExperimentHeader} from "./experiment_header";
+import {Lazy} from "./lazy";
+import {experimentRoutes, fits, type ExperimentRoute} from "./routes";
+
+function Tabs({id, current}: {id: number; current: string}) {
+    return (
+        <nav class="tabs" aria-label={t("tab.label")}>
+            {experimentRoutes.filter((route) => !route.hidden).map((route) => (
+                <Link key={route.pattern} to={route.pattern === "" ? `e/${id}` : `e/${id}/${route.pattern}`} class="tab"
+                    aria-current={current === route.pattern ? "page" : undefined}
+                    ref={(link: HTMLAnchorElement | null) => { if (link && current === route.pattern) intoView(link); }}>{t(route.title)}</Link>
+            ))}
+        </nav>
+    );
+}
+
+/// On a narrow screen the row of tabs scrolls; the current one has to be seen.
+function intoView(link: HTMLElement): void {
+    const row = link.parentElement;
+    if (!row) return;
+    const left = link.offsetLeft - row.offsetLeft;
+    if (left < row.scrollLeft || left + link.offsetWidth > row.scrollLeft + row.clientWidth) row.scrollLeft = left - 16;
+}
+
+export const mergeExperiment = (message: Message, old: ExperimentDetail): ExperimentDetail | undefined =>
+    typeof message["experiment"] === "object" && message["experiment"] !== null
+        ? {...old, ...(message["experiment"] as Partial<ExperimentDetail>)}
+        : undefined;
+
+export function ExperimentFrame({id, rest, query}: {id: number; rest: readonly string[]; query: Query}) {
+    const experiment = useResource<ExperimentDetail>(`experiments/${id}`, {topic: `experiment:${id}`, merge: mergeExperiment});
+    let route: ExperimentRoute | undefined;
+    let captured: readonly string[] = [];
+    for (const each of experimentRoutes) {
+        const found = fits(each.pattern, rest);
+        if (found) {
+            route = each;
+            captured = found;
+            break;
+        }
+    }
+    const name = experiment.data?.name;
+    const page = route ? t(route.title, {trial: captured[0] ?? ""}) : "";
+    useEffect(() => {
+        document.title = [page, name ?? `${id}`, "hpsearch"].filter((part) => part !== "").join(" · ");
+    }, [page, name, id]);
+    return (
+        <View resource={experiment}>
+            {(data) => (
+                <>
+                    <ExperimentHeader experiment={data} compact={rest.length > 0} reload={experiment.reload} />
+                    <Tabs id={id} current={route?.tab ?? route?.pattern ?? "?"} />
+                    <div class="page">
+                        {route
+                            ? <Lazy key={route.pattern} load={route.load} props={{experiment: data, query, captured}} />
+                            : <Empty title={t("state.no_page")}><p>{t("state.no_page_text", {address: rest.join("/")})}</p></Empty>}
+                    </div>
+                </>
+            )}
+        </View>
+    );
+}

@@ -1,0 +1,45 @@
+// What the browser keeps for its user: theme, language, keys, widths. Nothing else is stored.
+import {effect, signal} from "@preact/signals";
+
+export type Theme = "system" | "light" | "dark";
+
+function stored(name: string): string | null {
+    try {
+        return localStorage.getItem(`hpsearch.${name}`);
+    } catch {
+        return null;
+    }
+}
+
+export function store(name: string, value: string): void {
+    try {
+        localStorage.setItem(`hpsearch.${name}`, value);
+    } catch {
+        // A browser that stores nothing still shows everything.
+    }
+}
+
+const oneOf = <T extends string>(text: string | null, values: readonly T[], otherwise: T): T =>
+    values.find((value) => value === text) ?? otherwise;
+
+export const theme = signal<Theme>(oneOf(stored("theme"), ["system", "light", "dark"], "system"));
+export const keysOn = signal(stored("keys") !== "off");
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const systemIsDark = signal(dark.matches);
+dark.addEventListener("change", () => {
+    systemIsDark.value = dark.matches;
+});
+
+/// The theme in effect. Plots read it to be drawn again in its colours.
+export const shownTheme = signal<"light" | "dark">("light");
+
+effect(() => {
+    const shown = theme.value === "system" ? (systemIsDark.value ? "dark" : "light") : theme.value;
+    document.documentElement.dataset["theme"] = shown;
+    shownTheme.value = shown;
+});
+effect(() => store("theme", theme.value));
+effect(() => store("keys", keysOn.value ? "on" : "off"));
+
+export {stored};

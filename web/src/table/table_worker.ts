@@ -1,0 +1,2 @@
+// Sorts and filters rows off the page's thread.
+export {};
