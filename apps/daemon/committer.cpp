@@ -114,7 +114,10 @@ bool Committer::store_group() {
     counters_.durable = group_.events.back().lsn;
     ++counters_.commits;
     counters_.events += group_.events.size();
-    counters_.seconds += seconds_since(start);
+    const double seconds = seconds_since(start);
+    counters_.seconds += seconds;
+    counters_.commit_seconds.add(seconds);
+    counters_.commit_events.add(static_cast<double>(group_.events.size()));
   }
   for (Entry& entry : group_.entries) {
     if (entry.job) {

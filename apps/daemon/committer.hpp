@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "daemon/metrics/histogram.hpp"
 #include "daemon/store/event_store.hpp"
 #include "daemon/store_executor.hpp"
 #include "hpsearch/net/timeline.hpp"
@@ -29,6 +30,8 @@ class Committer {
     std::uint64_t commits = 0;
     std::uint64_t events = 0;
     double seconds = 0;  ///< Spent in commits.
+    Histogram<request_bounds.size()> commit_seconds{request_bounds};
+    Histogram<group_bounds.size()> commit_events{group_bounds};
   };
   using Then = std::function<void()>;
   using Failed = std::function<void(const engine::Error&)>;

@@ -6,7 +6,7 @@
 
 #include "daemon/api/openapi.hpp"
 #include "daemon/http_request_context.hpp"
-#include "daemon/prometheus_text.hpp"
+#include "daemon/metrics/daemon_metrics.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/stored.hpp"
@@ -53,18 +53,11 @@ void health(RequestContext& context, Call call) {
 }
 
 void metrics(RequestContext& context, Call call) {
-  PrometheusText text;
-  if (net::LoopLag* lag = context.about.lag; lag != nullptr) {
-    const net::LoopLag::Lateness& lateness = lag->lateness();
-    text.histogram("event_loop_lag_seconds", "How late a timer of the daemon's loop was, ten times a second.",
-                   net::LoopLag::bounds_seconds, lateness.counts, lateness.sum_seconds);
-    text.gauge("event_loop_turn_max_seconds",
-               "The longest that one task held the daemon's loop since /metrics was read last.",
-               static_cast<double>(lag->take_longest_turn()) / 1e9);
-  }
   HttpResponse response;
   response.content_type = PrometheusText::content_type;
-  response.body = text.take();
+  response.body = daemon_metrics({context.about.version, context.about.started, &context.runtime,
+                                  &context.sessions, &context.http_counts, context.about.lag})
+                      .take();
   call.reply(std::move(response));
 }
 

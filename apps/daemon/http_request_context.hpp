@@ -13,6 +13,7 @@
 #include "daemon/api/parameter.hpp"
 #include "daemon/http_answers.hpp"
 #include "daemon/http_routes.hpp"
+#include "daemon/metrics/http_counts.hpp"
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/value.hpp"
 
@@ -42,6 +43,7 @@ struct RequestContext {
   Runtime& runtime;
   WorkerSessions& sessions;
   AboutDaemon about;
+  HttpCounts http_counts{};
 
   /// Answers from the engine's memory, once what it shows is durable.
   void answer(const Call& call, net::HttpResponse response);

@@ -1,6 +1,7 @@
 #include "daemon/http_routes.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -93,16 +94,33 @@ std::variant<const Route*, net::HttpResponse> find_route(RequestContext& context
                     : failure(Error{Errc::not_found, "there is nothing at this path"});
 }
 
+/// A reply that also counts what it answers.
+net::HttpServer::Reply counted(HttpCounts& counts, const Call& call, std::string_view route,
+                               std::string_view method) {
+  ++counts.in_flight;
+  return [&counts, route, method, began = std::chrono::steady_clock::now(),
+          reply = call.reply](net::HttpResponse response) {
+    --counts.in_flight;
+    ++counts.answers[{route, method, response.status / 100}];
+    counts.seconds.add(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+    if (response.status == 401 || response.status == 403 || response.status == 429) {
+      ++counts.denied[response.status];
+    }
+    reply(std::move(response));
+  };
+}
+
 void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply reply) {
   Call call;
   call.request = std::move(request);
   call.reply = std::move(reply);
   std::variant<const Route*, net::HttpResponse> found = find_route(context, call);
   if (auto* refused = std::get_if<net::HttpResponse>(&found)) {
-    call.reply(std::move(*refused));
+    counted(context.http_counts, call, "", "")(std::move(*refused));
     return;
   }
   const Route& route = *std::get<const Route*>(found);
+  call.reply = counted(context.http_counts, call, route.path, route.method);
   const bool checked = route.query.data() != any_query;
   if (const engine::Problems unknown = unknown_parameters(route.query, call.request);
       checked && !unknown.empty()) {

@@ -102,7 +102,9 @@ void Runtime::stop() {
 engine::Result<Runtime::Outcome> Runtime::perform(engine::Command command, Answer answer) {
   const auto began = std::chrono::steady_clock::now();
   auto stepped = engine_.step(std::move(command), now());
-  engine_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  engine_seconds_ += seconds;
+  step_seconds_.add(seconds);
   if (!stepped) {
     if (answer) {
       committer_->commit({}, [answer = std::move(answer), error = stepped.error()] { answer(error); });
@@ -225,6 +227,7 @@ std::optional<engine::WorkerId> Runtime::worker_with_uid(const std::string& uid)
 }
 
 void Runtime::note(const engine::Event& event) {
+  event_counts_.note(event);
   if (const auto* joined = std::get_if<engine::WorkerJoined>(&event.body)) {
     worker_by_uid_[joined->uid] = joined->worker;
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "daemon/committer.hpp"
+#include "daemon/metrics/event_counts.hpp"
 #include "daemon/store/event_store.hpp"
 #include "daemon/store_executor.hpp"
 #include "hpsearch/engine/cluster/liveness.hpp"
@@ -106,6 +107,8 @@ class Runtime {
   [[nodiscard]] std::uint64_t cluster() const noexcept { return cluster_; }
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept { return daemon_epoch_; }
   [[nodiscard]] double engine_seconds() const noexcept { return engine_seconds_; }
+  [[nodiscard]] const Histogram<decision_bounds.size()>& step_seconds() const noexcept { return step_seconds_; }
+  [[nodiscard]] const EventCounts& event_counts() const noexcept { return event_counts_; }
   [[nodiscard]] Committer::Counters store_counters() const { return committer_->counters(); }
 
  private:
@@ -147,6 +150,8 @@ class Runtime {
   std::uint64_t cluster_;
   std::uint64_t daemon_epoch_;
   double engine_seconds_ = 0;
+  Histogram<decision_bounds.size()> step_seconds_{decision_bounds};
+  EventCounts event_counts_;
   Storage storage_;
   OnOrder on_order_;
   std::deque<std::shared_ptr<Outgoing>> outgoing_;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <string>
@@ -15,6 +16,7 @@ namespace hpsearch::net {
 namespace {
 
 std::atomic<Level> lowest{Level::info};
+std::array<std::atomic<std::uint64_t>, 4> lines{};  // By level.
 
 constexpr std::array<std::string_view, 4> level_names{"debug", "info", "warning", "error"};
 
@@ -64,9 +66,18 @@ void log(Level level, std::string_view message) noexcept {
     }
     line += '\n';
     // One write per line: lines of several threads and processes do not mix.
+    lines.at(static_cast<std::size_t>(level)).fetch_add(1, std::memory_order_relaxed);
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
   } catch (...) {  // Out of memory: a log line is not worth an end.
   }
+}
+
+std::array<std::pair<std::string_view, std::uint64_t>, 4> logged_lines() noexcept {
+  std::array<std::pair<std::string_view, std::uint64_t>, 4> counts;
+  for (std::size_t level = 0; level < counts.size(); ++level) {
+    counts.at(level) = {level_names.at(level), lines.at(level).load(std::memory_order_relaxed)};
+  }
+  return counts;
 }
 
 }  // namespace hpsearch::net
