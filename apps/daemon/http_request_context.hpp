@@ -63,7 +63,8 @@ struct RequestContext {
 
 /// What the description of the API says about a route (api/openapi.hpp).
 struct Operation {
-  std::string_view id;       ///< "list_trials"; "" = only workers or browsers use the route, and it is not described.
+  std::string_view
+      id;  ///< "list_trials"; "" = only workers or browsers use the route, and it is not described.
   std::string_view tag;      ///< "trials": what it is about.
   std::string_view summary;  ///< One line.
   std::string_view answer;   ///< Its type (api/schema.hpp); "" = not JSON, or nothing.

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "daemon/api/openapi.hpp"
+#include "daemon/metrics/daemon_metrics.hpp"
 #include "hpsearch/context/context_files.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/places/state_home.hpp"
@@ -93,6 +94,13 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
         throw CLI::Success();
       },
       "Print the OpenAPI description of the HTTP API, and exit");
+  app.add_flag_callback(
+      "--describe-metrics",
+      [] {
+        std::cout << describe_metrics() << std::flush;
+        throw CLI::Success();
+      },
+      "Print what each metric of GET /metrics is, as a table in Markdown, and exit");
   app.footer(
       "Exit codes: 0 success, 1 failure, 2 wrong arguments, 4 the state directory is in use, 74 disk or "
       "store failed.");

@@ -107,7 +107,9 @@ class Runtime {
   [[nodiscard]] std::uint64_t cluster() const noexcept { return cluster_; }
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept { return daemon_epoch_; }
   [[nodiscard]] double engine_seconds() const noexcept { return engine_seconds_; }
-  [[nodiscard]] const Histogram<decision_bounds.size()>& step_seconds() const noexcept { return step_seconds_; }
+  [[nodiscard]] const Histogram<decision_bounds.size()>& step_seconds() const noexcept {
+    return step_seconds_;
+  }
   [[nodiscard]] const EventCounts& event_counts() const noexcept { return event_counts_; }
   [[nodiscard]] Committer::Counters store_counters() const { return committer_->counters(); }
 

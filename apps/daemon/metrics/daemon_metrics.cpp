@@ -191,7 +191,8 @@ void add_store(PrometheusText& text, const Runtime* runtime) {
   const Storage storage = runtime == nullptr ? Storage{} : runtime->storage();
   text.gauge("store_free_bytes", "Free bytes on the store's disk.", count(storage.free_bytes));
   text.family("store_state", gauge,
-              "1 for the present state of the store's disk: ample, low, scarce, exhausted or full.", {"state"});
+              "1 for the present state of the store's disk: ample, low, scarce, exhausted or full.",
+              {"state"});
   for (const std::string_view state : {"ample", "low", "scarce", "exhausted", "full"}) {
     text.sample(storage.state == state ? 1 : 0, {state});
   }
@@ -215,10 +216,10 @@ void add_workers(PrometheusText& text, const Runtime* runtime, const WorkerSessi
         ++lost;
         continue;
       }
-      ++(runtime->suspect(id)                     ? suspect
-         : !worker.quarantined.empty()            ? quarantined
+      ++(runtime->suspect(id)                  ? suspect
+         : !worker.quarantined.empty()         ? quarantined
          : runtime->now() < worker.rests_until ? resting
-                                                  : connected);
+                                               : connected);
       const std::string kind = worker.slot_kind;
       Slots& sum = slots[{kind, worker.pool.empty() ? "default" : worker.pool}];
       const double busy = count(worker.slots.held());

@@ -10,8 +10,9 @@ namespace {
 using engine::ExitReport;
 
 /// In the order of ExitReport::Cause.
-constexpr std::array<std::string_view, 8> causes{"exited",        "signaled", "ended_by_agent", "could_not_start",
-                                                 "out_of_memory", "lost",     "no_progress",    "checkpoint_gone"};
+constexpr std::array<std::string_view, 8> causes{"exited",          "signaled",       "ended_by_agent",
+                                                 "could_not_start", "out_of_memory",  "lost",
+                                                 "no_progress",     "checkpoint_gone"};
 
 const engine::Value* member(const engine::Value* value, std::string_view name) {
   return value == nullptr || value->as_map() == nullptr ? nullptr : value->as_map()->find(name);

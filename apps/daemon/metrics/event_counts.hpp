@@ -55,8 +55,8 @@ class EventCounts {
   Decisions& of_searcher(engine::ExperimentId experiment);
 
   std::map<engine::ExperimentId, Decisions*> searchers_;  ///< Into `decisions`, whose places stay.
-  std::map<Trial, engine::Instant> ready_;   ///< Trials that wait for a slot.
-  std::map<Trial, engine::Instant> leased_;  ///< Those whose program has not started yet.
+  std::map<Trial, engine::Instant> ready_;                ///< Trials that wait for a slot.
+  std::map<Trial, engine::Instant> leased_;               ///< Those whose program has not started yet.
 };
 
 /// All causes that attempts_ended may have.

@@ -68,8 +68,8 @@ void add_process_metrics(PrometheusText& text) {
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
   std::error_code error;
-  const auto open =
-      std::distance(std::filesystem::directory_iterator("/proc/self/fd", error), std::filesystem::directory_iterator());
+  const auto open = std::distance(std::filesystem::directory_iterator("/proc/self/fd", error),
+                                  std::filesystem::directory_iterator());
   text.gauge("process_start_time_seconds", "When the process started, in seconds since the epoch.",
              boot_time() + stat.start_ticks / static_cast<double>(sysconf(_SC_CLK_TCK)));
   text.counter("process_cpu_seconds_total", "Processor time used, user and system.",

@@ -42,16 +42,21 @@ std::string escaped(std::string_view text) {
 
 std::string_view name_of(MetricType type) noexcept {
   switch (type) {
-    case MetricType::counter: return "counter";
-    case MetricType::gauge: return "gauge";
-    case MetricType::histogram: return "histogram";
+    case MetricType::counter:
+      return "counter";
+    case MetricType::gauge:
+      return "gauge";
+    case MetricType::histogram:
+      return "histogram";
   }
   return "untyped";
 }
 
 void PrometheusText::family(std::string_view name, MetricType type, std::string_view help, Labels labels) {
-  MetricFamily family{std::string(name.starts_with(of_every_program) ? "" : prefix).append(name), type,
-                      std::string(help), {}};
+  MetricFamily family{std::string(name.starts_with(of_every_program) ? "" : prefix).append(name),
+                      type,
+                      std::string(help),
+                      {}};
   for (const std::string_view label : labels) {
     family.labels.emplace_back(label);
   }
@@ -88,7 +93,7 @@ void PrometheusText::gauge(std::string_view name, std::string_view help, double 
 void PrometheusText::line(std::string_view suffix, Labels values, std::string_view bound,
                           std::string_view value) {
   const MetricFamily& family = families_.back();
-  HPSEARCH_CHECK(values.size() == family.labels.size());
+  HPSEARCH_CHECK(values.size() == family.labels.size(), "a sample has one value per label");
   std::string labels;
   std::size_t place = 0;
   for (const std::string_view of_label : values) {
