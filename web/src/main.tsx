@@ -4,6 +4,7 @@ import "./design/tokens.css";
 import "./design/base.css";
 import "./design/shell.css";
 import "./design/parts.css";
+import "./design/pages.css";
 import "./design/plots.css";
 import {App} from "./pages/app";
 import {readSession} from "./api/client";

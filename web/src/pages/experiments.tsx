@@ -1,5 +1,190 @@
+// The list of experiments.
+import {useMemo, useState} from "preact/hooks";
+import {daemonNow, get, Problem} from "../api/client";
+import type {ExperimentSummary} from "../api/types";
+import type {Message} from "../live/stream";
+import {useResource} from "../state/resource";
+import type {Query} from "../state/router";
+import {t, tCount, tWord, type TextKey} from "../i18n/texts";
+import {formatAgo, formatNumber, formatTime, shortened} from "../i18n/format";
+import {Link} from "../design/link";
+import {Empty, View} from "../design/states";
+import {StateMark, toneOf} from "../design/state_mark";
+import {Progress, TrialBar} from "../design/bars";
+import {SearchField} from "../design/search_field";
+import {Menu} from "../design/menu";
+import {useNow} from "../design/now";
+import {bulkActions} from "./bulk_actions";
 import type {PageProps} from "./routes";
 
-export default function Page({captured}: PageProps) {
-    return <p class="muted">{captured}</p>;
+interface List {
+    readonly experiments: readonly ExperimentSummary[];
+    readonly more: boolean;
 }
+
+const states = ["ACTIVE", "PAUSED", "COMPLETED", "CANCELED", "FAILED"] as const;
+const pageSize = 500;
+const firstPages = 4;
+
+/// Pages of the list, the newest first. A daemon without sorted lists answers 400; then pages come by number.
+async function readList(signal: AbortSignal, query: string, pages: number): Promise<List> {
+    const read = async (fixed: string) => {
+        const experiments: ExperimentSummary[] = [];
+        let after = "";
+        for (let page = 0; page < pages; page += 1) {
+            const answer = await get<{experiments: ExperimentSummary[]; next: number | string | null}>(
+                `experiments?limit=${pageSize}${fixed}${after}`, signal);
+            experiments.push(...answer.experiments);
+            if (answer.next === null) return {experiments, more: false};
+            after = `&after=${encodeURIComponent(String(answer.next))}`;
+        }
+        return {experiments, more: true};
+    };
+    try {
+        return await read(`&sort=-created_at${query}`);
+    } catch (cause) {
+        if (cause instanceof Problem && cause.status === 400) return read("");
+        throw cause;
+    }
+}
+
+function merged(message: Message, old: List): List | undefined {
+    const changes = message["experiments"];
+    if (!Array.isArray(changes)) return undefined;
+    const byId = new Map(old.experiments.map((each) => [each.id, each]));
+    for (const each of changes as ExperimentSummary[]) {
+        if (!byId.has(each.id)) return undefined;
+        byId.set(each.id, {...byId.get(each.id)!, ...each});
+    }
+    return {...old, experiments: [...byId.values()]};
+}
+
+const running = (each: ExperimentSummary) => each.trials["RUNNING"] ?? 0;
+const sortKeys: Readonly<Record<string, (each: ExperimentSummary) => number | string>> = {
+    name: (each) => each.name.toLowerCase(),
+    state: (each) => states.indexOf(each.state as never),
+    progress: (each) => each.progress,
+    best: (each) => (each.best?.metric ?? NaN),
+    trials: (each) => each.trials_total,
+    created: (each) => each.created_at,
+};
+
+function compareBy(sort: string): (a: ExperimentSummary, b: ExperimentSummary) => number {
+    const down = sort.startsWith("-");
+    const key = sortKeys[down ? sort.slice(1) : sort] ?? sortKeys["created"]!;
+    return (a, b) => {
+        const x = key(a);
+        const y = key(b);
+        if (x !== x || y !== y) return x !== x ? (y !== y ? 0 : 1) : -1;
+        const order = x < y ? -1 : x > y ? 1 : a.id - b.id;
+        return down ? -order : order;
+    };
+}
+
+function SortHead({query, name, label, number = false}: {query: Query; name: string; label: TextKey; number?: boolean}) {
+    const sort = query.get("sort") ?? "-created";
+    const current = sort === name ? "ascending" : sort === `-${name}` ? "descending" : "none";
+    const next = current === "none" ? (number ? `-${name}` : name) : current === "ascending" ? `-${name}` : name;
+    return (
+        <th scope="col" class={number ? "number" : ""} aria-sort={current}>
+            <button class="sort" onClick={() => query.set({sort: next})}>{t(label)}<span aria-hidden="true">{current === "ascending" ? " ↑" : current === "descending" ? " ↓" : ""}</span></button>
+        </th>
+    );
+}
+
+function Row({each, chosen, choose, now}: {each: ExperimentSummary; chosen: boolean; choose: () => void; now: number}) {
+    const name = each.name === "" ? t("experiment.unnamed") : each.name;
+    const place = [each.workspace, each.project].filter((part) => part && part !== "default").join(" / ");
+    return (
+        <tr data-row class={chosen ? "chosen" : ""}>
+            <td class="check"><input type="checkbox" checked={chosen} onChange={choose} aria-label={t("list.choose", {name})} /></td>
+            <td class="name-cell">
+                <Link to={`e/${each.id}`} class="strong row-name" data-open title={name}>{shortened(name, 64)}</Link>
+                <span class="row-sub"><span>{each.id}</span><span>{each.searcher}</span>{place && <span>{place}</span>}{each.owner && <span>{each.owner}</span>}
+                    {(each.labels ?? []).map((label) => <span class="tag" key={label}>{shortened(label, 24)}</span>)}</span>
+            </td>
+            <td><StateMark state={each.state} /></td>
+            <td><Progress experiment={each} now={now} /></td>
+            <td class="number">{each.best ? <><span class="strong">{formatNumber(each.best.metric)}</span><span class="row-sub end" title={each.metric}>{shortened(each.metric, 22)}</span></> : <span class="muted">–</span>}</td>
+            <td><TrialBar trials={each.trials} total={each.trials_total} /></td>
+            <td class="number hide-narrow">{running(each) === 0 ? <span class="muted">–</span> : running(each)}</td>
+            <td class="number nowrap muted hide-narrow" title={formatTime(each.created_at)}>{formatAgo(each.created_at, now)}</td>
+        </tr>
+    );
+}
+
+export default function Experiments({query}: PageProps) {
+    const [pages, setPages] = useState(firstPages);
+    const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
+    const wanted = query.list("state");
+    const q = query.get("q") ?? "";
+    const workspace = query.get("workspace") ?? "";
+    const filter = `${workspace ? `&workspace=${encodeURIComponent(workspace)}` : ""}`;
+    const list = useResource<List>(`experiments?pages=${pages}${filter}`, {
+        topic: "experiments", merge: merged, read: (_, signal) => readList(signal, filter, pages),
+    });
+    useNow();
+    const now = daemonNow();
+    const sort = query.get("sort") ?? "-created";
+    const all = list.data?.experiments ?? [];
+    const found = useMemo(() => {
+        const needle = q.toLowerCase();
+        return all.filter((each) => needle === "" || [each.name, each.searcher, each.description ?? "", each.owner ?? "", String(each.id), ...(each.labels ?? [])].some((text) => text.toLowerCase().includes(needle)));
+    }, [all, q]);
+    const shown = useMemo(() => found.filter((each) => wanted.length === 0 || wanted.includes(each.state)).sort(compareBy(sort)), [found, wanted.join(), sort]);
+    const selected = shown.filter((each) => chosen.has(each.id));
+    const toggleState = (state: string) => query.set({state: (wanted.includes(state) ? wanted.filter((each) => each !== state) : [...wanted, state]).join(",")});
+    const choose = (id: number) => {
+        const next = new Set(chosen);
+        if (!next.delete(id)) next.add(id);
+        setChosen(next);
+    };
+    return (
+        <>
+            <div class="section-head list-head"><h1>{t("nav.experiments")}</h1></div>
+            <View resource={list} rows={8}>
+                {(data) => data.experiments.length === 0
+                    ? <Empty title={t("list.empty")} command={"hpsearch submit experiment.yaml"}>
+                        <p>{t("list.empty_text")}</p><p><Link to="new" class="button primary">{t("nav.new")}</Link></p>
+                    </Empty>
+                    : <>
+                        <div class="toolbar">
+                            <div class="chips" role="group" aria-label={t("list.by_state")}>
+                                {states.map((state) => {
+                                    const count = found.filter((each) => each.state === state).length;
+                                    return (count > 0 || wanted.includes(state)) && <button key={state} class={`chip tone-${toneOf(state)}`} aria-pressed={wanted.includes(state)} onClick={() => toggleState(state)}>{tWord("state", state)} <span class="count">{count}</span></button>;
+                                })}
+                            </div>
+                            <div class="push chips">
+                                {selected.length > 0 && <Menu label={tCount("list.selected", selected.length)} name="bulk" items={bulkActions(selected, () => {
+                                    setChosen(new Set());
+                                    list.reload();
+                                })} />}
+                                <SearchField value={q} label={t("list.search")} onInput={(text) => query.set({q: text}, {replace: true})} />
+                            </div>
+                        </div>
+                        {shown.length === 0
+                            ? <Empty title={t("list.nothing_found")}><button class="button" onClick={() => query.set({q: "", state: ""})}>{t("list.clear")}</button></Empty>
+                            : <div class="scroll-x"><table class="table list">
+                                <caption class="unseen">{t("nav.experiments")}</caption>
+                                <thead><tr>
+                                    <th class="check"><input type="checkbox" aria-label={t("list.choose_all")} checked={selected.length > 0 && selected.length === shown.length}
+                                        onChange={() => setChosen(selected.length === shown.length ? new Set() : new Set(shown.map((each) => each.id)))} /></th>
+                                    <SortHead query={query} name="name" label="list.name" />
+                                    <SortHead query={query} name="state" label="list.state" />
+                                    <SortHead query={query} name="progress" label="list.progress" />
+                                    <SortHead query={query} name="best" label="list.best" number />
+                                    <SortHead query={query} name="trials" label="list.trials" />
+                                    <th scope="col" class="number hide-narrow">{t("list.running")}</th>
+                                    <th scope="col" class="number hide-narrow" aria-sort={sort.endsWith("created") ? (sort.startsWith("-") ? "descending" : "ascending") : "none"}>
+                                        <button class="sort" onClick={() => query.set({sort: sort === "-created" ? "created" : "-created"})}>{t("list.created")}{sort === "-created" ? " ↓" : sort === "created" ? " ↑" : ""}</button></th>
+                                </tr></thead>
+                                <tbody>{shown.map((each) => <Row key={each.id} each={each} now={now} chosen={chosen.has(each.id)} choose={() => choose(each.id)} />)}</tbody>
+                            </table></div>}
+                        {data.more && <p><button class="button" onClick={() => setPages(pages * 4)}>{t("list.more")}</button></p>}
+                    </>}
+            </View>
+        </>
+    );
+}
+

@@ -1,0 +1,25 @@
+// Actions on several experiments at once.
+import {change} from "../api/client";
+import type {ExperimentSummary} from "../api/types";
+import {t, tCount} from "../i18n/texts";
+import {ask} from "../design/dialog";
+import type {MenuItem} from "../design/menu";
+import {askToCancel} from "./experiment_actions";
+
+export function bulkActions(chosen: readonly ExperimentSummary[], done: () => void): MenuItem[] {
+    const active = chosen.filter((each) => each.state === "ACTIVE");
+    const paused = chosen.filter((each) => each.state === "PAUSED");
+    const open = chosen.filter((each) => each.state === "ACTIVE" || each.state === "PAUSED");
+    const each = (which: readonly ExperimentSummary[], verb: string) => async () => {
+        for (const one of which) await change("POST", `experiments/${one.id}/${verb}`);
+        done();
+    };
+    const items: MenuItem[] = [];
+    if (active.length > 0) items.push({label: t("action.pause"), perform: () => ask({
+        title: tCount("action.pause_many", active.length), body: t("action.pause_effect"), action: t("action.pause"), perform: each(active, "pause")})});
+    if (paused.length > 0) items.push({label: t("action.resume"), perform: () => ask({
+        title: tCount("action.resume_many", paused.length), action: t("action.resume"), perform: each(paused, "resume")})});
+    if (open.length > 0) items.push({label: t("action.cancel_dots"), danger: true, perform: () => askToCancel(open, done)});
+    if (items.length === 0) items.push({label: t("action.none_open"), perform: () => {}});
+    return items;
+}

@@ -1,0 +1,45 @@
+// The newest events of an experiment. The API lists events from old to new, so they are read from behind in growing steps.
+import {get} from "../api/client";
+import type {Status, StoredEvent} from "../api/types";
+
+interface EventPage {
+    readonly events: readonly StoredEvent[];
+    /// How far this page looked.
+    readonly last_lsn: number;
+}
+
+const pageOf = (experiment: number, after: number, signal: AbortSignal) =>
+    get<EventPage>(`events?experiment=${experiment}&after=${after}&limit=1000`, signal);
+
+/// Events behind `after` and up to `end`.
+async function between(experiment: number, after: number, end: number, most: number, signal: AbortSignal) {
+    const events: StoredEvent[] = [];
+    while (after < end && events.length < most) {
+        const page = await pageOf(experiment, after, signal);
+        events.push(...page.events.filter((event) => event.lsn <= end));
+        if (page.last_lsn <= after) break;
+        after = page.last_lsn;
+    }
+    return {events, next: after < end ? after : null};
+}
+
+/// At least `wanted` of the newest events, if there are so many, from old to new.
+export async function lastEvents(experiment: number, wanted: number, signal: AbortSignal): Promise<StoredEvent[]> {
+    const {lsn} = await get<Status>("status", signal);
+    let end = lsn;
+    let step = wanted * 4;
+    let found: StoredEvent[] = [];
+    while (end > 0 && found.length < wanted) {
+        const from = Math.max(0, end - step);
+        found = [...(await between(experiment, from, end, Infinity, signal)).events, ...found];
+        end = from;
+        step *= 4;
+    }
+    return found;
+}
+
+/// Up to about `most` events after an LSN, and where to go on.
+export async function eventsFrom(experiment: number, after: number, most: number, signal: AbortSignal) {
+    const {lsn} = await get<Status>("status", signal);
+    return between(experiment, after, lsn, most, signal);
+}

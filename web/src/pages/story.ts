@@ -1,0 +1,144 @@
+// Stored events as sentences, as `hpsearch explain` prints them.
+import type {Reason, StoredEvent} from "../api/types";
+import {t, tWord} from "../i18n/texts";
+import {formatDuration, formatNumber, formatValue} from "../i18n/format";
+
+export interface StoryLine {
+    readonly lsn: number;
+    readonly at: number;
+    readonly trial: number | undefined;
+    readonly text: string;
+    readonly trouble: boolean;
+    /// What a filter chooses by.
+    readonly kind: "decision" | "attempt" | "worker" | "experiment" | "checkpoint";
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const numberOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
+const colon = (text: string): string => (text === "" ? "" : t("story.colon", {text}));
+
+export function amount(length: unknown, unit: string): string {
+    return t("story.amount", {n: formatNumber(numberOf(length) ?? null), unit: tWord("unit", unit)});
+}
+
+/// "rank 16 of 48 at rung 0 of bracket 0 (keeps the best 16, cut-off 0.85)". Users count ranks from 1.
+export function rankText(reason: Partial<Reason> & Fields): string {
+    const rank = numberOf(reason["rank"]);
+    const rung = numberOf(reason["rung"]);
+    const bracket = numberOf(reason["bracket"]);
+    const keep = numberOf(reason["keep"]);
+    const cutoff = numberOf(reason["cutoff"]) ?? numberOf(reason["cut_off"]);
+    const place = rung === undefined ? "" : bracket === undefined ? t("story.rung", {rung}) : t("story.rung_bracket", {rung, bracket});
+    const size = numberOf(reason["size"]);
+    const ranked = rank === undefined ? "" : size === undefined ? t("story.rank", {rank: rank + 1}) : t("story.rank_of", {rank: rank + 1, size});
+    const cut = [
+        keep === undefined ? "" : keep === 0 ? t("story.too_few") : t("story.keeps", {keep}),
+        cutoff === undefined ? "" : t("story.cutoff", {value: formatNumber(cutoff)}),
+    ].filter((part) => part !== "").join(", ");
+    return [ranked !== "" && place !== "" ? t("story.at", {what: ranked, place}) : ranked + place, cut === "" ? "" : `(${cut})`].filter((part) => part !== "").join(" ");
+}
+
+export function reasonText(value: unknown): string {
+    const reason = fieldsOf(value);
+    const why = textOf(reason["why"]);
+    const detail = textOf(reason["detail"]);
+    const rank = rankText(reason);
+    return [tWord("why", why) + colon(detail), rank].filter((part) => part !== "").join("; ");
+}
+
+/// Lines of a story. It remembers where trials stand, since a result and its decision are two events.
+export class Story {
+    private readonly reached = new Map<number, {step: number; metric: unknown}>();
+
+    constructor(private readonly metric: string, private readonly unit: string) {}
+
+    private where(trial: number): string {
+        const found = this.reached.get(trial);
+        this.reached.delete(trial);
+        return found ? t("story.where", {amount: amount(found.step, this.unit), metric: this.metric, value: formatNumber(numberOf(found.metric) ?? null)}) : "";
+    }
+
+    /// The line of an event, or undefined where another event's line shows it.
+    line(event: StoredEvent): StoryLine | undefined {
+        const told = this.sentence(event);
+        if (!told || told[0] === "") return undefined;
+        return {lsn: event.lsn, at: event.at, trial: numberOf(event["trial"]), text: told[0], kind: told[1], trouble: told[2] ?? false};
+    }
+
+    private sentence(event: StoredEvent): [string, StoryLine["kind"], boolean?] | undefined {
+        const trial = numberOf(event["trial"]) ?? 0;
+        const attempt = numberOf(event["attempt"]) ?? 0;
+        const worker = numberOf(event["worker"]) ?? 0;
+        const why = textOf(event["why"]);
+        const slots = (Array.isArray(event["slots"]) ? event["slots"] : [event["slot"]]).join(", ");
+        switch (event.type) {
+            case "experiment_paused": {
+                const reason = textOf(event["reason"]);
+                return [reason === "" ? t("story.experiment_paused") : t("story.experiment_paused_itself", {reason}), "experiment", reason !== ""];
+            }
+            case "experiment_resumed": return [t("story.experiment_resumed"), "experiment"];
+            case "experiment_reopened": return [t("story.experiment_reopened"), "experiment"];
+            case "experiment_stopping": return [t("story.experiment_stopping") + colon(textOf(event["reason"])), "experiment"];
+            case "experiment_ended":
+                return [t("story.experiment_ended", {state: tWord("state", textOf(event["state"]))}) + colon(textOf(event["reason"])), "experiment", event["state"] === "FAILED"];
+            case "program_changed": return [t("story.program_changed"), "experiment"];
+            case "trial_created": {
+                const reason = fieldsOf(event["reason"]);
+                const values = Object.entries(fieldsOf(event["hparams"])).map(([name, value]) => `${name}=${formatValue(value)}`).join(" ");
+                const because = reason["why"] === "new_trial" ? "" : `, ${reasonText({...reason, rung: undefined, bracket: undefined})}`;
+                return [t("story.created", {trial, length: amount(event["length"], this.unit), values}) + because, "decision"];
+            }
+            case "trial_promoted": {
+                const reason = fieldsOf(event["reason"]);
+                const place = this.where(trial);
+                return [t("story.promoted", {trial, length: amount(event["length"], this.unit)}) + place + colon(reason["why"] === "promoted" ? rankText(reason) : reasonText(reason)), "decision"];
+            }
+            case "length_reached":
+                this.reached.set(trial, {step: Math.max(numberOf(event["step"]) ?? 0, numberOf(event["length"]) ?? 0), metric: event["metric"]});
+                return undefined;
+            case "trial_paused": return [t("story.paused", {trial}) + this.where(trial) + colon(reasonText(event["reason"])), "decision"];
+            case "trial_queued": return [t("story.queued", {trial}), "attempt"];
+            case "trial_ended":
+                return [t("story.ended", {trial, state: tWord("state", textOf(event["state"]))}) + this.where(trial) + colon(reasonText(event["reason"])), "decision", event["state"] === "FAILED"];
+            case "attempt_started":
+                if (event["member"] !== undefined) return undefined;
+                return [attempt > 1 ? t("story.started_again", {trial, attempt}) : t("story.started", {trial}), "attempt"];
+            case "report_taken": {
+                const report = fieldsOf(event["report"]);
+                if (report["type"] === "invalid_hparams") return [t("story.invalid", {trial}) + colon(textOf(report["why"])), "attempt"];
+                if (report["type"] !== "exit") return undefined;
+                const code = numberOf(report["code"]) ?? 0;
+                if (report["cause"] === "ended_by_agent" || (report["cause"] === "exited" && code === 0)) return undefined;
+                const message = textOf(report["message"]);
+                const end = message !== "" ? message : report["cause"] === "signaled" ? t("story.signal", {code}) : t("story.exit", {code});
+                return [t("story.attempt_end", {trial, attempt, end}), "attempt", true];
+            }
+            case "attempt_lost": return [t("story.attempt_lost", {trial, attempt}) + colon(why), "attempt", true];
+            case "attempt_adopted": return [t("story.adopted", {trial, attempt, worker}), "attempt"];
+            case "start_delayed": {
+                const seconds = (numberOf(event["wait_ms"]) ?? 0) / 1000;
+                return seconds < 1 ? undefined : [t("story.delayed", {trial, time: formatDuration(seconds)}) + colon(why), "attempt", true];
+            }
+            case "checkpoints_collected": {
+                const paths = Array.isArray(event["paths"]) ? event["paths"].length : 0;
+                return [t("story.collected", {trial, n: paths}), "checkpoint"];
+            }
+            case "worker_joined": return [t("story.worker_joined", {name: textOf(event["name"])}), "worker"];
+            case "worker_lost": return [t("story.worker_lost", {worker}) + colon(why), "worker", true];
+            case "worker_quarantined": return [t("story.worker_quarantined", {worker}) + colon(why), "worker", true];
+            case "worker_released": return [t("story.worker_released", {worker}), "worker"];
+            case "slots_quarantined": return [t("story.slots_out", {slots, worker}), "worker", true];
+            case "slots_released": return [t("story.slots_back", {slots, worker}), "worker"];
+            case "slot_withdrawn": return [t("story.slots_out", {slots, worker}) + colon(why), "worker", true];
+            case "slot_restored": return [t("story.slots_back", {slots, worker}), "worker"];
+            default: return undefined;
+        }
+    }
+}
+
+export function storyOf(events: readonly StoredEvent[], metric: string, unit: string): StoryLine[] {
+    const story = new Story(metric, unit);
+    return events.map((event) => story.line(event)).filter((line): line is StoryLine => line !== undefined);
+}
