@@ -218,9 +218,9 @@ function Sentence({ text, hidden }: { text: string; hidden: boolean }) {
     return () => clearTimeout(timer);
   }, [text, spoken]);
   return (
-    <figcaption class={hidden ? "sr-only" : "plot-sentence"}>
+    <figcaption class={hidden ? "unseen" : "plot-sentence"}>
       <span aria-hidden="true">{text}</span>
-      <span class="sr-only" aria-live="polite">{spoken}</span>
+      <span class="unseen" aria-live="polite">{spoken}</span>
     </figcaption>
   );
 }

@@ -20,11 +20,11 @@ export interface Theme {
 export const LIGHT: Theme = {
   dark: false,
   surface: "#ffffff",
-  ink: "#1b1f24",
-  muted: "#59636e",
-  grid: "#eaedf0",
+  ink: "#191a1f",
+  muted: "#5c616b",
+  grid: "#eeeff1",
   rule: "#c4cad1",
-  accent: "#2f5bd0",
+  accent: "#2f56c6",
   faint: "#8c959f",
   bad: "#c4320a",
   categories: CATEGORIES_LIGHT,
@@ -36,10 +36,10 @@ export const LIGHT: Theme = {
 
 export const DARK: Theme = {
   dark: true,
-  surface: "#12161b",
+  surface: "#121317",
   ink: "#e8ebee",
   muted: "#9aa4af",
-  grid: "#232a32",
+  grid: "#23262c",
   rule: "#47515c",
   accent: "#82a5ff",
   faint: "#7d8792",
@@ -51,29 +51,29 @@ export const DARK: Theme = {
   },
 };
 
-const STATE_NAMES = ["running", "pending", "paused", "completed", "stopped", "failed", "canceled"] as const;
+/** The page's properties, design/tokens.css, for what plots call by its meaning. */
+const STATE_PROPERTIES: Readonly<Record<string, string>> = {
+  running: "--running", pending: "--idle", paused: "--waiting", completed: "--good", finished: "--good", stopped: "--stopped",
+  failed: "--bad", canceled: "--idle", promoted: "--good", waiting: "--waiting",
+};
 
-/** The theme of the page: the design's variables where it has them, the ones above where not. */
-export function readTheme(dark: boolean, variable: (name: string) => string): Theme {
+/** The theme of the page: the design's properties where it has them, the ones above where not. */
+export function readTheme(dark: boolean, property: (name: string) => string): Theme {
   const basic = dark ? DARK : LIGHT;
   const read = (name: string, otherwise: string) => {
-    const text = variable(name).trim();
+    const text = property(name).trim();
     return /^(#|rgb)/i.test(text) ? text : otherwise;
   };
-  const surface = read("--surface", basic.surface);
   const states: Record<string, string> = { ...basic.states };
-  for (const name of STATE_NAMES) states[name] = read(`--state-${name}`, basic.states[name]!);
-  states["finished"] = states["completed"]!;
-  states["promoted"] = states["completed"]!;
-  states["waiting"] = states["paused"]!;
+  for (const [name, from] of Object.entries(STATE_PROPERTIES)) states[name] = read(from, basic.states[name]!);
   return {
     ...basic,
-    surface,
-    ink: read("--ink", basic.ink),
-    muted: read("--ink-muted", basic.muted),
+    surface: read("--bg", basic.surface),
+    ink: read("--text", basic.ink),
+    muted: read("--muted", basic.muted),
     grid: read("--grid", basic.grid),
-    rule: read("--rule", basic.rule),
     accent: read("--accent", basic.accent),
+    bad: read("--bad", basic.bad),
     states,
   };
 }
