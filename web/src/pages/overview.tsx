@@ -100,7 +100,7 @@ function LastDecisions({experiment, all, query}: {experiment: ExperimentDetail; 
             <div class="section-head"><h2>{t("overview.story")}</h2><Link class="small push" to={`e/${experiment.id}/events`}>{t("overview.story_link")}</Link></div>
             <View resource={events} rows={5}>
                 {(list) => {
-                    const lines = storyOf(list, experiment.metric, experiment.unit).filter((line) => line.kind !== "attempt" || line.trouble).reverse().slice(0, shownLines);
+                    const lines = storyOf(list, experiment.metric, experiment.unit).filter((line) => line.kind === "decision" || line.kind === "experiment" || line.trouble).reverse().slice(0, shownLines);
                     if (lines.length === 0) return <p class="muted">{t("overview.no_story")}</p>;
                     return <>
                         <StoryList experiment={experiment.id} lines={all ? lines : lines.slice(0, firstLines)} />
@@ -147,7 +147,6 @@ export default function Overview({experiment, query}: ExperimentPageProps) {
                             {experiment.owner && <><dt>{t("overview.owner")}</dt><dd>{experiment.owner}</dd></>}
                             <dt>{t("list.created")}</dt><dd>{formatTime(experiment.created_at)}</dd>
                             {experiment.context_directory && <><dt>{t("overview.directory")}</dt><dd class="mono">{experiment.context_directory}</dd></>}
-                            <dt>{t("overview.tensorboard")}</dt><dd class="mono">hpsearch tensorboard {experiment.id}</dd>
                         </dl>
                     </section>
                 </div>

@@ -1,0 +1,66 @@
+// The columns that a table of trials can have.
+import {columnOf, wordOf, type Columns, type Column} from "../plot/columns";
+import {t, type TextKey} from "../i18n/texts";
+import {formatDuration, formatNumber, formatShortTime, formatValue, shortened} from "../i18n/format";
+import {daemonNow} from "../api/client";
+import {Link} from "../design/link";
+import {StateMark} from "../design/state_mark";
+import type {TableColumn} from "./virtual_table";
+
+/// Columns that are there without being asked for; others are requested when they are chosen.
+export const standardFields = ["trial", "state", "metric", "reached", "rung"] as const;
+export const extraFields = ["at", "last", "length", "bracket", "attempts", "restarts", "slot_seconds", "created_at", "ended_at", "worker", "reason", "failure"] as const;
+
+const labels: Readonly<Record<string, TextKey>> = {
+    trial: "column.trial", state: "list.state", reached: "column.reached", rung: "column.rung", last: "column.last", at: "column.at",
+    length: "column.length", bracket: "column.bracket", attempts: "column.attempts", restarts: "column.restarts", slot_seconds: "column.slot_seconds",
+    created_at: "list.created", ended_at: "column.ended_at", worker: "column.worker", failure: "column.failure", reason: "column.reason",
+};
+
+export const labelOf = (field: string, metric: string): string =>
+    field === "metric" ? metric : field.startsWith("hparams.") ? field.slice(8) : labels[field] ? t(labels[field]!) : field;
+
+const missing: Readonly<Record<string, number>> = {u8: 0xff, u16: 0xffff, u32: 0xffffffff};
+
+function valueOf(column: Column, row: number): number | undefined {
+    const value = column.data[row]!;
+    return value !== value || value === missing[column.type] ? undefined : value;
+}
+
+/// A number of 32 bits as the number that was meant: 0.1, not 0.10000000149.
+const shownNumber = (column: Column, value: number): string =>
+    formatNumber(column.type === "f32" ? Number(value.toPrecision(7)) : value);
+
+function cellOf(column: Column, experiment: number, row: number) {
+    const {name} = column;
+    if (name === "trial") {
+        const trial = column.data[row]!;
+        return <Link to={`e/${experiment}/t/${trial}`} class="strong" data-open>{trial}</Link>;
+    }
+    if (name === "state") return <StateMark state={wordOf(column, row)} />;
+    const value = valueOf(column, row);
+    if (value === undefined) return <span class="muted">–</span>;
+    if (column.words) {
+        const word = column.words[value];
+        const text = typeof word === "number" ? formatNumber(word) : formatValue(word);
+        return <span title={text.length > 40 ? text : undefined}>{shortened(text, 120)}</span>;
+    }
+    if (name === "slot_seconds") return formatDuration(value);
+    if (name === "created_at" || name === "ended_at" || name === "started_at") return formatShortTime(value, daemonNow());
+    if (name === "worker") return <Link to={`workers/${value}`}>{value}</Link>;
+    return shownNumber(column, value);
+}
+
+const widths: Readonly<Record<string, number>> = {trial: 72, state: 118, metric: 128, reason: 420, failure: 320, slot_seconds: 118, created_at: 128, ended_at: 128, rung: 72, reached: 92};
+
+export function trialColumn(columns: Columns, field: string, experiment: number, metric: string): TableColumn {
+    const column = columnOf(columns, field);
+    const label = labelOf(field, metric);
+    const number = column !== undefined && (!column.words || column.words.every((word) => typeof word === "number")) && field !== "state";
+    return {
+        key: field, label: shortened(label, 28), ...(label.length > 28 ? {title: label} : {}), number: number && field !== "trial",
+        width: widths[field] ?? Math.max(96, Math.min(220, label.length * 8 + 36)),
+        cell: (row) => (column ? cellOf(column, experiment, row) : <span class="muted">…</span>),
+    };
+}
+
