@@ -1,6 +1,6 @@
 /**
- * Trials as columns: the answer of `columns`, binary or JSON, as typed arrays. Pure except for `loadColumns`, which
- * fetches. A binary answer fills the arrays chunk by chunk, so that plots draw while it loads.
+ * Trials as columns: the answer of `columns`, binary or JSON, as typed arrays. Pure. A binary
+ * answer fills the arrays chunk by chunk, so that plots draw while it loads.
  */
 
 export type ColumnType = "f32" | "f64" | "u32" | "u16" | "u8";
@@ -210,29 +210,4 @@ export function wordOf(column: Column, row: number): string {
   if (!column.words || code === MISSING[column.type]) return "";
   const word = column.words[code];
   return typeof word === "string" ? word : JSON.stringify(word);
-}
-
-/** Fetches columns and reports each chunk. The reader gives up where `signal` is aborted. */
-export async function loadColumns(
-  url: string, options: { signal?: AbortSignal; onRows?: (columns: Columns) => void } = {},
-): Promise<Columns> {
-  const answer = await fetch(url, {
-    headers: { Accept: "application/vnd.hpsearch.columns, application/json;q=0.5" },
-    ...(options.signal ? { signal: options.signal } : {}),
-  });
-  const type = answer.headers.get("Content-Type") ?? "";
-  if (!answer.ok) {
-    const problem = type.includes("json") ? ((await answer.json()) as { error?: { message?: string }; detail?: string }) : {};
-    throw new Error(problem.error?.message ?? problem.detail ?? `The daemon answered ${answer.status}.`);
-  }
-  if (!type.includes("vnd.hpsearch.columns") || !answer.body) {
-    return fromJson((await answer.json()) as JsonColumns);
-  }
-  const decoder = new ColumnDecoder();
-  const reader = answer.body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return decoder.finish();
-    if (decoder.push(value)) options.onRows?.(decoder.columns!);
-  }
 }

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Query } from "../state/router";
 import { selectionOf } from "../state/selection";
+import { say } from "./frame";
 
 /** Plots that need room scroll sideways on a phone. */
 export const minWidthOf = (width: number) => Math.min(900, Math.max(320, width));
@@ -65,5 +66,19 @@ export function Switch(props: { readonly label: ComponentChildren; readonly on: 
       <input type="checkbox" checked={props.on} onChange={(event) => props.onChange(event.currentTarget.checked)} />
       <span>{props.label}</span>
     </label>
+  );
+}
+
+/** Linear, log or quantile; and whether outliers are clipped. Kept in the address as y and clip. */
+export function ScaleChoice({ query, outside }: { query: Query; outside?: string }) {
+  const kind = query.get("y") === "log" ? "log" : query.get("y") === "quantile" ? "quantile" : "linear";
+  const clip = query.get("clip") === "on" ? "on" : query.get("clip") === "off" ? "off" : "auto";
+  return (
+    <>
+      <Choose label={say("plot.scale")} value={kind} onChange={(value) => query.set({ y: value === "linear" ? undefined : value })}
+        choices={(["linear", "log", "quantile"] as const).map((value) => ({ value, text: say(`plot.scale.${value}`) }))} />
+      <Choose label={outside || say("plot.clip")} value={clip} onChange={(value) => query.set({ clip: value === "auto" ? undefined : value })}
+        choices={(["auto", "on", "off"] as const).map((value) => ({ value, text: say(`plot.clip.${value}`) }))} />
+    </>
   );
 }
