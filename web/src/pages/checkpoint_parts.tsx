@@ -1,0 +1,31 @@
+// Downloading and deleting checkpoints.
+import {apiUrl, change} from "../api/client";
+import type {Checkpoint} from "../api/types";
+import {t, tCount} from "../i18n/texts";
+import {formatBytes} from "../i18n/format";
+import {ask} from "../design/dialog";
+
+export function archiveUrl(experiment: number, checkpoint: Checkpoint): string {
+    return apiUrl(`experiments/${experiment}/trials/${checkpoint.trial}/checkpoints/${encodeURIComponent(checkpoint.path.split("/").at(-1)!)}/archive.tar`);
+}
+
+export function askToDelete(experiment: number, checkpoints: readonly Checkpoint[], done: () => void): void {
+    const bytes = checkpoints.reduce((sum, each) => sum + (typeof each["bytes"] === "number" ? each["bytes"] : 0), 0);
+    const best = checkpoints.some((each) => each["best"] === true);
+    ask({
+        title: tCount("checkpoints.delete_title", checkpoints.length),
+        body: <p>{t("checkpoints.delete_effect", {bytes: formatBytes(bytes)})} {best && t("checkpoints.delete_best")}</p>,
+        action: t("checkpoints.delete"), danger: true, typed: checkpoints.length === 1 ? checkpoints[0]!.path.split("/").at(-1)! : t("checkpoints.delete_word"),
+        perform: async () => {
+            const trials = new Set(checkpoints.map((each) => each.trial));
+            for (const trial of trials) {
+                await change("POST", `experiments/${experiment}/trials/${trial}/checkpoints/delete`, {paths: checkpoints.filter((each) => each.trial === trial).map((each) => each.path)});
+            }
+            done();
+        },
+    });
+}
+
+export function Marks({checkpoint}: {checkpoint: Checkpoint}) {
+    return <>{checkpoint["best"] === true && <span class="tag good-tag">{t("checkpoints.best")}</span>} {checkpoint["latest"] === true && <span class="tag">{t("checkpoints.latest")}</span>}</>;
+}
