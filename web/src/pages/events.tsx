@@ -1,5 +1,67 @@
+// The story of an experiment with a filter, or its exact events.
+import {useState} from "preact/hooks";
+import type {StoredEvent} from "../api/types";
+import {apiUrl} from "../api/client";
+import {useResource} from "../state/resource";
+import {t, tCount} from "../i18n/texts";
+import {formatTime} from "../i18n/format";
+import {Empty, View} from "../design/states";
+import {SearchField} from "../design/search_field";
+import {lastEvents} from "./last_events";
+import {storyOf, type StoryLine} from "./story";
+import {StoryList} from "./story_list";
 import type {ExperimentPageProps} from "./routes";
 
-export default function Page({experiment}: ExperimentPageProps) {
-    return <p class="muted">{experiment.name}</p>;
+const kinds: readonly StoryLine["kind"][] = ["decision", "attempt", "experiment", "worker", "checkpoint"];
+const firstEvents = 2000;
+const mostShown = 500;
+
+function Exact({events}: {events: readonly StoredEvent[]}) {
+    return (
+        <div class="scroll-x"><table class="table exact"><caption class="unseen">{t("events.exact")}</caption>
+            <thead><tr><th scope="col" class="number">LSN</th><th scope="col">{t("events.time")}</th><th scope="col">{t("events.type")}</th><th scope="col">{t("events.fields")}</th></tr></thead>
+            <tbody>{events.map((event) => {
+                const {lsn, at, type, ...fields} = event;
+                const text = JSON.stringify(fields);
+                return <tr key={lsn}><td class="number">{lsn}</td><td class="nowrap">{formatTime(at)}</td><td class="mono nowrap">{type}</td><td class="mono exact-fields">{text.length > 600 ? `${text.slice(0, 600)}…` : text}</td></tr>;
+            })}</tbody></table></div>
+    );
+}
+
+export default function Events({experiment, query}: ExperimentPageProps) {
+    const [wanted, setWanted] = useState(firstEvents);
+    const events = useResource<StoredEvent[]>(`experiments/${experiment.id}/events#${wanted}`, {topic: `experiment:${experiment.id}`, every: 3000, read: (_, signal) => lastEvents(experiment.id, wanted, signal)});
+    const shownKinds = query.list("kind");
+    const exact = query.get("view") === "exact";
+    const q = (query.get("q") ?? "").toLowerCase();
+    const toggle = (kind: string) => query.set({kind: (shownKinds.includes(kind) ? shownKinds.filter((each) => each !== kind) : [...shownKinds, kind]).join(",")});
+    return (
+        <View resource={events}>
+            {(list) => {
+                const lines = storyOf(list, experiment.metric, experiment.unit).reverse();
+                const found = lines.filter((line) => (shownKinds.length === 0 || shownKinds.includes(line.kind) || (shownKinds.includes("trouble") && line.trouble)) && (q === "" || line.text.toLowerCase().includes(q)));
+                const exactFound = [...list].reverse().filter((event) => q === "" || JSON.stringify(event).toLowerCase().includes(q));
+                const total = exact ? exactFound.length : found.length;
+                return (
+                    <>
+                        <div class="toolbar">
+                            <div class="chips" role="group" aria-label={t("events.kinds")}>
+                                {!exact && [...kinds, "trouble" as const].map((kind) => <button key={kind} class="chip" aria-pressed={shownKinds.includes(kind)} onClick={() => toggle(kind)}>{t(`events.kind.${kind}`)}</button>)}
+                                <button class="chip" aria-pressed={exact} onClick={() => query.set({view: exact ? "" : "exact"})}>{t("events.exact")}</button>
+                            </div>
+                            <div class="push"><SearchField value={query.get("q") ?? ""} label={t("events.search")} onInput={(text) => query.set({q: text}, {replace: true})} /></div>
+                        </div>
+                        {total === 0 ? <Empty title={t("events.nothing")} />
+                            : exact ? <Exact events={exactFound.slice(0, mostShown)} />
+                            : <StoryList experiment={experiment.id} lines={found.slice(0, mostShown)} />}
+                        <p class="muted small events-end">
+                            {total > mostShown ? t("events.first_of", {n: mostShown, total}) : tCount("events.count", total)}
+                            {(list[0]?.type !== "experiment_created") && <> · <button class="link" onClick={() => setWanted(wanted * 4)}>{t("events.older")}</button></>}
+                            {" · "}<a href={apiUrl(`events?experiment=${experiment.id}&limit=1000`)}>{t("events.json")}</a>
+                        </p>
+                    </>
+                );
+            }}
+        </View>
+    );
 }

@@ -1,5 +1,63 @@
+// One worker: slots, devices, what runs there.
+import type {Worker} from "../api/types";
+import {useResource} from "../state/resource";
+import {t} from "../i18n/texts";
+import {formatBytes} from "../i18n/format";
+import {Empty, View} from "../design/states";
+import {Link} from "../design/link";
+import {Menu} from "../design/menu";
+import {StateMark} from "../design/state_mark";
+import {SlotGrid, troubleOf, workerActions, workerState} from "./worker_parts";
+import {readWorkers} from "./workers";
 import type {PageProps} from "./routes";
 
-export default function Page({captured}: PageProps) {
-    return <p class="muted">{captured}</p>;
+interface Device {
+    readonly index: number;
+    readonly name: string;
+    readonly uuid: string;
+    readonly memory_bytes: number;
+}
+
+export default function WorkerPage({captured}: PageProps) {
+    const id = Number(captured[0]);
+    const list = useResource<Worker[]>("workers#all", {topic: "workers", every: 1500, read: (_, signal) => readWorkers(signal)});
+    return (
+        <View resource={list}>
+            {(workers) => {
+                const worker = workers.find((each) => each.id === id);
+                if (!worker) return <Empty title={t("workers.no_worker", {id: captured[0] ?? ""})}><p><Link to="workers">{t("nav.workers")}</Link></p></Empty>;
+                const devices = worker.devices as readonly Device[];
+                return (
+                    <>
+                        <header class="head">
+                            <div class="head-title"><p class="crumbs"><Link to="workers">{t("nav.workers")}</Link><span>/</span><span>{worker.id}</span></p>
+                                <div class="head-line"><h1>{worker.name}</h1><StateMark state={workerState(worker)} large /></div></div>
+                            <div class="head-actions"><Menu label={t("action.more")} name="worker" items={workerActions(worker, list.reload)} /></div>
+                        </header>
+                        <div class="page">
+                            {troubleOf(worker).map((text, index) => <p key={index} class="note tone-bad">{text}</p>)}
+                            <div class="columns section">
+                                <div>
+                                    <section class="section"><div class="section-head"><h2>{t("workers.slots")}</h2></div><SlotGrid worker={worker} /></section>
+                                    <section class="section"><div class="section-head"><h2>{t("workers.running")}</h2></div>
+                                        {worker.attempts.length === 0 ? <p class="muted">{t("workers.nothing_runs")}</p>
+                                            : <table class="table"><thead><tr><th scope="col">{t("tab.label")}</th><th scope="col">{t("column.trial")}</th><th scope="col">{t("log.attempt")}</th></tr></thead>
+                                                <tbody>{worker.attempts.map((each) => <tr key={`${each.experiment}/${each.trial}/${each.attempt}`}><td><Link to={`e/${each.experiment}`}>{each.experiment}</Link></td><td><Link to={`e/${each.experiment}/t/${each.trial}`}>{each.trial}</Link></td><td>{each.attempt}</td></tr>)}</tbody></table>}
+                                    </section>
+                                    {devices.length > 0 && <section class="section"><div class="section-head"><h2>{t("workers.devices")}</h2></div>
+                                        <table class="table"><tbody>{devices.map((each) => <tr key={each.uuid}><td>{each.index}</td><td>{each.name}</td><td class="mono small">{each.uuid}</td><td class="number">{formatBytes(each.memory_bytes)}</td></tr>)}</tbody></table></section>}
+                                </div>
+                                <div><section class="section"><div class="section-head"><h2>{t("trial.facts")}</h2></div>
+                                    <dl class="facts">
+                                        <dt>{t("workers.pool")}</dt><dd>{worker.pool}</dd>
+                                        <dt>{t("workers.slots")}</dt><dd>{worker.slots_held} / {worker.slots} {worker.slot_kind}</dd>
+                                        <dt>{t("workers.labels")}</dt><dd>{Object.entries(worker.labels).map(([name, value]) => `${name}=${value}`).join(", ") || "–"}</dd>
+                                    </dl></section></div>
+                            </div>
+                        </div>
+                    </>
+                );
+            }}
+        </View>
+    );
 }
