@@ -51,6 +51,8 @@ export interface Figure extends Size {
   /** The mark beside `from` in the direction of an arrow key, Home or End. */
   moveBy?(from: Hit | null, key: string): Hit | null;
   table(): Table;
+  /** The value of the x axis at a pixel, for zooms. */
+  valueAtX?(x: number): number;
 }
 
 export const MOST_SVG_MARKS = 5000;
