@@ -169,6 +169,8 @@ export function curvesFigure(curves: Curves, density: Density | null, options: C
         }
         for (const i of order) if (i !== bestIndex) drawCurve(pen, i, crowded ? 1.25 : 1.75, density ? 0.55 : crowded ? 0.7 : 0.95);
         if (bestIndex >= 0) drawCurve(pen, bestIndex, 2.5, 1);
+        // A single value has no line.
+        for (const i of order) if (lines[i]!.length === 2) pen.mark("circle", lines[i]![0]!, lines[i]![1]!, 5, colourOf(curves.trials[i]!));
         if (!density) for (const i of order) drawEvents(pen, curves.trials[i]!, i);
         for (const i of order) {
           for (const [step] of curves.trials[i]!.nonfinite) pen.mark("cross", px(timed ? timeAt(curves.trials[i]!, step) : step), py(NaN), 7, theme.bad);

@@ -1,7 +1,7 @@
 /** Parts that pages with plots share: what the address holds, and small controls. */
 import { effect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Query } from "../state/router";
 import { selectionOf } from "../state/selection";
 import { say } from "./frame";
@@ -80,5 +80,46 @@ export function ScaleChoice({ query, outside }: { query: Query; outside?: string
       <Choose label={outside || say("plot.clip")} value={clip} onChange={(value) => query.set({ clip: value === "auto" ? undefined : value })}
         choices={(["auto", "on", "off"] as const).map((value) => ({ value, text: say(`plot.clip.${value}`) }))} />
     </>
+  );
+}
+
+export interface Filter {
+  readonly bestShare: number;
+  readonly fromRung: number;
+}
+
+/** "Best k %" and "reached rung r or longer", of the address: best and rung. */
+export function readFilter(query: Query): Filter {
+  const best = query.number("best");
+  const rung = query.number("rung");
+  return { bestShare: best !== undefined && best > 0 && best < 100 ? best / 100 : 1, fromRung: rung !== undefined && rung > 0 ? Math.floor(rung) : 0 };
+}
+
+export function FilterChoice({ query, rungs }: { query: Query; rungs: number }) {
+  const { bestShare, fromRung } = readFilter(query);
+  return (
+    <>
+      <Choose label={say("plot.filter")} value={bestShare < 1 ? String(Math.round(bestShare * 100)) : ""} onChange={(value) => query.set({ best: value })}
+        choices={[{ value: "", text: say("plot.filter.all") }, ...["50", "20", "10", "5", "1"].map((value) => ({ value, text: say("plot.filter.best", { percent: value }) }))]} />
+      {rungs > 1 && <Choose label={say("plot.filter.rung")} value={String(fromRung)} onChange={(value) => query.set({ rung: value === "0" ? undefined : value })}
+        choices={Array.from({ length: rungs }, (_, rung) => ({ value: String(rung), text: say("plot.filter.from_rung", { rung }) }))} />}
+    </>
+  );
+}
+
+export function CopyButton(props: { readonly label: string; readonly title: string; readonly text: () => string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(props.text());
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2000);
+  };
+  return <button type="button" class="button" title={props.title} onClick={() => void copy()}>{copied ? say("plot.copied") : props.label}</button>;
+}
+
+export function Problem({ text, again }: { text: string; again: () => void }) {
+  return (
+    <div class="state-note" role="alert"><p>{text}</p>
+      <button type="button" class="button" onClick={again}>{say("plot.again")}</button></div>
   );
 }

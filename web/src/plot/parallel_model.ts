@@ -1,0 +1,154 @@
+/**
+ * A parallel plot's axes: which columns, on which scale, and where each trial stands on each. Computed once per data,
+ * so that a brush costs only a filter and counts. Pure.
+ */
+import { columnOf, missingOf, numbersOf, type Column, type Columns } from "./columns";
+import { looksLogarithmic, quantile, sortedFinite, spread, type Clip } from "./domain";
+import { binned } from "./pair_counts";
+import { category, makeScale, niceEnds, whole, type Scale } from "./scale";
+
+export interface ParallelAxis {
+  /** Column's name: hparams.lr, reached, metric. */
+  readonly name: string;
+  /** What people read: lr. */
+  readonly label: string;
+  readonly scale: Scale;
+  /** 0–1 from bottom to top; below 0 where the trial has no finite value. */
+  readonly positions: Float32Array;
+  readonly bins: Uint8Array;
+  readonly words: readonly string[] | null;
+  /** Trials without a finite value. */
+  readonly missing: number;
+}
+
+export interface ParallelModel {
+  readonly rows: number;
+  readonly total: number;
+  readonly trials: Uint32Array;
+  readonly metric: Float64Array;
+  /** Rung per trial, 255 before the first. */
+  readonly rungs: Uint8Array;
+  readonly rungCount: number;
+  /** Rows, best first; rows without a finite metric last. */
+  readonly order: Uint32Array;
+  readonly axes: readonly ParallelAxis[];
+}
+
+/** Where values without a place stand: under the axis. */
+export const NO_PLACE = -0.07;
+export const MOST_AXES = 14;
+
+/** Whether a column has at least two different values. */
+export function varies(column: Column, rows: number): boolean {
+  const missing = missingOf(column.type);
+  let first: number | undefined;
+  for (let row = 0; row < rows; ++row) {
+    const value = column.data[row]!;
+    if (value === missing || value !== value) continue;
+    if (first === undefined) first = value;
+    else if (value !== first) return true;
+  }
+  return false;
+}
+
+/** Names of the hyperparameters that vary, as the columns have them; all where none does. */
+export function varyingNames(columns: Columns): string[] {
+  const all = columns.fields.filter((field) => field.name.startsWith("hparams."));
+  const varying = all.filter((field) => varies(field, columns.filled));
+  return (varying.length > 0 ? varying : all).map((field) => field.name);
+}
+
+export function labelOf(name: string): string {
+  return name.startsWith("hparams.") ? name.slice(8) : name;
+}
+
+export interface ModelOptions {
+  readonly smallerIsBetter: boolean;
+  readonly metricLabel: string;
+  readonly lengthLabel: string;
+  readonly logMetric: boolean;
+  readonly clip: Clip;
+  /** Kinds from the experiment's file, where known. */
+  readonly log?: ReadonlySet<string>;
+}
+
+export function parallelModel(columns: Columns, names: readonly string[], options: ModelOptions): ParallelModel {
+  const rows = columns.filled;
+  const trial = columnOf(columns, "trial");
+  const metricColumn = columnOf(columns, "metric");
+  const rungColumn = columnOf(columns, "rung");
+  const metric = metricColumn ? numbersOf(metricColumn, rows) : new Float64Array(rows).fill(NaN);
+  const rungs = rungColumn ? Uint8Array.from(rungColumn.data.subarray(0, rows)) : new Uint8Array(rows);
+  let rungCount = 1;
+  for (const rung of rungs) if (rung !== 255 && rung + 1 > rungCount) rungCount = rung + 1;
+  const axes = names.flatMap((name) => {
+    if (name === "metric") return [numberAxis(name, options.metricLabel, metric, options.logMetric, options.clip, false)];
+    const column = columnOf(columns, name);
+    if (!column) return [];
+    const label = name === "reached" ? options.lengthLabel : labelOf(name);
+    if (column.words) return [wordAxis(name, label, column, rows, metric, options.smallerIsBetter)];
+    const numbers = numbersOf(column, rows);
+    const log = options.log?.has(name) || (column.type !== "u32" || name === "reached" ? looksLogarithmic(sortedFinite(numbers)) : false);
+    return [numberAxis(name, label, numbers, log, "off", column.type === "u32")];
+  });
+  return {
+    rows, total: columns.total, trials: trial ? Uint32Array.from(trial.data.subarray(0, rows)) : new Uint32Array(rows), metric, rungs, rungCount,
+    order: bestFirst(metric, options.smallerIsBetter), axes,
+  };
+}
+
+export function bestFirst(metric: Float64Array, smallerIsBetter: boolean): Uint32Array {
+  const keys = new Float64Array(metric.length);
+  for (let row = 0; row < metric.length; ++row) {
+    const value = metric[row]!;
+    keys[row] = value - value !== 0 ? Infinity : smallerIsBetter ? value : -value;
+  }
+  return Uint32Array.from(keys, (_, row) => row).sort((a, b) => (keys[a]! < keys[b]! ? -1 : keys[a]! > keys[b]! ? 1 : a - b));
+}
+
+function numberAxis(name: string, label: string, numbers: Float64Array, log: boolean, clip: Clip, wholeNumbers: boolean): ParallelAxis {
+  const found = spread(numbers, clip, log);
+  const [lo, hi] = log || found.clipped ? [found.lo, found.hi] : niceEnds(found.lo, found.hi, 6);
+  // Round ends only where they don't waste the axis.
+  const tight = (found.hi - found.lo) / (hi - lo) > 0.8;
+  const scale = log ? makeScale("log", lo, hi, []) : wholeNumbers ? whole(tight ? lo : found.lo, tight ? hi : found.hi)
+    : makeScale("linear", tight ? lo : found.lo, tight ? hi : found.hi, []);
+  const positions = new Float32Array(numbers.length);
+  for (let row = 0; row < numbers.length; ++row) {
+    const value = numbers[row]!;
+    positions[row] = value - value !== 0 ? NO_PLACE : Math.min(1, Math.max(0, scale.at(value)));
+  }
+  return { name, label, scale, positions, bins: binned(positions), words: null, missing: numbers.length - found.finite };
+}
+
+/** Categories stand in the order of their median metric, best at the top. Trials of one category spread around its place. */
+function wordAxis(name: string, label: string, column: Column, rows: number, metric: Float64Array, smallerIsBetter: boolean): ParallelAxis {
+  const words = column.words!.map((word) => (typeof word === "string" ? word : JSON.stringify(word)));
+  const groups: number[][] = words.map(() => []);
+  for (let row = 0; row < rows; ++row) {
+    const code = column.data[row]!;
+    if (code < words.length && metric[row]! - metric[row]! === 0) groups[code]!.push(metric[row]!);
+  }
+  const medians = groups.map((group) => quantile(Float64Array.from(group).sort(), 0.5));
+  const rank = (code: number) => (Number.isNaN(medians[code]!) ? Infinity : smallerIsBetter ? medians[code]! : -medians[code]!);
+  const byMedian = words.map((_, code) => code).sort((a, b) => rank(b) - rank(a) || b - a);
+  const order = new Int32Array(words.length);
+  byMedian.forEach((code, index) => { order[code] = index; });
+  const scale = category(words, order);
+  const positions = new Float32Array(rows);
+  let missing = 0;
+  const room = words.length > 1 ? 0.55 / words.length : 0.06;
+  for (let row = 0; row < rows; ++row) {
+    const code = column.data[row]!;
+    if (code >= words.length) {
+      positions[row] = NO_PLACE;
+      ++missing;
+    } else positions[row] = scale.at(code) + (scatter(row) - 0.5) * room;
+  }
+  return { name, label, scale, positions, bins: binned(positions), words, missing };
+}
+
+/** A fixed number in 0–1 for a row, evenly spread. */
+export function scatter(row: number): number {
+  return (row * 0.6180339887498949) % 1;
+}

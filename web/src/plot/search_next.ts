@@ -1,0 +1,59 @@
+/** What brushes mean for the next search: its points and its ranges, as lines for the experiment file. Pure. */
+import type { Brushes } from "./brush";
+import { columnOf, missingOf, type Columns } from "./columns";
+import type { ParallelModel } from "./parallel_model";
+
+/** A scalar as YAML reads it back: JSON is YAML. */
+function scalar(value: unknown): string {
+  return typeof value === "number" ? String(Number(value.toPrecision(7))) : JSON.stringify(value);
+}
+
+/** {a.b: 1, c: 2} as nested maps in one line. */
+function nested(pairs: readonly (readonly [string, unknown])[]): string {
+  const tree: Record<string, unknown> = {};
+  for (const [path, value] of pairs) {
+    const parts = path.split(".");
+    let node = tree;
+    for (const part of parts.slice(0, -1)) node = (node[part] ??= {}) as Record<string, unknown>;
+    node[parts[parts.length - 1]!] = value;
+  }
+  const print = (node: Record<string, unknown>): string =>
+    `{${Object.entries(node).map(([name, value]) =>
+      `${/^[A-Za-z_][\w-]*$/.test(name) ? name : JSON.stringify(name)}: ${value !== null && typeof value === "object" && !Array.isArray(value) ? print(value as Record<string, unknown>) : scalar(value)}`).join(", ")}}`;
+  return print(tree);
+}
+
+/** The best kept trials as `points_to_evaluate`. */
+export function pointsYaml(columns: Columns, rows: readonly number[]): string {
+  const fields = columns.fields.filter((field) => field.name.startsWith("hparams."));
+  const lines = rows.map((row) => {
+    const pairs = fields.flatMap((field): [string, unknown][] => {
+      const value = field.data[row]!;
+      if (value === missingOf(field.type) || Number.isNaN(value)) return [];
+      return [[field.name.slice(8), field.words ? field.words[value] : value]];
+    });
+    return `    - ${nested(pairs)}`;
+  });
+  return ["searcher:", "  points_to_evaluate:", ...lines].join("\n") + "\n";
+}
+
+/** The brushed ranges as hyperparameters. A brush with several ranges gives the range around them. */
+export function rangesYaml(model: ParallelModel, brushes: Brushes, columns: Columns): string {
+  const lines = model.axes.flatMap((axis) => {
+    const ranges = brushes[axis.name];
+    if (!ranges || !axis.name.startsWith("hparams.")) return [];
+    const path = axis.name.slice(8);
+    const column = columnOf(columns, axis.name);
+    if (axis.words && column?.words) {
+      const kept = column.words.filter((_, code) => ranges.some(({ from, to }) => axis.scale.at(code) >= from && axis.scale.at(code) <= to));
+      return [`  ${path}: {type: categorical, vals: [${kept.map(scalar).join(", ")}]}`];
+    }
+    const low = axis.scale.value(ranges[0]!.from);
+    const high = axis.scale.value(ranges[ranges.length - 1]!.to);
+    const whole = column?.type === "u32";
+    const type = whole ? "int" : "double";
+    const ends = whole ? [Math.ceil(low), Math.max(Math.ceil(low) + 1, Math.floor(high))] : [Number(low.toPrecision(4)), Number(high.toPrecision(4))];
+    return [`  ${path}: {type: ${type}, minval: ${ends[0]}, maxval: ${ends[1]}${axis.scale.kind === "log" ? ", scale: log" : ""}}`];
+  });
+  return ["hyperparameters:", ...lines].join("\n") + "\n";
+}
