@@ -1,5 +1,31 @@
+// Which hyperparameters separate the best results from the others.
+import {t} from "../i18n/texts";
+import {useResource} from "../state/resource";
+import {Empty, View} from "../design/states";
+import {Plot} from "../plot/frame";
+import {plotPace} from "../plot/history_figure";
+import {importanceFigure, importanceHeight, type Importance} from "../plot/importance";
+import {Choose} from "../plot/page_parts";
 import type {ExperimentPageProps} from "./routes";
 
-export default function Page({experiment}: ExperimentPageProps) {
-    return <p class="muted">{experiment.name}</p>;
+export default function Page({experiment, query}: ExperimentPageProps) {
+    const rung = query.number("rung");
+    const resource = useResource<Importance>(`experiments/${experiment.id}/importance${rung === undefined ? "" : `?rung=${Math.max(0, Math.floor(rung))}`}`,
+        {topic: `experiment:${experiment.id}`, every: plotPace(experiment) * 2});
+    const controls = experiment.rungs.length > 1 ? (
+        <Choose label={t("plot.importance.at")} value={rung === undefined ? "" : String(rung)} onChange={(value) => query.set({rung: value})}
+            choices={[{value: "", text: t("plot.importance.deepest")}, ...experiment.rungs.map(({length}, index) => ({
+                value: String(index), text: t("plot.importance.at_rung", {rung: index, length, unit: experiment.unit})}))]} />) : null;
+    return (
+        <View resource={resource}>
+            {(data) => data.reason !== "" || data.hyperparameters.length === 0
+                ? <><div class="plot-bar">{controls}</div><Empty title={t("plot.importance.none_title")}>
+                    <p>{t("plot.importance.none_text", {results: data.results, needed: data.needed})}</p></Empty></>
+                : <>
+                    <p class="plot-lead">{t("plot.importance.lead", {metric: data.metric, percent: Math.round(data.gamma * 100), results: data.results, length: data.length, unit: experiment.unit})}</p>
+                    <Plot name="importance" label={t("tab.importance")} experiment={experiment.id} height={importanceHeight(data)} controls={controls}
+                        make={(size, look) => importanceFigure(data, experiment.unit, size, look)} deps={[data, experiment.unit]} />
+                </>}
+        </View>
+    );
 }

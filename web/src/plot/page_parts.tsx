@@ -102,7 +102,7 @@ export function FilterChoice({ query, rungs }: { query: Query; rungs: number }) 
       <Choose label={say("plot.filter")} value={bestShare < 1 ? String(Math.round(bestShare * 100)) : ""} onChange={(value) => query.set({ best: value })}
         choices={[{ value: "", text: say("plot.filter.all") }, ...["50", "20", "10", "5", "1"].map((value) => ({ value, text: say("plot.filter.best", { percent: value }) }))]} />
       {rungs > 1 && <Choose label={say("plot.filter.rung")} value={String(fromRung)} onChange={(value) => query.set({ rung: value === "0" ? undefined : value })}
-        choices={Array.from({ length: rungs }, (_, rung) => ({ value: String(rung), text: say("plot.filter.from_rung", { rung }) }))} />}
+        choices={Array.from({ length: rungs }, (_, rung) => ({ value: String(rung), text: rung === 0 ? say("plot.filter.any") : say("plot.filter.from_rung", { rung }) }))} />}
     </>
   );
 }

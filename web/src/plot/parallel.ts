@@ -248,7 +248,7 @@ export function valueText(axis: ParallelAxis, row: number, model: ParallelModel)
   if (position < 0) return "–";
   if (axis.words) return axis.words[axis.scale.value(position)] ?? "";
   const value = axis.scale.value(position);
-  return axis.name === "reached" ? String(Math.round(value)) : metricText(Number(value.toPrecision(5)));
+  return metricText(Number(value.toPrecision(5)));
 }
 
 function sentence(model: ParallelModel, kept: number, { brushes }: ParallelOptions, { say }: Look): string {

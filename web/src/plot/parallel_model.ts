@@ -87,6 +87,10 @@ export function parallelModel(columns: Columns, names: readonly string[], option
     if (!column) return [];
     const label = name === "reached" ? options.lengthLabel : labelOf(name);
     if (column.words) return [wordAxis(name, label, column, rows, metric, options.smallerIsBetter)];
+    if (name === "reached") {
+      const lengths = lengthAxis(name, label, column, rows);
+      if (lengths) return [lengths];
+    }
     const numbers = numbersOf(column, rows);
     const log = options.log?.has(name) || (column.type !== "u32" || name === "reached" ? looksLogarithmic(sortedFinite(numbers)) : false);
     return [numberAxis(name, label, numbers, log, "off", column.type === "u32")];
@@ -97,13 +101,51 @@ export function parallelModel(columns: Columns, names: readonly string[], option
   };
 }
 
+/** Rows in the order of their metric, best first; NaN and infinity last. Cost: 20 ms at 100,000. */
 export function bestFirst(metric: Float64Array, smallerIsBetter: boolean): Uint32Array {
+  const sign = smallerIsBetter ? 1 : -1;
+  if (metric.length > ROW_LIMIT) {
+    const keys = metric.map((value) => (value - value !== 0 ? Infinity : sign * value));
+    return Uint32Array.from(keys, (_, row) => row).sort((a, b) => (keys[a]! < keys[b]! ? -1 : keys[a]! > keys[b]! ? 1 : a - b));
+  }
+  // The 32 bits of a float, made to sort like the number, with the row behind them: plain numbers sort much faster.
+  const float = new Float32Array(1);
+  const bits = new Int32Array(float.buffer);
   const keys = new Float64Array(metric.length);
   for (let row = 0; row < metric.length; ++row) {
     const value = metric[row]!;
-    keys[row] = value - value !== 0 ? Infinity : smallerIsBetter ? value : -value;
+    float[0] = value - value !== 0 ? Infinity : sign * value;
+    const raw = bits[0]!;
+    keys[row] = (raw < 0 ? -(raw & 0x7fffffff) : raw) * ROW_LIMIT + row;
   }
-  return Uint32Array.from(keys, (_, row) => row).sort((a, b) => (keys[a]! < keys[b]! ? -1 : keys[a]! > keys[b]! ? 1 : a - b));
+  keys.sort();
+  return Uint32Array.from(keys, (key) => key - Math.floor(key / ROW_LIMIT) * ROW_LIMIT);
+}
+
+const ROW_LIMIT = 2 ** 20;
+
+/** Few lengths, as rungs have them: one place each. Null where there are many. */
+function lengthAxis(name: string, label: string, column: Column, rows: number): ParallelAxis | null {
+  const missing = missingOf(column.type);
+  const seen = new Set<number>();
+  for (let row = 0; row < rows; ++row) {
+    if (column.data[row] !== missing) seen.add(column.data[row]!);
+    if (seen.size > 12) return null;
+  }
+  const lengths = [...seen].sort((a, b) => a - b);
+  const place = new Map(lengths.map((length, index) => [length, index]));
+  const words = lengths.map((length) => String(length));
+  const scale = category(words, Int32Array.from(words, (_, index) => index));
+  const positions = new Float32Array(rows);
+  let none = 0;
+  for (let row = 0; row < rows; ++row) {
+    const index = place.get(column.data[row]!);
+    if (index === undefined) {
+      positions[row] = NO_PLACE;
+      ++none;
+    } else positions[row] = scale.at(index) + (scatter(row, 7) - 0.5) * (0.3 / lengths.length);
+  }
+  return { name, label, scale, positions, bins: binned(positions), words, missing: none };
 }
 
 function numberAxis(name: string, label: string, numbers: Float64Array, log: boolean, clip: Clip, wholeNumbers: boolean): ParallelAxis {
@@ -137,18 +179,21 @@ function wordAxis(name: string, label: string, column: Column, rows: number, met
   const scale = category(words, order);
   const positions = new Float32Array(rows);
   let missing = 0;
+  const seed = [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) | 0, 0);
   const room = words.length > 1 ? 0.55 / words.length : 0.06;
   for (let row = 0; row < rows; ++row) {
     const code = column.data[row]!;
     if (code >= words.length) {
       positions[row] = NO_PLACE;
       ++missing;
-    } else positions[row] = scale.at(code) + (scatter(row) - 0.5) * room;
+    } else positions[row] = scale.at(code) + (scatter(row, seed) - 0.5) * room;
   }
   return { name, label, scale, positions, bins: binned(positions), words, missing };
 }
 
-/** A fixed number in 0–1 for a row, evenly spread. */
-export function scatter(row: number): number {
-  return (row * 0.6180339887498949) % 1;
+/** A fixed number in 0–1 for a row, another for each axis: equal ones would draw parallel stripes between two axes. */
+export function scatter(row: number, axis: number): number {
+  let x = Math.imul(row + 1, 0x9e3779b1) ^ Math.imul(axis + 1, 0x85ebca6b);
+  x = Math.imul(x ^ (x >>> 15), 0x2c1b3c6d);
+  return ((x ^ (x >>> 13)) >>> 0) / 4294967296;
 }

@@ -53,7 +53,13 @@ export function useColumns(experiment: ExperimentDetail, fields = ""): LoadedCol
       try {
         // The first answer is shown as it grows; later ones replace what is shown when they are whole.
         const first = state.current.columns === null || !state.current.complete;
-        const columns = await read(path, running.signal, (grown) => { if (first) show({ columns: { ...grown }, problem: undefined }); });
+        let shown = 0;
+        const columns = await read(path, running.signal, (grown) => {
+          // Each redraw takes time that loading needs too.
+          if (!first || (shown > 0 && Date.now() - shown < 600)) return;
+          shown = Date.now();
+          show({ columns: { ...grown }, problem: undefined });
+        });
         show({ columns: { ...columns }, complete: true, problem: undefined });
       } catch (cause) {
         if (!over) show({ problem: cause instanceof Problem ? cause : new Problem(0, "unreadable", String(cause), undefined) });
