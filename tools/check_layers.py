@@ -17,6 +17,7 @@ ROOMS = {
     "jobs": ({"engine"}, "", True),
     "sentences": ({"engine"}, "", True),
     "proto": ({"engine", "jobs", "sentences"}, r"msgpack|nlohmann/", True),
+    "queries": ({"engine", "proto", "sentences"}, "", True),
     "surrogates": ({"engine", "proto"}, r"Eigen/", True),
     "workers/core": ({"engine", "jobs", "proto"}, "", True),
     "net": ({"engine/base"}, r"boost/|zmq", False),
@@ -30,12 +31,12 @@ ROOMS = {
     "workers/determined": ({"engine", "jobs", "proto", "net", "trees", "workers/core", "workers/shell"}, "", False),
     "apps/daemon/store": ({"engine", "proto"}, r"sqlite3\.h", False),
     "apps/daemon/keys": ({"engine", "net", "apps/daemon/store"}, "", False),
-    "apps/daemon": ({"engine", "jobs", "searchers", "sentences", "proto", "net", "trees", "context", "places", "logs",
-                     "patterns", "apps/daemon/store", "apps/daemon/keys"}, r"CLI/|zlib\.h", False),
+    "apps/daemon": ({"engine", "jobs", "searchers", "sentences", "proto", "queries", "net", "trees", "context",
+                     "places", "logs", "patterns", "apps/daemon/store", "apps/daemon/keys"}, r"CLI/|zlib\.h", False),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.
-    "apps/cli": ({"engine", "jobs", "searchers", "sentences", "surrogates", "proto", "net", "trees", "context",
-                  "places", "logs", "patterns", "apps/daemon/store", "apps/daemon/keys"},
+    "apps/cli": ({"engine", "jobs", "searchers", "sentences", "surrogates", "proto", "queries", "net", "trees",
+                  "context", "places", "logs", "patterns", "apps/daemon/store", "apps/daemon/keys"},
                  r"yaml-cpp/|CLI/|re2/", False),
     # Both programs, for a main() of somebody else's.
     "apps/programs": ({"engine", "apps/daemon", "apps/cli"}, "", False),

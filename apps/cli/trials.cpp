@@ -8,11 +8,11 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/trial_columns.hpp"
-#include "cli/trial_filter.hpp"
 #include "cli/trial_pages.hpp"
 #include "cli/verbs.hpp"
 #include "cli/which.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/queries/trial_filter.hpp"
 
 namespace hpsearch::cli {
 
@@ -83,7 +83,7 @@ std::vector<std::string> names_in(const std::string& list) {
 Outcome<Value::List> chosen(Value::List all, const TrialsOptions& options, bool smaller_is_better) {
   const std::vector<std::string> known = column_names(all);
   if (options.where) {
-    const auto filter = TrialFilter::read(*options.where);
+    const auto filter = queries::TrialFilter::read(*options.where);
     if (!filter) {
       return usage_failure("--where: " + filter.error().message);
     }
@@ -111,7 +111,7 @@ Outcome<Value::List> chosen(Value::List all, const TrialsOptions& options, bool 
       if (left.is_null() || right.is_null()) {
         return !left.is_null() && right.is_null();  // Those without stand last.
       }
-      const int order = compare_values(left, right);
+      const int order = queries::compare_values(left, right);
       return down ? order > 0 : order < 0;
     });
   }

@@ -1,6 +1,7 @@
 #include "daemon/http_request_context.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
@@ -49,6 +50,15 @@ std::optional<std::uint64_t> read_number(std::string_view text) {
   return number;
 }
 
+std::optional<double> read_real(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) {
+    return std::nullopt;
+  }
+  return number;
+}
+
 Result<std::uint64_t> number_of(const HttpRequest& request, std::string_view name, std::uint64_t otherwise) {
   const std::string_view text = request.query_or(name, {});
   if (text.empty()) {
@@ -68,6 +78,23 @@ void RequestContext::answer(const Call& call, HttpResponse response) {
     return;
   }
   runtime.when_durable([reply = call.reply, response = std::move(response)] { reply(response); });
+}
+
+void RequestContext::answer_beside(const Call& call, std::function<HttpResponse()> make) {
+  when_durable(call, [checks = about.checks, reply = call.reply, make = std::move(make)] {
+    checks->run([reply, make]() -> net::Background::Afterwards {
+      auto response = std::make_shared<HttpResponse>(make());
+      return [reply, response] { reply(std::move(*response)); };
+    });
+  });
+}
+
+void RequestContext::when_durable(const Call& call, std::function<void()> then) {
+  if (runtime.stalled()) {
+    call.reply(no_room(runtime.storage()));
+    return;
+  }
+  runtime.when_durable(std::move(then));
 }
 
 void RequestContext::answer(const Call& call, const Result<Value>& value) {

@@ -19,6 +19,8 @@
 
 namespace hpsearch::daemon {
 
+class PastStates;
+
 // What the handlers of all routes share. One file per resource: http_<resource>_routes.cpp.
 
 /// One request, and whom to answer.
@@ -44,10 +46,18 @@ struct RequestContext {
   WorkerSessions& sessions;
   AboutDaemon about;
   HttpCounts http_counts{};
+  std::shared_ptr<PastStates> past;
 
   /// Answers from the engine's memory, once what it shows is durable.
   void answer(const Call& call, net::HttpResponse response);
   void answer(const Call& call, const engine::Result<engine::Value>& value);
+
+  /// The same where the answer takes long to spell: `make` runs beside the loop, and uses nothing that
+  /// changes.
+  void answer_beside(const Call& call, std::function<net::HttpResponse()> make);
+
+  /// Runs `then` when everything the engine shows now is durable; answers itself if nothing can be stored.
+  void when_durable(const Call& call, std::function<void()> then);
 
   /// Answers from the store.
   void read(const Call& call, std::function<Committer::Then(EventStore&)> job);
@@ -90,8 +100,9 @@ inline constexpr std::string_view page_paths = "/>";
 /// Of a route that takes whatever stands in the query.
 inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text, "Anything."}};
 
-[[nodiscard]] std::array<std::span<const Route>, 9> all_routes() noexcept;
+[[nodiscard]] std::array<std::span<const Route>, 10> all_routes() noexcept;
 [[nodiscard]] std::span<const Route> access_routes() noexcept;
+[[nodiscard]] std::span<const Route> bulk_routes() noexcept;
 [[nodiscard]] std::span<const Route> context_routes() noexcept;
 [[nodiscard]] std::span<const Route> daemon_routes() noexcept;
 [[nodiscard]] std::span<const Route> experiment_routes() noexcept;
@@ -113,5 +124,7 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 [[nodiscard]] engine::Result<std::uint64_t> number_of(const net::HttpRequest& request, std::string_view name,
                                                       std::uint64_t otherwise);
 [[nodiscard]] std::optional<std::uint64_t> read_number(std::string_view text);
+/// A finite decimal number.
+[[nodiscard]] std::optional<double> read_real(std::string_view text);
 
 }  // namespace hpsearch::daemon

@@ -8,6 +8,7 @@
 
 #include "daemon/http_request_context.hpp"
 #include "daemon/pages/pages.hpp"
+#include "daemon/past_states.hpp"
 #include "hpsearch/context/sha256.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/client_api.hpp"
@@ -136,13 +137,15 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 
 }  // namespace
 
-std::array<std::span<const Route>, 9> all_routes() noexcept {
-  return {daemon_routes(), access_routes(), worker_routes(),  experiment_routes(), trial_routes(),
-          log_routes(),    file_routes(),   context_routes(), page_routes()};
+std::array<std::span<const Route>, 10> all_routes() noexcept {
+  return {daemon_routes(), access_routes(), worker_routes(), experiment_routes(), trial_routes(),
+          bulk_routes(),   log_routes(),    file_routes(),   context_routes(),    page_routes()};
 }
 
 ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {
-  auto context = std::make_shared<RequestContext>(RequestContext{runtime, sessions, std::move(about)});
+  auto past = std::make_shared<PastStates>(runtime, about.checks);
+  auto context =
+      std::make_shared<RequestContext>(RequestContext{runtime, sessions, std::move(about), std::move(past)});
   return {[context](HttpRequest request, net::HttpServer::Reply reply) {
             handle(*context, std::move(request), std::move(reply));
           },

@@ -186,6 +186,21 @@ void Runtime::arm_deadline() {
   }
 }
 
+net::Watch Runtime::watch_events(std::function<void(const engine::Event&)> watcher) {
+  struct Kept final : net::Watch::Kept {
+    Kept(std::weak_ptr<EventWatchers> all, std::uint64_t number) : watchers(std::move(all)), mine(number) {}
+    ~Kept() override {
+      if (const auto all = watchers.lock()) {
+        all->erase(mine);
+      }
+    }
+    std::weak_ptr<EventWatchers> watchers;
+    std::uint64_t mine;
+  };
+  event_watchers_->emplace(++last_watcher_, std::move(watcher));
+  return net::Watch(std::make_unique<Kept>(event_watchers_, last_watcher_));
+}
+
 void Runtime::when_durable(std::function<void()> then) {
   committer_->commit({}, std::move(then));
 }
@@ -228,6 +243,10 @@ std::optional<engine::WorkerId> Runtime::worker_with_uid(const std::string& uid)
 
 void Runtime::note(const engine::Event& event) {
   event_counts_.note(event);
+  metric_names_.note(event);
+  for (const auto& [number, watcher] : *event_watchers_) {
+    watcher(event);
+  }
   if (const auto* joined = std::get_if<engine::WorkerJoined>(&event.body)) {
     worker_by_uid_[joined->uid] = joined->worker;
   }

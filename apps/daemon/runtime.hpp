@@ -19,6 +19,7 @@
 #include "hpsearch/engine/cluster/liveness.hpp"
 #include "hpsearch/engine/engine.hpp"
 #include "hpsearch/net/timeline.hpp"
+#include "hpsearch/queries/metric_names.hpp"
 
 namespace hpsearch::daemon {
 
@@ -78,6 +79,10 @@ class Runtime {
   /// everything it may rest on is durable.
   engine::Result<Outcome> perform(engine::Command command, Answer answer = {});
 
+  /// Calls `watcher` with every event from now on, after it was applied and before it is durable, for as long
+  /// as the Watch lives.
+  [[nodiscard]] net::Watch watch_events(std::function<void(const engine::Event&)> watcher);
+
   /// Runs `then` when everything the engine shows now is durable.
   void when_durable(std::function<void()> then);
   void read(std::function<Committer::Then(EventStore&)> job) { committer_->read(std::move(job)); }
@@ -101,6 +106,7 @@ class Runtime {
 
   [[nodiscard]] const engine::Engine& engine() const noexcept { return engine_; }
   [[nodiscard]] std::optional<engine::WorkerId> worker_with_uid(const std::string& uid) const;
+  [[nodiscard]] const queries::MetricNames& metric_names() const noexcept { return metric_names_; }
   [[nodiscard]] engine::SearcherRegistry registry() const noexcept { return registry_; }
   [[nodiscard]] engine::Instant now() const noexcept { return loop_.now(); }
   [[nodiscard]] net::Timeline& loop() noexcept { return loop_; }
@@ -147,6 +153,10 @@ class Runtime {
   engine::Engine engine_;
   engine::Liveness liveness_;
   std::map<std::string, engine::WorkerId> worker_by_uid_;
+  queries::MetricNames metric_names_;
+  using EventWatchers = std::map<std::uint64_t, std::function<void(const engine::Event&)>>;
+  std::shared_ptr<EventWatchers> event_watchers_ = std::make_shared<EventWatchers>();
+  std::uint64_t last_watcher_ = 0;
   std::set<engine::WorkerId> connected_;
   std::set<engine::WorkerId> draining_;  ///< Those that said so.
   std::uint64_t cluster_;

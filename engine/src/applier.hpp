@@ -32,9 +32,9 @@ struct Applier {
                   const std::vector<SlotIndex>& slots) const;
   /// Gives back what the trial's attempt has on one worker.
   void release_slots(ExperimentRecord& record, TrialRecord& trial, WorkerId where,
-                     const std::vector<SlotIndex>& slots) const;
+                     const std::vector<SlotIndex>& slots, AttemptEnd end) const;
   /// Gives back all that the attempt on one worker has; the trial has none any more.
-  void release(ExperimentRecord& record, TrialNumber number) const;
+  void release(ExperimentRecord& record, TrialNumber number, AttemptEnd end) const;
 
   void take_exit(ExperimentRecord& record, TrialNumber number, const ExitReport& exit) const;
 
@@ -42,7 +42,8 @@ struct Applier {
   void end_everywhere(TrialRecord& trial, WorkerId where, Gang::Ending ending, const ExitReport& exit) const;
   void end_by_first_rank(TrialRecord& trial, const ExitReport& exit, bool failed) const;
   /// One member is gone: what it has goes back, the attempt's others stay.
-  void leave_gang(ExperimentRecord& record, TrialRecord& trial, WorkerId where, bool exited) const;
+  void leave_gang(ExperimentRecord& record, TrialRecord& trial, WorkerId where, bool exited,
+                  AttemptEnd end) const;
 
   void take_metrics(ExperimentRecord& record, TrialNumber number, TrialRecord& trial,
                     const MetricsReport& report) const;
@@ -75,7 +76,14 @@ void take_note(ExperimentRecord& record, const AttemptKey& key, const NoteReport
 void count_failure(TrialRecord& trial, const ExitReport& exit, const std::string& where = "");
 
 /// Its hyperparameters were: what it measured is nobody's best. O(trials) if it was.
-void note_invalid(ExperimentRecord& record, TrialNumber number);
+void note_invalid(ExperimentRecord& record, TrialNumber number, Instant now);
+
+/// The experiment's best is better than before.
+void note_best(ExperimentRecord& record, Instant now);
+
+/// What an exit report says of its attempt, which is still live.
+[[nodiscard]] AttemptEnd end_of(const ExperimentRecord& record, const TrialRecord& trial,
+                                const ExitReport& exit) noexcept;
 
 /// Its checkpoints may be looked at, now that nobody can need more of them than its experiment's retention
 /// says.

@@ -79,6 +79,34 @@ Verdict Asha::reached_the_top(const Trial& trial) const {
   return Verdict{Verdict::Action::stop, Units{}, reason(Reason::Why::max_length, trial)};
 }
 
+std::vector<engine::BracketStanding> Asha::brackets() const {
+  engine::BracketStanding bracket;
+  bracket.stops_at_once = ties_ == Rung::Ties::later_first;
+  bracket.divisor = settings_.divisor.value();
+  for (std::size_t i = 0; i < rungs_.size(); ++i) {
+    const Rung& rung = rungs_[i];
+    engine::RungStanding standing;
+    standing.length = settings_.lengths[i];
+    standing.keep = i == top() || rung.size() == 0 ? 0 : keep_of(rung);
+    if (const std::optional<Score> cutoff = rung.cutoff(standing.keep)) {
+      standing.cutoff = cutoff->metric(settings_.goal);
+    }
+    for (const Rung::Arrival arrival : rung.in_order()) {
+      const Rung::Result result = rung.at(arrival);
+      // Rungs list theirs in the same order, but for those that left, which do not stand in it.
+      standing.results.push_back({result.trial, result.score.metric(settings_.goal),
+                                  static_cast<engine::RungResult::Standing>(result.standing)});
+    }
+    bracket.rungs.push_back(std::move(standing));
+  }
+  for (std::size_t number = 0; number < trials_.size(); ++number) {
+    if (trials_[number].state == State::training) {
+      bracket.rungs[trials_[number].rung].training.emplace_back(number);
+    }
+  }
+  return {std::move(bracket)};
+}
+
 std::uint16_t Asha::rung_at(Units length) const noexcept {
   const std::vector<Units>& lengths = settings_.lengths;
   if (length == lengths.front()) {  // Nearly always.
@@ -379,11 +407,15 @@ void PromotionAsha::pass_up_the_dead() {
 
 // --- stopping type ---
 
+std::uint64_t StoppingAsha::keep_of(const Rung& rung) const {
+  return std::max<std::uint64_t>(rung.keep(), 1);  // The first reporters go on.
+}
+
 void StoppingAsha::has_reported(TrialNumber number) {
   Trial& reporter = trials_[number.number()];
   const Rung& rung = rungs_[reporter.rung];
   Reason decided = reason(Reason::Why::promoted, reporter);
-  const std::uint64_t keep = std::max<std::uint64_t>(rung.keep(), 1);  // The first reporters go on.
+  const std::uint64_t keep = keep_of(rung);
   decided.keep = keep;
   decided.cutoff = rung.cutoff(keep)->metric(settings_.goal);
   if (*decided.rank >= keep) {

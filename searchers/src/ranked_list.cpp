@@ -157,6 +157,17 @@ Place RankedList::nth(std::uint64_t rank) const noexcept {
   return blocks_[index].entries[rank].place();
 }
 
+std::vector<Place> RankedList::places() const {
+  std::vector<Place> all;
+  all.reserve(size_);
+  for (const Block& block : blocks_) {
+    for (const Entry& entry : block.entries) {
+      all.push_back(entry.place());
+    }
+  }
+  return all;
+}
+
 std::optional<RankedList::Marked> RankedList::first_marked() const noexcept {
   if (marked_ == 0) {
     return std::nullopt;

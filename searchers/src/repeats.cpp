@@ -114,6 +114,23 @@ class SearchWithRepeats final : public engine::Searcher {
     }
     return learnt;
   }
+  [[nodiscard]] std::vector<engine::BracketStanding> brackets() const override {
+    std::vector<engine::BracketStanding> brackets = search_->brackets();
+    for (engine::BracketStanding& bracket : brackets) {
+      for (engine::RungStanding& rung : bracket.rungs) {
+        for (engine::RungResult& result : rung.results) {
+          result.trial = numbers_.in_all(result.trial);
+        }
+        for (TrialNumber& training : rung.training) {
+          training = numbers_.in_all(training);
+        }
+      }
+    }
+    return brackets;
+  }
+  [[nodiscard]] std::optional<std::uint32_t> bracket_of(TrialNumber trial) const override {
+    return numbers_.is_repeat(trial) ? std::nullopt : search_->bracket_of(numbers_.in_search(trial));
+  }
   [[nodiscard]] std::vector<engine::Finalist> finalists() const override { return finalists_.ranked(); }
   [[nodiscard]] double progress() const noexcept override { return progress_; }
 

@@ -78,6 +78,14 @@ void Rung::drop_stale_dead() noexcept {
   }
 }
 
+std::vector<Rung::Arrival> Rung::in_order() const {
+  std::vector<Arrival> arrivals;
+  for (const Place& place : ranked_.places()) {
+    arrivals.push_back(tie_of(place.tie));
+  }
+  return arrivals;
+}
+
 std::uint64_t Rung::rank_of(Arrival arrival) const noexcept {
   if (knows_latest_rank_ && arrival + std::size_t{1} == results_.size()) {
     return latest_rank_;

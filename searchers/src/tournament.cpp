@@ -100,8 +100,30 @@ const Tournament::Member& Tournament::member(TrialNumber trial) const {
   return members_[trial.number()];
 }
 
-Tournament::Bracket& Tournament::bracket_of(TrialNumber trial) {
+Tournament::Bracket& Tournament::bracket_with(TrialNumber trial) {
   return brackets_[member(trial).bracket];
+}
+
+std::vector<engine::BracketStanding> Tournament::brackets() const {
+  std::vector<engine::BracketStanding> all;
+  for (const Bracket& bracket : brackets_) {
+    for (engine::BracketStanding& standing : bracket.policy->brackets()) {
+      for (engine::RungStanding& rung : standing.rungs) {
+        for (engine::RungResult& result : rung.results) {
+          result.trial = bracket.trial(result.trial);
+        }
+        for (TrialNumber& training : rung.training) {
+          training = bracket.trial(training);
+        }
+      }
+      all.push_back(std::move(standing));
+    }
+  }
+  return all;
+}
+
+std::optional<std::uint32_t> Tournament::bracket_of(TrialNumber trial) const {
+  return member(trial).bracket;
 }
 
 Verdict Tournament::verdict(TrialNumber trial) const {
@@ -194,7 +216,7 @@ void Tournament::on_created(Units length) {
 }
 
 void Tournament::on_promoted(TrialNumber trial) {
-  Bracket& bracket = bracket_of(trial);
+  Bracket& bracket = bracket_with(trial);
   if (reporter_ != trial) {  // In place it costs no slot that another bracket could have had.
     ++bracket.pulls;
   }
@@ -204,12 +226,12 @@ void Tournament::on_promoted(TrialNumber trial) {
 }
 
 void Tournament::on_reported(TrialNumber trial, Units step) {
-  bracket_of(trial).policy->on_reported(member(trial).number(), step);
+  bracket_with(trial).policy->on_reported(member(trial).number(), step);
   update_progress();
 }
 
 bool Tournament::on_validated(TrialNumber trial, engine::Score score) {
-  Bracket& bracket = bracket_of(trial);
+  Bracket& bracket = bracket_with(trial);
   if (!bracket.policy->on_validated(member(trial).number(), score)) {
     return false;
   }
@@ -221,7 +243,7 @@ bool Tournament::on_validated(TrialNumber trial, engine::Score score) {
 
 bool Tournament::on_exited(TrialNumber trial, engine::ExitReason reason) {
   not_closable(trial);
-  Bracket& bracket = bracket_of(trial);
+  Bracket& bracket = bracket_with(trial);
   if (!bracket.policy->on_exited(member(trial).number(), reason)) {
     return false;
   }
@@ -236,7 +258,7 @@ bool Tournament::on_exited(TrialNumber trial, engine::ExitReason reason) {
 
 bool Tournament::on_closed(TrialNumber trial) {
   not_closable(trial);
-  Bracket& bracket = bracket_of(trial);
+  Bracket& bracket = bracket_with(trial);
   if (!bracket.policy->on_closed(member(trial).number())) {
     return false;
   }
@@ -350,7 +372,7 @@ void Tournament::update_progress() noexcept {
 
 void Tournament::not_closable(TrialNumber trial) {
   if (closable_.remove(trial)) {
-    --bracket_of(trial).closable;
+    --bracket_with(trial).closable;
   }
 }
 

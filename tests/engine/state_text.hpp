@@ -123,10 +123,19 @@ class StateText {
   }
   void put(const LiveAttempt& x) {
     const auto& [key, worker, slots, granted_length, began_at, first_step, reached, started, reported,
-                 unlogged, applied_seq, decision, leased_at, held_before, lacks_time, checkpoint_at, origin,
-                 last_digest, gang] = x;
+                 unlogged, applied_seq, decision, leased_at, slots_since, held_before, lacks_time,
+                 checkpoint_at, origin, last_digest, gang] = x;
     all(key, worker, slots, granted_length, began_at, first_step, reached, started, reported, unlogged,
-        applied_seq, decision, leased_at, held_before, lacks_time, checkpoint_at, origin, last_digest, gang);
+        applied_seq, decision, leased_at, slots_since, held_before, lacks_time, checkpoint_at, origin,
+        last_digest, gang);
+  }
+  void put(const AttemptSpan& x) {
+    const auto& [from, to, trial, attempt, worker, slot, end] = x;
+    all(from, to, trial, attempt, worker, std::uint32_t{slot}, end);
+  }
+  void put(const BestPoint& x) {
+    const auto& [trial, step, metric, at, slot_time, trials] = x;
+    all(trial, step, metric, at, slot_time, trials);
   }
   void put(const FailureHistory& x) {
     const auto& [lost, crashes, crashed_on, fruitless, culprit, why, not_before, way, alike, alike_on,
@@ -176,7 +185,7 @@ class StateText {
         x.context_bytes, x.idempotency_key, x.source, x.pending, x.running, x.by_state, x.best, x.stopping_as,
         x.stop_at_once, x.reason, x.first_failures, x.notes, x.counts_from_zero, x.unreported, x.ran_unlogged,
         x.ahead, x.created_at, x.ended_at, x.first_lease_at, x.uncounted, x.last_release_at, x.slot_time,
-        x.condemned, x.programs);
+        x.condemned, x.programs, x.created_by, x.changed_by, x.best_history, x.spans);
     out_ << '\n';
     put(*x.searcher);
     out_ << '\n';

@@ -5,6 +5,7 @@ namespace hpsearch::engine {
 
 ExperimentRecord& Applier::experiment(ExperimentId id) const {
   ExperimentRecord& record = state.experiments.at(id);
+  record.changed_by = event.lsn;
   touch(state, record);
   return record;
 }

@@ -22,6 +22,25 @@ void forget_lost(TrialRecord& trial) {
   }
 }
 
+/// What an attempt held on one worker, now that it gives it back.
+void note_spans(ExperimentRecord& record, const LiveAttempt& live, WorkerId where,
+                const std::vector<SlotIndex>& slots, Instant now, AttemptEnd end) {
+  AttemptSpan span;
+  span.from = live.slots_since;
+  span.to = now;
+  span.trial = static_cast<std::uint32_t>(live.key.trial.number());
+  span.attempt = static_cast<std::uint32_t>(live.key.attempt.number());
+  span.worker = static_cast<std::uint32_t>(where.number());
+  span.end = end;
+  for (const SlotIndex slot : slots) {
+    span.slot = static_cast<std::uint16_t>(std::min<std::uint64_t>(slot.number(), AttemptSpan::no_slot - 1));
+    record.spans.push_back(span);
+  }
+  if (slots.empty()) {
+    record.spans.push_back(span);
+  }
+}
+
 }  // namespace
 
 bool is_failure(const TrialRecord& trial, const ExitReport& exit) noexcept {
@@ -45,6 +64,40 @@ bool is_failure(const TrialRecord& trial, const ExitReport& exit) noexcept {
   return false;
 }
 
+AttemptEnd end_of(const ExperimentRecord& record, const TrialRecord& trial, const ExitReport& exit) noexcept {
+  if (is_failure(trial, exit)) {
+    return AttemptEnd::failed;
+  }
+  if (exit.cause == ExitReport::Cause::lost || exit.cause == ExitReport::Cause::checkpoint_gone) {
+    return AttemptEnd::lost;
+  }
+  switch (trial.state) {
+    case TrialState::paused:
+      return AttemptEnd::paused;
+    case TrialState::completed:
+      return AttemptEnd::finished;
+    case TrialState::stopped:
+      return AttemptEnd::stopped;
+    case TrialState::failed:
+      return AttemptEnd::failed;
+    case TrialState::canceled:
+      return AttemptEnd::canceled;
+    case TrialState::pending:
+    case TrialState::running:
+      break;
+  }
+  if (!trial.live->is_ending()) {
+    const bool by_itself = exit.cause == ExitReport::Cause::exited && exit.code == 0;
+    return by_itself ? AttemptEnd::finished : AttemptEnd::preempted;
+  }
+  if (trial.live->decision->directive == Directive::pause) {
+    return record.state == ExperimentState::paused ? AttemptEnd::paused : AttemptEnd::preempted;
+  }
+  const bool by_user =
+      record.state == ExperimentState::stopping && record.stopping_as == ExperimentState::canceled;
+  return by_user ? AttemptEnd::canceled : AttemptEnd::stopped;
+}
+
 void count_failure(TrialRecord& trial, const ExitReport& exit, const std::string& where) {
   ++trial.restarts;
   trial.last_failure = where + exit.message + (exit.log_tail.empty() ? "" : "\n" + exit.log_tail);
@@ -65,6 +118,7 @@ void apply(const Applier& applier, const LeaseGranted& granted) {
     live.began_at = trial.checkpoints->latest_step;
   }
   live.leased_at = applier.event.at;
+  live.slots_since = applier.event.at;
   live.checkpoint_at = applier.event.at;
   live.origin = lease;
   if (!granted.others.empty()) {
@@ -122,6 +176,7 @@ void apply(const Applier& applier, const AttemptAdopted& adopted) {
   live.applied_seq = adopted.upto;
   live.started = true;
   live.leased_at = applier.event.at;
+  live.slots_since = applier.event.at;
   if (adopted.trains_on) {
     live.decision = Decision{applier.decision_id(), Directive::train_on, trial.length};
   }
@@ -165,7 +220,7 @@ void apply(const Applier& applier, const AttemptLost& lost) {
     LiveAttempt& kept = trial.failure_history.ensure().lost.emplace(*trial.live);
     kept.held_before = kept.held_before + (applier.event.at - kept.leased_at);
   }
-  applier.release(record, lost.key.trial);
+  applier.release(record, lost.key.trial, AttemptEnd::lost);
   note_settled(record, lost.key.trial);
 }
 
@@ -176,9 +231,10 @@ std::string problem_with(const EventChecks& checks, const AttemptLost& lost) {
 void Applier::take_exit(ExperimentRecord& record, TrialNumber number, const ExitReport& exit) const {
   TrialRecord& trial = record.trials[number.number()];
   const bool failed = is_failure(trial, exit);
+  const AttemptEnd end = end_of(record, trial, exit);
   if (trial.live->gang) {
     end_by_first_rank(trial, exit, failed);
-    leave_gang(record, trial, trial.live->worker, true);
+    leave_gang(record, trial, trial.live->worker, true, end);
     return;
   }
   if (failed) {
@@ -186,7 +242,7 @@ void Applier::take_exit(ExperimentRecord& record, TrialNumber number, const Exit
     note_failure(state, record, trial, exit, trial.live->worker);
   }
   trial.exited = true;
-  release(record, number);
+  release(record, number, end);
   note_settled(record, number);
 }
 
@@ -229,8 +285,9 @@ void Applier::take_slots(ExperimentRecord& record, const AttemptKey& key, Worker
 }
 
 void Applier::release_slots(ExperimentRecord& record, TrialRecord& trial, WorkerId where,
-                            const std::vector<SlotIndex>& slots) const {
+                            const std::vector<SlotIndex>& slots, AttemptEnd end) const {
   const LiveAttempt& live = *trial.live;
+  note_spans(record, live, where, slots, event.at, end);
   WorkerRecord& worker = state.workers.at(where);
   worker.slots.release(slots, live.key.lease);
   worker.attempts.erase(live.key);
@@ -242,9 +299,9 @@ void Applier::release_slots(ExperimentRecord& record, TrialRecord& trial, Worker
   record.last_release_at = event.at;
 }
 
-void Applier::release(ExperimentRecord& record, TrialNumber number) const {
+void Applier::release(ExperimentRecord& record, TrialNumber number, AttemptEnd end) const {
   TrialRecord& trial = record.trials[number.number()];
-  release_slots(record, trial, trial.live->worker, trial.live->slots);
+  release_slots(record, trial, trial.live->worker, trial.live->slots, end);
   finish_training(record, trial);
   record.running.erase(number);
   trial.live.reset();

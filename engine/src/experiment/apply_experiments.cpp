@@ -62,6 +62,7 @@ ExperimentConfig read_checked(const Value& effective, const std::shared_ptr<cons
 void apply(const Applier& applier, const ExperimentCreated& created) {
   ExperimentRecord record;
   record.id = created.experiment;
+  record.created_by = applier.event.lsn;
   record.config = read_checked(created.config, created.parsed, applier.state.registry);
   record.effective = created.config;
   record.context_directory = created.context_directory;

@@ -34,16 +34,18 @@ void Applier::end_by_first_rank(TrialRecord& trial, const ExitReport& exit, bool
                  exit);
 }
 
-void Applier::leave_gang(ExperimentRecord& record, TrialRecord& trial, WorkerId where, bool exited) const {
+void Applier::leave_gang(ExperimentRecord& record, TrialRecord& trial, WorkerId where, bool exited,
+                         AttemptEnd end) const {
   Gang::Member& member = *trial.live->gang->member_on(where);
   member.gone = true;
   member.exited = exited;
-  release_slots(record, trial, where, member.slots);
+  release_slots(record, trial, where, member.slots, end);
 }
 
 void apply(const Applier& applier, const MemberExited& exited) {
   ExperimentRecord& record = applier.experiment(exited.key.experiment);
   TrialRecord& trial = record.trials[exited.key.trial.number()];
+  const AttemptEnd end = end_of(record, trial, exited.exit);
   const bool well = exited.exit.cause == ExitReport::Cause::exited && exited.exit.code == 0;
   if (is_failure(trial, exited.exit)) {
     applier.end_everywhere(trial, exited.worker, Gang::Ending::failed, exited.exit);
@@ -52,7 +54,7 @@ void apply(const Applier& applier, const MemberExited& exited) {
   } else if (!well && !trial.live->is_ending()) {  // It was interrupted.
     applier.end_everywhere(trial, exited.worker, Gang::Ending::asked_for, exited.exit);
   }
-  applier.leave_gang(record, trial, exited.worker, true);
+  applier.leave_gang(record, trial, exited.worker, true, end);
 }
 
 std::string problem_with(const EventChecks& checks, const MemberExited& exited) {
@@ -63,7 +65,7 @@ void apply(const Applier& applier, const MemberLost& lost) {
   ExperimentRecord& record = applier.experiment(lost.key.experiment);
   TrialRecord& trial = record.trials[lost.key.trial.number()];
   applier.end_everywhere(trial, lost.worker, Gang::Ending::lost, {});
-  applier.leave_gang(record, trial, lost.worker, false);
+  applier.leave_gang(record, trial, lost.worker, false, AttemptEnd::lost);
 }
 
 std::string problem_with(const EventChecks& checks, const MemberLost& lost) {

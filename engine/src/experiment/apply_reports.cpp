@@ -92,7 +92,7 @@ void apply(const Applier& applier, const ReportTaken& taken) {
     applier.take_exit(record, taken.key.trial, *exit);
   } else if (std::holds_alternative<InvalidHparamsReport>(taken.report)) {
     if (trial.state == TrialState::running) {  // Else its fate was decided by what it measured.
-      note_invalid(record, taken.key.trial);
+      note_invalid(record, taken.key.trial, applier.event.at);
     }
   } else if (const auto* note = std::get_if<NoteReport>(&taken.report)) {
     take_note(record, taken.key, *note);
@@ -167,6 +167,7 @@ void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRe
     if (!record.best || *record.best == number ||
         better(*metric, record.trials[record.best->number()].best->metric, goal)) {
       record.best = number;
+      note_best(record, event.at);
     }
   }
   if (trial.checkpoints && trial.checkpoints->latest_step == report.step) {

@@ -37,7 +37,19 @@ void note_settled(ExperimentRecord& record, TrialNumber number) {
   }
 }
 
-void note_invalid(ExperimentRecord& record, TrialNumber number) {
+void note_best(ExperimentRecord& record, Instant now) {
+  const Measurement& best = *record.trials[record.best->number()].best;
+  std::vector<BestPoint>& history = record.best_history;
+  const bool smaller = record.config.searcher.smaller_is_better;
+  if (history.empty() ||
+      (smaller ? best.metric < history.back().metric : best.metric > history.back().metric)) {
+    const Instant since = record.slot_time.since();
+    history.push_back({*record.best, best.step, best.metric, now,
+                       record.slot_time.until(std::max(now, since)), record.trials.size()});
+  }
+}
+
+void note_invalid(ExperimentRecord& record, TrialNumber number, Instant now) {
   TrialRecord& trial = record.trials[number.number()];
   if (trial.invalid) {
     return;
@@ -47,6 +59,7 @@ void note_invalid(ExperimentRecord& record, TrialNumber number) {
   for (std::size_t i = 0; trial.checkpoints && i < trial.checkpoints->kept.size(); ++i) {
     record.best_checkpoints.gone(record.trials, number, trial.checkpoints->kept[i].path);
   }
+  std::erase_if(record.best_history, [number](const BestPoint& point) { return point.trial == number; });
   if (record.best != number) {
     return;
   }
@@ -62,6 +75,9 @@ void note_invalid(ExperimentRecord& record, TrialNumber number) {
     if (!record.best || (smaller ? metric < best : metric > best)) {
       record.best = TrialNumber(i);
     }
+  }
+  if (record.best) {
+    note_best(record, now);
   }
 }
 
@@ -168,7 +184,7 @@ std::string problem_with(const EventChecks& checks, const TrialQueued& queued) {
 void apply(const Applier& applier, const TrialExitedEarly& exited) {
   ExperimentRecord& record = applier.experiment(exited.experiment);
   if (exited.exit == ExitReason::invalid_hp) {
-    note_invalid(record, exited.trial);
+    note_invalid(record, exited.trial, applier.event.at);
   }
   if (exited.unmeasured) {
     ++record.first_failures.unmeasured;

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/engine/experiment/attempt_span.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 
 namespace hpsearch::engine {
@@ -8,6 +9,8 @@ namespace {
 
 constexpr std::array<std::string_view, 6> states = {"ACTIVE",    "PAUSED",   "STOPPING",
                                                     "COMPLETED", "CANCELED", "FAILED"};
+constexpr std::array<std::string_view, 7> attempt_ends = {"finished", "paused",    "stopped", "failed",
+                                                          "lost",     "preempted", "canceled"};
 constexpr std::array<std::string_view, 4> directives = {"continue", "pause", "stop", "kill"};
 
 template <class Enum, std::size_t n>
@@ -32,6 +35,10 @@ std::string_view name_of(ExperimentState state) noexcept {
 
 std::optional<ExperimentState> experiment_state_named(std::string_view name) noexcept {
   return named<ExperimentState>(states, name);
+}
+
+std::string_view name_of(AttemptEnd end) noexcept {
+  return attempt_ends[static_cast<std::size_t>(end)];
 }
 
 std::string_view name_of(Directive directive) noexcept {

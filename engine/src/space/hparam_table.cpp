@@ -63,6 +63,7 @@ std::size_t leaves_below(const Value& tree) {
 
 HparamTable::HparamTable(const Space& space) : space_(space) {
   for (const Space::Leaf& leaf : space_.leaves()) {
+    places_.push_back(width_);
     if (!is_constant(leaf.parameter)) {
       ++width_;
     }
@@ -119,6 +120,44 @@ Value HparamTable::operator[](std::size_t trial) const {
     }
   }
   return unpacked(trial);
+}
+
+std::uint64_t HparamTable::word(std::size_t trial, std::size_t leaf) const noexcept {
+  return is_constant(space_.leaves()[leaf].parameter) ? 0 : words_[trial * width_ + places_[leaf]];
+}
+
+bool HparamTable::is_active(std::size_t trial, std::size_t leaf) const {
+  const std::vector<Space::Condition>& conditions = space_.leaves()[leaf].when;
+  return std::all_of(conditions.begin(), conditions.end(), [&](const Space::Condition& condition) {
+    return is_active(trial, condition.parent) &&
+           condition.holds(std::visit(Unpacker{word(trial, condition.parent)},
+                                      space_.leaves()[condition.parent].parameter));
+  });
+}
+
+HparamTable::Cell HparamTable::cell(std::size_t trial, std::size_t leaf) const {
+  Cell cell;
+  if (!odd_.empty() && odd_.contains(trial)) {
+    cell.kind = Cell::Kind::other;
+    return cell;
+  }
+  if (!is_active(trial, leaf)) {
+    return cell;
+  }
+  const Parameter& parameter = space_.leaves()[leaf].parameter;
+  const std::uint64_t packed = word(trial, leaf);
+  if (std::holds_alternative<IntParameter>(parameter)) {
+    cell.number = static_cast<double>(std::bit_cast<std::int64_t>(packed));
+  } else if (std::holds_alternative<DoubleParameter>(parameter) ||
+             std::holds_alternative<LogParameter>(parameter)) {
+    cell.number = std::bit_cast<double>(packed);
+  } else {
+    cell.place = packed;
+    cell.kind = Cell::Kind::place;
+    return cell;
+  }
+  cell.kind = Cell::Kind::number;
+  return cell;
 }
 
 Value HparamTable::unpacked(std::size_t trial) const {

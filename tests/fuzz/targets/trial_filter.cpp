@@ -1,4 +1,4 @@
-#include "cli/trial_filter.hpp"
+#include "hpsearch/queries/trial_filter.hpp"
 
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
@@ -10,7 +10,7 @@ namespace hpsearch::fuzz {
 namespace {
 
 void run_trial_filter(std::string_view bytes) {
-  const auto filter = cli::TrialFilter::read(bytes);
+  const auto filter = queries::TrialFilter::read(bytes);
   if (!filter) {
     HPSEARCH_CHECK(!filter.error().message.empty(), "an error has a reason");
     return;

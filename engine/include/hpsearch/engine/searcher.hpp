@@ -163,6 +163,35 @@ struct Finalist {
   [[nodiscard]] const Training* best(Goal goal) const noexcept;
 };
 
+/// A result in a rung.
+struct RungResult {
+  enum class Standing : std::uint8_t {
+    waiting,   ///< May be promoted.
+    dead,      ///< Its trial has ended early.
+    promoted,  ///< Went on.
+    settled,   ///< Never will.
+  };
+  TrialNumber trial;
+  std::optional<double> metric;  ///< In the user's sign; nothing: none, or it is not finite.
+  Standing standing = Standing::waiting;
+};
+
+/// A level of successive halving.
+struct RungStanding {
+  Units length{};
+  std::uint64_t keep = 0;             ///< So many of its results go on.
+  std::optional<double> cutoff;       ///< Metric of the last one that goes on, in the user's sign.
+  std::vector<RungResult> results;    ///< Best first.
+  std::vector<TrialNumber> training;  ///< Towards it, or waiting for a slot to do so; ascending.
+};
+
+/// A bracket of successive halving.
+struct BracketStanding {
+  bool stops_at_once = false;       ///< A trial goes on at its report or never.
+  double divisor = 4;               ///< About one in so many goes on.
+  std::vector<RungStanding> rungs;  ///< Shortest first.
+};
+
 // --- what a searcher is told ---
 
 enum class ExitReason : std::uint8_t { errored, user_canceled, user_stopped, invalid_hp };
@@ -259,6 +288,12 @@ class Searcher {
 
   /// Once a search repeats its best configurations, these: best mean first. O(finalists · log trials).
   [[nodiscard]] virtual std::vector<Finalist> finalists() const { return {}; }
+
+  /// Where all trials stand, by bracket; nothing from a search that compares no trials before their full
+  /// length. Only for people. O(results).
+  [[nodiscard]] virtual std::vector<BracketStanding> brackets() const { return {}; }
+  /// The bracket that the trial belongs to, from 0; nothing: it belongs to none, or there is only one.
+  [[nodiscard]] virtual std::optional<std::uint32_t> bracket_of(TrialNumber /*trial*/) const { return {}; }
 
   /// Fraction of the planned search that is over, in [0, 1]; 1 exactly at the end. It never decreases, except
   /// when a search that is over gets more trials.

@@ -50,6 +50,7 @@ class Asha : public StoppingPolicy {
   [[nodiscard]] std::uint64_t counting() const noexcept final { return quota_.counting(); }
   [[nodiscard]] std::uint64_t outstanding() const noexcept final { return outstanding_total_; }
   [[nodiscard]] std::span<const engine::TrialNumber> closable() const final { return closable_.view(); }
+  [[nodiscard]] std::vector<engine::BracketStanding> brackets() const final;
   [[nodiscard]] double progress() const noexcept final { return progress_; }
 
  protected:
@@ -68,6 +69,9 @@ class Asha : public StoppingPolicy {
   };
 
   Asha(AshaSettings settings, Rung::Ties ties);
+
+  /// How many results of a rung go on.
+  [[nodiscard]] virtual std::uint64_t keep_of(const Rung& rung) const { return rung.keep(); }
 
   [[nodiscard]] std::size_t top() const noexcept { return rungs_.size() - 1; }
   [[nodiscard]] const Trial& trial(engine::TrialNumber number) const;
@@ -154,6 +158,8 @@ class StoppingAsha final : public Asha {
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
   [[nodiscard]] engine::Outlook outlook(engine::TrialNumber trial) const override;
   [[nodiscard]] engine::Cardinality at_hand() const override;
+
+  [[nodiscard]] std::uint64_t keep_of(const Rung& rung) const override;
 
  private:
   struct Decided {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/searchers/proposer.hpp"
@@ -38,6 +39,10 @@ class ComposedSearcher final : public engine::Searcher {
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
   [[nodiscard]] std::optional<engine::Learnt> learnt() const override;
   [[nodiscard]] engine::Outlook outlook(engine::TrialNumber trial) const override;
+  [[nodiscard]] std::vector<engine::BracketStanding> brackets() const override { return policy_->brackets(); }
+  [[nodiscard]] std::optional<std::uint32_t> bracket_of(engine::TrialNumber trial) const override {
+    return policy_->bracket_of(trial);
+  }
   [[nodiscard]] double progress() const noexcept override;
 
  private:

@@ -46,6 +46,9 @@ class RankedList {
   /// The place that `rank` others stand before; rank is below size().
   [[nodiscard]] Place nth(std::uint64_t rank) const noexcept;
 
+  /// All of them, in order. O(n).
+  [[nodiscard]] std::vector<Place> places() const;
+
   struct Marked {
     Place place;
     std::uint64_t rank = 0;

@@ -67,6 +67,8 @@ class Rung {
   [[nodiscard]] std::uint64_t size() const noexcept { return ranked_.size(); }
   /// floor(size / d): how many may be promoted.
   [[nodiscard]] std::uint64_t keep() const noexcept { return divisor_.part_of(size()); }
+  /// Those that count, best first. O(size).
+  [[nodiscard]] std::vector<Arrival> in_order() const;
   /// How many results stand before this one.
   [[nodiscard]] std::uint64_t rank_of(Arrival arrival) const noexcept;
   /// The score of the last one that goes on when `keep` do; nothing when none does.

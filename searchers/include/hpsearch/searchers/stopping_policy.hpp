@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -72,6 +73,10 @@ class StoppingPolicy {
   [[nodiscard]] virtual std::span<const engine::TrialNumber> closable() const = 0;
   [[nodiscard]] virtual engine::Reason standing(engine::TrialNumber trial) const = 0;
   [[nodiscard]] virtual engine::Outlook outlook(engine::TrialNumber /*trial*/) const { return {}; }
+  [[nodiscard]] virtual std::vector<engine::BracketStanding> brackets() const { return {}; }
+  [[nodiscard]] virtual std::optional<std::uint32_t> bracket_of(engine::TrialNumber /*trial*/) const {
+    return {};
+  }
   /// So many pieces of work next() gives one after the other if nothing else happens. O(trials).
   [[nodiscard]] virtual engine::Cardinality at_hand() const = 0;
   [[nodiscard]] virtual double progress() const noexcept = 0;

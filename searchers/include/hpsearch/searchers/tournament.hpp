@@ -69,6 +69,8 @@ class Tournament final : public StoppingPolicy {
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
   [[nodiscard]] engine::Outlook outlook(engine::TrialNumber trial) const override;
   [[nodiscard]] engine::Cardinality at_hand() const override;
+  [[nodiscard]] std::vector<engine::BracketStanding> brackets() const override;
+  [[nodiscard]] std::optional<std::uint32_t> bracket_of(engine::TrialNumber trial) const override;
   [[nodiscard]] double progress() const noexcept override { return progress_; }
 
  private:
@@ -111,7 +113,7 @@ class Tournament final : public StoppingPolicy {
   /// it.
   [[nodiscard]] Pick pick() const;
   [[nodiscard]] const Member& member(engine::TrialNumber trial) const;
-  [[nodiscard]] Bracket& bracket_of(engine::TrialNumber trial);
+  [[nodiscard]] Bracket& bracket_with(engine::TrialNumber trial);
   /// Who creates the trial that was just decided on.
   [[nodiscard]] std::size_t creator() const;
   /// The trial needs no closing any more.

@@ -14,7 +14,9 @@
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/engine/experiment/attempt_span.hpp"
 #include "hpsearch/engine/experiment/best_checkpoints.hpp"
+#include "hpsearch/engine/experiment/best_point.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/engine/experiment/first_failures.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
@@ -82,6 +84,8 @@ struct ProgramChange {
 /// What the engine keeps of one experiment. Read by shells, changed only by apply().
 struct ExperimentRecord {
   ExperimentId id;
+  Lsn created_by;  ///< The event that created it.
+  Lsn changed_by;  ///< The last one that may have changed it.
   ExperimentState state = ExperimentState::active;
   ExperimentConfig config;
   Value effective;          ///< The config as the events have it: defaults filled in, limits as last changed.
@@ -102,6 +106,9 @@ struct ExperimentRecord {
   BestCheckpoints best_checkpoints;
   std::optional<TrialNumber> best;  ///< With the best metric so far; ties go to the first that had it, or,
                                     ///< once a best turned out to be invalid, to the lowest number.
+  std::vector<BestPoint> best_history;  ///< When it became better, each better than the one before; without
+                                        ///< what invalid trials measured.
+  ChunkedVector<AttemptSpan> spans;     ///< What attempts that are over held, in the order of their ends.
   ExperimentState stopping_as = ExperimentState::canceled;
   bool stop_at_once = false;
   std::string reason;  ///< Why it is stopping or ended, or paused itself.

@@ -74,8 +74,9 @@ struct LiveAttempt {
                                        ///< something: it may end by that.
   std::uint64_t applied_seq = 0;
   std::optional<Decision> decision;  ///< The latest.
-  Instant leased_at;
-  Duration held_before;           ///< How long it was under lease before it was lost and came back.
+  Instant leased_at;                 ///< Moved on by time that does not count.
+  Instant slots_since;               ///< When it got its slots, by the clock.
+  Duration held_before;              ///< How long it was under lease before it was lost and came back.
   bool lacks_time = false;        ///< A restore lost time of its lease, and its worker has not said how much.
   Instant checkpoint_at;          ///< When its last checkpoint was taken; before the first one, leased_at.
   LeaseId origin;                 ///< The lease it was started under: after an adoption not its present one.

@@ -27,13 +27,32 @@ class HparamTable {
   void push_back(const Value& hparams);
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] Value operator[](std::size_t trial) const;
+  [[nodiscard]] const Space& space() const noexcept { return space_; }
+
+  /// One leaf of one configuration, without making a Value of it.
+  struct Cell {
+    enum class Kind : std::uint8_t {
+      absent,  ///< The leaf is inactive.
+      number,  ///< Of a parameter with a range.
+      place,   ///< Of a categorical: which of its vals; of a constant: 0.
+      other,   ///< The configuration is not of the space's shape: operator[] has it.
+    };
+    Kind kind = Kind::absent;
+    double number = 0;
+    std::uint64_t place = 0;
+  };
+  /// `leaf` is its place in space().leaves(). O(conditions of the leaf and of its parents).
+  [[nodiscard]] Cell cell(std::size_t trial, std::size_t leaf) const;
 
  private:
   [[nodiscard]] bool pack(const Value& hparams);
   [[nodiscard]] Value unpacked(std::size_t trial) const;
+  [[nodiscard]] std::uint64_t word(std::size_t trial, std::size_t leaf) const noexcept;
+  [[nodiscard]] bool is_active(std::size_t trial, std::size_t leaf) const;
 
   Space space_;
-  std::size_t width_ = 0;  // Leaves that vary.
+  std::size_t width_ = 0;            // Leaves that vary.
+  std::vector<std::size_t> places_;  // Of each leaf that varies: its word among them.
   std::size_t size_ = 0;
   ChunkedVector<std::uint64_t> words_;
   std::vector<std::uint64_t> packed_;  // Of the one that is being added; kept for its room.

@@ -1,11 +1,11 @@
-#include "cli/trial_filter.hpp"
+#include "hpsearch/queries/trial_filter.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace hpsearch::cli {
+namespace hpsearch::queries {
 namespace {
 
 using engine::Value;
@@ -91,4 +91,4 @@ TEST(CompareValues, PutsNumbersBeforeTextsBeforeNothing) {
 }
 
 }  // namespace
-}  // namespace hpsearch::cli
+}  // namespace hpsearch::queries

@@ -1,4 +1,4 @@
-#include "cli/trial_filter.hpp"
+#include "hpsearch/queries/trial_filter.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -9,7 +9,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/json.hpp"
 
-namespace hpsearch::cli {
+namespace hpsearch::queries {
 
 using engine::Errc;
 using engine::Error;
@@ -281,4 +281,4 @@ bool TrialFilter::holds(const Lookup& lookup) const {
   return holds_of(*root_, lookup);
 }
 
-}  // namespace hpsearch::cli
+}  // namespace hpsearch::queries

@@ -1,0 +1,129 @@
+#include "daemon/api/schema.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+constexpr Field best_point_fields[] = {
+    {"trial", "integer"},
+    {"metric", "number"},
+    {"length", "count", "Where it was measured."},
+    {"time", "number"},
+    {"slot_seconds", "number", "What all trials had used by then."},
+    {"trials", "integer", "As many there were."},
+};
+constexpr Field history_fields[] = {
+    {"metric", "text"},        {"smaller_is_better", "flag"},
+    {"unit", "text"},          {"started_at", "number?", "When the first trial got its slots."},
+    {"points", "[BestPoint]"}, {"end", "map", "time, slot_seconds and trials as they are now."},
+    {"target", "number?"},     {"budget", "any", "max_time, max_slot_hours and max_failed_trials, or null."},
+};
+constexpr Field metric_name_fields[] = {
+    {"name", "text"},
+    {"group", "text", "What stands before the last dot of the name, or nothing."},
+    {"count", "integer", "Reports of it."},
+    {"trials", "integer", "That reported it."},
+    {"first_step", "integer"},
+    {"last_step", "integer"},
+};
+constexpr Field metric_names_fields[] = {{"metrics", "[MetricName]"}};
+constexpr Field rung_result_fields[] = {
+    {"trial", "integer"},
+    {"metric", "number?", "Null where it is missing or not finite."},
+    {"rank", "integer", "From 0, the best."},
+    {"state", "promoted|waiting|stopped|finished|failed"},
+};
+constexpr Field ladder_rung_fields[] = {
+    {"rung", "integer", "From 0, the shortest."},
+    {"length", "count"},
+    {"rule", "text", "Who goes on, in words."},
+    {"keep", "integer", "As many of its results go on."},
+    {"size", "integer"},
+    {"cut_off", "number?", "Metric of the last result that goes on."},
+    {"results", "[RungResult]", "Best first."},
+    {"training", "[integer]", "Trials on their way to it."},
+};
+constexpr Field ladder_bracket_fields[] = {
+    {"bracket", "integer"}, {"name", "text"}, {"rungs", "[LadderRung]", "Shortest first."}};
+constexpr Field ladder_fields[] = {
+    {"lsn", "integer", "The event after which everything was so."},
+    {"time", "number"},
+    {"first_lsn", "integer", "The event that created the experiment."},
+    {"last_lsn", "integer", "The last event of the log."},
+    {"metric", "text"},
+    {"smaller_is_better", "flag"},
+    {"brackets", "[LadderBracket]"},
+};
+constexpr Field timeline_slot_fields[] = {
+    {"worker", "integer"},
+    {"name", "text"},
+    {"slot", "integer?", "Null: beside the slots."},
+    {"busy", "number", "The share of the window in which the experiment held it."},
+};
+constexpr Field timeline_bar_fields[] = {
+    {"worker", "integer"},
+    {"slot", "integer?"},
+    {"trial", "integer"},
+    {"attempt", "integer"},
+    {"from", "number"},
+    {"to", "number?", "Null while it runs."},
+    {"outcome", "running|finished|paused|stopped|failed|lost|preempted|canceled"},
+};
+constexpr Field timeline_fields[] = {
+    {"from", "number"},
+    {"to", "number"},
+    {"now", "number"},
+    {"slots", "[TimelineSlot]"},
+    {"bars?", "[TimelineBar]"},
+    {"bins?", "map", "Instead of bars: edges, and for each slot the busy share of each bin."},
+};
+constexpr Field column_field_fields[] = {
+    {"name", "text"},
+    {"type", "f32|f64|u32|u16|u8"},
+    {"words?", "[any]", "What the numbers of this column stand for, by number."},
+};
+constexpr Field columns_fields[] = {
+    {"lsn", "integer", "All rows are as they were after this event."},
+    {"rows", "integer"},
+    {"total", "integer", "Trials of the experiment."},
+    {"fields", "[ColumnField]"},
+    {"columns", "[[any]]", "Of each field, a number or null for each row."},
+};
+
+constexpr Field hparam_share_fields[] = {
+    {"name", "text"}, {"share", "number", "All shares add up to 1."}, {"rank", "integer", "From 1."}};
+constexpr Field importance_fields[] = {
+    {"metric", "text"},
+    {"rung", "integer", "The rung whose results are compared, from 0."},
+    {"length", "any"},
+    {"results", "integer", "Finite ones."},
+    {"needed", "integer", "With fewer results nothing is said."},
+    {"gamma", "number", "The best part, which is compared with all."},
+    {"hyperparameters", "[HparamShare]", "Largest share first."},
+    {"reason", "text", "Why there are none."},
+};
+
+constexpr Schema table[] = {
+    {"HparamShare", "How much a hyperparameter matters.", hparam_share_fields},
+    {"Importance", "How much each hyperparameter matters, by PED-ANOVA.", importance_fields},
+    {"BestPoint", "A moment at which the best metric became better.", best_point_fields},
+    {"History", "How the best metric became better.", history_fields},
+    {"MetricName", "A metric that programs report.", metric_name_fields},
+    {"MetricNames", "The metrics that programs report.", metric_names_fields},
+    {"RungResult", "A result in a rung.", rung_result_fields},
+    {"LadderRung", "A rung, and what stands in it.", ladder_rung_fields},
+    {"LadderBracket", "A bracket.", ladder_bracket_fields},
+    {"RungLadder", "Where all trials stand at one moment.", ladder_fields},
+    {"TimelineSlot", "A slot that the experiment used.", timeline_slot_fields},
+    {"TimelineBar", "An attempt on a slot.", timeline_bar_fields},
+    {"Timeline", "Which slots the experiment's attempts held, and when.", timeline_fields},
+    {"ColumnField", "A column.", column_field_fields},
+    {"Columns", "Trials as columns of numbers.", columns_fields},
+};
+
+}  // namespace
+
+std::span<const Schema> bulk_schemas() noexcept {
+  return table;
+}
+
+}  // namespace hpsearch::daemon

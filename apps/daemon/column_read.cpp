@@ -1,0 +1,91 @@
+#include "daemon/column_read.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "hpsearch/queries/touched.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+// A cell takes 20 to 100 ns: a turn is about 2 ms (docs/benchmarks.md, bulk reads).
+constexpr std::size_t cells_per_turn = 30'000;
+
+/// One answer on its way. Lives in what it has posted.
+class ColumnRead : public std::enable_shared_from_this<ColumnRead> {
+ public:
+  ColumnRead(RequestContext& context, Call call, queries::ColumnScan scan, bool counts_from_zero,
+             std::function<net::HttpResponse(const queries::Columns&)> spell)
+      : context_(context),
+        call_(std::move(call)),
+        scan_(std::move(scan)),
+        counts_from_zero_(counts_from_zero),
+        spell_(std::move(spell)) {}
+
+  void begin() {
+    watch_ = context_.runtime.watch_events([this](const engine::Event& event) {
+      const queries::Touched touched = queries::touched_by(event);
+      if (touched.experiment == call_.experiment() && touched.trial) {
+        scan_.changed(*touched.trial);
+      }
+    });
+    go_on();
+  }
+
+ private:
+  void go_on() {
+    const auto record = context_.experiment(call_);
+    if (!record) {
+      end(failure(record.error()));
+      return;
+    }
+    if ((*record)->counts_from_zero != counts_from_zero_) {  // That changed steps of all trials.
+      end(refusal_to_wait());
+      return;
+    }
+    if (scan_.read_some(**record, cells_per_turn)) {
+      context_.runtime.loop().post([self = shared_from_this()] { self->go_on(); });
+      return;
+    }
+    auto columns =
+        std::make_shared<queries::Columns>(scan_.finish(**record, context_.runtime.engine().last_lsn()));
+    watch_ = net::Watch{};
+    context_.answer_beside(call_, [columns, spell = spell_] { return spell(*columns); });
+  }
+  void end(const net::HttpResponse& response) {
+    watch_ = net::Watch{};
+    context_.answer(call_, response);
+  }
+  static net::HttpResponse refusal_to_wait() {
+    return failure(
+        engine::Error{engine::Errc::unavailable,
+                      "the steps of all trials were counted anew while they were read; ask again"});
+  }
+
+  RequestContext& context_;
+  Call call_;
+  queries::ColumnScan scan_;
+  bool counts_from_zero_;
+  std::function<net::HttpResponse(const queries::Columns&)> spell_;
+  net::Watch watch_;
+};
+
+}  // namespace
+
+void answer_with_columns(RequestContext& context, const Call& call, const queries::ColumnsQuery& query,
+                         std::function<net::HttpResponse(const queries::Columns&)> spell) {
+  const auto record = context.experiment(call);
+  if (!record) {
+    context.answer(call, failure(record.error()));
+    return;
+  }
+  auto scan = queries::ColumnScan::begin(**record, query, context.runtime.now());
+  if (!scan) {
+    context.answer(call, failure(scan.error()));
+    return;
+  }
+  std::make_shared<ColumnRead>(context, call, *std::move(scan), (*record)->counts_from_zero, std::move(spell))
+      ->begin();
+}
+
+}  // namespace hpsearch::daemon

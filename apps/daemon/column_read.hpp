@@ -1,0 +1,15 @@
+#pragma once
+
+#include <functional>
+
+#include "daemon/http_request_context.hpp"
+#include "hpsearch/queries/columns.hpp"
+
+namespace hpsearch::daemon {
+
+/// Answers with columns of the trials of an experiment, which are read in short turns of the loop and are all
+/// of the moment at which the last turn ends. `spell` makes the answer beside the loop.
+void answer_with_columns(RequestContext& context, const Call& call, const queries::ColumnsQuery& query,
+                         std::function<net::HttpResponse(const queries::Columns&)> spell);
+
+}  // namespace hpsearch::daemon

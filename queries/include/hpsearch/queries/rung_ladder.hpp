@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/experiment/experiment_record.hpp"
+
+namespace hpsearch::queries {
+
+/// Where the trials of an experiment stand in the rungs of its brackets, at one moment.
+struct RungLadder {
+  /// What became of a result.
+  enum class Fate : std::uint8_t { promoted, waiting, stopped, finished, failed };
+  struct Result {
+    engine::TrialNumber trial;
+    std::optional<double> metric;  ///< Nothing: not reported, or not finite.
+    Fate fate = Fate::waiting;
+  };
+  struct Rung {
+    engine::Units length{};
+    std::string rule;  ///< Who goes on, in words.
+    std::uint64_t keep = 0;
+    std::optional<double> cutoff;
+    std::vector<Result> results;  ///< Best first.
+    std::vector<engine::TrialNumber> training;
+  };
+  struct Bracket {
+    std::string name;
+    std::vector<Rung> rungs;
+  };
+
+  engine::Lsn lsn;  ///< The moment …
+  engine::Instant at;
+  engine::Lsn first;  ///< … of those from the experiment's creation …
+  engine::Lsn last;   ///< … to the last event.
+  std::string metric;
+  bool smaller_is_better = true;
+  std::vector<Bracket> brackets;
+};
+
+/// As it is after event `lsn`. A search without rungs is one bracket with one: full length. O(trials).
+[[nodiscard]] RungLadder rung_ladder(const engine::ExperimentRecord& experiment, engine::Lsn lsn,
+                                     engine::Instant at);
+
+/// lsn, time, first_lsn, last_lsn, metric, smaller_is_better, brackets [{bracket, name, rungs [{rung, length,
+/// rule, keep, size, cut_off, results [{trial, metric, rank, state}], training}]}]. Ranks count from 0.
+[[nodiscard]] std::string to_json(const RungLadder& ladder);
+
+}  // namespace hpsearch::queries

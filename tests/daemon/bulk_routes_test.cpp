@@ -1,0 +1,240 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "daemon/daemon_fixture.hpp"
+
+// The reads that plots and tables are made from, through the daemon's own routes.
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Value;
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+/// A halving search of `max_trials` trials on rungs of 1, 4 and 16 epochs.
+Value halving_search(std::int64_t max_trials) {
+  const auto parsed = proto::parse_json(R"({
+    "name": "ladder",
+    "entrypoint": ["python3", "train.py"],
+    "hyperparameters": {"lr": {"type": "log", "minval": -4, "maxval": -1, "base": 10},
+                        "model": {"depth": {"type": "int", "minval": 1, "maxval": 9},
+                                  "kind": {"type": "categorical", "vals": ["plain", "wide", "ü"]}},
+                        "fixed": 3},
+    "reproducibility": {"experiment_seed": 7},
+    "searcher": {"name": "async_halving", "metric": "loss", "smaller_is_better": true, "num_rungs": 3, "divisor": 4,
+                 "max_concurrent_trials": 1, "max_trials": )" +
+                                        std::to_string(max_trials) + R"(, "max_length": {"epochs": 16}}
+  })");
+  EXPECT_TRUE(parsed) << parsed.error().message;
+  return *parsed;
+}
+
+class BulkRoutes : public testing::Test {
+ protected:
+  /// Runs the search to its end: trial n measures losses[n % size] at every length, later ones a little less.
+  void run(std::int64_t trials, const std::vector<double>& losses) {
+    daemon_.submit(halving_search(trials));
+    worker_.emplace(daemon_);
+    worker_->join();
+    std::size_t leases = 0;
+    const auto ended = [this] {
+      return engine::is_ended(daemon_.runtime->engine().find(engine::ExperimentId(1))->state);
+    };
+    while (!ended()) {
+      daemon_.pump_until([&] { return worker_->all<proto::Lease>().size() > leases || ended(); });
+      const auto all = worker_->all<proto::Lease>();
+      for (; leases < all.size(); ++leases) {
+        train(all[leases].spec, losses);
+      }
+    }
+    daemon_.pump_until([this] { return daemon_.runtime->idle(); });
+  }
+
+  void train(const jobs::LaunchSpec& spec, const std::vector<double>& losses) {
+    const auto trial = [this, &spec]() -> const engine::TrialRecord& {
+      return daemon_.runtime->engine().find(spec.key.experiment)->trials[spec.key.trial.number()];
+    };
+    worker_->send(proto::Started{spec.key});
+    double loss = losses[spec.key.trial.number() % losses.size()];
+    std::uint64_t seq = 0;
+    for (engine::Units length = spec.length;; length = trial().length, loss -= 0.001) {
+      worker_->send(proto::Reports{spec.key, ++seq, {metrics_report(engine::count(length), loss)}});
+      daemon_.pump_until(
+          [&] { return !trial().live || trial().live->is_ending() || trial().length > length; });
+      if (!trial().live || trial().live->is_ending()) {
+        break;
+      }
+    }
+    worker_->send(proto::Reports{spec.key, ++seq, {exit_report(engine::ExitReport::Cause::exited, 0)}});
+    daemon_.pump_until([&] { return !trial().live || trial().live->key.attempt != spec.key.attempt; });
+  }
+
+  DaemonFixture::Answer get(const std::string& path) {
+    return daemon_.ask("GET", "/api/v1/experiments/1" + path);
+  }
+
+  DaemonFixture daemon_;
+  std::optional<ScriptedWorker> worker_;
+};
+
+const Value& column(const Value& answer, const std::string& name) {
+  static const Value none;
+  const Value::List& fields = *answer.at_path("fields")->as_list();
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (*fields[i].at_path("name") == Value(name)) {
+      return (*answer.at_path("columns")->as_list())[i];
+    }
+  }
+  return none;
+}
+
+TEST_F(BulkRoutes, HistoryHasOnlyImprovements) {
+  run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
+  const auto answer = get("/history");
+  ASSERT_EQ(answer.status, 200U) << answer.text;
+  double before = 1e9;
+  for (const Value& point : *answer.body.at_path("points")->as_list()) {
+    const double metric = point.at_path("metric")->number_or(1e9);
+    EXPECT_LT(metric, before);
+    before = metric;
+  }
+  const auto best = get("/best");
+  EXPECT_EQ(before, best.body.at_path("best_metric")->number_or(-1));
+  EXPECT_EQ(answer.body.at_path("end.trials")->number_or(0), 8);
+  EXPECT_FALSE(answer.body.at_path("started_at")->is_null());
+}
+
+TEST_F(BulkRoutes, RungsOfThePastAreThoseThatWere) {
+  run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
+  const auto now = get("/rungs");
+  ASSERT_EQ(now.status, 200U) << now.text;
+  const Value::List& rungs = *now.body.at_path("brackets")->as_list()->front().at_path("rungs")->as_list();
+  ASSERT_EQ(rungs.size(), 3U);
+  EXPECT_EQ(rungs[0].at_path("size")->number_or(0), 8);
+  EXPECT_EQ(rungs[0].at_path("keep")->number_or(0), 2);
+  EXPECT_TRUE(rungs[0].at_path("results")->as_list()->back().at_path("metric")->is_null())
+      << "NaN ranks last";
+  const auto last = static_cast<std::uint64_t>(now.body.at_path("last_lsn")->number_or(0));
+  const auto first = static_cast<std::uint64_t>(now.body.at_path("first_lsn")->number_or(0));
+  const auto begin = get("/rungs?at=" + std::to_string(first));
+  ASSERT_EQ(begin.status, 200U) << begin.text;
+  EXPECT_TRUE(begin.body.at_path("brackets")
+                  ->as_list()
+                  ->front()
+                  .at_path("rungs")
+                  ->as_list()
+                  ->front()
+                  .at_path("results")
+                  ->as_list()
+                  ->empty());
+  double size = 0;
+  for (std::uint64_t lsn = first; lsn < last; lsn += 7) {
+    const auto then = get("/rungs?at=" + std::to_string(lsn));
+    ASSERT_EQ(then.status, 200U) << then.text;
+    const Value& rung =
+        then.body.at_path("brackets")->as_list()->front().at_path("rungs")->as_list()->front();
+    EXPECT_GE(rung.at_path("size")->number_or(-1), size);
+    size = rung.at_path("size")->number_or(-1);
+    EXPECT_EQ(then.body.at_path("lsn")->number_or(0), static_cast<double>(lsn));
+  }
+  const auto again = get("/rungs?at=" + std::to_string(last - 1));
+  EXPECT_EQ(again.body.at_path("brackets")->as_list()->size(), 1U);
+  EXPECT_EQ(get("/rungs?at=" + std::to_string(last + 1)).status, 400U);
+  EXPECT_EQ(get("/rungs?at=0").status, 400U);
+}
+
+TEST_F(BulkRoutes, TimelineHasEveryAttempt) {
+  run(8, {0.9, 0.8, 0.85, 0.5});
+  const auto answer = get("/timeline");
+  ASSERT_EQ(answer.status, 200U) << answer.text;
+  const Value::List& bars = *answer.body.at_path("bars")->as_list();
+  std::uint64_t attempts = 0;
+  std::set<std::string> outcomes;
+  for (const auto& trial : daemon_.runtime->engine().find(engine::ExperimentId(1))->trials) {
+    attempts += trial.attempts;
+  }
+  for (const Value& bar : bars) {
+    outcomes.insert(*bar.at_path("outcome")->as_text());
+    EXPECT_LE(bar.at_path("from")->number_or(1e18), bar.at_path("to")->number_or(0));
+  }
+  EXPECT_EQ(bars.size(), attempts);
+  EXPECT_TRUE(outcomes.contains("paused"));
+  EXPECT_EQ(answer.body.at_path("slots")->as_list()->size(), 1U);
+  EXPECT_EQ(get("/timeline?bins=3").body.at_path("bins.edges")->as_list()->size(), 4U);
+  EXPECT_EQ(get("/timeline?from=x").status, 400U);
+  EXPECT_EQ(get("/timeline?bins=100000").status, 400U);
+}
+
+TEST_F(BulkRoutes, MetricsAreNamedAlsoAfterARestart) {
+  run(4, {0.9, 0.8, 0.85, 0.5});
+  const std::string before = get("/metrics").text;
+  EXPECT_NE(before.find("\"loss\""), std::string::npos) << before;
+  EXPECT_NE(before.find("\"trials\":4"), std::string::npos) << before;
+  worker_.reset();
+  daemon_.restart();
+  EXPECT_EQ(get("/metrics").text, before);
+}
+
+TEST_F(BulkRoutes, ColumnsHaveARowForEachTrial) {
+  run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
+  const auto answer = get("/columns");
+  ASSERT_EQ(answer.status, 200U) << answer.text;
+  EXPECT_EQ(answer.body.at_path("rows")->number_or(0), 8);
+  for (const char* name : {"trial", "state", "metric", "reached", "rung", "hparams.lr", "hparams.model.depth",
+                           "hparams.model.kind"}) {
+    ASSERT_NE(column(answer.body, name).as_list(), nullptr) << name;
+    EXPECT_EQ(column(answer.body, name).as_list()->size(), 8U) << name;
+  }
+  EXPECT_EQ(column(answer.body, "hparams.fixed").as_list(), nullptr) << "a constant says nothing";
+  EXPECT_TRUE((*column(answer.body, "metric").as_list())[4].is_null()) << "NaN is missing";
+  const auto trial = get("/trials/3");
+  EXPECT_FLOAT_EQ(static_cast<float>((*column(answer.body, "hparams.lr").as_list())[3].number_or(0)),
+                  static_cast<float>(trial.body.at_path("hparams.lr")->number_or(-1)));
+}
+
+TEST_F(BulkRoutes, ColumnsAreChosenByCondition) {
+  run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
+  const auto answer =
+      get("/columns?fields=trial,hparams.lr:f64,failure,reason,started_at,worker&where=metric%3C0.7");
+  ASSERT_EQ(answer.status, 200U) << answer.text;
+  const Value::List& trials = *column(answer.body, "trial").as_list();
+  EXPECT_EQ(answer.body.at_path("total")->number_or(0), 8);
+  EXPECT_EQ(trials.size(), 2U) << answer.text;
+  const auto trial = get("/trials/" + engine::compact_json(trials[0]));
+  EXPECT_EQ((*column(answer.body, "hparams.lr").as_list())[0].number_or(0),
+            trial.body.at_path("hparams.lr")->number_or(-1))
+      << "f64 is exact";
+  for (const char* wrong : {"/columns?fields=lrr", "/columns?where=lr", "/columns?where=nothing=1",
+                            "/columns?fields=state:f64", "/columns?sample=x", "/columns?colour=1"}) {
+    EXPECT_EQ(get(wrong).status, 400U) << wrong;
+  }
+}
+
+TEST_F(BulkRoutes, ASampleHasTheBestAndIsTheSameAgain) {
+  run(40, {0.9, 0.8, 0.85, 0.5, 0.7, 0.6, 0.95, 0.4, 0.99});
+  const auto answer = get("/columns?fields=trial&sample=12");
+  EXPECT_EQ(answer.body.at_path("rows")->number_or(0), 12);
+  EXPECT_EQ(answer.text, get("/columns?fields=trial&sample=12").text);
+  const auto best = get("/best");
+  bool has_best = false;
+  for (const Value& trial : *column(answer.body, "trial").as_list()) {
+    has_best = has_best || trial == *best.body.at_path("trial");
+  }
+  EXPECT_TRUE(has_best);
+}
+
+TEST_F(BulkRoutes, AnExperimentThatIsNotThereIsNotFound) {
+  for (const char* path : {"/columns", "/history", "/metrics", "/rungs", "/timeline"}) {
+    EXPECT_EQ(daemon_.ask("GET", std::string("/api/v1/experiments/9") + path).status, 404U) << path;
+  }
+}
+
+}  // namespace
+}  // namespace hpsearch::daemon

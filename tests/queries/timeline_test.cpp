@@ -1,0 +1,107 @@
+#include "hpsearch/queries/timeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "hpsearch/proto/json.hpp"
+
+namespace hpsearch::queries {
+namespace {
+
+using engine::AttemptSpan;
+using engine::Instant;
+using engine::Value;
+
+Instant at(std::int64_t seconds) {
+  return Instant::from_micros(seconds * 1'000'000);
+}
+
+AttemptSpan span(std::uint32_t trial, std::int64_t from, std::int64_t to, std::uint16_t slot = 0) {
+  AttemptSpan it;
+  it.trial = trial;
+  it.attempt = 1;
+  it.worker = 1;
+  it.slot = slot;
+  it.from = at(from);
+  it.to = at(to);
+  it.end = engine::AttemptEnd::paused;
+  return it;
+}
+
+Value drawn(const Timeline& timeline, const TimeWindow& window = {}) {
+  const auto value = proto::parse_json(to_json(timeline, window));
+  EXPECT_TRUE(value) << (value ? "" : value.error().message);
+  return value ? *value : Value();
+}
+
+double number(const Value& value, std::string_view path) {
+  const Value* found = value.at_path(path);
+  return found == nullptr ? -1 : found->number_or(-1);
+}
+
+TEST(Timeline, LiveAttemptsHaveNoEndAndCountUntilNow) {
+  Timeline timeline;
+  timeline.now = timeline.end = at(100);
+  timeline.over = {span(0, 0, 50)};
+  timeline.live = {span(1, 50, 0, 1)};
+  timeline.names[1] = "node";
+  const Value value = drawn(timeline);
+  EXPECT_EQ(number(value, "from"), 0);
+  EXPECT_EQ(number(value, "to"), 100);
+  const Value::List& slots = *value.at_path("slots")->as_list();
+  ASSERT_EQ(slots.size(), 2U);
+  EXPECT_EQ(number(slots[0], "busy"), 0.5);
+  EXPECT_EQ(number(slots[1], "busy"), 0.5);
+  const Value::List& bars = *value.at_path("bars")->as_list();
+  ASSERT_EQ(bars.size(), 2U);
+  EXPECT_EQ(*bars[0].at_path("outcome"), Value("paused"));
+  EXPECT_EQ(*bars[1].at_path("outcome"), Value("running"));
+  EXPECT_TRUE(bars[1].at_path("to")->is_null());
+}
+
+TEST(Timeline, AWindowCutsBarsAndShares) {
+  Timeline timeline;
+  timeline.now = timeline.end = at(100);
+  timeline.over = {span(0, 0, 10), span(1, 20, 60), span(2, 90, 95)};
+  const Value value = drawn(timeline, {at(40), at(80), 0});
+  EXPECT_EQ(value.at_path("bars")->as_list()->size(), 1U);
+  EXPECT_EQ(number(value.at_path("slots")->as_list()->front(), "busy"), 0.5);
+}
+
+TEST(Timeline, BinsHoldTheSharesOfTheirTime) {
+  Timeline timeline;
+  timeline.now = timeline.end = at(100);
+  timeline.over = {span(0, 0, 25), span(1, 50, 100)};
+  const Value value = drawn(timeline, {at(0), at(100), 4});
+  EXPECT_EQ(value.at_path("bars"), nullptr);
+  EXPECT_EQ(value.at_path("bins.edges")->as_list()->size(), 5U);
+  const Value::List& row = *value.at_path("bins.busy")->as_list()->front().as_list();
+  ASSERT_EQ(row.size(), 4U);
+  EXPECT_EQ(row[0].number_or(-1), 1);
+  EXPECT_EQ(row[1].number_or(-1), 0);
+  EXPECT_EQ(row[2].number_or(-1), 1);
+  EXPECT_EQ(row[3].number_or(-1), 1);
+}
+
+TEST(Timeline, VeryManyBarsBecomeBins) {
+  Timeline timeline;
+  timeline.now = timeline.end = at(10'000);
+  for (std::uint32_t i = 0; i <= most_bars; ++i) {
+    timeline.over.push_back(span(i, i, i + 1));
+  }
+  EXPECT_NE(drawn(timeline).at_path("bins"), nullptr);
+  timeline.over.pop_back();
+  EXPECT_NE(drawn(timeline).at_path("bars"), nullptr);
+}
+
+TEST(Timeline, NothingRanYet) {
+  Timeline timeline;
+  timeline.now = timeline.end = at(5);
+  const Value value = drawn(timeline, {std::nullopt, std::nullopt, 3});
+  EXPECT_TRUE(value.at_path("slots")->as_list()->empty());
+  EXPECT_EQ(number(value, "from"), 5);
+}
+
+}  // namespace
+}  // namespace hpsearch::queries
