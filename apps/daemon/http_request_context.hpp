@@ -45,8 +45,8 @@ struct RequestContext {
   Runtime& runtime;
   WorkerSessions& sessions;
   AboutDaemon about;
-  HttpCounts http_counts{};
   std::shared_ptr<PastStates> past;
+  HttpCounts http_counts{};
 
   /// Answers from the engine's memory, once what it shows is durable.
   void answer(const Call& call, net::HttpResponse response);
