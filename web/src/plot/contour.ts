@@ -14,8 +14,14 @@ export interface Cells {
   readonly means: Float64Array;
 }
 
-/** Means per cell; trials without a finite metric or a place on an axis are left out. */
-export function binMeans(x: ParallelAxis, y: ParallelAxis, metric: Float64Array, keep: Uint8Array, across: number, down: number): Cells {
+/**
+ * Means per cell; trials without a finite metric or a place on an axis are left out. Values beyond `ends` count as the
+ * end, so that one diverged trial does not decide over its cell.
+ */
+export function binMeans(
+  x: ParallelAxis, y: ParallelAxis, metric: Float64Array, keep: Uint8Array, across: number, down: number,
+  ends: { readonly lo: number; readonly hi: number } = { lo: -Infinity, hi: Infinity },
+): Cells {
   const counts = new Uint32Array(across * down);
   const means = new Float64Array(across * down);
   for (let row = 0; row < metric.length; ++row) {
@@ -25,7 +31,7 @@ export function binMeans(x: ParallelAxis, y: ParallelAxis, metric: Float64Array,
     if (!keep[row] || value - value !== 0 || px < 0 || py < 0) continue;
     const cell = Math.min(down - 1, Math.floor(py * down)) * across + Math.min(across - 1, Math.floor(px * across));
     ++counts[cell]!;
-    means[cell]! += value;
+    means[cell]! += Math.min(ends.hi, Math.max(ends.lo, value));
   }
   for (let cell = 0; cell < counts.length; ++cell) means[cell] = counts[cell] ? means[cell]! / counts[cell]! : NaN;
   return { across, down, counts, means };
@@ -35,8 +41,9 @@ const cellsOf = (axis: ParallelAxis, rows: number) => (axis.words ? axis.words.l
 
 export function contourFigure(model: ParallelModel, x: ParallelAxis, y: ParallelAxis, keep: Uint8Array, smallerIsBetter: boolean, size: Size, look: Look): Figure {
   const { theme, say } = look;
-  const cells = binMeans(x, y, model.metric, keep, cellsOf(x, model.rows), cellsOf(y, model.rows));
-  const metricLabel = model.axes.find((axis) => axis.name === "metric")?.label ?? "";
+  const metricAxis = model.axes.find((axis) => axis.name === "metric");
+  const cells = binMeans(x, y, model.metric, keep, cellsOf(x, model.rows), cellsOf(y, model.rows), metricAxis?.scale);
+  const metricLabel = metricAxis?.label ?? "";
   const measure = { textWidth: (text: string, px: number) => text.length * px * 0.58 };
   const yCount = Math.max(2, Math.round((size.height - 60) / 48));
   const box = { left: Math.min(size.width * 0.35, labelRoom(measure, y.scale, yCount)), top: 26, right: size.width - 110, bottom: size.height - 44 };

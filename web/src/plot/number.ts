@@ -51,12 +51,12 @@ export function durationText(seconds: number): string {
   return two(Math.floor(whole / 86400), "d", Math.round((whole % 86400) / 3600) % 24, "h");
 }
 
-/** 0.8 %, 12 %, 100 %; never 0 % of something nor 100 % of less than all. */
+/** Percent with a thin space: 0.8 %, 12 %, 100 %; never 0 % of something nor 100 % of less than all. */
 export function shareText(share: number): string {
   const percent = share * 100;
-  if (percent > 0 && percent < 0.1) return "< 0.1 %";
-  if (percent > 99.9 && percent < 100) return "> 99.9 %";
-  return `${percent < 10 ? Number(percent.toFixed(1)) : Math.round(percent)} %`;
+  if (percent > 0 && percent < 0.1) return "<\u202f0.1\u202f%";
+  if (percent > 99.9 && percent < 100) return ">\u202f99.9\u202f%";
+  return `${percent < 10 ? Number(percent.toFixed(1)) : Math.round(percent)}\u202f%`;
 }
 
 /** A count with thin spaces between thousands: 100 000. */

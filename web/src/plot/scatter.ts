@@ -69,7 +69,8 @@ export function scatterFigure(model: ParallelModel, options: ScatterOptions, siz
   const yScale = partOf(y.scale, view.y0, view.y1);
   const measure = { textWidth: (text: string, px: number) => text.length * px * 0.58 };
   const yCount = Math.max(2, Math.round((size.height - 60) / 48));
-  const box = { left: Math.min(size.width * 0.35, labelRoom(measure, yScale, yCount)), top: 26, right: size.width - 16, bottom: size.height - 42 };
+  const strip = y.missing > 0 ? 14 : 0;
+  const box = { left: Math.min(size.width * 0.35, labelRoom(measure, yScale, yCount)), top: 26, right: size.width - 16, bottom: size.height - 42 - strip };
   const width = box.right - box.left;
   const height = box.bottom - box.top;
   const xs = new Float32Array(model.rows);
@@ -81,8 +82,8 @@ export function scatterFigure(model: ParallelModel, options: ScatterOptions, siz
     const py = y.positions[row]!;
     // Values without a place stand at the edge, left or below.
     xs[row] = px < 0 ? box.left - 5 : box.left + (px - view.x0) * scaleX;
-    ys[row] = py < 0 ? box.bottom + 5 : box.bottom - (py - view.y0) * scaleY;
-    if (keep[row] === 0 || xs[row]! < box.left - 6 || xs[row]! > box.right + 1 || ys[row]! < box.top - 1 || ys[row]! > box.bottom + 6) xs[row] = NaN;
+    ys[row] = py < 0 ? box.bottom + 9 : box.bottom - (py - view.y0) * scaleY;
+    if (keep[row] === 0 || xs[row]! < box.left - 6 || xs[row]! > box.right + 1 || ys[row]! < box.top - 1 || ys[row]! > box.bottom + 10) xs[row] = NaN;
   }
   let grid: HitGrid | null = null;
   const codes = options.colour === "rung" ? model.rungs : rankCodes(model);
@@ -98,9 +99,13 @@ export function scatterFigure(model: ParallelModel, options: ScatterOptions, siz
     marks: options.kept,
     sentence: say("plot.scatter.sentence", { n: countText(options.kept), y: y.label, x: x.label }),
     draw(pen) {
-      drawAxes(pen, theme, { box, y: yScale, yLabel: small ? "" : upwards(y.label), yCount, x: xScale, xLabel: rightwards(x.label), xCount: Math.max(2, Math.round(width / 70)) });
-      drawCloud(pen, box, { xs, ys, codes, palette, alpha: model.rows > 400 ? 0.6 : 0.8, size: small ? (model.rows > 400 ? 3 : 4.5) : model.rows > 400 ? 4 : 6.5, rows: model.rows });
-      if (y.missing > 0) pen.text(say("plot.nan"), box.left - 8, box.bottom + 5, { fill: theme.bad, size: 10, align: "right", base: "middle" });
+      drawAxes(pen, theme, { box, y: yScale, yLabel: small ? "" : upwards(y.label), yCount });
+      drawAxes(pen, theme, { box: { ...box, bottom: box.bottom + strip }, x: xScale, xLabel: rightwards(x.label), xCount: Math.max(2, Math.round(width / 70)) });
+      if (strip > 0) {
+        pen.rect(box.left, box.bottom + 3, width, strip - 2, theme.bad, 2, theme.dark ? 0.14 : 0.08);
+        pen.text(say("plot.nan"), box.left - 8, box.bottom + 9, { fill: theme.bad, size: 10, align: "right", base: "middle" });
+      }
+      drawCloud(pen, { ...box, bottom: box.bottom + strip }, { xs, ys, codes, palette, alpha: model.rows > 400 ? 0.6 : 0.8, size: small ? (model.rows > 400 ? 3 : 4.5) : model.rows > 400 ? 4 : 6.5, rows: model.rows });
     },
     drawStress(pen, stress) {
       for (let row = 0; row < model.rows; ++row) {

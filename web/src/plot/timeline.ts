@@ -1,0 +1,225 @@
+/** What ran on every slot, and when. Pure. */
+import { drawAxes, rightwards, xOf } from "./axes";
+import { css, mix, parseColour } from "./colour";
+import type { Figure, Hit, Look, Size } from "./figure";
+import { countText, durationText, shareText } from "./number";
+import { fitText, type Pen, type Shape } from "./pen";
+import { elapsed } from "./scale";
+
+export type Outcome = "running" | "finished" | "paused" | "stopped" | "failed" | "lost" | "preempted" | "canceled";
+
+export interface Slot {
+  readonly worker: number;
+  readonly name: string;
+  readonly slot: number;
+  readonly busy: number;
+}
+
+export interface Bar {
+  readonly worker: number;
+  readonly slot: number;
+  readonly trial: number;
+  readonly attempt: number;
+  readonly from: number;
+  readonly to: number | null;
+  readonly outcome: Outcome;
+}
+
+/** The answer of `timeline`: bars, or, above 5,000 of them, busy shares per bin. */
+export interface Timeline {
+  readonly from: number;
+  readonly to: number;
+  readonly now: number;
+  readonly slots: readonly Slot[];
+  readonly bars?: readonly Bar[];
+  readonly bins?: { readonly edges: readonly number[]; readonly busy: readonly (readonly number[])[] };
+}
+
+export const OUTCOMES: readonly Outcome[] = ["running", "finished", "paused", "stopped", "failed", "lost", "preempted", "canceled"];
+/** Troubles have a mark besides their colour. */
+const SHAPES: Partial<Record<Outcome, Shape>> = { failed: "triangle", lost: "diamond", preempted: "square", canceled: "cross" };
+
+const TOP = 14;
+const BOTTOM = 44;
+const HEAD = 20;
+
+const workersOf = (timeline: Timeline) => [...new Set(timeline.slots.map((slot) => slot.worker))];
+
+export function rowHeight(timeline: Timeline): number {
+  return Math.max(5, Math.min(24, Math.floor(1100 / Math.max(1, timeline.slots.length))));
+}
+
+export function timelineHeight(timeline: Timeline): number {
+  return TOP + BOTTOM + workersOf(timeline).length * HEAD + Math.max(2, timeline.slots.length) * rowHeight(timeline);
+}
+
+export interface TimelineFigure extends Figure {
+  readonly left: number;
+  readonly right: number;
+  readonly rowsTop: number;
+}
+
+export function timelineFigure(timeline: Timeline, startedAt: number, brush: readonly [number, number] | null, size: Size, look: Look): TimelineFigure {
+  const { theme, say } = look;
+  const tall = rowHeight(timeline);
+  const rows = new Map<string, number>();
+  const heads: { y: number; name: string; busy: number; slots: number }[] = [];
+  let y = TOP;
+  for (const worker of workersOf(timeline)) {
+    const slots = timeline.slots.filter((slot) => slot.worker === worker);
+    heads.push({ y, name: slots[0]!.name || `${worker}`, busy: slots.reduce((sum, slot) => sum + slot.busy, 0) / slots.length, slots: slots.length });
+    y += HEAD;
+    for (const slot of slots) {
+      rows.set(`${worker}.${slot.slot}`, y);
+      y += tall;
+    }
+  }
+  const box = { left: size.width < 560 ? 34 : 64, top: TOP, right: size.width - 58, bottom: y };
+  const scale = elapsed(timeline.from - startedAt, Math.max(timeline.to, timeline.from + 1e-3) - startedAt, durationText);
+  const px = xOf(box, scale);
+  const at = (time: number) => Math.min(box.right, Math.max(box.left, px(time - startedAt)));
+  const colourOf = (outcome: Outcome) => theme.states[outcome] ?? theme.faint;
+  const bars = timeline.bars ?? [];
+  const mean = timeline.slots.length === 0 ? 0 : timeline.slots.reduce((sum, slot) => sum + slot.busy, 0) / timeline.slots.length;
+  const hitOf = (index: number): Hit | null => {
+    const bar = bars[index];
+    if (!bar) return null;
+    const top = rows.get(`${bar.worker}.${bar.slot}`) ?? 0;
+    return {
+      trial: bar.trial, index, x: (at(bar.from) + at(bar.to ?? timeline.now)) / 2, y: top + tall / 2, title: say("plot.trial", { trial: bar.trial }),
+      lines: [
+        [say("plot.timeline.attempt"), String(bar.attempt)], [say("plot.column.state"), say(`plot.timeline.is_${bar.outcome}`)],
+        [say("plot.timeline.began"), durationText(bar.from - startedAt)], [say("plot.timeline.took"), durationText((bar.to ?? timeline.now) - bar.from)],
+      ],
+    };
+  };
+  return {
+    ...size,
+    left: box.left,
+    right: box.right,
+    rowsTop: TOP,
+    marks: bars.length + timeline.slots.length,
+    sentence: timeline.slots.length === 0 ? say("plot.timeline.sentence_none")
+      : say("plot.timeline.sentence", { slots: countText(timeline.slots.length), workers: heads.length, share: shareText(mean), time: durationText(timeline.to - timeline.from), idle: idleText(timeline, say) }),
+    draw(pen) {
+      drawAxes(pen, theme, { box, x: scale, xLabel: rightwards(say("plot.history.time")), xGrid: true });
+      for (const head of heads) {
+        pen.text(fitText(pen, head.name, box.right - 120, 12), 0, head.y + HEAD - 8, { fill: theme.ink, size: 12, weight: 600, base: "middle" });
+        pen.text(say("plot.timeline.busy", { share: shareText(head.busy) }), box.right + 52, head.y + HEAD - 8, { fill: theme.muted, size: 11, align: "right", base: "middle" });
+      }
+      timeline.slots.forEach((slot) => {
+        const top = rows.get(`${slot.worker}.${slot.slot}`)!;
+        pen.rect(box.left, top + 1, box.right - box.left, tall - 2, theme.grid, 2, theme.dark ? 0.8 : 1);
+        if (tall < 12) return;
+        pen.text(box.left < 50 ? String(slot.slot) : say("plot.timeline.slot", { slot: slot.slot }), box.left - 8, top + tall / 2, { fill: theme.muted, size: 11, align: "right", base: "middle" });
+        pen.text(shareText(slot.busy), box.right + 8, top + tall / 2, { fill: slot.busy < 0.5 ? theme.bad : theme.muted, size: 11, base: "middle" });
+      });
+      if (timeline.bins) drawBins(pen);
+      else for (const bar of bars) drawBar(pen, bar);
+      if (brush) drawBrush(pen, brush);
+    },
+    drawStress(pen, stress) {
+      bars.forEach((bar, index) => {
+        const hovered = stress.hit?.index === index;
+        if (!hovered && bar.trial !== stress.hovered && !stress.selected.has(bar.trial)) return;
+        const top = rows.get(`${bar.worker}.${bar.slot}`);
+        if (top === undefined || (bar.to ?? timeline.now) < timeline.from || bar.from > timeline.to) return;
+        pen.frame(at(bar.from), top + 1, Math.max(3, at(bar.to ?? timeline.now) - at(bar.from)), tall - 2, { stroke: theme.ink, width: hovered ? 2 : 1.5 }, 2);
+      });
+    },
+    hitAt(x, py) {
+      for (let index = bars.length - 1; index >= 0; --index) {
+        const bar = bars[index]!;
+        const top = rows.get(`${bar.worker}.${bar.slot}`);
+        if (top === undefined || py < top || py >= top + tall) continue;
+        if (x >= at(bar.from) - 1 && x <= Math.max(at(bar.to ?? timeline.now), at(bar.from) + 3)) return hitOf(index);
+      }
+      return binHit(x, py);
+    },
+    moveBy(from, key) {
+      if (bars.length === 0) return null;
+      const now = from?.index;
+      if (now === undefined) return hitOf(0);
+      const order = bars.map((_, index) => index).sort((a, b) => rowOf(bars[a]!) - rowOf(bars[b]!) || bars[a]!.from - bars[b]!.from);
+      const place = order.indexOf(now);
+      if (key === "ArrowLeft" || key === "ArrowRight") return hitOf(order[Math.min(order.length - 1, Math.max(0, place + (key === "ArrowRight" ? 1 : -1)))]!);
+      const wanted = rowOf(bars[now]!);
+      const rowsBeside = order.filter((index) => (key === "ArrowUp" ? rowOf(bars[index]!) < wanted : rowOf(bars[index]!) > wanted));
+      const row = rowsBeside.length === 0 ? wanted : rowOf(bars[key === "ArrowUp" ? rowsBeside[rowsBeside.length - 1]! : rowsBeside[0]!]!);
+      const beside = rowsBeside.filter((index) => rowOf(bars[index]!) === row);
+      const nearest = beside.reduce((best, index) => (Math.abs(bars[index]!.from - bars[now]!.from) < Math.abs(bars[best]!.from - bars[now]!.from) ? index : best), beside[0] ?? now);
+      return hitOf(nearest);
+    },
+    table: () => (timeline.bins
+      ? { columns: [say("plot.timeline.worker"), say("plot.timeline.slot_name"), say("plot.timeline.busy_name")], rows: timeline.slots.map((slot) => [slot.name, slot.slot, shareText(slot.busy)]) }
+      : {
+        columns: [say("plot.timeline.worker"), say("plot.timeline.slot_name"), say("plot.column.trial"), say("plot.timeline.attempt"), say("plot.timeline.began"), say("plot.timeline.took"), say("plot.column.state")],
+        rows: bars.map((bar) => [timeline.slots.find((slot) => slot.worker === bar.worker)?.name ?? bar.worker, bar.slot, bar.trial, bar.attempt,
+          durationText(bar.from - startedAt), durationText((bar.to ?? timeline.now) - bar.from), bar.outcome]),
+      }),
+    valueAtX: (x) => scale.value((x - box.left) / (box.right - box.left)) + startedAt,
+  };
+
+  function rowOf(bar: Bar): number {
+    return rows.get(`${bar.worker}.${bar.slot}`) ?? -1;
+  }
+
+  function drawBar(pen: Pen, bar: Bar): void {
+    const top = rows.get(`${bar.worker}.${bar.slot}`);
+    const end = bar.to ?? timeline.now;
+    if (top === undefined || end < timeline.from || bar.from > timeline.to) return;
+    const left = at(bar.from);
+    const width = Math.max(1, at(end) - left - (tall >= 12 ? 1 : 0));
+    const colour = colourOf(bar.outcome);
+    pen.rect(left, top + 1, width, tall - 2, colour, tall >= 12 ? 2 : 0, 0.88);
+    const shape = SHAPES[bar.outcome];
+    if (tall < 14) return;
+    if (shape && width >= 14) pen.mark(shape, left + width - 8, top + tall / 2, 8, theme.surface);
+    const text = String(bar.trial);
+    if (pen.textWidth(text, 11) + 10 <= width - (shape ? 14 : 0)) pen.text(text, left + 5, top + tall / 2, { fill: theme.surface, size: 11, weight: 560, base: "middle" });
+  }
+
+  function drawBins(pen: Pen): void {
+    const { edges, busy } = timeline.bins!;
+    const low = parseColour(theme.grid);
+    const high = parseColour(theme.accent);
+    const shades = Array.from({ length: 11 }, (_, i) => css(mix(low, high, i / 10)));
+    timeline.slots.forEach((slot, index) => {
+      const top = rows.get(`${slot.worker}.${slot.slot}`)!;
+      const row = busy[index] ?? [];
+      // Bins of one shade in a row are one rectangle.
+      for (let i = 0; i < row.length;) {
+        const shade = Math.round(Math.min(1, row[i]!) * 10);
+        let j = i + 1;
+        while (j < row.length && Math.round(Math.min(1, row[j]!) * 10) === shade) ++j;
+        if (shade > 0) pen.rect(at(edges[i]!), top + 0.5, Math.max(1, at(edges[j]!) - at(edges[i]!)), Math.max(1, tall - 1), shades[shade]!);
+        i = j;
+      }
+    });
+  }
+
+  function binHit(x: number, py: number): Hit | null {
+    if (!timeline.bins || x < box.left || x > box.right) return null;
+    const index = timeline.slots.findIndex((slot) => {
+      const top = rows.get(`${slot.worker}.${slot.slot}`)!;
+      return py >= top && py < top + tall;
+    });
+    if (index < 0) return null;
+    const { edges, busy } = timeline.bins;
+    const time = scale.value((x - box.left) / (box.right - box.left)) + startedAt;
+    const bin = Math.max(0, edges.findIndex((edge) => edge > time) - 1);
+    const slot = timeline.slots[index]!;
+    return { trial: -1, x, y: py, title: `${slot.name}, ${say("plot.timeline.slot", { slot: slot.slot })}`, lines: [[durationText((edges[bin] ?? 0) - startedAt), say("plot.timeline.busy", { share: shareText(busy[index]?.[bin] ?? 0) })]] };
+  }
+
+  function drawBrush(pen: Pen, [from, to]: readonly [number, number]): void {
+    pen.rect(at(from), box.top, Math.max(1, at(to) - at(from)), box.bottom - box.top, theme.accent, 0, 0.14);
+    for (const x of [at(from), at(to)]) pen.line([x, box.top, x, box.bottom], { stroke: theme.accent, width: 1.5 });
+  }
+}
+
+/** The slot that is least busy, in words. */
+function idleText(timeline: Timeline, say: Look["say"]): string {
+  const least = timeline.slots.reduce<Slot | null>((found, slot) => (!found || slot.busy < found.busy ? slot : found), null);
+  return least ? say("plot.timeline.least", { slot: least.slot, worker: least.name, share: shareText(least.busy) }) : "";
+}
