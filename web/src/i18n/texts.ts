@@ -1,4 +1,4 @@
-// Texts of the pages. t("list.title") is the text in the chosen language; {name} in a text is replaced.
+// Texts of the pages. t(KEY) is the text of KEY in the chosen language; {name} in a text is replaced.
 import {computed, effect, signal} from "@preact/signals";
 import {store, stored} from "../state/settings";
 import en from "./en.json";

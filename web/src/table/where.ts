@@ -118,7 +118,7 @@ export function printWhere(condition: Condition): string {
     switch (condition.kind) {
         case "compare": return `${spellValue(condition.name)}${condition.by}${spellValue(condition.value)}`;
         case "in": return `${spellValue(condition.name)} in (${condition.values.map(spellValue).join(",")})`;
-        case "not": return `not ${inner(condition.of)}`;
+        case "not": return `not ${inner(condition.of, true)}`;
         case "and": return `${inner(condition.left)} and ${inner(condition.right, true)}`;
         case "or": return `${printWhere(condition.left)} or ${inner(condition.right, true)}`;
     }

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import {test} from "node:test";
+import {formatBytes, formatDuration, formatNumber, formatValue, shortened} from "../src/i18n/format";
+
+test("numbers have about four digits and no long tails", () => {
+    assert.equal(formatNumber(0.9733333), "0.9733");
+    assert.equal(formatNumber(0.1), "0.1");
+    assert.equal(formatNumber(12345.678), "12,346");
+    assert.equal(formatNumber(100), "100");
+    assert.equal(formatNumber(1e-5), "1e-5");
+    assert.equal(formatNumber(1.234e-7), "1.23e-7");
+    assert.equal(formatNumber(0), "0");
+    assert.equal(formatNumber(NaN), "NaN");
+    assert.equal(formatNumber(-Infinity), "−∞");
+    assert.equal(formatNumber(null), "–");
+});
+
+test("durations read as those of the command line", () => {
+    assert.equal(formatDuration(0.94), "0.9 s");
+    assert.equal(formatDuration(12.4), "12 s");
+    assert.equal(formatDuration(59.7), "1 min");
+    assert.equal(formatDuration(200), "3 min 20 s");
+    assert.equal(formatDuration(7500), "2 h 05 min");
+    assert.equal(formatDuration(274_000), "3 d 4 h");
+    assert.equal(formatDuration(null), "–");
+});
+
+test("sizes count in thousands", () => {
+    assert.equal(formatBytes(131312), "131 kB");
+    assert.equal(formatBytes(999_600), "1 MB");
+    assert.equal(formatBytes(12), "12 B");
+});
+
+test("a long name loses its middle, never half a letter", () => {
+    const name = "😀".repeat(300);
+    const short = shortened(name, 41);
+    assert.equal([...short].length, 41);
+    assert.ok(short.includes("…") && !short.includes("\ufffd"));
+    assert.equal(shortened("short"), "short");
+});
+
+test("values of hyperparameters are one line", () => {
+    assert.equal(formatValue({a: [1, "x"]}), '{"a":[1,"x"]}');
+    assert.equal(formatValue(true), "true");
+    assert.equal(formatValue(null), "null");
+});
