@@ -23,7 +23,8 @@ function filesUnder(folder) {
 /// The digest that tells a build of these sources from any other: SHA-256 over names and contents of what a build reads.
 export function sourcesDigest() {
     const digest = createHash("sha256");
-    for (const path of [...filesUnder(join(here, "src")), join(here, "package-lock.json"), join(here, "build.mjs")]) {
+    for (const path of [...filesUnder(join(here, "src")), join(here, "package-lock.json"), join(here, "build.mjs"),
+        join(here, "index.html")]) {
         const content = createHash("sha256").update(readFileSync(path)).digest("hex");
         digest.update(`${content}  ${relative(here, path)}\n`);
     }

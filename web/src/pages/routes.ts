@@ -1,4 +1,4 @@
-// Which page an address opens. Each page is a file of its own that is loaded when it is first shown.
+// Which page an address opens. A page is loaded when it is first shown, together with those it shares code with.
 import type {ComponentType} from "preact";
 import type {ExperimentDetail} from "../api/types";
 import type {Query} from "../state/router";
@@ -32,31 +32,40 @@ export interface ExperimentRoute {
     readonly hidden?: boolean;
 }
 
+const experimentPages = () => import("./experiment_pages");
+const plotPages = () => import("./plot_pages");
+const otherPages = () => import("./other_pages");
+
+/// A page of a group of pages that are one file.
+function page<Group, Name extends keyof Group>(load: () => Promise<Group>, name: Name): () => Promise<{default: Group[Name]}> {
+    return async () => ({default: (await load())[name]});
+}
+
 export const plainRoutes: readonly PlainRoute[] = [
     {pattern: "experiments", title: "nav.experiments", load: () => import("./experiments")},
     {pattern: "new", title: "nav.new", load: () => import("./new")},
-    {pattern: "workers", title: "nav.workers", load: () => import("./workers")},
-    {pattern: "workers/*", title: "nav.workers", load: () => import("./worker")},
-    {pattern: "login", title: "nav.login", load: () => import("./login")},
-    {pattern: "settings", title: "nav.settings", load: () => import("./settings")},
+    {pattern: "workers", title: "nav.workers", load: page(otherPages, "Workers")},
+    {pattern: "workers/*", title: "nav.workers", load: page(otherPages, "WorkerPage")},
+    {pattern: "login", title: "nav.login", load: page(otherPages, "Login")},
+    {pattern: "settings", title: "nav.settings", load: page(otherPages, "Settings")},
 ];
 
 export const experimentRoutes: readonly ExperimentRoute[] = [
-    {pattern: "", title: "tab.overview", load: () => import("./overview")},
-    {pattern: "trials", title: "tab.trials", load: () => import("./trials")},
-    {pattern: "curves", title: "tab.curves", load: () => import("./curves")},
-    {pattern: "rungs", title: "tab.rungs", load: () => import("./rungs")},
-    {pattern: "parallel", title: "tab.parallel", load: () => import("./parallel")},
-    {pattern: "scatter", title: "tab.scatter", load: () => import("./scatter")},
-    {pattern: "importance", title: "tab.importance", load: () => import("./importance")},
-    {pattern: "history", title: "tab.history", load: () => import("./history")},
-    {pattern: "timeline", title: "tab.timeline", load: () => import("./timeline")},
-    {pattern: "checkpoints", title: "tab.checkpoints", load: () => import("./checkpoints")},
-    {pattern: "events", title: "tab.events", load: () => import("./events")},
-    {pattern: "config", title: "tab.config", load: () => import("./config")},
-    {pattern: "t/*", title: "tab.trial", load: () => import("./trial"), tab: "trials", hidden: true},
-    {pattern: "t/*/log", title: "tab.log", load: () => import("./trial_log"), tab: "trials", hidden: true},
-    {pattern: "compare", title: "tab.compare", load: () => import("./compare"), tab: "trials", hidden: true},
+    {pattern: "", title: "tab.overview", load: page(experimentPages, "Overview")},
+    {pattern: "trials", title: "tab.trials", load: page(experimentPages, "Trials")},
+    {pattern: "curves", title: "tab.curves", load: page(plotPages, "Curves")},
+    {pattern: "rungs", title: "tab.rungs", load: page(plotPages, "Rungs")},
+    {pattern: "parallel", title: "tab.parallel", load: page(plotPages, "Parallel")},
+    {pattern: "scatter", title: "tab.scatter", load: page(plotPages, "Scatter")},
+    {pattern: "importance", title: "tab.importance", load: page(plotPages, "Importance")},
+    {pattern: "history", title: "tab.history", load: page(plotPages, "History")},
+    {pattern: "timeline", title: "tab.timeline", load: page(plotPages, "Timeline")},
+    {pattern: "checkpoints", title: "tab.checkpoints", load: page(experimentPages, "Checkpoints")},
+    {pattern: "events", title: "tab.events", load: page(experimentPages, "Events")},
+    {pattern: "config", title: "tab.config", load: page(experimentPages, "Config")},
+    {pattern: "t/*", title: "tab.trial", load: page(experimentPages, "Trial"), tab: "trials", hidden: true},
+    {pattern: "t/*/log", title: "tab.log", load: page(experimentPages, "TrialLog"), tab: "trials", hidden: true},
+    {pattern: "compare", title: "tab.compare", load: page(experimentPages, "Compare"), tab: "trials", hidden: true},
 ];
 
 /// The captured segments where the path fits the pattern.

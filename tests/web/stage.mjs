@@ -1,0 +1,170 @@
+// What the tests of the pages stand on: a real daemon with a worker, the built pages, and Chromium.
+import {spawn, spawnSync} from "node:child_process";
+import {existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync} from "node:fs";
+import {createRequire} from "node:module";
+import {tmpdir} from "node:os";
+import {dirname, join} from "node:path";
+import {fileURLToPath} from "node:url";
+import {buildPages} from "../../web/build.mjs";
+import {servePages} from "../../web/serve.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+export const root = join(here, "..", "..");
+/// Packages of web/node_modules.
+export const webRequire = createRequire(join(root, "web", "package.json"));
+const {chromium} = webRequire("playwright-core");
+
+const bin = process.env.HPSEARCH_BIN_DIR ?? join(root, "build", "dev", "bin");
+
+export const patience = 30_000;
+
+/// Waits until `condition` returns something, and returns it.
+export async function until(condition, what, most = patience) {
+    const end = Date.now() + most;
+    for (;;) {
+        const found = await condition();
+        if (found) return found;
+        if (Date.now() > end) throw new Error(`${what} did not happen within ${most / 1000} s`);
+        await new Promise((wake) => setTimeout(wake, 50));
+    }
+}
+
+export class Stage {
+    constructor() {
+        this.folder = mkdtempSync(join(tmpdir(), "hpsearch-web-"));
+        this.processes = new Set();
+        this.servers = [];
+        this.faults = [];
+    }
+
+    static async open({slots = 2, worker = true} = {}) {
+        const stage = new Stage();
+        stage.pages = join(stage.folder, "pages");
+        await buildPages(stage.pages);
+        await stage.startDaemon();
+        if (worker) stage.startWorker(slots);
+        return stage;
+    }
+
+    start(program, words, log) {
+        const child = spawn(join(bin, program), words, {stdio: ["ignore", "pipe", "pipe"]});
+        this.processes.add(child);
+        child.log = "";
+        for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => { child.log += bytes; });
+        child.on("exit", () => this.processes.delete(child));
+        return child;
+    }
+
+    async startDaemon() {
+        const state = join(this.folder, "state");
+        const ports = this.ports ?? {http: "127.0.0.1:0", workers: "tcp://127.0.0.1:0"};
+        this.daemon = this.start("hpsearchd", ["--state-dir", state, "--http", ports.http, "--http-open", "--workers", ports.workers, "--workers-open", "--web-root", this.pages]);
+        const ready = await until(() => {
+            if (this.daemon.exitCode !== null) throw new Error(`hpsearchd ended: ${this.daemon.log}`);
+            return /ready: clients .* and (127\.0\.0\.1:\d+), workers (tcp:\/\/[^,]+)/.exec(this.daemon.log);
+        }, "the daemon's start");
+        this.ports = {http: ready[1], workers: ready[2]};
+        this.url = `http://${ready[1]}/`;
+    }
+
+    startWorker(slots) {
+        this.worker = this.start("hpsearch-worker", ["--daemon", this.ports.workers, "--state-dir", join(this.folder, "worker"), "--slots", `cpu:${slots}`, "--name", "worker-one"]);
+    }
+
+    /// Ends the daemon as a crash does; its ports stay the same at the next start.
+    async killDaemon() {
+        const ended = new Promise((done) => this.daemon.once("exit", done));
+        this.daemon.kill("SIGKILL");
+        await ended;
+    }
+
+    hpsearch(...words) {
+        const run = spawnSync(join(bin, "hpsearch"), words, {encoding: "utf8", env: {...process.env, HPSEARCH_SERVER: this.ports.http}});
+        if (run.status !== 0) throw new Error(`hpsearch ${words.join(" ")}: ${run.stderr}`);
+        return run.stdout;
+    }
+
+    submit(file, ...words) {
+        return Number(/experiment (\d+)/.exec(this.hpsearch("submit", file, ...words))[1]);
+    }
+
+    /// An experiment whose program is a few lines of shell.
+    submitScript(config, script) {
+        const folder = mkdtempSync(join(this.folder, "program-"));
+        writeFileSync(join(folder, "program.sh"), script, {mode: 0o755});
+        writeFileSync(join(folder, "experiment.json"), JSON.stringify({entrypoint: ["sh", "program.sh"], ...config}));
+        return this.submit(join(folder, "experiment.json"));
+    }
+
+    async api(path, init) {
+        const answer = await fetch(`${this.url}api/v1/${path}`, init);
+        if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+        return answer.json();
+    }
+
+    async untilEnded(experiment, most = 180_000) {
+        await until(async () => (await this.api(`experiments/${experiment}`)).ended_at !== null, `the end of experiment ${experiment}`, most);
+    }
+
+    /// The pages behind a proxy below `prefix`.
+    async behind(prefix, intercept) {
+        const server = servePages({root: this.pages, daemon: this.ports.http, prefix, intercept});
+        await new Promise((done) => server.listen(0, "127.0.0.1", done));
+        this.servers.push(server);
+        return `http://127.0.0.1:${server.address().port}${encodeURI(prefix)}/`;
+    }
+
+    async browser() {
+        this.chromium ??= await chromium.launch({executablePath: process.env.HPSEARCH_CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--force-prefers-reduced-motion"]});
+        return this.chromium;
+    }
+
+    /// A context of its own: cookies, storage, theme. What goes wrong in its pages is collected in `faults`.
+    async context(options = {}) {
+        const browser = await this.browser();
+        const context = await browser.newContext({viewport: {width: 1280, height: 860}, locale: "en-GB", ...options});
+        context.setDefaultTimeout(patience);
+        await context.addInitScript(() => {
+            globalThis.cspReports = [];
+            document.addEventListener("securitypolicyviolation", (event) => globalThis.cspReports.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
+        });
+        context.on("page", (page) => {
+            page.on("pageerror", (fault) => this.faults.push(`${page.url()}: ${fault.message}`));
+            page.on("console", (message) => {
+                if (message.type() === "error" && !/Failed to load resource/.test(message.text())) this.faults.push(`${page.url()}: ${message.text()}`);
+            });
+            page.on("dialog", (dialog) => {
+                this.faults.push(`${page.url()}: dialog ${dialog.message()}`);
+                void dialog.dismiss();
+            });
+        });
+        return context;
+    }
+
+    async close() {
+        await this.chromium?.close();
+        for (const server of this.servers) {
+            server.closeAllConnections?.();
+            server.close();
+        }
+        const all = [...this.processes];
+        await Promise.all(all.map((child) => new Promise((done) => {
+            child.once("exit", done);
+            child.kill("SIGTERM");
+            setTimeout(() => child.kill("SIGKILL"), 8000).unref();
+        })));
+        if (existsSync(this.folder)) rmSync(this.folder, {recursive: true, force: true, maxRetries: 5});
+    }
+}
+
+export const digits = (name) => join(root, "examples", "digits", `${name}.yaml`);
+
+/// Where screenshots of failed and of documented journeys go; "" for none.
+export const pictures = process.env.HPSEARCH_WEB_PICTURES ?? "";
+export async function picture(page, name) {
+    if (pictures === "") return;
+    mkdirSync(pictures, {recursive: true});
+    await page.screenshot({path: join(pictures, `${name}.png`)});
+}
+
+export const readText = (path) => readFileSync(path, "utf8");
