@@ -56,6 +56,7 @@ void change(RequestContext& context, const Call& call, std::function<HttpRespons
   }
   context.about.checks->run([tokens = context.about.tokens, reply = call.reply, how = std::move(how)] {
     HttpResponse response = how(*tokens);
+    response.holds_secret = true;
     return [reply, response = std::move(response)] { reply(response); };
   });
 }

@@ -31,29 +31,39 @@ void BodyQueue::add(std::shared_ptr<const std::string> piece) {
   pieces_.push_back(std::move(piece));
 }
 
+std::string BodyQueue::take(std::size_t bytes) {
+  std::string taken;
+  taken.reserve(bytes);
+  while (taken.size() < bytes) {
+    const std::string& first = *pieces_.front();
+    const std::size_t size = std::min(bytes - taken.size(), first.size() - taken_of_first_);
+    taken.append(first, taken_of_first_, size);
+    taken_of_first_ += size;
+    if (taken_of_first_ == first.size()) {
+      pieces_.pop_front();
+      taken_of_first_ = 0;
+    }
+  }
+  return taken;
+}
+
 const std::string& BodyQueue::next() {
   if (!out_.empty() || finished_) {
     return out_;
   }
   on_the_way_ = std::min(unsent_, most_bytes_at_once);
-  if (on_the_way_ > 0) {
-    out_ = chunked_ ? chunk_head(on_the_way_) : std::string();
-    out_.reserve(out_.size() + on_the_way_ + line_end.size() + last_chunk.size());
-    for (std::size_t left = on_the_way_; left > 0;) {
-      const std::string& first = *pieces_.front();
-      const std::size_t taken = std::min(left, first.size() - taken_of_first_);
-      out_.append(first, taken_of_first_, taken);
-      taken_of_first_ += taken;
-      left -= taken;
-      if (taken_of_first_ == first.size()) {
-        pieces_.pop_front();
-        taken_of_first_ = 0;
-      }
-    }
-    out_.append(chunked_ ? line_end : "");
+  end_on_the_way_ = ended_ && on_the_way_ == unsent_;
+  std::string bytes = take(on_the_way_);
+  if (gzip_) {
+    bytes = bytes.empty() ? bytes : gzip_->pack(bytes);
+    bytes += end_on_the_way_ ? gzip_->end() : "";
   }
-  if (ended_ && on_the_way_ == unsent_) {
-    end_on_the_way_ = true;
+  if (!chunked_) {
+    out_ = std::move(bytes);
+  } else if (!bytes.empty()) {
+    out_.append(chunk_head(bytes.size())).append(bytes).append(line_end);
+  }
+  if (end_on_the_way_) {
     out_.append(chunked_ ? last_chunk : "");
     finished_ = out_.empty();
   }

@@ -3,7 +3,10 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
+
+#include "gzip.hpp"
 
 namespace hpsearch::net {
 
@@ -18,6 +21,8 @@ class BodyQueue {
 
   /// `chunked`: in chunks of HTTP/1.1; otherwise the end of the connection is the end of the body.
   explicit BodyQueue(bool chunked) : chunked_(chunked) {}
+  /// Packs the body on its way. Before the first piece.
+  void pack() { gzip_.emplace(); }
 
   /// Not after end().
   void add(std::shared_ptr<const std::string> piece);
@@ -25,6 +30,7 @@ class BodyQueue {
   [[nodiscard]] bool ended() const noexcept { return ended_; }
 
   /// Bytes of the body that were added and are not sent: also those of next() before sent().
+  /// Counted as they were added, also where they are packed.
   [[nodiscard]] std::size_t unsent() const noexcept { return unsent_; }
 
   /// What goes to the socket now; "" = nothing for the moment, or nothing more. It stays valid until sent().
@@ -34,7 +40,10 @@ class BodyQueue {
   [[nodiscard]] bool finished() const noexcept { return finished_; }
 
  private:
+  [[nodiscard]] std::string take(std::size_t bytes);
+
   bool chunked_;
+  std::optional<Gzip> gzip_;
   std::deque<std::shared_ptr<const std::string>> pieces_;
   std::size_t taken_of_first_ = 0;
   std::size_t unsent_ = 0;

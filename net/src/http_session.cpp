@@ -164,6 +164,7 @@ void HttpSession::check_head() {
     request_.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
   }
   request_.peer = from_;
+  accepts_gzip_ = accepts_gzip(request_.header("Accept-Encoding"));
   if (std::find(methods.begin(), methods.end(), request_.method) == methods.end()) {
     refuse(refusal(405, "bad_request", "this method is not served here"));
   } else if (!read_target(view_of(head.target()), request_)) {
@@ -352,6 +353,13 @@ void HttpSession::refuse(HttpResponse response) {
 }
 
 void HttpSession::send(HttpResponse response) {
+  if (!response.stream && response.file.empty() && is_to_be_packed(response)) {
+    response.stream = [text = std::make_shared<const std::string>(std::move(response.body))](
+                          const std::shared_ptr<HttpBody>& body) {
+      body->write(text);
+      body->end();
+    };
+  }
   if (response.stream) {
     begin_body(response);
     return;
@@ -387,6 +395,9 @@ Message HttpSession::head_of(const HttpResponse& response, Message message) {
   message.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
   if (stream_.is_encrypted()) {
     message.set("Strict-Transport-Security", "max-age=31536000");
+  }
+  if (is_packable(response.content_type) && !response.holds_secret) {
+    message.set(http::field::vary, "Accept-Encoding");
   }
   for (const auto& [name, value] : response.headers) {
     message.set(name, value);

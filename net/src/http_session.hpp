@@ -108,6 +108,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   template <class Message>
   void write(Message& message, std::uint64_t size);
   void written(AsioError error);
+  [[nodiscard]] bool is_to_be_packed(const HttpResponse& response) const;
   void begin_body(const HttpResponse& response);
   void write_body();
   void body_written(AsioError error);
@@ -138,6 +139,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::unique_ptr<Streamed> left_streamed_;  ///< Until the socket lets its bytes go.
   bool watching_ = false;
   std::function<void()> after_watch_;
+  bool accepts_gzip_ = false;
   unsigned version_ = 11;  ///< Of the HTTP of the request: 10 or 11.
   bool is_head_ = false;
   const LargeBodies* large_ = nullptr;  ///< That this request's path may have.

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <boost/asio/write.hpp>
 #include <chrono>
 #include <utility>
 
 #include "http_session.hpp"
+#include "http_text.hpp"
 
 // Answers whose body is written as it comes.
 
@@ -13,6 +15,7 @@ namespace http = boost::beast::http;
 
 // For the next bytes, at most BodyQueue::most_bytes_at_once: whoever takes none of them for so long has gone.
 constexpr std::chrono::seconds piece_deadline{30};
+constexpr std::size_t least_bytes_to_pack = 1024;
 // Of requests that were sent ahead. There is no reading beyond that, and then the end of the connection is
 // noticed by writing.
 constexpr std::size_t most_bytes_ahead = std::size_t{16} * 1024;
@@ -68,6 +71,15 @@ class HttpSession::Body final : public HttpBody {
   bool open_ = true;
 };
 
+bool HttpSession::is_to_be_packed(const HttpResponse& response) const {
+  const auto is_encoding = [](const auto& header) {
+    return equal_ignoring_case(header.first, "Content-Encoding");
+  };
+  return accepts_gzip_ && !is_head_ && !response.holds_secret && is_packable(response.content_type) &&
+         (response.stream || response.body.size() > least_bytes_to_pack) &&
+         std::none_of(response.headers.begin(), response.headers.end(), is_encoding);
+}
+
 void HttpSession::begin_body(const HttpResponse& response) {
   const bool chunked = version_ >= 11;
   keep_alive_ = keep_alive_ && chunked;  // Else only the end of the connection ends the body.
@@ -78,6 +90,10 @@ void HttpSession::begin_body(const HttpResponse& response) {
   const bool has_body = !is_head_;
   if (has_body) {
     streamed_ = std::make_unique<Streamed>(chunked);
+    if (is_to_be_packed(response)) {
+      head_.set(http::field::content_encoding, "gzip");
+      streamed_->queue.pack();
+    }
   }
   head_writer_.emplace(head_);
   stream_.plain().expires_after(piece_deadline);

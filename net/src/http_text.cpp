@@ -20,6 +20,12 @@ int hex_digit(char c) noexcept {
   return -1;
 }
 
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  return begin == std::string_view::npos ? std::string_view()
+                                         : text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+}
+
 std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_space) {
   std::string decoded;
   decoded.reserve(text.size());
@@ -186,6 +192,33 @@ std::optional<HttpAddress> read_http_address(std::string_view text) {
   }
   address.tcp = *std::move(parts);
   return address;
+}
+
+bool accepts_gzip(std::string_view accept_encoding) {
+  bool any = false;
+  for (std::string_view rest = accept_encoding; !rest.empty();) {
+    const std::string_view entry = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
+    const std::string_view name = trimmed(entry.substr(0, entry.find(';')));
+    if (!equal_ignoring_case(name, "gzip") && name != "*") {
+      continue;
+    }
+    const std::size_t weight = entry.find("q=");
+    const bool refused = weight != std::string_view::npos &&
+                         entry.find_first_of("123456789", weight) == std::string_view::npos;
+    if (name != "*") {
+      return !refused;
+    }
+    any = !refused;
+  }
+  return any;
+}
+
+bool is_packable(std::string_view content_type) {
+  const std::string_view type = trimmed(content_type.substr(0, content_type.find(';')));
+  return (type.starts_with("text/") && type != "text/event-stream") || type.ends_with("json") ||
+         type.ends_with("javascript") || type.ends_with("+xml") || type.ends_with(".columns") ||
+         type.ends_with("yaml");
 }
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {

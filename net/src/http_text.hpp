@@ -46,6 +46,12 @@ struct HttpAddress {
 /// Whether the IP address lies in that network. False when either is none.
 [[nodiscard]] bool is_in_network(const std::string& address, const std::string& network);
 
+/// Whether that Accept-Encoding takes gzip: "gzip", "br, gzip;q=0.5" or "*", but not "gzip;q=0".
+[[nodiscard]] bool accepts_gzip(std::string_view accept_encoding);
+/// Whether packing is worth it for that Content-Type: texts, JSON, columns of numbers; not for a
+/// text/event-stream, whose messages are small and which is packed with each one.
+[[nodiscard]] bool is_packable(std::string_view content_type);
+
 [[nodiscard]] bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept;
 
 }  // namespace hpsearch::net

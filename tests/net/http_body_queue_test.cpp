@@ -1,6 +1,7 @@
 #include "http_body_queue.hpp"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 namespace hpsearch::net {
 namespace {
@@ -67,6 +68,45 @@ TEST(BodyQueue, WithoutChunksABodyIsItsBytes) {
   queue.end();
   EXPECT_EQ(queue.next(), "");
   EXPECT_TRUE(queue.finished());
+}
+
+std::string unpacked(const std::string& packed) {
+  z_stream stream{};
+  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
+  std::string text(1'000'000, '\0');
+  std::string in = packed;
+  stream.next_in = reinterpret_cast<Bytef*>(in.data());
+  stream.avail_in = static_cast<uInt>(in.size());
+  stream.next_out = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_out = static_cast<uInt>(text.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  text.resize(text.size() - stream.avail_out);
+  inflateEnd(&stream);
+  return text;
+}
+
+TEST(BodyQueue, PacksWhatItSends) {
+  BodyQueue queue(false);
+  queue.pack();
+  std::string text;
+  for (int i = 0; i < 40'000; ++i) {
+    text += std::to_string(i % 1'000) + ",";
+  }
+  queue.add(piece(text));
+  const std::string begun = sent_by(queue);
+  EXPECT_LT(begun.size(), text.size() / 5);
+  EXPECT_EQ(queue.unsent(), 0U);
+  queue.add(piece("end"));
+  queue.end();
+  EXPECT_EQ(unpacked(begun + sent_by(queue)), text + "end");
+  EXPECT_TRUE(queue.finished());
+}
+
+TEST(BodyQueue, PacksNothing) {
+  BodyQueue queue(false);
+  queue.pack();
+  queue.end();
+  EXPECT_EQ(unpacked(sent_by(queue)), "");
 }
 
 TEST(BodyQueue, ALongPieceIsSentInParts) {

@@ -36,6 +36,13 @@ class HttpServerTest : public testing::Test {
             silent_.push_back(reply);  // As long as it is there, the answer may come.
             return;
           }
+          if (request.path.starts_with("/long")) {
+            response.body = std::string(5'000, '.');
+            response.holds_secret = request.path == "/long/secret";
+            response.content_type = request.path == "/long/bytes" ? "application/x-tar" : "text/plain";
+            reply(std::move(response));
+            return;
+          }
           if (request.uploaded != nullptr) {
             response.body = "uploaded " + text_of(request.uploaded->path());
             reply(std::move(response));
@@ -124,6 +131,23 @@ TEST_F(HttpServerTest, AnswersLater) {
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->status, 202U);
   EXPECT_EQ(answer->body, "later");
+}
+
+TEST_F(HttpServerTest, PacksLongTextsForWhoAcceptsIt) {
+  const auto size_of = [&](const char* path, const char* accepted) {
+    const auto answer = http_request(address_, "GET", path, "", 10s, {{"Accept-Encoding", accepted}});
+    return answer ? answer->body.size() : 0;
+  };
+  EXPECT_LT(size_of("/long", "gzip"), 200U);
+  EXPECT_EQ(size_of("/long", "identity"), 5'000U);
+  EXPECT_EQ(size_of("/long/secret", "gzip"), 5'000U);
+  EXPECT_EQ(size_of("/long/bytes", "gzip"), 5'000U);
+  EXPECT_EQ(size_of("/a", "gzip"), 9U) << "too short to be worth it";
+  const std::string raw =
+      exchange("GET /long HTTP/1.1\r\n" + host() + "Accept-Encoding: gzip\r\nConnection: close\r\n\r\n");
+  EXPECT_NE(raw.find("Content-Encoding: gzip"), std::string::npos) << raw;
+  EXPECT_NE(raw.find("Vary: Accept-Encoding"), std::string::npos) << raw;
+  EXPECT_EQ(raw.find("Content-Length"), std::string::npos) << raw;
 }
 
 TEST_F(HttpServerTest, ClientGivesUpInTime) {

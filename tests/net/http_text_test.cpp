@@ -127,5 +127,25 @@ TEST(Networks, HoldTheAddressesThatTheyName) {
   EXPECT_FALSE(is_in_network("10.1.2.3", "nonsense"));
 }
 
+TEST(HttpText, GzipIsAcceptedWhereItIsNamed) {
+  for (const char* yes :
+       {"gzip", "br, gzip", "GZIP;q=0.5", "*", "deflate;q=0, * ; q=0.1", "gzip;q=1, *;q=0"}) {
+    EXPECT_TRUE(accepts_gzip(yes)) << yes;
+  }
+  for (const char* no : {"", "identity", "gzip;q=0", "*;q=0", "gzip;q=0.0, *", "gzipped", "br"}) {
+    EXPECT_FALSE(accepts_gzip(no)) << no;
+  }
+}
+
+TEST(HttpText, TextsArePackable) {
+  for (const char* yes : {"application/json", "text/html; charset=utf-8", "application/problem+json",
+                          "application/vnd.hpsearch.columns"}) {
+    EXPECT_TRUE(is_packable(yes)) << yes;
+  }
+  for (const char* no : {"text/event-stream", "application/x-tar", "image/png", ""}) {
+    EXPECT_FALSE(is_packable(no)) << no;
+  }
+}
+
 }  // namespace
 }  // namespace hpsearch::net

@@ -70,8 +70,9 @@ struct HttpResponse {
   /// not if the connection has gone by then.
   std::function<void(std::shared_ptr<HttpBody>)> stream{};
   std::optional<std::uint64_t>
-      content_length{};   ///< As an answer says it, also that to a HEAD, which has no body.
-  HttpHeaders headers{};  ///< Besides those that every answer has.
+      content_length{};       ///< As an answer says it, also that to a HEAD, which has no body.
+  HttpHeaders headers{};      ///< Besides those that every answer has.
+  bool holds_secret = false;  ///< It is never packed: the packed length would tell of the secret (BREACH).
 };
 
 /// Below this path bodies may be larger than elsewhere, and of that type, which no page of another site can
@@ -107,7 +108,8 @@ struct HttpRules {
 /// 15 s for a body and 1 s more for each 250 kB of it, 30 s idle, 64 connections per peer). A peer's
 /// connection above that limit replaces its oldest one that waits for a request or is reading one. A HEAD is
 /// answered as its GET without the body. Bodies that are written as they come go in chunks, and to an
-/// HTTP/1.0 client until the end of the connection.
+/// HTTP/1.0 client until the end of the connection. Texts of more than 1 KiB are packed for clients that
+/// accept gzip.
 class HttpServer {
  public:
   /// Answers by calling `reply` once, now or later (after a commit), on the loop.
