@@ -211,6 +211,7 @@ TEST_P(HttpBodies, ABodyThatIsLetGoBreaks) {
 
 TEST_P(HttpBodies, ASlowReaderIsCutWithWhatItHasNotRead) {
   HttpReading reading = open("/open");
+  EXPECT_TRUE(reading.read(10s));
   std::size_t written = 0;
   on_loop([&] {
     const auto piece = std::make_shared<const std::string>(100'000, '.');
