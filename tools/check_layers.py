@@ -20,7 +20,7 @@ ROOMS = {
     "queries": ({"engine", "proto", "sentences"}, "", True),
     "surrogates": ({"engine", "proto"}, r"Eigen/", True),
     "workers/core": ({"engine", "jobs", "proto"}, "", True),
-    "net": ({"engine/base"}, r"boost/|zmq", False),
+    "net": ({"engine/base"}, r"boost/|zmq|zlib\.h", False),
     "trees": ({"engine/base"}, "", False),
     "context": ({"engine/base", "trees"}, r"archive", False),
     "places": ({"engine/base", "trees", "context"}, "", False),

@@ -42,6 +42,11 @@ void Committer::read(std::function<Then(EventStore&)> job) {
   push(Entry{{}, std::move(job), nullptr});
 }
 
+void Committer::observe(Observer observer) {
+  const std::scoped_lock lock(mutex_);
+  observer_ = observer ? std::make_shared<const Observer>(std::move(observer)) : nullptr;
+}
+
 Committer::Counters Committer::counters() const {
   const std::scoped_lock lock(mutex_);
   return counters_;
@@ -89,6 +94,7 @@ bool Committer::take_group() {
 
 /// By who stores. False when the group was not stored: then nothing of it, and nothing after it, is run.
 bool Committer::store_group() {
+  std::shared_ptr<const Observer> observer;
   if (!group_.events.empty()) {
     const auto start = std::chrono::steady_clock::now();
     const engine::Status stored = store_.append(group_.events);
@@ -118,6 +124,7 @@ bool Committer::store_group() {
     counters_.seconds += seconds;
     counters_.commit_seconds.add(seconds);
     counters_.commit_events.add(static_cast<double>(group_.events.size()));
+    observer = observer_;
   }
   for (Entry& entry : group_.entries) {
     if (entry.job) {
@@ -131,8 +138,11 @@ bool Committer::store_group() {
       }
     });
   }
-  group_.events.clear();
   post_finish(std::exchange(group_.entries, {}));
+  if (observer != nullptr) {
+    (*observer)(std::exchange(group_.events, {}));
+  }
+  group_.events.clear();
   return true;
 }
 

@@ -47,6 +47,11 @@ class Committer {
   /// Runs `then`, later, once `events` and everything before them is durable.
   void commit(std::vector<engine::Event> events, Then then);
 
+  /// Hands the events of each group over when they are durable, on the thread that stored them. It ends with
+  /// the next call: nothing = to nobody.
+  using Observer = std::function<void(std::vector<engine::Event>)>;
+  void observe(Observer observer);
+
   /// Runs `job` on the store's thread, and what it returns on the loop.
   void read(std::function<Then(EventStore&)> job);
 
@@ -88,6 +93,7 @@ class Committer {
   mutable std::mutex mutex_;
   std::deque<Entry> queue_;
   Counters counters_;
+  std::shared_ptr<const Observer> observer_;
   bool try_again_ = false;
   // Of who stores:
   Group group_;  // Being stored; stays while there is no room for it.

@@ -317,6 +317,7 @@ class Daemon {
                             .pages = &pages_,
                             .lag = &net::lag_of(loop_)};
     const ServedRoutes routes = http_routes(*runtime_, *sessions_, about);
+    end_streams_ = routes.end_streams;
     const net::HttpRules rules{
         .large_bodies = {{"/api/v1/contexts/", "application/x-tar", contexts_->most_bytes()},
                          {"/api/v1/logs/", "application/zstd", logs::most_packed_bytes},
@@ -490,6 +491,7 @@ class Daemon {
       return;
     }
     net::log(Level::info, "ending");
+    end_streams_();
     socket_->stop_accepting();
     if (http_) {
       http_->stop_accepting();
@@ -526,6 +528,7 @@ class Daemon {
   std::optional<KeptFiles> kept_files_;
   std::optional<CheckpointRemover> remover_;
   std::optional<StorageWatch> storage_;
+  std::function<void()> end_streams_ = [] {};
   std::unique_ptr<net::HttpServer> socket_;  ///< For clients on this machine.
   std::unique_ptr<net::HttpServer> http_;    ///< Over TCP, if asked for.
   std::optional<net::TlsIdentity> tls_;

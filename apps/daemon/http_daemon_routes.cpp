@@ -17,7 +17,6 @@ namespace {
 
 using engine::Errc;
 using engine::Error;
-using engine::ExperimentId;
 using engine::Result;
 using engine::Value;
 using net::HttpResponse;
@@ -26,21 +25,6 @@ constexpr std::uint64_t most_events_at_once = 1'000;
 constexpr std::uint64_t most_events_looked_at = 10'000;
 constexpr std::uint64_t most_events_read_at_once = 100;  // Some have a whole configuration in them.
 constexpr std::size_t enough_bytes_of_events = std::size_t{1} << 20;
-
-/// The experiment an event belongs to; nothing for what happens to workers.
-std::optional<ExperimentId> experiment_of(const engine::EventBody& body) {
-  return std::visit(
-      [](const auto& event) -> std::optional<ExperimentId> {
-        if constexpr (requires { event.key; }) {
-          return event.key.experiment;
-        } else if constexpr (requires { event.experiment; }) {
-          return event.experiment;
-        } else {
-          return std::nullopt;
-        }
-      },
-      body);
-}
 
 void health(RequestContext& context, Call call) {
   const Storage& storage = context.runtime.storage();
@@ -120,28 +104,44 @@ void back_up(RequestContext& context, Call call) {
   });
 }
 
-/// As clients see it: with a worker's uid, somebody on an open port could take its place.
-Value shown(engine::Event event) {
-  if (auto* joined = std::get_if<engine::WorkerJoined>(&event.body)) {
-    joined->uid.clear();
+/// Events as they are stored, from the position that the client has.
+void stream_events(RequestContext& context, const Call& call, const EventSelection& selection,
+                   std::uint64_t after) {
+  const std::string_view last = call.request.header("Last-Event-ID");
+  const auto position = last.empty() ? std::optional(after) : read_number(last);
+  if (!position) {
+    call.reply(failure(Error{Errc::bad_request, "Last-Event-ID is \"" + std::string(last) +
+                                                    "\"; it has to be the number of an event"}));
+    return;
   }
-  return proto::to_value(event);
+  call.reply(context.streams->open.open(
+      call.request, [&context, selection, after = *position](std::shared_ptr<net::HttpBody> body) {
+        const engine::Lsn durable = context.runtime.store_counters().durable;
+        context.streams->events.follow(std::move(body), selection, std::min(engine::Lsn(after), durable));
+      }));
 }
 
 void events(RequestContext& context, Call call) {
   const auto after = number_of(call.request, "after", 0);
   const auto limit = number_of(call.request, "limit", 100);
-  const auto only = number_of(call.request, "experiment", 0);
-  for (const auto* number : {&after, &limit, &only}) {
+  for (const auto* number : {&after, &limit}) {
     if (!*number) {
       call.reply(failure(number->error()));
       return;
     }
   }
-  const bool filtered = !call.request.query_or("experiment", {}).empty();
+  const Result<EventSelection> selection = EventSelection::of(call.request);
+  if (!selection) {
+    call.reply(failure(selection.error()));
+    return;
+  }
+  if (wants_stream(call.request)) {
+    stream_events(context, call, *selection, *after);
+    return;
+  }
   context.read(call,
-               [reply = call.reply, filtered, start = *after, most = std::min(*limit, most_events_at_once),
-                wanted = ExperimentId(*only)](EventStore& store) -> Committer::Then {
+               [reply = call.reply, start = *after, most = std::min(*limit, most_events_at_once),
+                wanted = *selection](EventStore& store) -> Committer::Then {
                  std::string list;
                  std::uint64_t listed = 0;
                  std::uint64_t last = std::min(start, store.last_lsn().number());
@@ -163,7 +163,7 @@ void events(RequestContext& context, Call call) {
                      }
                      last = event.lsn.number();
                      ++looked_at;
-                     if (!filtered || experiment_of(event.body) == wanted) {
+                     if (wanted.takes(event)) {
                        list.append(list.empty() ? "" : ",").append(engine::compact_json(shown(event)));
                        ++listed;
                      }
@@ -184,6 +184,9 @@ constexpr QueryParameter events_query[] = {
     after_number,
     {"limit", QueryParameter::Kind::whole_number, "The most events of the page; large pages end earlier."},
     {"experiment", QueryParameter::Kind::whole_number, "Only events of this experiment."},
+    {"trial", QueryParameter::Kind::whole_number, "Only events of this trial; needs `experiment`."},
+    {"type", QueryParameter::Kind::text, "Only these types of events: a list with commas."},
+    {"without", QueryParameter::Kind::text, "Without these types of events: a list with commas."},
 };
 
 constexpr Route table[] = {
@@ -203,7 +206,8 @@ constexpr Route table[] = {
      "/api/v1/events",
      Role::viewer,
      &events,
-     {"list_events", "daemon", "Lists stored events in their order", "EventPage"},
+     {"list_events", "daemon",
+      "Lists stored events in their order, or streams them (Accept: text/event-stream)", "EventPage"},
      events_query},
     {"GET",
      "/api/v1/openapi.json",

@@ -14,6 +14,9 @@
 #include "daemon/http_answers.hpp"
 #include "daemon/http_routes.hpp"
 #include "daemon/metrics/http_counts.hpp"
+#include "daemon/streams/event_feed.hpp"
+#include "daemon/streams/open_streams.hpp"
+#include "daemon/streams/stored_events.hpp"
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/value.hpp"
 
@@ -40,6 +43,16 @@ struct Call {
   [[nodiscard]] engine::Result<engine::Value> object() const;
 };
 
+/// What is sent as it happens.
+struct Streams {
+  Streams(Runtime& runtime, net::Loop& loop, OpenStreams::MayRead may_read)
+      : open(loop, std::move(may_read)), stored(runtime), events(runtime, stored, loop) {}
+
+  OpenStreams open;
+  StoredEvents stored;
+  EventFeed events;
+};
+
 /// Where handlers work. Nothing leaves it that a crash could take back.
 struct RequestContext {
   Runtime& runtime;
@@ -47,6 +60,7 @@ struct RequestContext {
   AboutDaemon about;
   std::shared_ptr<PastStates> past;
   HttpCounts http_counts{};
+  std::unique_ptr<Streams> streams{};  ///< Always there.
 
   /// Answers from the engine's memory, once what it shows is durable.
   void answer(const Call& call, net::HttpResponse response);

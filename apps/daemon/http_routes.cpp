@@ -146,6 +146,12 @@ ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon
   auto past = std::make_shared<PastStates>(runtime, about.checks);
   auto context =
       std::make_shared<RequestContext>(RequestContext{runtime, sessions, std::move(about), std::move(past)});
+  context->streams = std::make_unique<Streams>(
+      runtime, context->about.checks->loop(), [context = context.get()](const HttpRequest& request) {
+        Call call;
+        call.request = request;
+        return std::holds_alternative<const Route*>(find_route(*context, call));
+      });
   return {[context](HttpRequest request, net::HttpServer::Reply reply) {
             handle(*context, std::move(request), std::move(reply));
           },
@@ -155,7 +161,8 @@ ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon
             auto found = find_route(*context, call);
             auto* refused = std::get_if<net::HttpResponse>(&found);
             return refused == nullptr ? std::nullopt : std::optional(std::move(*refused));
-          }};
+          },
+          [context] { context->streams->open.end(); }};
 }
 
 }  // namespace hpsearch::daemon

@@ -45,6 +45,8 @@ struct ServedRoutes {
   net::HttpServer::Handler handler;
   /// HttpRules::refuse_head: whoever may not send it needs not send its body.
   std::function<std::optional<net::HttpResponse>(const net::HttpRequest& head)> refuse_head;
+  /// Says goodbye to all who read a stream, also to those that come later.
+  std::function<void()> end_streams;
 };
 [[nodiscard]] ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about);
 

@@ -205,6 +205,12 @@ void Runtime::when_durable(std::function<void()> then) {
   committer_->commit({}, std::move(then));
 }
 
+void Runtime::observe_stored(Committer::Observer observer) {
+  if (committer_ != nullptr) {
+    committer_->observe(std::move(observer));
+  }
+}
+
 void Runtime::connected(engine::WorkerId worker) {
   connected_.insert(worker);
   liveness_.heard(worker, now());

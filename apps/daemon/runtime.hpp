@@ -86,6 +86,9 @@ class Runtime {
   /// Runs `then` when everything the engine shows now is durable.
   void when_durable(std::function<void()> then);
   void read(std::function<Committer::Then(EventStore&)> job) { committer_->read(std::move(job)); }
+  /// Hands over all events that become durable from now on, in order, on another thread:
+  /// Committer::observe().
+  void observe_stored(Committer::Observer observer);
   [[nodiscard]] bool idle() const noexcept { return committer_->idle() && outgoing_.empty(); }
 
   /// While true, nothing can be made durable for lack of room, and everything that has to be waits.

@@ -171,6 +171,9 @@ HttpServer::~HttpServer() {
       session->abandon();
     }
   }
+  // Sessions outlast the server as long as their last handlers; what serves them need not.
+  impl_->shared->handler = nullptr;
+  impl_->shared->rules.refuse_head = nullptr;
 }
 
 engine::Result<std::unique_ptr<HttpServer>> HttpServer::listen(Loop& loop, const std::string& address,

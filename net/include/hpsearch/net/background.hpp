@@ -31,6 +31,7 @@ class Background {
   /// Runs `task` on a thread of its own, then what it returns on the loop. Waits while `most_threads` run or
   /// while the system allows no new thread.
   void run(Task task);
+  [[nodiscard]] Loop& loop() noexcept { return loop_; }
 
  private:
   void begin();

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <bitset>
+#include <optional>
+#include <string_view>
+#include <variant>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/experiment/events.hpp"
+#include "hpsearch/net/http.hpp"
+
+namespace hpsearch::daemon {
+
+/// The experiment an event belongs to; nothing for what happens to workers.
+[[nodiscard]] std::optional<engine::ExperimentId> experiment_of(const engine::EventBody& body);
+[[nodiscard]] std::optional<engine::TrialNumber> trial_of(const engine::EventBody& body);
+
+/// An event as clients see it: without a worker's uid, with which somebody on an open port could take its
+/// place.
+[[nodiscard]] engine::Value shown(engine::Event event);
+/// The same as a message of a stream.
+[[nodiscard]] std::string stream_text(const engine::Event& event);
+
+/// Which events a subscriber gets.
+class EventSelection {
+ public:
+  /// As the query says it: experiment, trial, type and without, which are lists of types with commas.
+  /// bad_request: a type is not known, or a trial has no experiment.
+  [[nodiscard]] static engine::Result<EventSelection> of(const net::HttpRequest& request);
+
+  [[nodiscard]] bool takes(const engine::Event& event) const;
+
+  friend bool operator==(const EventSelection&, const EventSelection&) = default;
+
+ private:
+  using Types = std::bitset<std::variant_size_v<engine::EventBody>>;
+
+  std::optional<engine::ExperimentId> experiment_;
+  std::optional<engine::TrialNumber> trial_;
+  Types types_ = Types().set();
+};
+
+}  // namespace hpsearch::daemon

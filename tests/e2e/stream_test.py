@@ -1,0 +1,179 @@
+"""Streams of events while connections are cut and the daemon is ended, killed and started again: nothing is lost and
+nothing comes twice. E2E_STREAM_EVENTS events (1,500; `scripts/soak` 10,000) and E2E_STREAM_CUTS cuts (12; 50)."""
+
+import http.client
+import json
+import os
+import pathlib
+import signal
+import socket
+import threading
+import time
+import unittest
+
+import harness
+from event_stream import Subscriber
+
+EVENTS = int(os.environ.get("E2E_STREAM_EVENTS", "1500"))
+CUTS = int(os.environ.get("E2E_STREAM_CUTS", "12"))
+
+
+class Changes(threading.Thread):
+    """Pauses and resumes a search until it is told to stop: each is an event."""
+
+    def __init__(self, cluster, experiment):
+        super().__init__(daemon=True)
+        self.cluster, self.experiment = cluster, experiment
+        self.stopped = threading.Event()
+
+    def run(self):
+        connection, verb = None, "pause"
+        while not self.stopped.is_set():
+            try:
+                connection = connection or self.cluster.connection()
+                connection.request("POST", f"/api/v1/experiments/{self.experiment}/{verb}")
+                response = connection.getresponse()
+                response.read()
+                verb = {"pause": "resume", "resume": "pause"}[verb]
+            except (OSError, http.client.HTTPException):
+                connection.close()
+                connection = None
+                time.sleep(0.01)
+        if connection is not None:
+            connection.close()
+
+    def stop(self):
+        self.stopped.set()
+        self.join()
+
+
+class StreamTest(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.cluster = harness.Cluster(self)
+        self.cluster.start_daemon()
+        self.cluster.wait_until_up()
+        self.experiment = self.cluster.submit(harness.experiment(self.ledger_path, {"name": "random", "max_trials": 4,
+                                                                                    "max_length": {"batches": 4}}))
+
+    def changes(self):
+        changes = Changes(self.cluster, self.experiment)
+        changes.start()
+        self.addCleanup(changes.stop)
+        return changes
+
+    def stored(self, query=""):
+        """All stored events as the list has them: {lsn: event}."""
+        events, after = {}, 0
+        while True:
+            page = self.cluster.get(f"/api/v1/events?after={after}&limit=1000{query}")
+            events |= {event["lsn"]: event for event in page["events"]}
+            if page["last_lsn"] == after:
+                return events
+            after = page["last_lsn"]
+
+    def restart(self, how):
+        self.cluster.daemon.end(how)
+        self.cluster.start_daemon()
+        self.cluster.wait_until_up()
+
+    def test_cuts_and_restarts_lose_and_double_nothing(self):
+        rng = harness.seeded()
+        changes = self.changes()
+        subscriber = Subscriber(self.cluster, "/api/v1/events")
+        got, cuts = [], 0
+        ending = None
+        while cuts < CUTS or len(got) < EVENTS:
+            try:
+                self.assertEqual(subscriber.connect(), 200)
+            except (OSError, http.client.HTTPException):
+                time.sleep(0.01)
+                continue
+            enough = rng.choice([1, rng.randrange(10, 50), rng.randrange(50, 2 * EVENTS // CUTS)])
+            for number, (lsn, event, data) in enumerate(subscriber.messages()):
+                if event == "bye":
+                    continue
+                got.append((int(lsn), event, json.loads(data)))
+                if number == enough and cuts < CUTS or len(got) >= EVENTS and cuts >= CUTS:
+                    cuts += 1
+                    break
+            subscriber.cut()
+            if ending is not None and not ending.is_alive():
+                ending = None
+            if ending is None and cuts < CUTS and rng.random() < 0.5:
+                ending = threading.Thread(target=self.restart, args=[rng.choice([signal.SIGTERM, signal.SIGKILL])])
+                ending.start()
+        if ending is not None:
+            ending.join()
+        changes.stop()
+        self.assertEqual([lsn for lsn, _, _ in got], list(range(1, len(got) + 1)))
+        stored = self.stored()
+        self.assertEqual([data for _, _, data in got], [stored[lsn] for lsn, _, _ in got])
+        self.assertEqual([event for _, event, _ in got], [data["type"] for _, _, data in got])
+
+    def test_the_daemon_says_goodbye(self):
+        subscriber = Subscriber(self.cluster, "/api/v1/events")
+        self.assertEqual(subscriber.connect(), 200)
+        messages = subscriber.messages()
+        self.assertEqual(next(messages)[1], "experiment_created")
+        self.cluster.daemon.popen.send_signal(signal.SIGTERM)
+        self.assertEqual([event for _, event, _ in messages][-1], "bye")
+        subscriber.cut()
+        self.assertEqual(self.cluster.daemon.popen.wait(60), 0)
+
+    def test_a_selection_gets_its_events_and_how_far_the_log_is(self):
+        changes = self.changes()
+        harness.wait_for(lambda: self.cluster.get("/api/v1/status")["lsn"] > 300, "300 events")
+        changes.stop()
+        query = f"?experiment={self.experiment}&type=experiment_paused,experiment_created"
+        subscriber = Subscriber(self.cluster, "/api/v1/events" + query)
+        self.assertEqual(subscriber.connect(), 200)
+        expected = [lsn for lsn, event in self.stored().items()
+                    if event["type"] in ("experiment_paused", "experiment_created")]
+        messages = subscriber.messages()
+        self.assertEqual([int(next(messages)[0]) for _ in expected], expected)
+        subscriber.cut()
+        self.assertEqual(sorted(self.stored("&" + query[1:])), expected)
+        for wrong in ("type=nonsense", "trial=1", "without=trial_create", "sort=x"):
+            status, answer = self.cluster.call("GET", f"/api/v1/events?{wrong}", headers={"Accept": "text/event-stream"})
+            self.assertEqual(status, 400, answer)
+
+    def test_a_reader_that_does_not_read_is_cut_and_memory_stays_flat(self):
+        changes = self.changes()
+        status = pathlib.Path(f"/proc/{self.cluster.daemon.popen.pid}/status")
+        memory = lambda: int(next(line for line in status.read_text().splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
+        harness.wait_for(lambda: self.cluster.get("/api/v1/status")["lsn"] > 100, "events")
+        before = memory()
+        idle = []
+        for _ in range(20):
+            connection = self.cluster.connection()
+            connection.connect()
+            connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.request("GET", "/api/v1/events", headers={"Accept": "text/event-stream"})
+            idle.append(connection)
+            self.addCleanup(connection.close)
+        harness.wait_for(lambda: self.cluster.get("/api/v1/status")["lsn"] > 1500, "1,500 events")
+        changes.stop()
+        self.assertLess(memory() - before, 60, "MiB more than before 20 readers that do not read")
+        self.assertEqual(self.cluster.call("GET", "/healthz")[0], 200)
+
+    def test_a_revoked_token_ends_its_stream(self):
+        self.cluster.daemon.end()
+        port = harness.free_port()
+        self.cluster.start_daemon("--http", f"127.0.0.1:{port}")
+        self.cluster.wait_until_up()
+        _, made = self.cluster.call("POST", "/api/v1/tokens", {"name": "page", "role": "viewer"})
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/api/v1/events", headers={"Accept": "text/event-stream",
+                                                             "Authorization": f"Bearer {made['token']}"})
+        response = connection.getresponse()
+        self.assertEqual(response.status, 200)
+        self.assertEqual(response.readline(), b"retry: 1000\n")
+        self.assertEqual(self.cluster.call("DELETE", f"/api/v1/tokens/{made['id']}")[0] // 100, 2)
+        with self.assertRaises((http.client.IncompleteRead, ConnectionError)):
+            response.read()
+
+
+if __name__ == "__main__":
+    unittest.main()
