@@ -5,12 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "cli/yaml_reader.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/jobs/program.hpp"
+#include "hpsearch/yamltext/read_text.hpp"
 
 namespace hpsearch::cli {
+
+using yamltext::FileLimits;
+using yamltext::FileProblem;
+using yamltext::LineMap;
+using yamltext::read_experiment_text;
+using yamltext::ReadText;
 
 /// The file's bytes, or why there are none. "-" reads standard input.
 struct LoadedText {

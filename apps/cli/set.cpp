@@ -2,13 +2,13 @@
 #include <string_view>
 
 #include "cli/changed_limits.hpp"
-#include "cli/plain_scalar.hpp"
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "cli/which.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/json.hpp"
+#include "hpsearch/yamltext/plain_scalar.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -63,8 +63,8 @@ Outcome<Value> changes_of(const std::vector<std::string>& assignments) {
       }
       value = *list;
     } else if (written != "none" && written != "null") {
-      const auto resolved = resolve_plain(written);
-      if (const auto* refusal = std::get_if<Refusal>(&resolved)) {
+      const auto resolved = yamltext::resolve_plain(written);
+      if (const auto* refusal = std::get_if<yamltext::Refusal>(&resolved)) {
         return usage_failure(given + ": " + refusal->what + " (" + refusal->allowed + ")");
       }
       value = std::get<Value>(resolved);

@@ -4,7 +4,7 @@
 
 #include "cli/same_command.hpp"
 #include "cli/shapes.hpp"
-#include "cli/yaml_reader.hpp"
+#include "hpsearch/yamltext/read_text.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -52,7 +52,7 @@ TEST(YamlTextOut, ReadsBackAsTheSameValue) {
       {"no", "on"},
       {"12", true},
   };
-  const ReadText back = read_experiment_text(yaml_text(value));
+  const yamltext::ReadText back = yamltext::read_experiment_text(yaml_text(value));
   ASSERT_TRUE(back.tree && back.problems.empty()) << yaml_text(value);
   EXPECT_EQ(*back.tree, value) << yaml_text(value);
 }

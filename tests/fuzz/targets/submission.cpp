@@ -1,6 +1,5 @@
 #include "hpsearch/jobs/submission.hpp"
 
-#include "cli/yaml_reader.hpp"
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -9,6 +8,7 @@
 #include "hpsearch/patterns/pattern_check.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/searchers/registry.hpp"
+#include "hpsearch/yamltext/read_text.hpp"
 
 // A submitted experiment is a configuration or problems. A configuration that is written with all its
 // defaults is accepted again, and is then written the same.
@@ -48,7 +48,7 @@ Seeds submission_seeds() {
        {"examples/digits/adaptive_asha.yaml", "examples/digits/grid.yaml", "examples/digits/single.yaml",
         "examples/pai/experiment.yaml", "examples/modelarts/experiment.yaml",
         "examples/plain/experiment.yaml", "examples/component/experiment.yaml"}) {
-    const cli::ReadText read = cli::read_experiment_text(file_at(example));
+    const yamltext::ReadText read = yamltext::read_experiment_text(file_at(example));
     HPSEARCH_CHECK(read.tree.has_value(), "examples can be read");
     all.push_back(engine::compact_json(*read.tree));
   }

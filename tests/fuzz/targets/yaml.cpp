@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "cli/yaml_reader.hpp"
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/yamltext/read_text.hpp"
 
 // An experiment file is a tree or problems on its lines. A tree that is written as JSON, which is YAML too,
 // is read as the same tree.
@@ -12,7 +12,7 @@ namespace hpsearch::fuzz {
 namespace {
 
 void run_yaml(std::string_view bytes) {
-  const cli::ReadText read = cli::read_experiment_text(bytes);
+  const yamltext::ReadText read = yamltext::read_experiment_text(bytes);
   const auto lines = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\n')) + 1;
   for (const cli::FileProblem& problem : read.problems) {
     HPSEARCH_CHECK(!problem.problem.what.empty(), "a problem has a text");
@@ -25,8 +25,8 @@ void run_yaml(std::string_view bytes) {
   const std::string json = engine::compact_json(*read.tree);
   // Numbers and escapes may be longer in JSON.
   const std::size_t most = json.size() + 1;
-  const cli::ReadText again =
-      cli::read_experiment_text(json, {.bytes = most, .scalar_bytes = most, .text_bytes = most});
+  const yamltext::ReadText again =
+      yamltext::read_experiment_text(json, {.bytes = most, .scalar_bytes = most, .text_bytes = most});
   HPSEARCH_CHECK(again.problems.empty() && again.tree, "a tree that is written as JSON can be read");
   HPSEARCH_CHECK(engine::compact_json(*again.tree) == json, "and it is the same");
 }

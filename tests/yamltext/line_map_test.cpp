@@ -1,8 +1,8 @@
-#include "cli/line_map.hpp"
+#include "hpsearch/yamltext/line_map.hpp"
 
 #include <gtest/gtest.h>
 
-namespace hpsearch::cli {
+namespace hpsearch::yamltext {
 namespace {
 
 LineMap at(std::size_t line) {
@@ -28,4 +28,4 @@ TEST(LineMap, OfNothingHasNoLines) {
 }
 
 }  // namespace
-}  // namespace hpsearch::cli
+}  // namespace hpsearch::yamltext

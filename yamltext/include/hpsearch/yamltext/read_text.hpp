@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/line_map.hpp"
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/yamltext/line_map.hpp"
 
-namespace hpsearch::cli {
+namespace hpsearch::yamltext {
 
 /// What one experiment file may cost us before we trust it.
 struct FileLimits {
@@ -52,4 +52,4 @@ struct ReadText {
 /// "file:line: path: what (allowed)", without what is missing.
 [[nodiscard]] std::string to_text(const std::string& path, const FileProblem& problem);
 
-}  // namespace hpsearch::cli
+}  // namespace hpsearch::yamltext

@@ -1,11 +1,11 @@
-#include "cli/plain_scalar.hpp"
+#include "hpsearch/yamltext/plain_scalar.hpp"
 
 #include <charconv>
 #include <cstdint>
 
-#include "cli/text.hpp"
+#include "shortened.hpp"
 
-namespace hpsearch::cli {
+namespace hpsearch::yamltext {
 namespace {
 
 using engine::Value;
@@ -39,7 +39,7 @@ std::variant<Value, Refusal> integer(std::string_view written, const std::string
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
   if (error != std::errc()) {
-    return Refusal{"is " + cut_to_width(written, most_shown) + ", which does not fit 64 bits",
+    return Refusal{"is " + shortened(written, most_shown) + ", which does not fit 64 bits",
                    "an integer of at most 9223372036854775807; quoted if it is text"};
   }
   return Value(number);
@@ -120,10 +120,10 @@ std::variant<Value, Refusal> resolve_plain(std::string_view written) {
   double number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || end != digits.data() + digits.size()) {
-    return Refusal{"is " + cut_to_width(written, most_shown) + ", which no double can hold",
+    return Refusal{"is " + shortened(written, most_shown) + ", which no double can hold",
                    "a number between 1e-307 and 1.7e308 in size"};
   }
   return Value(number);
 }
 
-}  // namespace hpsearch::cli
+}  // namespace hpsearch::yamltext

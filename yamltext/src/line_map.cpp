@@ -1,11 +1,11 @@
-#include "cli/line_map.hpp"
+#include "hpsearch/yamltext/line_map.hpp"
 
 #include <algorithm>
 #include <charconv>
 
 #include "hpsearch/engine/base/check.hpp"
 
-namespace hpsearch::cli {
+namespace hpsearch::yamltext {
 
 void LineMap::add_member(std::string key, LineMap lines) {
   HPSEARCH_CHECK(members_.empty() || members_.back().key < key, "members come in ascending order");
@@ -65,4 +65,4 @@ std::size_t LineMap::line_of(std::string_view path) const {
   return at->line_;
 }
 
-}  // namespace hpsearch::cli
+}  // namespace hpsearch::yamltext

@@ -1,4 +1,4 @@
-#include "cli/yaml_reader.hpp"
+#include "hpsearch/yamltext/read_text.hpp"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -13,11 +13,11 @@
 #include <sstream>
 #include <variant>
 
-#include "cli/plain_scalar.hpp"
-#include "cli/text.hpp"
 #include "hpsearch/proto/utf8.hpp"
+#include "hpsearch/yamltext/plain_scalar.hpp"
+#include "shortened.hpp"
 
-namespace hpsearch::cli {
+namespace hpsearch::yamltext {
 namespace {
 
 using engine::Value;
@@ -25,10 +25,8 @@ using engine::Value;
 /// Reading stops after so many problems: whoever has more reads them in portions.
 constexpr std::size_t most_problems = 100;
 
-/// A key, a tag or a name in a message.
-std::string shortened(std::string_view text) {
-  return cut_to_width(text, 60);
-}
+/// Of a key, a tag or a name in a message.
+constexpr std::size_t most_shown = 60;
 
 /// Ends the reading; what is wrong has been written down before.
 struct Stop {};
@@ -203,7 +201,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   static std::string joined(const std::string& parent, const std::string& key) {
-    return parent.empty() ? shortened(key) : parent + "." + shortened(key);
+    return parent.empty() ? shortened(key, most_shown) : parent + "." + shortened(key, most_shown);
   }
 
   [[nodiscard]] bool needs_key() const noexcept {
@@ -319,7 +317,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void check_tag(std::size_t line, const std::string& tag) {
     if (tag != "?" && tag != "!" && !tag.empty()) {
-      add_problem(line, path(), "has the tag " + shortened(tag),
+      add_problem(line, path(), "has the tag " + shortened(tag, most_shown),
                   "no tags; quotes make a text, none a number");
     }
   }
@@ -530,4 +528,4 @@ std::string to_text(const std::string& path, const FileProblem& problem) {
   return out;
 }
 
-}  // namespace hpsearch::cli
+}  // namespace hpsearch::yamltext
