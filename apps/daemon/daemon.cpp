@@ -319,6 +319,7 @@ class Daemon {
     const ServedRoutes routes = http_routes(*runtime_, *sessions_, about);
     end_streams_ = routes.end_streams;
     const net::HttpRules rules{
+        .other_type = std::string(yaml_type),
         .large_bodies = {{"/api/v1/contexts/", "application/x-tar", contexts_->most_bytes()},
                          {"/api/v1/logs/", "application/zstd", logs::most_packed_bytes},
                          {"/api/v1/files/", "application/octet-stream", proto::most_piece_bytes}},

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "daemon/api/openapi.hpp"
+#include "daemon/api/searcher_schema.hpp"
 #include "daemon/http_request_context.hpp"
 #include "daemon/metrics/daemon_metrics.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -26,6 +27,8 @@ constexpr std::uint64_t most_events_looked_at = 10'000;
 constexpr std::uint64_t most_events_read_at_once = 100;  // Some have a whole configuration in them.
 constexpr std::size_t enough_bytes_of_events = std::size_t{1} << 20;
 
+constexpr std::string_view oldest_client = "0.1.0";
+
 void health(RequestContext& context, Call call) {
   const Storage& storage = context.runtime.storage();
   Value::Map health{{"status", storage.intake == Intake::everything ? "ok" : "degraded"},
@@ -34,6 +37,44 @@ void health(RequestContext& context, Call call) {
     health["why"] = storage.why;
   }
   call.reply(with(200, health));
+}
+
+/// While its store is read at the start, the daemon does not listen; afterwards only storage can be missing.
+void readiness(RequestContext& context, Call call) {
+  const Storage& storage = context.runtime.storage();
+  Value::List failing;
+  if (storage.intake != Intake::everything || context.runtime.stalled()) {
+    failing.emplace_back(
+        Value::Map{{"check", "storage"}, {"why", storage.why.empty() ? storage.state : storage.why}});
+  }
+  const bool ready = failing.empty();
+  call.reply(with(ready ? 200 : 503, Value::Map{{"ready", ready}, {"failing", std::move(failing)}}));
+}
+
+Value::List names(std::span<const std::string_view> all) {
+  Value::List list;
+  for (const std::string_view name : all) {
+    list.emplace_back(name);
+  }
+  return list;
+}
+
+void searchers(RequestContext& context, Call call) {
+  Value::List list;
+  for (const engine::SearcherKind& kind : context.runtime.registry()) {
+    list.emplace_back(
+        Value::Map{{"name", kind.name}, {"fields", names(kind.fields)}, {"required", names(kind.required)}});
+  }
+  call.reply(with(200, Value::Map{{"searchers", std::move(list)}}));
+}
+
+void searcher_schema(RequestContext& context, Call call) {
+  const engine::SearcherKind* kind = engine::find_kind(context.runtime.registry(), call.word);
+  if (kind == nullptr) {
+    call.reply(failure(Error{Errc::not_found, "there is no searcher " + call.word}));
+    return;
+  }
+  call.reply(with(200, searcher_json_schema(*kind, context.runtime.registry())));
 }
 
 void metrics(RequestContext& context, Call call) {
@@ -47,7 +88,8 @@ void metrics(RequestContext& context, Call call) {
 
 void version(RequestContext& context, Call call) {
   call.reply(with(200, Value::Map{{"version", context.about.version},
-                                  {"api", "v1"},
+                                  {"api", Value::List{"v1"}},
+                                  {"oldest_client", oldest_client},
                                   {"wire_version", integer(proto::wire_version)},
                                   {"store_version", integer(proto::store_version)}}));
 }
@@ -219,6 +261,21 @@ constexpr Route table[] = {
      Role::admin,
      &back_up,
      {"back_up_store", "daemon", "Copies the store", "Backup", "", 201}},
+    {"GET",
+     "/readyz",
+     Role::anyone,
+     &readiness,
+     {"readiness", "daemon", "Whether the daemon takes all requests; 503 if not", "Readiness"}},
+    {"GET",
+     "/api/v1/searchers",
+     Role::viewer,
+     &searchers,
+     {"list_searchers", "searchers", "Lists search algorithms", "SearcherList"}},
+    {"GET",
+     "/api/v1/searchers/%/schema",
+     Role::viewer,
+     &searcher_schema,
+     {"searcher_schema", "searchers", "JSON Schema of the section `searcher` for this algorithm", "map"}},
 };
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include "daemon/http_pages.hpp"
 #include "daemon/http_request_context.hpp"
 #include "daemon/http_submission.hpp"
+#include "hpsearch/engine/base/check.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/experiment/warm_start.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
 #include "hpsearch/jobs/secrets.hpp"
@@ -19,8 +21,8 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Value;
+using net::HttpResponse;
 
-constexpr std::size_t most_key_bytes = 200;
 constexpr std::size_t most_changed_files = 100;
 constexpr std::size_t most_file_name_bytes = 4096;
 
@@ -64,15 +66,23 @@ void create(RequestContext& request_context, CheckedSubmission checked, std::str
   command.context_digest = std::move(checked.context_digest);
   command.context_bytes = context_bytes;
   command.idempotency_key = std::move(key);
-  request_context.perform(command, [&runtime = request_context.runtime, reply,
-                                    searcher](const Result<Runtime::Outcome>& outcome) {
+  const auto& all = request_context.runtime.engine().experiments();
+  const engine::ExperimentId newest = all.empty() ? engine::ExperimentId() : all.rbegin()->first;
+  request_context.perform(command, [&runtime = request_context.runtime, reply, searcher,
+                                    newest](const Result<Runtime::Outcome>& outcome) {
     engine::Problems source;  // Again, for their places in the file.
     if (!outcome) {
       static_cast<void>(engine::find_source(runtime.engine().experiments(), searcher, source).has_value());
     }
-    reply(outcome          ? with(201, Value::Map{{"experiment", integer(outcome->created->number())}})
-          : source.empty() ? failure(outcome.error())
-                           : failure("the configuration is wrong", source));
+    if (outcome) {
+      HttpResponse response = with(201, Value::Map{{"experiment", integer(outcome->created->number())}});
+      if (*outcome->created <= newest) {
+        response.headers.emplace_back("Idempotent-Replay", "true");
+      }
+      reply(std::move(response));
+      return;
+    }
+    reply(source.empty() ? failure(outcome.error()) : failure("the configuration is wrong", source));
   });
 }
 
@@ -81,24 +91,60 @@ void submit(RequestContext& request_context, Call call) {
     call.reply(no_room(request_context.runtime.storage()));
     return;
   }
+  if (const engine::Status good = AnsweredRequests::check_key(call.request); !good) {
+    call.reply(failure(good.error()));
+    return;
+  }
   std::string key(call.request.header("Idempotency-Key"));
-  if (key.size() > most_key_bytes) {
-    call.reply(failure(Error{Errc::bad_request, "the Idempotency-Key is longer than 200 bytes"}));
-    return;
-  }
-  if (!std::all_of(key.begin(), key.end(), [](char byte) { return byte >= ' ' && byte <= '~'; })) {
-    call.reply(
-        failure(Error{Errc::bad_request, "the Idempotency-Key has bytes that are not printable ASCII"}));
-    return;
-  }
   // Beside the loop: a large configuration takes long to check, and reports must not wait for that.
-  request_context.about.checks->run([&request_context, registry = request_context.runtime.registry(),
-                                     secrets = request_context.about.secrets,
-                                     body = std::move(call.request.body), key = std::move(key),
-                                     reply = std::move(call.reply)]() -> net::Background::Afterwards {
-    auto checked = std::make_shared<CheckedSubmission>(check_submission(body, registry, secrets));
-    return
-        [&request_context, checked, key, reply] { create(request_context, std::move(*checked), key, reply); };
+  request_context.about.checks->run(
+      [&request_context, registry = request_context.runtime.registry(),
+       secrets = request_context.about.secrets,
+       text = SubmissionText{std::move(call.request.body), is_yaml(call.request)}, key = std::move(key),
+       reply = std::move(call.reply)]() -> net::Background::Afterwards {
+        auto checked = std::make_shared<CheckedSubmission>(check_submission(text, registry, secrets));
+        return [&request_context, checked, key, reply] {
+          create(request_context, std::move(*checked), key, reply);
+        };
+      });
+}
+
+/// Examines the body beside the loop, and answers what `answer_to` makes of it.
+void examine(RequestContext& request_context, Call call,
+             HttpResponse (*answer_to)(const ExaminedSubmission&)) {
+  request_context.about.checks->run(
+      [registry = request_context.runtime.registry(),
+       text = SubmissionText{std::move(call.request.body), is_yaml(call.request)},
+       reply = std::move(call.reply), answer_to]() -> net::Background::Afterwards {
+        const ExaminedSubmission examined = examine_submission(text, registry);
+        HttpResponse response = examined.refusal ? *examined.refusal : answer_to(examined);
+        return [reply, response = std::move(response)] { reply(response); };
+      });
+}
+
+void validate(RequestContext& request_context, Call call) {
+  examine(request_context, std::move(call), [](const ExaminedSubmission& examined) {
+    const bool valid = examined.problems.empty() && examined.parsed.config.has_value();
+    return with(200,
+                Value::Map{{"valid", valid},
+                           {"problems", problem_items(examined.problems)},
+                           {"notes", problem_items(examined.notes)},
+                           {"config", valid ? jobs::without_secrets(engine::to_value(*examined.parsed.config))
+                                            : Value()}});
+  });
+}
+
+void preview(RequestContext& request_context, Call call) {
+  examine(request_context, std::move(call), [](const ExaminedSubmission& examined) {
+    if (!examined.problems.empty() || !examined.parsed.config) {
+      return failure("the configuration is wrong", examined.problems);
+    }
+    const engine::ExperimentConfig& config = *examined.parsed.config;
+    const engine::SearcherKind* kind = engine::find_kind(examined.registry, config.searcher.name);
+    HPSEARCH_CHECK(kind != nullptr, "a configuration without problems names a searcher of the registry");
+    HttpResponse response;
+    response.body = proto::to_json(kind->preview(config)) + "\n";
+    return response;
   });
 }
 
@@ -254,7 +300,33 @@ constexpr Route table[] = {
      "/api/v1/experiments",
      Role::operate,
      &submit,
-     {"create_experiment", "experiments", "Creates an experiment", "CreatedExperiment", "Submission", 201}},
+     {"create_experiment", "experiments", "Creates an experiment", "CreatedExperiment", "Submission", 201, "",
+      "", true},
+     {},
+     false},
+    {"POST",
+     "/api/v1/experiments/validate",
+     Role::operate,
+     &validate,
+     {"validate_experiment", "experiments", "Checks an experiment without creating it", "Validation",
+      "Submission", 200, "", "", true},
+     {},
+     false},
+    {"POST",
+     "/api/v1/experiments/preview",
+     Role::operate,
+     &preview,
+     {"preview_experiment", "experiments", "Estimates what an experiment costs without creating it",
+      "Preview", "Submission", 200, "", "", true},
+     {},
+     false},
+    {"POST",
+     "/api/v1/preview",
+     Role::operate,
+     &preview,
+     {"preview", "experiments", "The same as preview_experiment", "Preview", "Submission", 200, "", "", true},
+     {},
+     false},
     {"GET",
      "/api/v1/experiments",
      Role::viewer,

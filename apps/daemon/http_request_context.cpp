@@ -33,8 +33,13 @@ Result<Value> Call::object() const {
   return json_object(request.body);
 }
 
+bool is_yaml(const HttpRequest& request) noexcept {
+  const std::string_view type = request.header("Content-Type");
+  return type.substr(0, type.find(';')) == yaml_type;
+}
+
 HttpResponse no_room(const Storage& storage) {
-  return with(507, proto::to_value(Error{Errc::unavailable, storage.why}));
+  return failure(507, Error{Errc::unavailable, storage.why});
 }
 
 Value integer(std::uint64_t number) {
@@ -131,15 +136,21 @@ void RequestContext::perform(const Call& call, engine::Command command, std::fun
     call.reply(no_room(runtime.storage()));
     return;
   }
-  perform(std::move(command),
-          [this, reply = call.reply, shown = std::move(shown)](const Result<Runtime::Outcome>& outcome) {
-            if (!outcome) {
-              reply(failure(outcome.error()));
-              return;
-            }
-            // Between the commit and now others may have moved it on: wait for that, too.
-            runtime.when_durable([reply, response = shown()] { reply(response); });
-          });
+  if (call.is_done) {
+    runtime.when_durable([reply = call.reply, response = shown()] { reply(response); });
+    return;
+  }
+  Runtime::Answer answer = [this, reply = call.reply,
+                            shown = std::move(shown)](const Result<Runtime::Outcome>& outcome) {
+    if (!outcome) {
+      reply(failure(outcome.error()));
+      return;
+    }
+    // Between the commit and now others may have moved it on: wait for that, too.
+    runtime.when_durable([reply, response = shown()] { reply(response); });
+  };
+  // What it came to is told when it is durable, and not before.
+  static_cast<void>(runtime.perform(std::move(command), std::move(answer), call.name));
 }
 
 void RequestContext::perform(engine::Command command, Runtime::Answer answer) {

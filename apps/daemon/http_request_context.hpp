@@ -32,8 +32,11 @@ struct Call {
   std::vector<std::uint64_t> numbers;  ///< What stands for the #s of the route's path.
   std::string digest;                  ///< What stands for its *.
   std::string token_id;                ///< What stands for its $.
+  std::string word;                    ///< What stands for its %.
   net::HttpServer::Reply reply;
   Caller caller{};
+  std::optional<AnsweredRequests::Name> name{};  ///< Of a change under an Idempotency-Key.
+  bool is_done = false;  ///< It was carried out before: it is to be answered and nothing else.
 
   [[nodiscard]] engine::ExperimentId experiment() const { return engine::ExperimentId(numbers.at(0)); }
   [[nodiscard]] engine::WorkerId worker() const { return engine::WorkerId(numbers.at(0)); }
@@ -76,7 +79,8 @@ struct RequestContext {
   /// Answers from the store.
   void read(const Call& call, std::function<Committer::Then(EventStore&)> job);
 
-  /// Shows what the command changed as it is then; refused while there is no room to store anything.
+  /// Shows what the command changed as it is then; refused while there is no room to store anything. A call
+  /// that is done is only shown.
   void perform(const Call& call, engine::Command command, std::function<net::HttpResponse()> shown);
   void perform(engine::Command command, Runtime::Answer answer);
 
@@ -96,17 +100,21 @@ struct Operation {
   unsigned success = 200;
   std::string_view answer_type{};  ///< "" = application/json.
   std::string_view body_type{};    ///< "" = application/json, where there is a body.
+  bool takes_yaml = false;         ///< The body may be an experiment file, application/yaml.
 };
 inline constexpr Operation only_for_workers{"", "", "", ""};
 inline constexpr Operation only_for_browsers{"", "", "", ""};
 
 struct Route {
   std::string_view method;
-  std::string_view path;  ///< # stands for a number, * for a SHA-256, $ for the id of a token.
+  std::string_view path;  ///< # stands for a number, * for a SHA-256, $ for the id of a token, % for a name.
   Role least;             ///< Who may use it.
   void (*handler)(RequestContext& context, Call call);
   Operation about;
   std::span<const QueryParameter> query{};  ///< Any other one is refused.
+  /// A change under an Idempotency-Key is carried out once. False: the handler looks at the key itself, or
+  /// changes nothing.
+  bool keeps_answer = true;
 };
 
 /// The path of all addresses that are pages for people (Pages::is_page).
@@ -128,6 +136,8 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 
 /// For what cannot be taken for lack of room.
 [[nodiscard]] net::HttpResponse no_room(const Storage& storage);
+
+[[nodiscard]] bool is_yaml(const net::HttpRequest& request) noexcept;
 
 /// A body that is a JSON object; {} for "". bad_request: it is something else.
 [[nodiscard]] engine::Result<engine::Value> json_object(const std::string& body);

@@ -20,6 +20,12 @@ using engine::Errc;
 using engine::Error;
 using net::HttpRequest;
 
+/// What names of searchers, workspaces and the like look like.
+bool is_word(std::string_view text) noexcept {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+  return !text.empty() && text.size() <= 100 && text.find_first_not_of(letters) == std::string_view::npos;
+}
+
 /// Whether the path of `call` is of that pattern; then it has what the placeholders stand for.
 bool match(std::string_view pattern, Call& call) {
   if (pattern == page_paths) {
@@ -29,6 +35,7 @@ bool match(std::string_view pattern, Call& call) {
   call.numbers.clear();
   call.digest.clear();
   call.token_id.clear();
+  call.word.clear();
   while (!pattern.empty() && !path.empty()) {
     const std::string_view wanted = pattern.substr(0, pattern.find('/', 1));
     const std::string_view given = path.substr(0, path.find('/', 1));
@@ -46,6 +53,11 @@ bool match(std::string_view pattern, Call& call) {
     } else if (wanted == "/$") {
       call.token_id = given.substr(1);
       if (!is_token_id(call.token_id)) {
+        return false;
+      }
+    } else if (wanted == "/%") {
+      call.word = given.substr(1);
+      if (!is_word(call.word)) {
         return false;
       }
     } else if (wanted != given) {
@@ -90,9 +102,56 @@ std::variant<const Route*, net::HttpResponse> find_route(RequestContext& context
   if (call.caller.role == Role::anyone) {
     return token_needed();  // Strangers are not told what is there.
   }
-  return path_known ? with(405, proto::to_value(Error{Errc::bad_request,
-                                                      call.request.method + " is not served on this path"}))
-                    : failure(Error{Errc::not_found, "there is nothing at this path"});
+  return path_known
+             ? failure(405, Error{Errc::bad_request, call.request.method + " is not served on this path"})
+             : failure(Error{Errc::not_found, "there is nothing at this path"});
+}
+
+/// Whether the answer to the call is to be kept, or is known already: then it is sent. False: all is said.
+bool is_to_be_carried_out(RequestContext& context, const Route& route, Call& call) {
+  if (route.method == "GET" || route.method == "HEAD" || !route.keeps_answer) {
+    return true;
+  }
+  const Caller& caller = call.caller;
+  auto name =
+      AnsweredRequests::name_of(caller.token_id.empty() ? caller.name : caller.token_id, call.request);
+  if (!name) {
+    call.reply(failure(name.error()));
+    return false;
+  }
+  if (!*name) {
+    return true;
+  }
+  using Known = AnsweredRequests::Known;
+  AnsweredRequests& requests = context.runtime.requests();
+  const Known known = requests.look_up(**name, context.runtime.now());
+  if (known == Known::answered) {
+    net::HttpResponse answer = requests.answer_to(**name);
+    answer.headers.emplace_back("Idempotent-Replay", "true");
+    call.reply(std::move(answer));
+    return false;
+  }
+  if (known == Known::running) {
+    call.reply(failure(Error{Errc::wrong_state,
+                             "a request with this Idempotency-Key is not answered yet; try again later"}));
+    return false;
+  }
+  if (known == Known::other_request) {
+    call.reply(failure(Error{Errc::conflict, "this Idempotency-Key was used for another request"}));
+    return false;
+  }
+  requests.begin(**name, context.runtime.now());
+  call.is_done = known == Known::done;
+  call.name = *name;
+  call.reply = [&requests, name = **name, is_done = call.is_done,
+                reply = std::move(call.reply)](net::HttpResponse response) {
+    requests.end(name, response);
+    if (is_done) {
+      response.headers.emplace_back("Idempotent-Replay", "true");
+    }
+    reply(std::move(response));
+  };
+  return true;
 }
 
 /// A reply that also counts what it answers.
@@ -125,14 +184,20 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
   const bool checked = route.query.data() != any_query;
   if (const engine::Problems unknown = unknown_parameters(route.query, call.request);
       checked && !unknown.empty()) {
-    call.reply(failure("the query is wrong", unknown));
+    call.reply(failure("the query is wrong", unknown, ProblemsIn::query));
     return;
   }
   if (const engine::Status good = check_parameters(route.query, call.request); !good) {
     call.reply(failure(good.error()));
     return;
   }
-  route.handler(context, std::move(call));
+  if (is_yaml(call.request) && !call.request.body.empty() && !route.about.takes_yaml) {
+    call.reply(failure(415, Error{Errc::bad_request, "the body has to be application/json"}));
+    return;
+  }
+  if (is_to_be_carried_out(context, route, call)) {
+    route.handler(context, std::move(call));
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "daemon/access/authentication.hpp"
 #include "daemon/access/sealed_secrets.hpp"
@@ -19,6 +20,9 @@
 #include "hpsearch/net/loop_lag.hpp"
 
 namespace hpsearch::daemon {
+
+/// HttpRules::other_type: of experiment files.
+inline constexpr std::string_view yaml_type = "application/yaml";
 
 /// What HTTP answers say about the daemon itself.
 struct AboutDaemon {

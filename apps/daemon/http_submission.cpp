@@ -2,7 +2,9 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -118,44 +120,94 @@ CheckedSubmission refused(net::HttpResponse response) {
 
 }  // namespace
 
-CheckedSubmission check_submission(const std::string& body, engine::SearcherRegistry registry,
-                                   const SealedSecrets* secrets) {
-  const auto object = json_object(body);
-  if (!object) {
-    return refused(failure(object.error()));
-  }
-  engine::Problems problems;
-  Submission submission = read_submission(*object->as_map(), problems);
-  if (!problems.empty()) {
-    return refused(failure("the request is wrong", problems));
-  }
-  CheckedSubmission checked;
-  checked.parsed = jobs::parse_submission(submission.config, registry, submission.name, submission.seed);
-  for (engine::Problem& problem : patterns::problems_of(jobs::patterns_of(submission.config))) {
-    checked.parsed.problems.push_back(std::move(problem));
-  }
-  if (checked.parsed.config) {
-    for (engine::Problem& problem : secrets_copied_from_answers(Value(checked.parsed.config->program))) {
-      checked.parsed.problems.push_back(std::move(problem));
+ExaminedSubmission examine_submission(const SubmissionText& text, engine::SearcherRegistry registry) {
+  ExaminedSubmission out;
+  out.registry = registry;
+  Submission submission;
+  yamltext::LineMap lines;
+  if (text.is_yaml) {
+    yamltext::ReadText read = yamltext::read_experiment_text(text.body);
+    out.problems = std::move(read.problems);
+    submission.config = read.tree ? *std::move(read.tree) : Value();
+    submission.name = "experiment";
+    submission.seed = random_seed();
+    lines = std::move(read.lines);
+    if (submission.config.as_map() == nullptr) {
+      if (out.problems.empty()) {
+        out.problems.push_back({lines.line(),
+                                {"", "is a " + std::string(submission.config.kind_name()),
+                                 "a map of fields: name, entrypoint, hyperparameters, searcher, ..."}});
+      }
+      return out;
+    }
+  } else {
+    const auto object = json_object(text.body);
+    if (!object) {
+      out.refusal = failure(object.error());
+      return out;
+    }
+    engine::Problems problems;
+    submission = read_submission(*object->as_map(), problems);
+    if (!problems.empty()) {
+      out.refusal = failure("the request is wrong", problems);
+      return out;
     }
   }
-  if (!checked.parsed.config || !checked.parsed.problems.empty()) {
-    return refused(failure("the configuration is wrong", checked.parsed.problems));
+  std::set<std::string> told;  // Of what could not even be read, no second thing is wrong.
+  for (const yamltext::FileProblem& one : out.problems) {
+    told.insert(one.problem.path);
   }
-  // Half a frame is left to checkpoint paths and whatever else a trial adds.
-  const std::size_t bytes = lease_bytes(checked.parsed, submission);
-  if (bytes > proto::max_frame_bytes / 2) {
-    return refused(
-        failure(Error{Errc::bad_request, "the configuration takes " + std::to_string(bytes) +
-                                             " bytes on its way to a worker; at most " +
-                                             std::to_string(proto::max_frame_bytes / 2) + " fit"}));
+  out.parsed = jobs::parse_submission(submission.config, registry, submission.name, submission.seed);
+  engine::Problems& found = out.parsed.problems;
+  for (engine::Problem& problem : patterns::problems_of(jobs::patterns_of(submission.config))) {
+    found.push_back(std::move(problem));
   }
+  if (out.parsed.config) {
+    for (engine::Problem& problem : secrets_copied_from_answers(Value(out.parsed.config->program))) {
+      found.push_back(std::move(problem));
+    }
+  }
+  if (out.parsed.config && found.empty()) {
+    // Half a frame is left to checkpoint paths and whatever else a trial adds.
+    const std::size_t bytes = lease_bytes(out.parsed, submission);
+    if (bytes > proto::max_frame_bytes / 2) {
+      found.push_back({"", "takes " + std::to_string(bytes) + " bytes on its way to a worker",
+                       "at most " + std::to_string(proto::max_frame_bytes / 2) + " bytes"});
+    }
+  }
+  const auto place = [&](const engine::Problems& from, std::vector<yamltext::FileProblem>& to) {
+    for (const engine::Problem& problem : from) {
+      if (problem.path.empty() || !told.contains(problem.path)) {
+        to.push_back({text.is_yaml ? lines.line_of(problem.path) : 0, problem});
+      }
+    }
+    std::stable_sort(to.begin(), to.end(), [](const auto& a, const auto& b) { return a.line < b.line; });
+  };
+  place(found, out.problems);
+  place(out.parsed.notes, out.notes);
+  out.config = std::move(submission.config);
+  out.context_directory = std::move(submission.context_directory);
+  out.context_digest = std::move(submission.context_digest);
+  return out;
+}
+
+CheckedSubmission check_submission(const SubmissionText& text, engine::SearcherRegistry registry,
+                                   const SealedSecrets* secrets) {
+  ExaminedSubmission examined = examine_submission(text, registry);
+  if (examined.refusal) {
+    return refused(*std::move(examined.refusal));
+  }
+  if (!examined.parsed.config || !examined.problems.empty()) {
+    return refused(failure("the configuration is wrong", examined.problems));
+  }
+  CheckedSubmission checked;
+  checked.parsed = std::move(examined.parsed);
   if (secrets != nullptr) {
     engine::ExperimentConfig& config = *checked.parsed.config;
     config.program = *secrets->seal(Value(std::move(config.program))).as_map();
   }
-  checked.context_directory = std::move(submission.context_directory);
-  checked.context_digest = std::move(submission.context_digest);
+  checked.context_directory = std::move(examined.context_directory);
+  checked.context_digest = std::move(examined.context_digest);
   return checked;
 }
 

@@ -2,13 +2,39 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/access/sealed_secrets.hpp"
+#include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/jobs/submission.hpp"
 #include "hpsearch/net/http.hpp"
+#include "hpsearch/yamltext/read_text.hpp"
 
 namespace hpsearch::daemon {
+
+/// The body of a submission: an object of JSON with the configuration in it, or an experiment file in YAML.
+struct SubmissionText {
+  std::string body;
+  bool is_yaml = false;
+};
+
+/// What a submission says, with everything that is wrong with it.
+struct ExaminedSubmission {
+  std::optional<net::HttpResponse> refusal;  ///< It is no submission at all; then nothing else is set.
+  engine::Value config;                      ///< As it came.
+  jobs::ParsedExperiment parsed;
+  std::string context_directory;
+  std::string context_digest;
+  std::vector<yamltext::FileProblem> problems;  ///< In the order of their lines; JSON has none.
+  std::vector<yamltext::FileProblem> notes;
+  engine::SearcherRegistry registry;
+};
+
+/// Reads a submission: JSON or YAML, configuration, patterns, size. It may take a second for the largest
+/// bodies. Threads: any; `registry` must not change meanwhile.
+[[nodiscard]] ExaminedSubmission examine_submission(const SubmissionText& text,
+                                                    engine::SearcherRegistry registry);
 
 /// The body of POST /experiments after all checks that need nothing but the body.
 struct CheckedSubmission {
@@ -18,11 +44,10 @@ struct CheckedSubmission {
   std::string context_digest;
 };
 
-/// Reads a submission: JSON, configuration, patterns, size. It may take a second for the largest bodies. With
-/// `secrets`, those of the configuration are sealed in the answer.
-///
-/// Threads: any; `registry` must not change meanwhile.
-[[nodiscard]] CheckedSubmission check_submission(const std::string& body, engine::SearcherRegistry registry,
+/// examine_submission, and refuses what is wrong. With `secrets`, those of the configuration are sealed in
+/// the answer.
+[[nodiscard]] CheckedSubmission check_submission(const SubmissionText& text,
+                                                 engine::SearcherRegistry registry,
                                                  const SealedSecrets* secrets);
 
 }  // namespace hpsearch::daemon

@@ -106,8 +106,15 @@ Result<engine::HeldAttempt> on_hold(RequestContext& context, const Call& call) {
   return meant.front();
 }
 
+/// Of a call that is done: nothing is on hold any more.
+void show_worker(RequestContext& context, const Call& call) {
+  change_worker(context, call, engine::ReleaseWorker{call.worker()});
+}
+
 void adopt(RequestContext& context, Call call) {
-  if (const auto held = on_hold(context, call)) {
+  if (call.is_done) {
+    show_worker(context, call);
+  } else if (const auto held = on_hold(context, call)) {
     change_worker(context, call, engine::AdoptAttempt{call.worker(), *held});
   } else {
     context.answer(call, failure(held.error()));
@@ -115,7 +122,9 @@ void adopt(RequestContext& context, Call call) {
 }
 
 void disown(RequestContext& context, Call call) {
-  if (const auto held = on_hold(context, call)) {
+  if (call.is_done) {
+    show_worker(context, call);
+  } else if (const auto held = on_hold(context, call)) {
     change_worker(context, call, engine::DisownAttempt{call.worker(), held->key});
   } else {
     context.answer(call, failure(held.error()));

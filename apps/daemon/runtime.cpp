@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <utility>
 
+#include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/net/log.hpp"
 
 namespace hpsearch::daemon {
@@ -99,7 +101,8 @@ void Runtime::stop() {
   deadline_ = net::Watch{};
 }
 
-engine::Result<Runtime::Outcome> Runtime::perform(engine::Command command, Answer answer) {
+engine::Result<Runtime::Outcome> Runtime::perform(engine::Command command, Answer answer,
+                                                  std::optional<AnsweredRequests::Name> request) {
   const auto began = std::chrono::steady_clock::now();
   auto stepped = engine_.step(std::move(command), now());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -112,6 +115,13 @@ engine::Result<Runtime::Outcome> Runtime::perform(engine::Command command, Answe
     return stepped.error();
   }
   engine::Effects& effects = *stepped;
+  if (request) {
+    auto noted =
+        engine_.step(engine::NoteRequest{std::move(request->key), std::move(request->request)}, now());
+    HPSEARCH_CHECK(noted.has_value(), "a request can always be noted");
+    std::move(noted->events.begin(), noted->events.end(), std::back_inserter(effects.events));
+    std::move(noted->orders.begin(), noted->orders.end(), std::back_inserter(effects.orders));
+  }
   for (const engine::Event& event : effects.events) {
     note(event);
   }
@@ -255,6 +265,8 @@ void Runtime::note(const engine::Event& event) {
   }
   if (const auto* joined = std::get_if<engine::WorkerJoined>(&event.body)) {
     worker_by_uid_[joined->uid] = joined->worker;
+  } else if (const auto* taken = std::get_if<engine::RequestTaken>(&event.body)) {
+    requests_.note(*taken, event.at);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/answered_requests.hpp"
 #include "daemon/committer.hpp"
 #include "daemon/metrics/event_counts.hpp"
 #include "daemon/store/event_store.hpp"
@@ -77,7 +78,9 @@ class Runtime {
   /// Lets the engine do what `command` asks, now, and returns what came of it, which is not to leave the
   /// process yet; `answer` is told the same, later, when it is durable. A refusal, too, is told only when
   /// everything it may rest on is durable.
-  engine::Result<Outcome> perform(engine::Command command, Answer answer = {});
+  /// `request` is the client's whom it is for: the log has a note of it in the same commit.
+  engine::Result<Outcome> perform(engine::Command command, Answer answer = {},
+                                  std::optional<AnsweredRequests::Name> request = {});
 
   /// Calls `watcher` with every event from now on, after it was applied and before it is durable, for as long
   /// as the Watch lives.
@@ -104,6 +107,9 @@ class Runtime {
   void set_draining(engine::WorkerId worker,
                     bool draining);  ///< It takes no leases any more, connected or not.
   [[nodiscard]] bool suspect(engine::WorkerId worker) const;
+
+  /// Requests of clients, as the log has them and as they are answered.
+  [[nodiscard]] AnsweredRequests& requests() noexcept { return requests_; }
 
   // --- queries ---
 
@@ -160,6 +166,7 @@ class Runtime {
   using EventWatchers = std::map<std::uint64_t, std::function<void(const engine::Event&)>>;
   std::shared_ptr<EventWatchers> event_watchers_ = std::make_shared<EventWatchers>();
   std::uint64_t last_watcher_ = 0;
+  AnsweredRequests requests_;
   std::set<engine::WorkerId> connected_;
   std::set<engine::WorkerId> draining_;  ///< Those that said so.
   std::uint64_t cluster_;

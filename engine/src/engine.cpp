@@ -50,6 +50,7 @@ struct Dispatch {
   Status operator()(const CheckTimers&) const { return Done{}; }
   Status operator()(const ContinueTime&) const { return continue_time(step); }
   Status operator()(const NoteTime&) const { return note_time(step); }
+  Status operator()(const NoteRequest& command) const { return note_request(step, command); }
 };
 
 }  // namespace

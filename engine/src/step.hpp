@@ -165,6 +165,7 @@ void delayed(Step& step, const FruitlessEnd& end);
 
 Status continue_time(Step& step);
 Status note_time(Step& step);
+Status note_request(Step& step, const NoteRequest& command);
 
 /// Reports of a rank above 0: its exit is all that counts.
 void take_member_reports(Step& step, const TakeReports& command);

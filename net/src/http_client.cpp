@@ -53,6 +53,9 @@ engine::Result<HttpResponse> http_request(const std::string& address, const std:
     auto message = answer.release();
     response.status = message.result_int();
     response.content_type = std::string(message[http::field::content_type]);
+    for (const auto& field : message) {
+      response.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
+    }
     response.body = std::move(message.body());
     return response;
   } catch (const std::exception& error) {  // A method or header that cannot be spelled in HTTP.

@@ -1,11 +1,16 @@
 #include "http_session.hpp"
 
+#include <sys/random.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
 
+#include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/net/http_problem.hpp"
+#include "hpsearch/net/log.hpp"
 #include "http_text.hpp"
 
 namespace hpsearch::net {
@@ -34,12 +39,7 @@ seconds time_for(std::uint64_t bytes) {
 }
 
 HttpResponse refusal(unsigned status, std::string_view code, const std::string& message) {
-  HttpResponse response;
-  response.status = status;
-  using engine::Value;
-  response.body = engine::compact_json(
-      Value::Map{{"error", Value::Map{{"code", std::string(code)}, {"message", message}}}});
-  return response;
+  return http_problem(status, engine::Value::Map{{"code", std::string(code)}, {"message", message}});
 }
 
 std::string_view view_of(beast::string_view text) {
@@ -47,6 +47,18 @@ std::string_view view_of(beast::string_view text) {
 }
 
 }  // namespace
+
+std::string new_id_prefix() {
+  std::array<unsigned char, 4> bytes{};
+  HPSEARCH_CHECK(::getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()),
+                 "the kernel always has random bytes");
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string prefix;
+  for (const unsigned char byte : bytes) {
+    prefix.append({digits[byte >> 4U], digits[byte & 15U]});
+  }
+  return prefix + "-";
+}
 
 HttpSession::HttpSession(std::shared_ptr<HttpSessions> shared, AnyStream::socket socket, HttpPeer from)
     : shared_(std::move(shared)),
@@ -88,6 +100,8 @@ void HttpSession::wait_for_request() {
     return;
   }
   is_head_ = false;
+  id_ = shared_->id_prefix + std::to_string(++shared_->requests);
+  what_.clear();
   waits_since_ = ++shared_->waits;
   parser_.emplace();
   parser_->header_limit(most_header_bytes);
@@ -165,11 +179,13 @@ void HttpSession::check_head() {
   }
   request_.peer = from_;
   accepts_gzip_ = accepts_gzip(request_.header("Accept-Encoding"));
+  request_.id = id_;
   if (std::find(methods.begin(), methods.end(), request_.method) == methods.end()) {
     refuse(refusal(405, "bad_request", "this method is not served here"));
   } else if (!read_target(view_of(head.target()), request_)) {
     refuse(refusal(400, "bad_request", "the target of the request is not a path"));
-  } else if (head.count(http::field::host) != 1 || !host_allowed(site(), request_.header("Host"))) {
+  } else if (what_ = request_.method + " " + request_.path;
+             head.count(http::field::host) != 1 || !host_allowed(site(), request_.header("Host"))) {
     refuse(refusal(403, "bad_request", "the Host of the request is not this server"));
   } else if (!is_head_ && request_.method != "GET" && !origin_allowed(site(), request_)) {
     refuse(refusal(403, "bad_request", "requests from other sites are refused"));
@@ -304,7 +320,7 @@ void HttpSession::take_body() {
   auto message = parser_->release();
   keep_alive_ = message.keep_alive();
   if (request_.method != "GET" && !is_head_ && shared_->rules.only_json && !message.body().empty() &&
-      !is_json(request_.header("Content-Type")) && !is_large()) {
+      !is_taken(request_.header("Content-Type")) && !is_large()) {
     refuse(refusal(415, "bad_request", "the body has to be application/json"));
     return;
   }
@@ -342,8 +358,11 @@ HttpSite HttpSession::site() {
           .is_proxied = !shared_->rules.only_from.empty()};
 }
 
-bool HttpSession::is_json(std::string_view content_type) {
-  return equal_ignoring_case(content_type.substr(0, content_type.find(';')), "application/json");
+bool HttpSession::is_taken(std::string_view content_type) const {
+  const std::string_view type = content_type.substr(0, content_type.find(';'));
+  const std::string& other = shared_->rules.other_type;
+  return equal_ignoring_case(type, "application/json") ||
+         (!other.empty() && equal_ignoring_case(type, other));
 }
 
 void HttpSession::refuse(HttpResponse response) {
@@ -377,10 +396,24 @@ void HttpSession::send(HttpResponse response) {
     }
     response = refusal(404, "not_found", "it is not there any more");
   }
+  if (response.status >= 400) {
+    complete_failure(response);
+  }
   const std::size_t size = response.body.size();
   response_ = head_of(response, http::response<http::string_body>{});
   response_.body() = std::move(response.body);
   write(response_, size);
+}
+
+void HttpSession::complete_failure(HttpResponse& response) const {
+  if (const std::size_t end = response.body.rfind('}');
+      response.content_type == problem_type && end != std::string::npos) {
+    response.body.insert(end, ",\"instance\":" + engine::compact_json(engine::Value(id_)));
+  }
+  // Anyone who reaches the port can cause the others.
+  log(response.status == 500 ? Level::warning : Level::debug,
+      "request " + id_ + " of " + from_.name + " failed: " + std::to_string(response.status) + ", " +
+          engine::compact_json(engine::Value(what_)));
 }
 
 template <class Message>
@@ -390,6 +423,7 @@ Message HttpSession::head_of(const HttpResponse& response, Message message) {
   message.set(http::field::content_type, response.content_type);
   message.set(http::field::cache_control, "no-store");
   message.set("X-Content-Type-Options", "nosniff");
+  message.set("X-Request-Id", id_);
   message.set("Referrer-Policy", "no-referrer");
   message.set("Cross-Origin-Resource-Policy", "same-origin");
   message.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");

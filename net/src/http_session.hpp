@@ -24,6 +24,8 @@ namespace hpsearch::net {
 
 class HttpSession;
 
+[[nodiscard]] std::string new_id_prefix();
+
 /// What the sessions of one server share; they may outlive it for the moment their last handler takes.
 struct HttpSessions {
   HttpSessions(Loop::Impl& loop, HttpServer::Handler handle, HttpRules its_rules)
@@ -32,7 +34,8 @@ struct HttpSessions {
         acceptor(loop.io),
         retry(loop.io),
         handler(std::move(handle)),
-        rules(std::move(its_rules)) {}
+        rules(std::move(its_rules)),
+        id_prefix(new_id_prefix()) {}
 
   asio::io_context& io;
   LoopLag& lag;
@@ -47,7 +50,9 @@ struct HttpSessions {
   std::size_t answering = 0;
   std::shared_ptr<std::atomic<std::uint64_t>> uploaded_bytes =
       std::make_shared<std::atomic<std::uint64_t>>(0);
-  std::uint64_t waits = 0;  ///< How many times a session began to wait for a request.
+  std::string id_prefix;       ///< Of the ids of requests: random, for each server.
+  std::uint64_t requests = 0;  ///< How many ids were given.
+  std::uint64_t waits = 0;     ///< How many times a session began to wait for a request.
   bool closing = false;
 };
 
@@ -100,9 +105,11 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void dispatch();
   /// Where this connection came in.
   HttpSite site();
-  static bool is_json(std::string_view content_type);
+  [[nodiscard]] bool is_taken(std::string_view content_type) const;
   void refuse(HttpResponse response);
   void send(HttpResponse response);
+  /// Puts the id of the request into a failure, and logs it.
+  void complete_failure(HttpResponse& response) const;
   template <class Message>
   Message head_of(const HttpResponse& response, Message message);
   template <class Message>
@@ -130,6 +137,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::file_body>> upload_parser_;
   HttpRequest request_;  ///< The one that is read.
+  std::string id_;       ///< Of the request that is read or answered.
+  std::string what_;     ///< Its method and path, for the log.
   boost::beast::http::response<boost::beast::http::empty_body> interim_;
   boost::beast::http::response<boost::beast::http::string_body> response_;
   boost::beast::http::response<boost::beast::http::file_body> file_response_;

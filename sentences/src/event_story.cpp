@@ -324,6 +324,8 @@ struct EventStory::LineOf {
                       " has run it for " + std::to_string(seconds) + " s that the restored store lacked"};
   }
 
+  Line operator()(const engine::RequestTaken& /*event*/) const { return {}; }
+
   Line operator()(const engine::TimeNoted& event) const {
     const std::int64_t seconds = event.uncounted.in_micros() / 1'000'000;
     return seconds == 0 ? Line{}

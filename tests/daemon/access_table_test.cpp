@@ -17,6 +17,12 @@ using Rights = std::map<std::pair<std::string, std::string>, Role>;
 const Rights rights{
     {{"GET", "/healthz"}, Role::anyone},
     {{"GET", "/version"}, Role::anyone},
+    {{"GET", "/readyz"}, Role::anyone},
+    {{"GET", "/api/v1/searchers"}, Role::viewer},
+    {{"GET", "/api/v1/searchers/%/schema"}, Role::viewer},
+    {{"POST", "/api/v1/experiments/validate"}, Role::operate},
+    {{"POST", "/api/v1/experiments/preview"}, Role::operate},
+    {{"POST", "/api/v1/preview"}, Role::operate},
     {{"GET", "/metrics"}, Role::viewer},
     {{"GET", "/api/v1/status"}, Role::viewer},
     {{"GET", "/api/v1/events"}, Role::viewer},
@@ -81,6 +87,7 @@ std::string example_of(std::string_view pattern) {
             : c == '*' ? std::string(64, 'a')
             : c == '$' ? "aaaaaaaa"
             : c == '>' ? "experiments"
+            : c == '%' ? "no-such"
                        : std::string(1, c);
   }
   return path;

@@ -113,7 +113,8 @@ class DaemonFixture {
     std::filesystem::create_directories(folder.path() / "uploads");
     auto listening = net::HttpServer::listen(
         loop, "127.0.0.1:0", routes.handler,
-        {.large_bodies = {{"/api/v1/logs/", "application/zstd", 5'000'000},
+        {.other_type = std::string(yaml_type),
+         .large_bodies = {{"/api/v1/logs/", "application/zstd", 5'000'000},
                           {"/api/v1/files/", "application/octet-stream", proto::most_piece_bytes}},
          .uploads = (folder.path() / "uploads").string(),
          .refuse_head = routes.refuse_head});
@@ -160,7 +161,17 @@ class DaemonFixture {
     unsigned status = 0;
     engine::Value body;
     std::string text;
+    net::HttpHeaders headers{};
 
+    /// "" when there is none.
+    [[nodiscard]] std::string header(std::string_view name) const {
+      for (const auto& [known, value] : headers) {
+        if (known == name) {
+          return value;
+        }
+      }
+      return "";
+    }
     /// A member by its dotted path as JSON; "" when it is absent.
     [[nodiscard]] std::string at(std::string_view path) const {
       const engine::Value* value = body.at_path(path);
@@ -185,6 +196,7 @@ class DaemonFixture {
     if (*response) {
       answer.status = (*response)->status;
       answer.text = (*response)->body;
+      answer.headers = (*response)->headers;
       if ((*response)->content_type.find("json") != std::string::npos) {
         auto parsed = proto::parse_json(answer.text);
         EXPECT_TRUE(parsed) << answer.text;

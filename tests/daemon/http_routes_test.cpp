@@ -6,6 +6,7 @@
 #include <future>
 
 #include "daemon/daemon_fixture.hpp"
+#include "daemon/http_answers.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -188,6 +189,93 @@ TEST_F(HttpRoutes, UnknownQueryParameterIsRefusedWithTheNearestName) {
   EXPECT_EQ(post("/api/v1/experiments/1/pause?force=1").status, 400U);
   EXPECT_EQ(get("/api/v1/experiments/1").at("state"), "\"ACTIVE\"");
   EXPECT_EQ(get("/api/v1/experiments/1/trials?limit=1").count("trials"), 1U);
+}
+
+TEST_F(HttpRoutes, AFailureIsAProblemWithTheErrorOfEarlierReleasesInIt) {
+  const auto missing = get("/api/v1/experiments/7");
+  EXPECT_EQ(missing.status, 404U);
+  EXPECT_EQ(missing.header("Content-Type"), "application/problem+json");
+  EXPECT_EQ(missing.at("type"), "\"https://hpsearch.invalid/problems/not_found\"");
+  EXPECT_EQ(missing.at("title"), "\"Not found\"");
+  EXPECT_EQ(missing.at("status"), "404");
+  EXPECT_EQ(missing.at("detail"), "\"there is no experiment 7\"");
+  EXPECT_EQ(missing.at("error"), R"({"code":"not_found","message":"there is no experiment 7"})");
+  EXPECT_EQ(missing.at("instance"), "\"" + missing.header("X-Request-Id") + "\"");
+  const auto wrong = get("/api/v1/experiments?limt=3");
+  EXPECT_EQ(wrong.at("errors"), R"([{"allowed":"limit","detail":"is not known","parameter":"limt"}])");
+  EXPECT_NE(wrong.header("X-Request-Id"), missing.header("X-Request-Id"));
+  EXPECT_NE(get("/healthz").header("X-Request-Id"), "");
+}
+
+TEST_F(HttpRoutes, PathsOfProblemsBecomeJsonPointers) {
+  EXPECT_EQ(json_pointer("searcher.prior[2].step"), "/searcher/prior/2/step");
+  EXPECT_EQ(json_pointer("metrics.a/b~c"), "/metrics/a~1b~0c");
+  EXPECT_EQ(json_pointer("matrix[0][1]"), "/matrix/0/1");
+  EXPECT_EQ(json_pointer(""), "");
+}
+
+constexpr const char* good_file =
+    "name: from yaml\nentrypoint: [python3, train.py]\n"
+    "hyperparameters:\n  lr: {type: double, minval: 0.0, maxval: 1.0}\n"
+    "searcher:\n  name: random\n  metric: loss\n  max_trials: 4\n  max_length: {epochs: 4}\n";
+
+TEST_F(HttpRoutes, AFileIsValidatedWithTheLineOfEachProblem) {
+  const net::HttpHeaders yaml{{"Content-Type", "application/yaml"}};
+  const auto good = daemon_.ask("POST", "/api/v1/experiments/validate", good_file, yaml);
+  EXPECT_EQ(good.status, 200U) << good.text;
+  EXPECT_EQ(good.at("valid"), "true") << good.text;
+  EXPECT_EQ(good.at("config.searcher.max_trials"), "4");
+  const auto bad =
+      daemon_.ask("POST", "/api/v1/experiments/validate",
+                  "name: x\nname: y\nentrypoint: [a]\nsearcher:\n  name: random\n  metric: loss\n"
+                  "  max_trials: 0\n  max_length: {epochs: 4}\n",
+                  yaml);
+  EXPECT_EQ(bad.status, 200U) << bad.text;
+  EXPECT_EQ(bad.at("valid"), "false");
+  EXPECT_EQ(bad.at("config"), "null");
+  EXPECT_NE(bad.text.find(R"("line":2,"path":"name")"), std::string::npos) << bad.text;
+  EXPECT_NE(bad.text.find(R"("line":7,"path":"searcher.max_trials","pointer":"/searcher/max_trials")"),
+            std::string::npos)
+      << bad.text;
+  const auto unreadable = daemon_.ask("POST", "/api/v1/experiments/validate", "a: [1,\n\tb: 2", yaml);
+  EXPECT_EQ(unreadable.at("valid"), "false") << unreadable.text;
+  EXPECT_EQ(post("/api/v1/experiments/validate", submission(2)).at("valid"), "true");
+  EXPECT_EQ(get("/api/v1/experiments").count("experiments"), 0U);
+}
+
+TEST_F(HttpRoutes, AFileIsPreviewedAndCreatedAsYaml) {
+  const net::HttpHeaders yaml{{"Content-Type", "application/yaml; charset=utf-8"}};
+  for (const char* path : {"/api/v1/experiments/preview", "/api/v1/preview"}) {
+    const auto preview = daemon_.ask("POST", path, good_file, yaml);
+    EXPECT_EQ(preview.status, 200U) << preview.text;
+    EXPECT_EQ(preview.at("trials"), "4") << preview.text;
+  }
+  const auto wrong = daemon_.ask("POST", "/api/v1/preview", "name: x\n", yaml);
+  EXPECT_EQ(wrong.status, 400U);
+  EXPECT_NE(wrong.text.find("\"line\":1"), std::string::npos) << wrong.text;
+  EXPECT_EQ(get("/api/v1/experiments").count("experiments"), 0U);
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments", good_file, yaml).status, 201U);
+  EXPECT_EQ(get("/api/v1/experiments/1").at("name"), "\"from yaml\"");
+  EXPECT_EQ(daemon_.ask("PATCH", "/api/v1/experiments/1", "searcher: {max_trials: 9}", yaml).status, 415U);
+}
+
+TEST_F(HttpRoutes, SearchersAreListedWithTheirSchemas) {
+  const auto list = get("/api/v1/searchers");
+  EXPECT_GE(list.count("searchers"), 5U);
+  const auto schema = get("/api/v1/searchers/adaptive_asha/schema");
+  EXPECT_EQ(schema.at("properties.name"), R"({"const":"adaptive_asha"})");
+  EXPECT_NE(schema.at("properties.max_trials"), "") << schema.text;
+  EXPECT_EQ(get("/api/v1/searchers/single/schema").at("properties.divisor"), "");
+  EXPECT_EQ(get("/api/v1/searchers/no-such/schema").status, 404U);
+  EXPECT_EQ(get("/version").at("api"), R"(["v1"])");
+}
+
+TEST_F(HttpRoutes, ADaemonWithoutRoomIsNotReady) {
+  EXPECT_EQ(get("/readyz").status, 200U);
+  daemon_.runtime->set_storage({"critical", 1, 2, Intake::no_experiments, "there is little room"});
+  const auto not_ready = get("/readyz");
+  EXPECT_EQ(not_ready.status, 503U);
+  EXPECT_EQ(not_ready.at("failing"), R"([{"check":"storage","why":"there is little room"}])");
 }
 
 TEST_F(HttpRoutes, OthersAreAnsweredWhileASubmissionIsChecked) {

@@ -16,6 +16,8 @@ import tempfile
 import time
 import unittest
 
+import api_answers
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BIN = pathlib.Path(os.environ.get("E2E_BIN_DIR", ROOT / "build" / "dev" / "bin")).resolve()
@@ -285,7 +287,9 @@ class Cluster:
             connection.request(method, path, text, {"Content-Type": "application/json"} | (headers or {}))
             response = connection.getresponse()
             answer = response.read()
-            return response.status, json.loads(answer) if answer else None
+            answer = json.loads(answer) if answer else None
+            api_answers.check(self.case, method, path, response.status, answer)
+            return response.status, answer
         finally:
             connection.close()
 

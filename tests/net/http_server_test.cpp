@@ -126,6 +126,29 @@ TEST_F(HttpServerTest, AnswersARequest) {
   EXPECT_EQ(answer->body, "POST /a b 2 k");
 }
 
+TEST_F(HttpServerTest, EachAnswerHasTheIdOfItsRequestAlsoARefusal) {
+  const auto id_of = [](const engine::Result<HttpResponse>& answer) {
+    EXPECT_TRUE(answer);
+    for (const auto& [name, value] : answer->headers) {
+      if (name == "X-Request-Id") {
+        return value;
+      }
+    }
+    return std::string();
+  };
+  const std::string first = id_of(http_request(address_, "GET", "/one", "", 10s));
+  const std::string second = id_of(http_request(address_, "GET", "/one", "", 10s));
+  EXPECT_EQ(first.find('-'), 8U) << first;
+  EXPECT_EQ(first.substr(0, 9), second.substr(0, 9));
+  EXPECT_NE(first, second);
+  const auto refused = http_request(address_, "POST", "/", "x=1", 10s, {{"Content-Type", "text/plain"}});
+  EXPECT_EQ(refused->status, 415U);
+  EXPECT_EQ(refused->content_type, "application/problem+json");
+  EXPECT_NE(refused->body.find("\"instance\":\"" + id_of(refused) + "\""), std::string::npos)
+      << refused->body;
+  EXPECT_NE(refused->body.find("\"error\":{\"code\":\"bad_request\""), std::string::npos) << refused->body;
+}
+
 TEST_F(HttpServerTest, AnswersLater) {
   const auto answer = http_request(address_, "GET", "/later", "", 10s);
   ASSERT_TRUE(answer) << answer.error().message;

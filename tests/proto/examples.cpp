@@ -515,6 +515,7 @@ const std::vector<Example<EventBody>>& example_events() {
                                                         {{"zone", "b"}},
                                                         "10.0.0.8",
                                                         8}},
+      {"request_taken", RequestTaken{std::string(64, 'a'), std::string(64, 'b')}},
       {"time_noted", TimeNoted{Duration::seconds(90)}},
       {"lease_time_added", LeaseTimeAdded{key(), Duration::seconds(90)}},
       {"slot_withdrawn", SlotWithdrawn{WorkerId{4}, SlotIndex{1}, "GPU 1 is lost"}},

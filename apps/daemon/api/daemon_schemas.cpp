@@ -8,9 +8,18 @@ constexpr Field health_fields[] = {
     {"storage", "text"},
     {"why?", "text", "What is wrong with the storage."},
 };
+constexpr Field check_fields[] = {{"check", "text"}, {"why", "text"}};
+constexpr Field readiness_fields[] = {{"ready", "flag"}, {"failing", "[FailingCheck]"}};
+constexpr Field searcher_fields[] = {
+    {"name", "text"},
+    {"fields", "[text]", "Fields of `searcher` that it reads beyond the common ones."},
+    {"required", "[text]", "Those that it needs."},
+};
+constexpr Field searcher_list_fields[] = {{"searchers", "[Searcher]"}};
 constexpr Field version_fields[] = {
     {"version", "text"},
-    {"api", "text"},
+    {"api", "[text]", "Versions of the API that are served."},
+    {"oldest_client", "text", "The oldest release of the command line that is served."},
     {"wire_version", "integer"},
     {"store_version", "integer"},
 };
@@ -60,10 +69,30 @@ constexpr Field field_problem_fields[] = {
     {"what", "text", "What is wrong with it."},
     {"allowed", "text", "What it may be."},
 };
-constexpr Field problem_fields[] = {{"error", "Error"}};
+constexpr Field problem_item_fields[] = {
+    {"path?", "text", "The field, as messages name it."},
+    {"pointer?", "text", "JSON pointer: where in the body, or in the experiment file in it."},
+    {"parameter?", "text", "Of the query."},
+    {"line?", "integer", "Of the YAML."},
+    {"detail", "text"},
+    {"allowed?", "text"},
+};
+constexpr Field problem_fields[] = {
+    {"type", "text", "A name for the kind of problem; it does not change."},
+    {"title", "text"},
+    {"status", "integer"},
+    {"detail", "text"},
+    {"instance", "text", "Id of the request, as in X-Request-Id and in the log."},
+    {"errors?", "[ProblemItem]"},
+    {"error", "Error", "The same for clients of earlier releases."},
+};
 
 constexpr Schema table[] = {
     {"Health", "Whether the daemon works.", health_fields},
+    {"FailingCheck", "A check that failed.", check_fields},
+    {"Readiness", "Whether the daemon takes all requests.", readiness_fields},
+    {"Searcher", "A search algorithm.", searcher_fields},
+    {"SearcherList", "All search algorithms.", searcher_list_fields},
     {"Version", "Versions of the daemon and of its formats.", version_fields},
     {"Storage", "The file system of the store.", storage_fields},
     {"Status", "The daemon's state.", status_fields},
@@ -73,6 +102,7 @@ constexpr Schema table[] = {
     {"Backup", "A copy of the store.", backup_fields},
     {"FieldProblem", "What is wrong with one field.", field_problem_fields},
     {"Error", "Why a request failed.", error_fields},
+    {"ProblemItem", "One thing that is wrong with the request.", problem_item_fields},
     {"Problem", "The answer to a request that failed.", problem_fields},
 };
 

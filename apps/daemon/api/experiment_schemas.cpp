@@ -11,6 +11,24 @@ constexpr Field submission_fields[] = {
     {"seed?", "integer", "Where the file has none: 0 to 2147483647."},
 };
 constexpr Field created_fields[] = {{"experiment", "integer", "Its number."}};
+constexpr Field validation_fields[] = {
+    {"valid", "flag"},
+    {"problems", "[ProblemItem]"},
+    {"notes", "[ProblemItem]", "What has no effect, or is not as it seems."},
+    {"config", "map?", "With all defaults; null if it is not valid."},
+};
+constexpr Field bracket_fields[] = {{"lengths", "[integer]"}, {"trials", "any"}, {"share", "integer"}};
+constexpr Field preview_fields[] = {
+    {"trials", "number"},
+    {"repeats", "number"},
+    {"brackets", "[BracketPreview]"},
+    {"final_counts", "{number}", "Trials by the length that they end at."},
+    {"total_length", "number?", "null: past counting."},
+    {"expected_reach", "[[number]]"},
+    {"expected_length", "number?"},
+    {"full_length", "number?"},
+    {"warnings", "[text]"},
+};
 constexpr Field best_fields[] = {
     {"trial", "integer"},      {"metric", "metric"},
     {"step", "count"},         {"mean?", "metric?", "Over the repeated trainings of a finalist."},
@@ -112,6 +130,9 @@ constexpr Field program_request_fields[] = {
 constexpr Schema table[] = {
     {"Submission", "An experiment to create.", submission_fields, Schema::Kind::body},
     {"CreatedExperiment", "The experiment that was created.", created_fields},
+    {"Validation", "What is wrong with an experiment.", validation_fields},
+    {"BracketPreview", "A bracket of the search.", bracket_fields},
+    {"Preview", "What an experiment would cost.", preview_fields},
     {"BestResult", "The best result so far.", best_fields},
     {"ExperimentSummary", "An experiment in a list.", summary_fields},
     {"ExperimentPage", "Experiments by number.", experiment_page_fields},

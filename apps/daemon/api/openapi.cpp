@@ -7,6 +7,7 @@
 
 #include "daemon/api/schema.hpp"
 #include "daemon/http_request_context.hpp"
+#include "hpsearch/net/http_problem.hpp"
 
 namespace hpsearch::daemon {
 
@@ -52,6 +53,8 @@ DescribedPath path_of(std::string_view pattern) {
       ++in_row;
     } else if (part == "/*") {
       path.add("digest", text_schema("^[0-9a-f]{64}$"));
+    } else if (part == "/%") {
+      path.add(std::string(before.substr(0, before.size() - 1)), text_schema("^[A-Za-z0-9_.-]{1,100}$"));
     } else if (part == "/$") {
       path.add("token", text_schema("^[a-z2-7]{8}$"));
     } else {
@@ -82,6 +85,9 @@ Value operation_of(const Route& route, const DescribedPath& path) {
   for (Value& parameter : described(route.query)) {
     parameters.push_back(std::move(parameter));
   }
+  if (route.method != "GET" && route.method != "HEAD" && (route.keeps_answer || route.about.success == 201)) {
+    parameters.emplace_back(Value::Map{{"$ref", "#/components/parameters/IdempotencyKey"}});
+  }
   Value::Map operation{{"operationId", route.about.id},
                        {"responses", responses_of(route)},
                        {"summary", route.about.summary},
@@ -94,7 +100,11 @@ Value operation_of(const Route& route, const DescribedPath& path) {
     operation["parameters"] = std::move(parameters);
   }
   if (!route.about.body.empty() || !route.about.body_type.empty()) {
-    operation["requestBody"] = Value::Map{{"content", content(route.about.body_type, route.about.body)}};
+    Value accepted = content(route.about.body_type, route.about.body);
+    if (route.about.takes_yaml) {
+      (*accepted.as_map())[yaml_type] = Value::Map{{"schema", Value::Map{{"type", "string"}}}};
+    }
+    operation["requestBody"] = Value::Map{{"content", std::move(accepted)}};
   }
   return operation;
 }
@@ -105,6 +115,14 @@ std::string in_lower_case(std::string_view method) {
     text += static_cast<char>(letter - 'A' + 'a');
   }
   return text;
+}
+
+Value key_parameter() {
+  return Value::Map{{"description",
+                     "The same request with the same key again is not carried out; it gets the same answer."},
+                    {"in", "header"},
+                    {"name", "Idempotency-Key"},
+                    {"schema", Value::Map{{"maxLength", 200}, {"pattern", "^[ -~]*$"}, {"type", "string"}}}};
 }
 
 }  // namespace
@@ -142,8 +160,10 @@ Value api_description() {
       {"paths", std::move(paths)},
       {"components",
        Value::Map{
-           {"responses", Value::Map{{"Problem", Value::Map{{"description", "Why the request failed."},
-                                                           {"content", content("", "Problem")}}}}},
+           {"parameters", Value::Map{{"IdempotencyKey", key_parameter()}}},
+           {"responses",
+            Value::Map{{"Problem", Value::Map{{"description", "Why the request failed."},
+                                              {"content", content(net::problem_type, "Problem")}}}}},
            {"schemas", std::move(schemas)},
            {"securitySchemes", Value::Map{{"token", Value::Map{{"scheme", "bearer"}, {"type", "http"}}}}}}}};
 }

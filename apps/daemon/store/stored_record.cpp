@@ -86,7 +86,7 @@ std::optional<TrialPlace> history_of(const engine::Event& event) {
             return std::nullopt;
           }
         }
-        if constexpr (requires { body.key; }) {
+        if constexpr (requires { body.key.experiment; }) {
           return TrialPlace{body.key.experiment, body.key.trial};
         } else if constexpr (requires { body.trial; }) {
           return TrialPlace{body.experiment, body.trial};

@@ -169,7 +169,7 @@ void Promises::note(const engine::Event& event) {
     tell_("event " + std::to_string(event.lsn.number()) + " " + kind +
           std::visit(
               [](const auto& body) -> std::string {
-                if constexpr (requires { body.key; }) {
+                if constexpr (requires { body.key.experiment; }) {
                   return " of " + spelled(body.key);
                 } else if constexpr (requires { body.trial; }) {
                   return " of experiment " + std::to_string(body.experiment.number()) + " trial " +

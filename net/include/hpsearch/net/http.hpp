@@ -55,6 +55,8 @@ struct HttpRequest {
   std::shared_ptr<const UploadedFile>
       uploaded{};  ///< The body that was one of HttpRules::large_bodies, where HttpRules::uploads says so.
   HttpPeer peer{};
+  std::string
+      id{};  ///< As the answer's X-Request-Id and the log have it; no other request of this server has it.
 
   [[nodiscard]] std::string_view query_or(std::string_view name, std::string_view otherwise) const noexcept;
   [[nodiscard]] std::string_view header(
@@ -71,7 +73,7 @@ struct HttpResponse {
   std::function<void(std::shared_ptr<HttpBody>)> stream{};
   std::optional<std::uint64_t>
       content_length{};       ///< As an answer says it, also that to a HEAD, which has no body.
-  HttpHeaders headers{};      ///< Besides those that every answer has.
+  HttpHeaders headers{};      ///< To send: besides those that every answer has. Received: all.
   bool holds_secret = false;  ///< It is never packed: the packed length would tell of the secret (BREACH).
 };
 
@@ -89,6 +91,9 @@ struct HttpRules {
   /// Bodies must say that they are JSON, which no page of another site can say. Only a server whose requests
   /// carry a secret may do without.
   bool only_json = true;
+  /// Another type that bodies may have, "application/yaml": also one that no page of another site can say.
+  /// "" = none.
+  std::string other_type{};
   std::vector<LargeBodies> large_bodies{};
   /// The directory, which exists, into which they are written as they come; "" = they are held in memory. All
   /// of them together have at most `most_uploaded_bytes`; others are told to come later (503).
@@ -109,7 +114,7 @@ struct HttpRules {
 /// connection above that limit replaces its oldest one that waits for a request or is reading one. A HEAD is
 /// answered as its GET without the body. Bodies that are written as they come go in chunks, and to an
 /// HTTP/1.0 client until the end of the connection. Texts of more than 1 KiB are packed for clients that
-/// accept gzip.
+/// accept gzip. Each answer has the request's id in X-Request-Id; a failed request is logged with it.
 class HttpServer {
  public:
   /// Answers by calling `reply` once, now or later (after a commit), on the loop.

@@ -194,11 +194,18 @@ struct ContinueTime {};
 /// The log is to say how late it is: a restart continues from its last event. For when nothing else happens.
 struct NoteTime {};
 
+/// A client's request is done by the command before, whose events become durable together with those of this
+/// one.
+struct NoteRequest {
+  std::string key;      ///< SHA-256 of the client and its Idempotency-Key.
+  std::string request;  ///< SHA-256 of the request.
+};
+
 using Command =
     std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
                  ChangeExperiment, ChangeProgram, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
                  QuarantineWorker, ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, CheckTimers,
                  NoteLeakedProcesses, DeleteCheckpoints, ConfirmDeleted, NoteTroubles, DisclaimAttempts,
-                 DisownAttempt, ContinueTime, NoteTime>;
+                 DisownAttempt, ContinueTime, NoteTime, NoteRequest>;
 
 }  // namespace hpsearch::engine

@@ -724,6 +724,23 @@ struct LeaseTimeAdded {
   friend std::string problem_with(const EventChecks& checks, const LeaseTimeAdded& event);
 };
 
+// --- clients ---
+
+/// The events before this one, since the last of its kind or the last commit, are what a client's request
+/// asked for. They become durable together, therefore the same request again can be recognized after a crash.
+struct RequestTaken {
+  static constexpr const char* type = "request_taken";
+  std::string key;      ///< SHA-256 of the client and its Idempotency-Key.
+  std::string request;  ///< SHA-256 of the request.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("key", self.key);
+    fields("request", self.request);
+  }
+  friend void apply(const Applier& applier, const RequestTaken& event);
+  friend std::string problem_with(const EventChecks& checks, const RequestTaken& event);
+};
+
 /// All kinds of events. Add new kinds at the end.
 using EventBody =
     std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping, ExperimentEnded,
@@ -732,7 +749,7 @@ using EventBody =
                  LimitsChanged, AttemptAdopted, WorkerQuarantined, WorkerReleased, SlotsQuarantined,
                  SlotsReleased, CheckpointsCollected, CheckpointsDeleted, SlotWithdrawn, SlotRestored,
                  MemberExited, MemberLost, GangEnded, StartDelayed, StoreRestored, AttemptDisowned, TimeNoted,
-                 LeaseTimeAdded, ExperimentReopened, ProgramChanged>;
+                 LeaseTimeAdded, ExperimentReopened, ProgramChanged, RequestTaken>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.
