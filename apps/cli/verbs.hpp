@@ -105,6 +105,8 @@ struct BestOptions {
 [[nodiscard]] int best(const BestOptions& options, const Output& output);
 /// With --path or --copy-to.
 [[nodiscard]] int best_path(const BestOptions& options, const Output& output);
+/// Which hyperparameters matter, by PED-ANOVA of the results of one rung.
+[[nodiscard]] int importance(const ExperimentOptions& options, const Output& output);
 /// What the model of a search has learnt.
 [[nodiscard]] int model(const ExperimentOptions& options, const Output& output);
 [[nodiscard]] int config(const ExperimentOptions& options, const Output& output);
