@@ -88,6 +88,16 @@ export class Stage {
         return Number(/experiment (\d+)/.exec(this.hpsearch("submit", file, ...words))[1]);
     }
 
+    /// The digits search of the examples, with fewer and shorter trainings: rungs at 1, 3 and 9 epochs.
+    submitDigits({trials = 24, name = "digits-adaptive-asha"} = {}) {
+        const folder = join(root, "examples", "digits");
+        const text = readText(join(folder, "adaptive_asha.yaml")).replace("max_trials: 100", `max_trials: ${trials}`).replace("epochs: 81", "epochs: 9")
+            .replace("max_rungs: 4", "max_rungs: 3").replace("name: digits-adaptive-asha", `name: ${name}`);
+        const file = join(mkdtempSync(join(this.folder, "search-")), "search.yaml");
+        writeFileSync(file, text);
+        return this.submit(file, folder);
+    }
+
     /// An experiment whose program is a few lines of shell.
     submitScript(config, script) {
         const folder = mkdtempSync(join(this.folder, "program-"));

@@ -14,6 +14,7 @@ interface Props {
 }
 
 function Text({draft, onChange, wrong, path, label, number = false, hint, command = false}: Props & {path: readonly string[]; label: TextKey; number?: boolean; hint?: string; command?: boolean}) {
+    // While it is typed, "1." stays as it is, though the text has 1.
     const [typed, setTyped] = useState<string | undefined>();
     const id = useId();
     const now = command ? joinCommand(valueAt(draft.tree, path)) : textAt(draft.tree, path);
@@ -26,10 +27,10 @@ function Text({draft, onChange, wrong, path, label, number = false, hint, comman
     return (
         <label class={`field${command ? " span" : ""}`} for={id}><span>{t(label)}</span>
             <input id={id} class={`input${command ? " mono" : ""}`} inputMode={number ? "decimal" : "text"} value={typed ?? now} placeholder={hint} aria-invalid={problem !== undefined} aria-describedby={problem ? `${id}-problem` : undefined} spellcheck={false}
-                onInput={(event) => setTyped(event.currentTarget.value)} onBlur={() => {
-                    if (typed !== undefined) put(typed);
-                    setTyped(undefined);
-                }} />
+                onInput={(event) => {
+                    setTyped(event.currentTarget.value);
+                    put(event.currentTarget.value);
+                }} onBlur={() => setTyped(undefined)} />
             {problem && <span class="field-problem" id={`${id}-problem`}>{problem}</span>}</label>
     );
 }

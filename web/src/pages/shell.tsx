@@ -65,7 +65,7 @@ export function Shell({children}: {children: ComponentChildren}) {
                                 <path d="M2 4.500h7M13 4.500h1M2 11.500h1M7 11.500h7" /><circle cx="11" cy="4.500" r="1.800" /><circle cx="5" cy="11.500" r="1.800" />
                             </svg>
                         </Link>
-                        <Link to="new" class="button primary new-button">{t("nav.new")}</Link>
+                        <Link to="new" class="button primary new-button"><span class="new-word">{t("nav.new")}</span><span class="new-sign" aria-hidden="true">+</span></Link>
                     </div>
                 </div>
                 <StaleNote />

@@ -1,0 +1,264 @@
+// What people do with the pages, on a real search: submit by the form, watch, explain, compare, download; on a phone; with
+// the keyboard alone; in Chinese. What the pages show is what the command line prints.
+import assert from "node:assert/strict";
+import {execFileSync} from "node:child_process";
+import {existsSync, readFileSync} from "node:fs";
+import {join} from "node:path";
+import {after, before, test} from "node:test";
+import {digits, picture, readText, root, Stage, until} from "./stage.mjs";
+
+let stage;
+let search;
+
+before(async () => {
+    stage = await Stage.open();
+    search = stage.submitDigits();
+});
+after(() => stage?.close());
+
+const noFaults = () => assert.deepEqual(stage.faults.splice(0), []);
+
+test("a newcomer submits by the form and watches the search", async () => {
+    const context = await stage.context();
+    const page = await context.newPage();
+    await page.goto(stage.url);
+    await page.getByRole("link", {name: "digits-adaptive-asha"}).waitFor();
+    await page.getByRole("link", {name: "New experiment"}).first().click();
+    await page.getByRole("heading", {name: "New experiment"}).waitFor();
+    await page.getByLabel("Name", {exact: true}).first().fill("by-the-form");
+    await page.getByLabel("Command", {exact: true}).fill("/usr/bin/python3 train.py");
+    await page.getByLabel("Or single files").setInputFiles(join(root, "examples", "digits", "train.py"));
+    // The text follows the form, and the form the text.
+    const text = page.getByLabel("Experiment file");
+    await until(async () => /name: by-the-form/.test(await text.inputValue()), "the form's name in the text");
+    const file = readText(digits("random")).replace(/name: digits-random/, "name: by-the-form").replace(/max_trials: \d+/, "max_trials: 3").replace(/epochs: 27/, "epochs: 2");
+    await text.fill(file);
+    await until(async () => (await page.getByLabel("Metric").inputValue()) === "val_accuracy", "the text's metric in the form");
+    await picture(page, "new");
+    await page.getByRole("button", {name: "Submit"}).click();
+    await page.waitForURL(/\/e\/\d+$/);
+    const id = Number(/e\/(\d+)$/.exec(page.url())[1]);
+    await page.getByRole("heading", {name: "by-the-form", level: 1}).waitFor();
+    const config = await stage.api(`experiments/${id}/config`);
+    assert.equal(config.searcher.max_trials, 3);
+    assert.deepEqual(config.entrypoint, ["/usr/bin/python3", "train.py"]);
+    await stage.untilEnded(id);
+    await page.locator(".state-mark.large", {hasText: "Completed"}).waitFor();
+    assert.equal((await stage.api(`experiments/${id}`)).trials.COMPLETED, 3);
+    noFaults();
+    await context.close();
+});
+
+test("a stopped trial is explained as the command line explains it", async () => {
+    await stage.untilEnded(search);
+    const context = await stage.context();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}e/${search}/trials?state=STOPPED&sort=trial`);
+    const first = page.locator("[data-row] [data-open]").first();
+    const trial = Number(await first.textContent());
+    await first.click();
+    await page.getByRole("heading", {name: `Trial ${trial}`}).waitFor();
+    const why = (await page.locator(".why-text").textContent()).trim();
+    const printed = stage.hpsearch("explain", String(search), String(trial));
+    assert.ok(printed.includes(why), `${why}\nis not in\n${printed}`);
+    await picture(page, "trial");
+    // Each decision that the command line prints stands in the page's story.
+    const story = (await page.locator(".story").first().textContent()).replace(/\s+/g, " ");
+    for (const line of printed.split("\n").filter((each) => /promoted to|paused at/.test(each))) {
+        const sentence = line.replace(/^\s*\S+\s+/, "").trim();
+        assert.ok(story.includes(sentence.replace(/^trial \d+ /, "")), `${sentence}\nis not in\n${story}`);
+    }
+    noFaults();
+    await context.close();
+});
+
+test("the best trial, its numbers and its log are those of the command line", async () => {
+    const best = JSON.parse(stage.hpsearch("best", String(search), "-o", "json"));
+    const context = await stage.context();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}e/${search}`);
+    const figure = page.locator(".figures").first();
+    await figure.getByRole("link", {name: `Trial ${best.trial}`}).waitFor();
+    assert.ok((await figure.textContent()).includes(String(Math.round(best.best_metric * 1e4) / 1e4)));
+    const {trials} = await stage.api(`experiments/${search}`);
+    for (const [state, word] of [["COMPLETED", "Completed"], ["STOPPED", "Stopped"]]) {
+        assert.ok((await page.locator(".legend").first().textContent()).includes(`${word} ${trials[state]}`), word);
+    }
+    await picture(page, "overview");
+    await page.goto(`${stage.url}e/${search}/t/${best.trial}/log`);
+    await page.locator(".log-line").first().waitFor();
+    const log = stage.hpsearch("logs", String(search), String(best.trial));
+    const last = log.trimEnd().split("\n").at(-1);
+    await page.locator(".log-line", {hasText: last.trim()}).waitFor();
+    await page.getByLabel("Search the log").fill("epoch   9");
+    await page.getByText("1 of 1", {exact: true}).waitFor();
+    await picture(page, "log");
+    noFaults();
+    await context.close();
+});
+
+test("trials are filtered, sorted, chosen and compared", async () => {
+    const context = await stage.context();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}e/${search}/trials`);
+    await page.getByLabel("Filter by a condition").fill("activation!=relu and hidden<240");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/where=/);
+    const printed = JSON.parse(stage.hpsearch("trials", String(search), "-o", "json", "--where", "activation!=relu and hidden<240"));
+    const expected = (printed.trials ?? printed).length;
+    await page.getByText(`${expected} of 24 trials`).waitFor();
+    const boxes = page.locator("[data-row] input[type=checkbox]");
+    await boxes.nth(0).click();
+    await boxes.nth(1).click();
+    await page.getByRole("button", {name: "2 selected"}).click();
+    await page.getByRole("menuitem", {name: "Compare", exact: true}).click();
+    await page.waitForURL(/compare\?t=\d+,\d+/);
+    await page.getByText("Hyperparameters that differ").waitFor();
+    await picture(page, "compare");
+    // The address alone shows the same.
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await other.getByText("Hyperparameters that differ").waitFor();
+    noFaults();
+    await context.close();
+});
+
+test("the best checkpoint is downloaded, and it is the one on the disk", async (t) => {
+    const best = JSON.parse(stage.hpsearch("best", String(search), "-o", "json"));
+    const context = await stage.context({acceptDownloads: true});
+    const page = await context.newPage();
+    await page.goto(`${stage.url}e/${search}/t/${best.trial}`);
+    const link = page.locator(".checkpoint-list a").first();
+    await link.waitFor();
+    const answer = await fetch(await link.evaluate((each) => each.href));
+    if (answer.status === 404) {
+        t.skip("the daemon serves no archives of checkpoints");
+        await context.close();
+        return;
+    }
+    const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
+    const path = join(stage.folder, "best.tar");
+    await download.saveAs(path);
+    const names = execFileSync("tar", ["tf", path], {encoding: "utf8"}).trim().split("\n");
+    const file = names.find((name) => !name.endsWith("/"));
+    const content = execFileSync("tar", ["xOf", path, file]);
+    const name = file.split("/").at(-1);
+    assert.ok(existsSync(join(best.best_checkpoint, name)), `${name} of ${names.join(" ")}`);
+    assert.ok(content.equals(readFileSync(join(best.best_checkpoint, name))));
+    noFaults();
+    await context.close();
+});
+
+test("an experiment is paused, resumed and canceled, and the dialog names the consequence", async () => {
+    const id = stage.submitScript({name: "long", hyperparameters: {x: {type: "double", minval: 0, maxval: 1}}, searcher: {name: "random", metric: "loss", max_length: {epochs: 1}, max_trials: 4}}, "sleep 600\n");
+    const context = await stage.context();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}e/${id}`);
+    await until(async () => (await stage.api(`experiments/${id}`)).trials.RUNNING === 2, "two running trials");
+    await page.getByRole("button", {name: "Pause"}).click();
+    await page.locator(".state-mark.large", {hasText: "Paused"}).waitFor();
+    await page.getByRole("button", {name: "Resume"}).click();
+    await page.locator(".state-mark.large", {hasText: "Active"}).waitFor();
+    await until(async () => (await stage.api(`experiments/${id}`)).trials.RUNNING === 2, "two running trials again");
+    await page.getByRole("button", {name: "More"}).click();
+    await page.getByRole("menuitem", {name: "Kill…"}).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("2 running trials end.").waitFor();
+    assert.ok(await dialog.getByRole("button", {name: "Kill experiment"}).isDisabled());
+    await dialog.getByLabel("Type long to confirm").fill("long");
+    await dialog.getByRole("button", {name: "Kill experiment"}).click();
+    await page.locator(".state-mark.large", {hasText: "Canceled"}).waitFor();
+    noFaults();
+    await context.close();
+});
+
+test("an operator quarantines a worker with a reason and releases it", async () => {
+    const context = await stage.context();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}workers`);
+    await page.getByRole("link", {name: "worker-one"}).waitFor();
+    await page.getByRole("button", {name: "More"}).click();
+    await page.getByRole("menuitem", {name: "Quarantine…"}).click();
+    await page.getByLabel("What is wrong with it").fill("its fan is loud");
+    await page.getByRole("dialog").getByRole("button", {name: "Quarantine"}).click();
+    await page.getByText("its fan is loud").waitFor();
+    await page.locator(".state-mark", {hasText: "Quarantined"}).waitFor();
+    await picture(page, "workers");
+    await page.getByRole("button", {name: "More"}).click();
+    await page.getByRole("menuitem", {name: "Release…"}).click();
+    await page.getByRole("dialog").getByRole("button", {name: "Release"}).click();
+    await page.locator(".state-mark", {hasText: "Connected"}).waitFor();
+    noFaults();
+    await context.close();
+});
+
+test("on a phone nothing but tables and plots scrolls sideways", async () => {
+    const context = await stage.context({viewport: {width: 390, height: 844}, hasTouch: true, isMobile: true});
+    const page = await context.newPage();
+    for (const path of ["experiments", `e/${search}`, `e/${search}/curves`, `e/${search}/t/1`, `e/${search}/t/1/log`, "workers", "settings", "new"]) {
+        await page.goto(stage.url + path);
+        await page.locator("h1, .title").first().waitFor();
+        await page.waitForTimeout(300);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.ok(wide <= 390, `${path} is ${wide} wide`);
+        await picture(page, `phone-${path.replaceAll("/", "-")}`);
+    }
+    noFaults();
+    await context.close();
+});
+
+test("the keyboard alone is enough", async () => {
+    const context = await stage.context();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}workers`);
+    await page.getByRole("link", {name: "worker-one"}).waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("e");
+    await page.waitForURL(/experiments/);
+    await page.locator("[data-row]").first().waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("adaptive");
+    await page.waitForURL(/q=adaptive/);
+    // Inside a field a key is a letter.
+    assert.equal(await page.getByRole("searchbox").inputValue(), "adaptive");
+    await page.keyboard.press("Tab");
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/e\/\d+$/);
+    await page.locator(".tab[aria-current=page]", {hasText: "Overview"}).waitFor();
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press("]");
+    await page.waitForURL(/\/trials/);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").getByText("Previous and next tab").waitFor();
+    await page.keyboard.press("Escape");
+    assert.equal(await page.getByRole("dialog").count(), 0);
+    noFaults();
+    await context.close();
+});
+
+test("all pages are there in Chinese", async () => {
+    const context = await stage.context({locale: "zh-CN"});
+    const page = await context.newPage();
+    await page.goto(`${stage.url}e/${search}`);
+    await page.getByRole("link", {name: "概览"}).waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.lang), "zh-CN");
+    await page.locator(".state-mark.large", {hasText: "已完成"}).waitFor();
+    await picture(page, "overview-zh");
+    noFaults();
+    await context.close();
+});
+
+test("an unknown address says so, and a damaged one opens with defaults", async () => {
+    const context = await stage.context();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}nothing/here`);
+    await page.getByText("There is no such page").waitFor();
+    await page.goto(`${stage.url}e/999`);
+    await page.getByText("Not found").waitFor();
+    await page.goto(`${stage.url}e/${search}/trials?sort=nothing&columns=nothing&where=)&t=x`);
+    await page.getByText("can’t be read").waitFor();
+    noFaults();
+    await context.close();
+});
