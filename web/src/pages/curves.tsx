@@ -65,7 +65,7 @@ function CurvesView({experiment, query, curves, density, metrics, current}: View
     const smooth = Math.min(0.95, Math.max(0, query.number("smooth") ?? 0));
     const options = {
         x, logX: query.get("xlog") === "1", kind: (query.get("y") as ScaleKind | undefined) ?? "linear", clip: (query.get("clip") as Clip | undefined) ?? "auto",
-        smooth, startedAt: experiment.first_lease_at ?? experiment.created_at, best: experiment.best?.trial ?? null, zoom, small: false,
+        smooth, startedAt: experiment.first_lease_at ?? experiment.created_at, best: experiment.best?.trial ?? null, zoom, small: false, colour: "rung" as const,
     };
     const choose = (value: string) => {
         const slash = value.lastIndexOf("/");

@@ -65,6 +65,8 @@ export interface CurveOptions {
   /** A part of the x axis to show, in its own unit. */
   readonly zoom: readonly [number, number] | null;
   readonly small: boolean;
+  /** By longest rung, or one colour a trial for a comparison. */
+  readonly colour: "rung" | "trial";
 }
 
 export const EVENT_SHAPES: Record<CurveEvent["what"], Shape> = {
@@ -109,11 +111,13 @@ export function curvesFigure(curves: Curves, density: Density | null, options: C
   const xScale: Scale = timed ? elapsed(from, to, durationText) : options.logX && from > 0 ? log(from, to) : linear(from, to);
   const count = Math.max(2, Math.round((size.height - 60) / 48));
   const measure = { textWidth: (text: string, px: number) => text.length * px * 0.58 };
-  const box = { left: labelRoom(measure, axis.scale, count), top: 26, right: size.width - (options.small ? 16 : 92), bottom: size.height - 44 - axis.strip };
+  const box = { left: labelRoom(measure, axis.scale, count), top: 26, right: size.width - (options.small && curves.trials.length <= 1 ? 16 : 92), bottom: size.height - 44 - axis.strip };
   const px = xOf(box, xScale);
   const py = metricY(axis, box);
   const rungs = Math.max(curves.rungs.length, ...curves.trials.map((curve) => curve.rung + 1), 1);
-  const colourOf = (curve: Curve) => css(rungColour(Math.max(0, curve.rung), rungs, theme.dark));
+  const colourOf = (curve: Curve) => options.colour === "trial"
+    ? theme.categories[curves.trials.indexOf(curve) % theme.categories.length]!
+    : css(rungColour(Math.max(0, curve.rung), rungs, theme.dark));
 
   const lines = curves.trials.map((_, i) => {
     const points = new Float32Array(xs[i]!.length * 2);
@@ -263,7 +267,7 @@ export function curvesFigure(curves: Curves, density: Density | null, options: C
   }
 
   function drawEndLabels(pen: Pen): void {
-    if (options.small || curves.trials.length === 0) return;
+    if (curves.trials.length <= 1 && options.small) return;
     const named = bestIndex >= 0 && crowded ? [bestIndex] : crowded ? [] : order;
     const places = named.map((i) => lastOf(i)[1]);
     const moved = spreadLabels(places, 14, box.top, box.bottom);

@@ -6,7 +6,7 @@ export function metricText(value: number | null | undefined): string {
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
   if (value === 0) return "0";
   const exponent = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(6)))));
-  if (exponent < -5 || exponent >= 6) {
+  if (exponent < -4 || exponent >= 6) {
     const [mantissa, power] = value.toExponential(5).split("e") as [string, string];
     const digits = mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa;
     return `${digits}e${power[0]}${power.slice(1).padStart(2, "0")}`;

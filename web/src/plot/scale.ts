@@ -76,8 +76,11 @@ export function whole(from: number, to: number): Scale {
   };
 }
 
+/** The least value on a log axis: far from where doubles lose their digits. */
+const LEAST = 1e-300;
+
 export function log(from: number, to: number): Scale {
-  const [lo, hi] = widened(Math.max(from, Number.MIN_VALUE), Math.max(to, Number.MIN_VALUE), true);
+  const [lo, hi] = widened(Math.max(from, LEAST), Math.max(to, LEAST), true);
   const low = Math.log(lo);
   const size = Math.log(hi) - low;
   const at = (value: number) => (value > 0 ? (Math.log(value) - low) / size : value <= 0 ? -Infinity : NaN);
@@ -187,7 +190,7 @@ export function elapsed(from: number, to: number, text: (seconds: number) => str
     ticks(count) {
       const size = scale.hi - scale.lo;
       if (size < 3) {
-        return scale.ticks(count).map((tick) => ({ ...tick, label: text(Number(tick.value.toPrecision(9))) }));
+        return scale.ticks(count).map((tick) => ({ ...tick, label: `${tick.label} s` }));
       }
       const step = TIME_STEPS.find((each) => size / each <= count * 1.5) ?? niceStep(size, count);
       const ticks: Tick[] = [];

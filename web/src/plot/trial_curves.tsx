@@ -1,5 +1,7 @@
-import type {ExperimentDetail} from "../api/types";
+/** Curves of all metrics of one trial. */
+import type { ExperimentDetail } from "../api/types";
+import { MetricCurves } from "./metric_curves";
 
-export default function TrialCurves({experiment}: {experiment: ExperimentDetail; trial: number}) {
-    return <p class="muted">{experiment.metric}</p>;
+export default function TrialCurves({ experiment, trial }: { experiment: ExperimentDetail; trial: number }) {
+  return <MetricCurves experiment={experiment} trials={[trial]} colour="rung" />;
 }
