@@ -50,7 +50,7 @@ engine::Result<std::bitset<count_of_types>> read_types(std::string_view paramete
 std::optional<engine::ExperimentId> experiment_of(const engine::EventBody& body) {
   return std::visit(
       [](const auto& event) -> std::optional<engine::ExperimentId> {
-        if constexpr (requires { event.key; }) {
+        if constexpr (requires { event.key.experiment; }) {
           return event.key.experiment;
         } else if constexpr (requires { event.experiment; }) {
           return event.experiment;
@@ -64,7 +64,7 @@ std::optional<engine::ExperimentId> experiment_of(const engine::EventBody& body)
 std::optional<engine::TrialNumber> trial_of(const engine::EventBody& body) {
   return std::visit(
       [](const auto& event) -> std::optional<engine::TrialNumber> {
-        if constexpr (requires { event.key; }) {
+        if constexpr (requires { event.key.experiment; }) {
           return event.key.trial;
         } else if constexpr (requires { event.trial; }) {
           return event.trial;
