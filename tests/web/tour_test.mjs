@@ -7,17 +7,25 @@ import {dirname, join} from "node:path";
 import {Stage, digits, picture, readText} from "./stage.mjs";
 
 let stage, page, search;
-const trials = () => JSON.parse(stage.hpsearch("trials", search, "--output", "json"));
+const listed = (name, ...words) => {
+    const told = JSON.parse(stage.hpsearch(name, ...words, "--output", "json"));
+    return Array.isArray(told) ? told : told[name];
+};
+const trials = () => listed("trials", search);
 const numberIn = (text) => Number(text.replace(/[^0-9.eE+-]/g, ""));
 const near = (shown, exact, what) => assert.ok(Math.abs(shown - exact) <= 1e-3 * Math.max(1, Math.abs(exact)), `${what}: the page shows ${shown}, the command line ${exact}`);
 
 async function open(path) {
     await page.goto(`${stage.url}${path}`);
-    await page.waitForLoadState("networkidle");
+    await page.locator("main").waitFor();
 }
 
-const sentence = (plot) => page.locator(`figure[data-plot="${plot}"] figcaption`).first().textContent();
-const tab = (name) => page.getByRole("navigation").getByRole("link", {name, exact: true}).first().click();
+/// The sentence below the page's plot.
+async function sentence() {
+    const caption = page.locator("figure[data-plot] figcaption").first();
+    await caption.waitFor();
+    return (await caption.textContent()).trim();
+}
 
 before(async () => {
     stage = await Stage.open({slots: 2});
@@ -40,12 +48,13 @@ after(async () => {
 test("1. Which configuration is the best so far?", async () => {
     await open("");
     await page.getByRole("link", {name: "digits-adaptive-asha"}).first().click();
+    await page.locator(".figures .figure-value").first().waitFor();
+    await page.locator(".hparams, .figures + *").first().waitFor();
     const shown = await page.locator(".figures .figure-value").first().textContent();
     const best = JSON.parse(stage.hpsearch("best", search, "--output", "json"));
     near(numberIn(shown), best.best_metric, "the best metric");
-    const text = await page.locator("main").textContent();
-    assert.match(text, new RegExp(`Trial ${best.trial}\\b`, "i"));
-    for (const name of Object.keys(best.hparams)) assert.ok(text.includes(name), `${name} is on the page`);
+    await page.getByRole("link", {name: `Trial ${best.trial}`}).first().waitFor();
+    for (const name of Object.keys(best.hparams)) await page.locator("main").getByText(name, {exact: true}).first().waitFor();
     await picture(page, "1-overview");
 });
 
@@ -60,8 +69,7 @@ test("2. Why was a trial stopped?", async () => {
 
 test("3. How does the search decide which trials continue?", async () => {
     await open(`e/${search}/rungs`);
-    await page.locator('figure[data-plot] figcaption').first().waitFor();
-    const shown = await page.locator("figure[data-plot] figcaption").first().textContent();
+    const shown = await sentence();
     const ladder = await stage.api(`experiments/${search}/rungs`);
     const rungs = JSON.parse(stage.hpsearch("show", search, "--output", "json")).rungs;
     const counts = shown.match(/[0-9]+/g).map(Number);
@@ -74,21 +82,19 @@ test("3. How does the search decide which trials continue?", async () => {
 test("4. Which hyperparameter matters most?", async () => {
     await open(`e/${search}/importance`);
     const answer = JSON.parse(stage.hpsearch("importance", search, "--output", "json"));
-    const shown = await page.locator("main").textContent();
     if (answer.hyperparameters.length > 0) {
         const order = answer.hyperparameters.map((one) => one.name);
-        const said = await page.locator("figure[data-plot] figcaption").first().textContent();
+        const said = await sentence();
         assert.ok(said.includes(order[0]), `${said}: the first is ${order[0]}`);
     } else {
-        assert.ok(shown.includes(answer.reason), `${answer.reason} is on the page`);
+        await page.getByText(answer.reason).first().waitFor();
     }
     await picture(page, "4-importance");
 });
 
 test("5. How do the best trials learn, compared with the others?", async () => {
     await open(`e/${search}/curves`);
-    await page.locator("figure[data-plot] figcaption").first().waitFor();
-    const said = await page.locator("figure[data-plot] figcaption").first().textContent();
+    const said = await sentence();
     const best = JSON.parse(stage.hpsearch("best", search, "--output", "json"));
     assert.match(said, new RegExp(`Trial ${best.trial} is the best`));
     await picture(page, "5-curves");
@@ -96,8 +102,7 @@ test("5. How do the best trials learn, compared with the others?", async () => {
 
 test("6. Which slot idled, and how busy were they?", async () => {
     await open(`e/${search}/timeline`);
-    await page.locator("figure[data-plot] figcaption").first().waitFor();
-    const said = await page.locator("figure[data-plot] figcaption").first().textContent();
+    const said = await sentence();
     const share = Number(/([0-9.]+)\s?%/.exec(said)[1]);
     const shown = JSON.parse(stage.hpsearch("show", search, "--output", "json"));
     const exact = 100 * shown.slot_seconds / (2 * (shown.ended_at - (shown.first_lease_at ?? shown.created_at)));
@@ -129,6 +134,7 @@ test("8. How do two trials differ?", async () => {
 
 test("9. How much training did early stopping save?", async () => {
     await open(`e/${search}`);
+    await page.locator(".figures .figure-value").first().waitFor();
     const values = await page.locator(".figures .figure-value").allTextContents();
     const shown = JSON.parse(stage.hpsearch("show", search, "--output", "json"));
     const share = 100 * shown.length_trained / shown.length_full;
@@ -140,8 +146,7 @@ test("10. Is there room for another search?", async () => {
     await open("workers");
     await page.locator(".workers-figures").waitFor();
     const values = await page.locator(".workers-figures .figure-value").allTextContents();
-    const workers = JSON.parse(stage.hpsearch("workers", "--output", "json"));
-    const free = (Array.isArray(workers) ? workers : workers.workers).reduce((sum, worker) => sum + worker.slots - worker.slots_held, 0);
+    const free = listed("workers").reduce((sum, worker) => sum + worker.slots - worker.slots_held, 0);
     assert.equal(numberIn(values[2]), free, values.join(", "));
     await picture(page, "10-workers");
 });
