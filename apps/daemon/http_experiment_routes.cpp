@@ -164,6 +164,11 @@ void list(RequestContext& request_context, Call call) {
   request_context.answer(call, page->answer(next != experiments.end()));
 }
 
+/// Of its state, limits and program.
+std::string tag_of(const RequestContext& request_context, engine::ExperimentId experiment) {
+  return "\"lsn-" + std::to_string(request_context.runtime.last_change_of(experiment).number()) + "\"";
+}
+
 void show(RequestContext& request_context, Call call) {
   const auto record = request_context.experiment(call);
   if (!record) {
@@ -172,7 +177,22 @@ void show(RequestContext& request_context, Call call) {
   }
   Value detail = proto::experiment_detail(**record, request_context.runtime.now());
   (*detail.as_map())["waits_for"] = waits_for(request_context, **record);
-  request_context.answer(call, Result<Value>(std::move(detail)));
+  HttpResponse response = with(200, detail);
+  response.headers.emplace_back("ETag", tag_of(request_context, call.experiment()));
+  request_context.answer(call, std::move(response));
+}
+
+/// What POST /experiments takes to create the same again. Secrets are not in it.
+void fork(RequestContext& request_context, Call call) {
+  const auto record = request_context.experiment(call);
+  if (!record) {
+    request_context.answer(call, failure(record.error()));
+    return;
+  }
+  request_context.answer(call, with(200, Value::Map{{"config", jobs::without_secrets((*record)->effective)},
+                                                    {"name", (*record)->config.name},
+                                                    {"context_directory", (*record)->context_directory},
+                                                    {"context_digest", (*record)->context_digest}}));
 }
 
 void config(RequestContext& request_context, Call call) {
@@ -226,6 +246,18 @@ void set_limits(RequestContext& request_context, Call call) {
   auto changes = call.object();
   if (!changes) {
     call.reply(failure(changes.error()));
+    return;
+  }
+  const std::string_view expected = call.request.header("If-Match");
+  if (const std::string tag = tag_of(request_context, call.experiment());
+      !call.is_done && !expected.empty() && expected != "*" && expected != tag &&
+      request_context.experiment(call)) {
+    HttpResponse response =
+        failure(412, Error{Errc::wrong_state, "experiment " + std::to_string(call.experiment().number()) +
+                                                  " has changed since: it is at " + tag + ", not " +
+                                                  std::string(expected)});
+    response.headers.emplace_back("ETag", tag);
+    request_context.answer(call, std::move(response));
     return;
   }
   change(request_context, call, engine::ChangeExperiment{call.experiment(), std::move(*changes)});
@@ -338,6 +370,14 @@ constexpr Route table[] = {
      Role::viewer,
      &show,
      {"show_experiment", "experiments", "Describes an experiment", "Experiment"}},
+    {"POST",
+     "/api/v1/experiments/#/fork",
+     Role::operate,
+     &fork,
+     {"fork_experiment", "experiments", "Answers the submission that creates the same experiment again",
+      "Fork"},
+     {},
+     false},
     {"PATCH",
      "/api/v1/experiments/#",
      Role::operate,

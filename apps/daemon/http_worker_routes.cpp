@@ -52,6 +52,15 @@ void workers(RequestContext& context, Call call) {
   context.answer(call, page->answer(next != workers.end()));
 }
 
+void worker(RequestContext& context, Call call) {
+  const auto& workers = context.runtime.engine().workers();
+  const auto found = workers.find(call.worker());
+  context.answer(call, found != workers.end()
+                           ? with(200, worker_now(context, found->second))
+                           : failure(Error{Errc::not_found,
+                                           "there is no worker " + std::to_string(call.worker().number())}));
+}
+
 void change_worker(RequestContext& context, const Call& call, engine::Command command) {
   context.perform(call, std::move(command), [&context, worker = call.worker()] {
     return with(200, worker_now(context, context.runtime.engine().workers().at(worker)));
@@ -135,6 +144,11 @@ constexpr QueryParameter lease_query[] = {
     {"lease", QueryParameter::Kind::whole_number, "Which one, where several have the same number."}};
 
 constexpr Route table[] = {
+    {"GET",
+     "/api/v1/workers/#",
+     Role::viewer,
+     &worker,
+     {"show_worker", "workers", "Describes a worker", "Worker"}},
     {"GET",
      "/api/v1/workers",
      Role::viewer,

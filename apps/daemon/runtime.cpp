@@ -4,14 +4,36 @@
 #include <chrono>
 #include <cstdlib>
 #include <iterator>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/net/log.hpp"
 
 namespace hpsearch::daemon {
 namespace {
+
+template <class Event, class... Kinds>
+constexpr bool is_one_of = (std::is_same_v<Event, Kinds> || ...);
+
+/// Whose state, limits or program the event changes.
+std::optional<engine::ExperimentId> changed_experiment(const engine::EventBody& body) {
+  return std::visit(
+      []<class Event>(const Event& event) -> std::optional<engine::ExperimentId> {
+        if constexpr (is_one_of<Event, engine::ExperimentCreated, engine::ExperimentPaused,
+                                engine::ExperimentResumed, engine::LimitsChanged, engine::ExperimentReopened,
+                                engine::ProgramChanged, engine::ExperimentStopping,
+                                engine::ExperimentEnded>) {
+          return event.experiment;
+        } else {
+          return std::nullopt;
+        }
+      },
+      body);
+}
 
 using engine::Duration;
 using engine::Status;
@@ -267,7 +289,14 @@ void Runtime::note(const engine::Event& event) {
     worker_by_uid_[joined->uid] = joined->worker;
   } else if (const auto* taken = std::get_if<engine::RequestTaken>(&event.body)) {
     requests_.note(*taken, event.at);
+  } else if (const auto experiment = changed_experiment(event.body)) {
+    last_changes_[*experiment] = event.lsn;
   }
+}
+
+engine::Lsn Runtime::last_change_of(engine::ExperimentId experiment) const {
+  const auto found = last_changes_.find(experiment);
+  return found == last_changes_.end() ? engine::Lsn() : found->second;
 }
 
 bool Runtime::suspect(engine::WorkerId worker) const {

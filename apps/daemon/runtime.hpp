@@ -116,6 +116,8 @@ class Runtime {
   [[nodiscard]] const engine::Engine& engine() const noexcept { return engine_; }
   [[nodiscard]] std::optional<engine::WorkerId> worker_with_uid(const std::string& uid) const;
   [[nodiscard]] const queries::MetricNames& metric_names() const noexcept { return metric_names_; }
+  /// The event that last changed the experiment's state, limits or program; what its trials do does not count.
+  [[nodiscard]] engine::Lsn last_change_of(engine::ExperimentId experiment) const;
   [[nodiscard]] engine::SearcherRegistry registry() const noexcept { return registry_; }
   [[nodiscard]] engine::Instant now() const noexcept { return loop_.now(); }
   [[nodiscard]] net::Timeline& loop() noexcept { return loop_; }
@@ -167,6 +169,7 @@ class Runtime {
   std::shared_ptr<EventWatchers> event_watchers_ = std::make_shared<EventWatchers>();
   std::uint64_t last_watcher_ = 0;
   AnsweredRequests requests_;
+  std::map<engine::ExperimentId, engine::Lsn> last_changes_;
   std::set<engine::WorkerId> connected_;
   std::set<engine::WorkerId> draining_;  ///< Those that said so.
   std::uint64_t cluster_;

@@ -34,6 +34,8 @@ const Rights rights{
     {{"POST", "/api/v1/tokens/$/rotate"}, Role::admin},
     {{"DELETE", "/api/v1/tokens/$"}, Role::admin},
     {{"GET", "/api/v1/workers"}, Role::viewer},
+    {{"GET", "/api/v1/workers/#"}, Role::viewer},
+    {{"POST", "/api/v1/experiments/#/fork"}, Role::operate},
     {{"POST", "/api/v1/workers/#/quarantine"}, Role::operate},
     {{"POST", "/api/v1/workers/#/release"}, Role::operate},
     {{"POST", "/api/v1/workers/#/attempts/#/#/#/adopt"}, Role::operate},

@@ -259,6 +259,41 @@ TEST_F(HttpRoutes, AFileIsPreviewedAndCreatedAsYaml) {
   EXPECT_EQ(daemon_.ask("PATCH", "/api/v1/experiments/1", "searcher: {max_trials: 9}", yaml).status, 415U);
 }
 
+TEST_F(HttpRoutes, AChangeOfSomethingThatHasChangedSinceIsRefused) {
+  ASSERT_EQ(post("/api/v1/experiments", submission(2)).status, 201U);
+  const std::string tag = get("/api/v1/experiments/1").header("ETag");
+  EXPECT_EQ(tag, "\"lsn-1\"");
+  const auto patch = [this](const std::string& known, const std::string& max_trials) {
+    return daemon_.ask("PATCH", "/api/v1/experiments/1", R"({"searcher":{"max_trials":)" + max_trials + "}}",
+                       {{"If-Match", known}});
+  };
+  EXPECT_EQ(patch(tag, "5").status, 200U);
+  const auto late = patch(tag, "6");
+  EXPECT_EQ(late.status, 412U) << late.text;
+  EXPECT_EQ(late.header("ETag"), get("/api/v1/experiments/1").header("ETag"));
+  EXPECT_NE(late.header("ETag"), tag);
+  EXPECT_EQ(get("/api/v1/experiments/1/config").at("searcher.max_trials"), "5");
+  EXPECT_EQ(patch(late.header("ETag"), "6").status, 200U);
+  EXPECT_EQ(patch("*", "7").status, 200U);
+}
+
+TEST_F(HttpRoutes, AForkCreatesTheSameExperimentAgain) {
+  ASSERT_EQ(post("/api/v1/experiments", submission(2)).status, 201U);
+  const auto forked = post("/api/v1/experiments/1/fork");
+  ASSERT_EQ(forked.status, 200U) << forked.text;
+  ASSERT_EQ(post("/api/v1/experiments", forked.text).status, 201U);
+  EXPECT_EQ(get("/api/v1/experiments/2/config").text, get("/api/v1/experiments/1/config").text);
+  EXPECT_EQ(post("/api/v1/experiments/7/fork").status, 404U);
+}
+
+TEST_F(HttpRoutes, OneWorkerIsShownAsInTheList) {
+  begin_a_search();
+  const auto one = get("/api/v1/workers/1");
+  EXPECT_EQ(one.status, 200U);
+  EXPECT_EQ(one.at("name"), "\"worker of uid-1\"");
+  EXPECT_EQ(get("/api/v1/workers/9").status, 404U);
+}
+
 TEST_F(HttpRoutes, SearchersAreListedWithTheirSchemas) {
   const auto list = get("/api/v1/searchers");
   EXPECT_GE(list.count("searchers"), 5U);

@@ -11,6 +11,12 @@ constexpr Field submission_fields[] = {
     {"seed?", "integer", "Where the file has none: 0 to 2147483647."},
 };
 constexpr Field created_fields[] = {{"experiment", "integer", "Its number."}};
+constexpr Field fork_fields[] = {
+    {"config", "map", "Without its secrets: they have to be filled in."},
+    {"name", "text"},
+    {"context_directory", "text"},
+    {"context_digest", "text"},
+};
 constexpr Field validation_fields[] = {
     {"valid", "flag"},
     {"problems", "[ProblemItem]"},
@@ -130,6 +136,7 @@ constexpr Field program_request_fields[] = {
 constexpr Schema table[] = {
     {"Submission", "An experiment to create.", submission_fields, Schema::Kind::body},
     {"CreatedExperiment", "The experiment that was created.", created_fields},
+    {"Fork", "A submission.", fork_fields},
     {"Validation", "What is wrong with an experiment.", validation_fields},
     {"BracketPreview", "A bracket of the search.", bracket_fields},
     {"Preview", "What an experiment would cost.", preview_fields},
