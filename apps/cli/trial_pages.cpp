@@ -76,6 +76,33 @@ Outcome<std::optional<std::uint64_t>> each_trial(const GetPage& get, std::uint64
                        : std::optional<std::uint64_t>(std::strtoull(next->c_str(), nullptr, 10));
 }
 
+Outcome<std::optional<std::uint64_t>> each_chosen_trial(const GetPage& get, std::uint64_t experiment,
+                                                        const std::string& query,
+                                                        std::optional<std::uint64_t> most,
+                                                        const std::function<void(const Value&)>& show) {
+  std::string after;
+  std::uint64_t shown = 0;
+  for (;;) {
+    std::string more = query + (after.empty() ? "" : "&after=" + after);
+    if (most) {
+      more += "&limit=" + std::to_string(*most - shown);
+    }
+    const Outcome<Value> page = get(experiment_target(experiment, "/trials?" + more.substr(1)));
+    if (!page) {
+      return page.failure();
+    }
+    for (const Value& trial : list_at(*page, "trials")) {
+      show(trial);
+      ++shown;
+    }
+    const std::string next = next_of(*page);
+    if (next.empty() || list_at(*page, "trials").empty() || (most && shown >= *most)) {
+      return std::optional<std::uint64_t>();
+    }
+    after = next;
+  }
+}
+
 Outcome<std::uint64_t> each_checkpoint(const GetPage& get, std::uint64_t experiment,
                                        const std::function<void(const Value&)>& show) {
   std::uint64_t being_deleted = 0;

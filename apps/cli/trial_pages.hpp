@@ -26,6 +26,12 @@ using GetPage = std::function<Outcome<engine::Value>(const std::string& target)>
     const GetPage& get, std::uint64_t experiment, const TrialRange& range,
     const std::function<void(const engine::Value&)>& show);
 
+/// The same with those that `query` chooses ("&sort=metric&where=lr<1", encoded), in its order, at most
+/// `most`. Nothing, as their order has no place that a number names.
+[[nodiscard]] Outcome<std::optional<std::uint64_t>> each_chosen_trial(
+    const GetPage& get, std::uint64_t experiment, const std::string& query, std::optional<std::uint64_t> most,
+    const std::function<void(const engine::Value&)>& show);
+
 /// The same with the experiment's checkpoints, in order of their trials and of their coming. How many are
 /// being deleted.
 [[nodiscard]] Outcome<std::uint64_t> each_checkpoint(const GetPage& get, std::uint64_t experiment,

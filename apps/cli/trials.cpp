@@ -12,7 +12,7 @@
 #include "cli/verbs.hpp"
 #include "cli/which.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/queries/trial_filter.hpp"
+#include "hpsearch/net/http.hpp"
 
 namespace hpsearch::cli {
 
@@ -79,46 +79,24 @@ std::vector<std::string> names_in(const std::string& list) {
   return names;
 }
 
-/// Those that are wanted, in their order; or what is wrong with how they are asked for.
-Outcome<Value::List> chosen(Value::List all, const TrialsOptions& options, bool smaller_is_better) {
-  const std::vector<std::string> known = column_names(all);
-  if (options.where) {
-    const auto filter = queries::TrialFilter::read(*options.where);
-    if (!filter) {
-      return usage_failure("--where: " + filter.error().message);
-    }
-    for (const std::string& name : filter->names()) {
-      if (const auto there = check_name("--where", name, known); !there && !all.empty()) {
-        return there.failure();
-      }
-    }
-    std::erase_if(all, [&filter](const Value& trial) {
-      return !filter->holds([&trial](const std::string& name) { return column_value(trial, name); });
-    });
+/// What of the trials' list is wanted, as the daemon takes it.
+std::string query_of(const TrialsOptions& options) {
+  std::string query;
+  std::string where = options.where.value_or("");
+  if (!where.empty() && options.after) {
+    where = "(" + where + ") and trial>" + std::to_string(*options.after);
+  } else if (options.after && options.sort) {
+    where = "trial>" + std::to_string(*options.after);
   }
-  if (options.sort && !all.empty()) {
-    bool down = options.sort->starts_with('-');
-    const std::string name = options.sort->substr(down ? 1 : 0);
-    if (const auto there = check_name("--sort", name, known); !there) {
-      return there.failure();
-    }
-    if (name == "metric" || name == "last") {
-      down = down == smaller_is_better;  // The best first; with a minus, the worst.
-    }
-    std::stable_sort(all.begin(), all.end(), [&](const Value& a, const Value& b) {
-      const Value left = column_value(a, name);
-      const Value right = column_value(b, name);
-      if (left.is_null() || right.is_null()) {
-        return !left.is_null() && right.is_null();  // Those without stand last.
-      }
-      const int order = queries::compare_values(left, right);
-      return down ? order > 0 : order < 0;
-    });
-  }
-  if (options.limit && all.size() > *options.limit) {
-    all.resize(static_cast<std::size_t>(*options.limit));
-  }
-  return all;
+  query += where.empty() ? "" : "&where=" + net::percent_encoded(where);
+  query += options.sort ? "&sort=" + net::percent_encoded(*options.sort) : "";
+  return query;
+}
+
+/// The daemon names its parameters where a user gave options.
+Failure with_option_names(Failure failure) {
+  const bool is_option = failure.message.starts_with("where: ") || failure.message.starts_with("sort: ");
+  return is_option ? usage_failure("--" + failure.message) : failure;
 }
 
 std::string trained_text(const Value& trial) {
@@ -226,27 +204,17 @@ int trials(const TrialsOptions& options, const Output& output) {
   }
   const Client& client = reached->server.client();
   const auto get = [&client](const std::string& target) { return client.get(target); };
-  const bool in_order = !options.sort && !options.where;
   Value::List list;
-  const auto next = each_trial(get, reached->experiment,
-                               {options.after, in_order ? options.limit : std::optional<std::uint64_t>()},
-                               [&list](const Value& trial) { list.push_back(trial); });
+  const auto add = [&list](const Value& trial) { list.push_back(trial); };
+  const bool in_order = !options.sort && !options.where;
+  const auto next = in_order
+                        ? each_trial(get, reached->experiment, {options.after, options.limit}, add)
+                        : each_chosen_trial(get, reached->experiment, query_of(options), options.limit, add);
   if (!next) {
-    return output.fail(next.failure());
+    return output.fail(with_option_names(next.failure()));
   }
   const std::vector<std::string> searched = searched_names(list);
   const std::vector<std::string> known = column_names(list);
-  if (!in_order) {
-    const Outcome<Value> detail = client.get(experiment_target(reached->experiment));
-    if (!detail) {
-      return output.fail(detail.failure());
-    }
-    auto wanted = chosen(std::move(list), options, member(*detail, "smaller_is_better") == Value(true));
-    if (!wanted) {
-      return output.fail(wanted.failure());
-    }
-    list = *std::move(wanted);
-  }
   std::vector<std::string> columns;
   if (options.columns) {
     columns = names_in(*options.columns);

@@ -14,13 +14,14 @@ constexpr std::size_t cells_per_turn = 30'000;
 /// One answer on its way. Lives in what it has posted.
 class ColumnRead : public std::enable_shared_from_this<ColumnRead> {
  public:
-  ColumnRead(RequestContext& context, Call call, queries::ColumnScan scan, bool counts_from_zero,
-             std::function<net::HttpResponse(const queries::Columns&)> spell)
+  using Then = std::function<void(const engine::ExperimentRecord&, queries::Columns)>;
+
+  ColumnRead(RequestContext& context, Call call, queries::ColumnScan scan, bool counts_from_zero, Then then)
       : context_(context),
         call_(std::move(call)),
         scan_(std::move(scan)),
         counts_from_zero_(counts_from_zero),
-        spell_(std::move(spell)) {}
+        then_(std::move(then)) {}
 
   void begin() {
     watch_ = context_.runtime.watch_events([this](const engine::Event& event) {
@@ -47,10 +48,9 @@ class ColumnRead : public std::enable_shared_from_this<ColumnRead> {
       context_.runtime.loop().post([self = shared_from_this()] { self->go_on(); });
       return;
     }
-    auto columns =
-        std::make_shared<queries::Columns>(scan_.finish(**record, context_.runtime.engine().last_lsn()));
+    queries::Columns columns = scan_.finish(**record, context_.runtime.engine().last_lsn());
     watch_ = net::Watch{};
-    context_.answer_beside(call_, [columns, spell = spell_] { return spell(*columns); });
+    then_(**record, std::move(columns));
   }
   void end(const net::HttpResponse& response) {
     watch_ = net::Watch{};
@@ -66,14 +66,14 @@ class ColumnRead : public std::enable_shared_from_this<ColumnRead> {
   Call call_;
   queries::ColumnScan scan_;
   bool counts_from_zero_;
-  std::function<net::HttpResponse(const queries::Columns&)> spell_;
+  Then then_;
   net::Watch watch_;
 };
 
 }  // namespace
 
-void answer_with_columns(RequestContext& context, const Call& call, const queries::ColumnsQuery& query,
-                         std::function<net::HttpResponse(const queries::Columns&)> spell) {
+void read_columns(RequestContext& context, const Call& call, const queries::ColumnsQuery& query,
+                  std::function<void(const engine::ExperimentRecord&, queries::Columns)> then) {
   const auto record = context.experiment(call);
   if (!record) {
     context.answer(call, failure(record.error()));
@@ -84,8 +84,18 @@ void answer_with_columns(RequestContext& context, const Call& call, const querie
     context.answer(call, failure(scan.error()));
     return;
   }
-  std::make_shared<ColumnRead>(context, call, *std::move(scan), (*record)->counts_from_zero, std::move(spell))
+  std::make_shared<ColumnRead>(context, call, *std::move(scan), (*record)->counts_from_zero, std::move(then))
       ->begin();
+}
+
+void answer_with_columns(RequestContext& context, const Call& call, const queries::ColumnsQuery& query,
+                         std::function<net::HttpResponse(const queries::Columns&)> spell) {
+  read_columns(
+      context, call, query,
+      [&context, call, spell = std::move(spell)](const engine::ExperimentRecord&, queries::Columns read) {
+        auto columns = std::make_shared<queries::Columns>(std::move(read));
+        context.answer_beside(call, [columns, spell] { return spell(*columns); });
+      });
 }
 
 }  // namespace hpsearch::daemon

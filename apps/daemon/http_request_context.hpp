@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -64,6 +65,7 @@ struct RequestContext {
   std::shared_ptr<PastStates> past;
   HttpCounts http_counts{};
   std::unique_ptr<Streams> streams{};  ///< Always there.
+  std::shared_ptr<std::atomic<unsigned>> density_reads = std::make_shared<std::atomic<unsigned>>(0);
 
   /// Answers from the engine's memory, once what it shows is durable.
   void answer(const Call& call, net::HttpResponse response);
@@ -122,12 +124,14 @@ inline constexpr std::string_view page_paths = "/>";
 /// Of a route that takes whatever stands in the query.
 inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text, "Anything."}};
 
-[[nodiscard]] std::array<std::span<const Route>, 10> all_routes() noexcept;
+[[nodiscard]] std::array<std::span<const Route>, 12> all_routes() noexcept;
 [[nodiscard]] std::span<const Route> access_routes() noexcept;
 [[nodiscard]] std::span<const Route> bulk_routes() noexcept;
 [[nodiscard]] std::span<const Route> context_routes() noexcept;
+[[nodiscard]] std::span<const Route> curve_routes() noexcept;
 [[nodiscard]] std::span<const Route> daemon_routes() noexcept;
 [[nodiscard]] std::span<const Route> experiment_routes() noexcept;
+[[nodiscard]] std::span<const Route> export_routes() noexcept;
 [[nodiscard]] std::span<const Route> file_routes() noexcept;
 [[nodiscard]] std::span<const Route> log_routes() noexcept;
 [[nodiscard]] std::span<const Route> page_routes() noexcept;

@@ -202,9 +202,10 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 
 }  // namespace
 
-std::array<std::span<const Route>, 10> all_routes() noexcept {
-  return {daemon_routes(), access_routes(), worker_routes(), experiment_routes(), trial_routes(),
-          bulk_routes(),   log_routes(),    file_routes(),   context_routes(),    page_routes()};
+std::array<std::span<const Route>, 12> all_routes() noexcept {
+  return {daemon_routes(), access_routes(), worker_routes(),  experiment_routes(),
+          trial_routes(),  bulk_routes(),   curve_routes(),   export_routes(),
+          log_routes(),    file_routes(),   context_routes(), page_routes()};
 }
 
 ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {

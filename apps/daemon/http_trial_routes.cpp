@@ -1,14 +1,17 @@
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "daemon/column_read.hpp"
 #include "daemon/http_pages.hpp"
 #include "daemon/http_request_context.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/stored.hpp"
+#include "hpsearch/queries/trial_order.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -22,6 +25,8 @@ using net::HttpResponse;
 
 /// A page of metrics ends when it has so many: the store takes in no reports while it is read.
 constexpr std::size_t enough_numbers = 5'000;
+constexpr std::size_t enough_page_bytes = std::size_t{128} << 10;
+constexpr std::uint64_t most_on_a_page = 500;
 
 /// The trial, and what is known of it beyond the log.
 Value trial_now(RequestContext& context, const engine::ExperimentRecord& record, TrialNumber number) {
@@ -34,7 +39,76 @@ Value trial_now(RequestContext& context, const engine::ExperimentRecord& record,
   return value;
 }
 
+/// "COMPLETED,FAILED" as a set of bits.
+Result<std::uint32_t> states_in(std::string_view list) {
+  std::uint32_t states = 0;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t comma = std::min(list.find(',', begin), list.size());
+    const std::string_view name = list.substr(begin, comma - begin);
+    const auto state = engine::trial_state_named(name);
+    if (!state) {
+      return Error{Errc::bad_request,
+                   "state: \"" + std::string(name.substr(0, 100)) +
+                       "\" is no state of a trial (PENDING, RUNNING, PAUSED, COMPLETED, STOPPED, "
+                       "FAILED, CANCELED)"};
+    }
+    states |= 1U << static_cast<unsigned>(*state);
+    begin = comma + 1;
+  }
+  return states;
+}
+
+HttpResponse sorted_page(RequestContext& context, const engine::ExperimentRecord& record,
+                         const queries::TrialOrder& order, const queries::Columns& columns,
+                         std::size_t limit) {
+  const queries::TrialOrder::Page page = order.page(columns, limit);
+  std::string list;
+  std::size_t shown = 0;
+  for (; shown < page.trials.size() && list.size() < enough_page_bytes; ++shown) {
+    list.append(list.empty() ? "" : ",")
+        .append(engine::compact_json(trial_now(context, record, TrialNumber(page.trials[shown]))));
+  }
+  const bool more = page.behind > 0 || shown < page.trials.size();
+  HttpResponse response;
+  response.body = "{\"matched\":" + std::to_string(columns.rows) + ",\"next\":" +
+                  (more ? "\"" + order.cursor_behind(columns, page.trials[shown - 1]) + "\"" : "null") +
+                  ",\"total\":" + std::to_string(columns.total) + ",\"trials\":[" + list + "]}\n";
+  return response;
+}
+
+/// Those that a condition or states choose, in an order.
+void chosen_trials(RequestContext& context, const Call& call) {
+  const auto record = context.experiment(call);
+  const auto states = states_in(call.request.query_or("state", {}));
+  const auto limit = number_of(call.request, "limit", most_on_a_page);
+  const auto order = record ? queries::TrialOrder::read(**record, call.request.query_or("sort", {}),
+                                                        call.request.query_or("after", {}))
+                            : Result<queries::TrialOrder>(record.error());
+  for (const Error* error : {order ? nullptr : &order.error(), states ? nullptr : &states.error(),
+                             limit ? nullptr : &limit.error()}) {
+    if (error != nullptr) {
+      context.answer(call, failure(*error));
+      return;
+    }
+  }
+  queries::ColumnsQuery query;
+  query.fields = order->fields();
+  query.where = call.request.query_or("where", {});
+  query.states = *states;
+  read_columns(context, call, query,
+               [&context, call, order = *order, most = std::min<std::uint64_t>(*limit, most_on_a_page)](
+                   const engine::ExperimentRecord& experiment, const queries::Columns& columns) {
+                 context.answer(call, sorted_page(context, experiment, order, columns, most));
+               });
+}
+
 void trials(RequestContext& context, Call call) {
+  for (const char* choice : {"state", "sort", "where"}) {
+    if (!call.request.query_or(choice, {}).empty()) {
+      chosen_trials(context, call);
+      return;
+    }
+  }
   answer_page(context, call,
               {"trials", [](const engine::ExperimentRecord&, TrialNumber) { return std::size_t{1}; },
                [&context](const engine::ExperimentRecord& record, TrialNumber number, std::size_t) {
@@ -187,6 +261,14 @@ void metrics(RequestContext& context, Call call) {
 }
 
 constexpr QueryParameter after_query[] = {after_position};
+constexpr QueryParameter trials_query[] = {
+    {"state", QueryParameter::Kind::text, "Only those in one of these states, with commas between."},
+    {"where", QueryParameter::Kind::text, "A condition on trials: hparams.lr<0.01 and state=COMPLETED."},
+    {"sort", QueryParameter::Kind::text,
+     "Names of columns with commas between, the best metric first; -NAME for the other way round."},
+    after_position,
+    page_limit,
+};
 
 constexpr Route table[] = {
     {"GET",
@@ -205,8 +287,8 @@ constexpr Route table[] = {
      "/api/v1/experiments/#/trials",
      Role::viewer,
      &trials,
-     {"list_trials", "trials", "Lists trials by number", "TrialPage"},
-     place_page_query},
+     {"list_trials", "trials", "Lists trials by number, or those that are asked for", "TrialPage"},
+     trials_query},
     {"GET",
      "/api/v1/experiments/#/trials/#",
      Role::viewer,

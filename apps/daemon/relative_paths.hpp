@@ -35,6 +35,11 @@ class RelativePathStore final : public EventStore {
                                                                  std::size_t enough_numbers) override {
     return behind_.metrics(experiment, trial, after, enough_numbers);
   }
+  [[nodiscard]] engine::Result<CurvePage> curves(engine::ExperimentId experiment, const std::string& metric,
+                                                 CurvePosition after, engine::TrialNumber last,
+                                                 std::size_t most_reports) override {
+    return behind_.curves(experiment, metric, after, last, most_reports);
+  }
 
  private:
   [[nodiscard]] engine::Result<std::vector<engine::Event>> absolute(

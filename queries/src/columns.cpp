@@ -112,6 +112,7 @@ Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const C
                                      engine::Instant now) {
   ColumnScan scan(now);
   scan.sample_ = query.sample;
+  scan.states_ = query.states;
   const engine::Space& space = experiment.hparams.space();
   const auto want = [&](const TrialField& field, std::optional<ColumnType> type, bool is_hidden) {
     scan.wanted_.push_back({field, type.value_or(usual_type(field, space)), is_hidden});
@@ -173,7 +174,8 @@ Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const C
 }
 
 bool ColumnScan::read_some(const ExperimentRecord& experiment, std::size_t cells) {
-  const std::size_t per_trial = wanted_.size() + 4 * filter_fields_.size() + 1;
+  // What a condition compares is copied, in small letters.
+  const std::size_t per_trial = wanted_.size() + 16 * filter_fields_.size() + 1;
   const std::size_t end =
       std::min(experiment.trials.size(), next_ + std::max<std::size_t>(1, cells / per_trial));
   for (std::vector<double>& column : numbers_) {
@@ -188,6 +190,10 @@ bool ColumnScan::read_some(const ExperimentRecord& experiment, std::size_t cells
 }
 
 bool ColumnScan::is_included(const ExperimentRecord& experiment, std::size_t trial) {
+  const auto state = static_cast<unsigned>(experiment.trials[trial].state);
+  if (states_ != 0 && (states_ >> state & 1U) == 0) {
+    return false;
+  }
   return !filter_ || filter_->holds([&](const std::string& name) {
     for (std::size_t i = 0; i < filter_fields_.size(); ++i) {
       if (filter_->names()[i] == name) {

@@ -54,6 +54,8 @@ const Rights rights{
     {{"POST", "/api/v1/experiments/#/cancel"}, Role::operate},
     {{"POST", "/api/v1/experiments/#/kill"}, Role::operate},
     {{"GET", "/api/v1/experiments/#/columns"}, Role::viewer},
+    {{"GET", "/api/v1/experiments/#/curves"}, Role::viewer},
+    {{"GET", "/api/v1/experiments/#/export"}, Role::viewer},
     {{"GET", "/api/v1/experiments/#/history"}, Role::viewer},
     {{"GET", "/api/v1/experiments/#/importance"}, Role::viewer},
     {{"GET", "/api/v1/experiments/#/metrics"}, Role::viewer},

@@ -230,8 +230,176 @@ TEST_F(BulkRoutes, ASampleHasTheBestAndIsTheSameAgain) {
   EXPECT_TRUE(has_best);
 }
 
+TEST_F(BulkRoutes, CurvesHaveEveryValueAndWhatHappened) {
+  run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
+  const auto answer = get("/curves");
+  ASSERT_EQ(answer.status, 200U) << answer.text;
+  const Value::List& trials = *answer.body.at_path("trials")->as_list();
+  ASSERT_EQ(trials.size(), 8U);
+  std::set<std::string> happened;
+  for (const Value& trial : trials) {
+    const std::string number = engine::compact_json(*trial.at_path("trial"));
+    const auto reported = get("/trials/" + number + "/metrics");
+    const std::size_t nonfinite = trial.at_path("nonfinite")->as_list()->size();
+    EXPECT_EQ(trial.at_path("last")->as_list()->size() + nonfinite, reported.count("metrics")) << number;
+    EXPECT_EQ(nonfinite, number == "4" ? 1U : 0U);
+    for (const Value& event : *trial.at_path("events")->as_list()) {
+      happened.insert(*event.at_path("what")->as_text());
+    }
+  }
+  EXPECT_EQ(happened, (std::set<std::string>{"paused", "promoted", "stopped"}));
+  EXPECT_EQ(answer.count("rungs"), 3U);
+  EXPECT_EQ(get("/curves?trials=1,3").count("trials"), 2U);
+  for (const char* wrong : {"/curves?trials=99", "/curves?trials=x", "/curves?points=0", "/curves?mode=both",
+                            "/curves?mode=density&range=2,1", "/curves?mode=density&bins=10000"}) {
+    EXPECT_EQ(get(wrong).status, 400U) << wrong;
+  }
+  EXPECT_EQ(get("/curves?metric=unheard_of").count("trials"), 8U) << "curves without values";
+}
+
+TEST_F(BulkRoutes, ADensityCountsAllValues) {
+  run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
+  const auto answer = get("/curves?mode=density&bins=16&range=0.7,0.87");
+  ASSERT_EQ(answer.status, 200U) << answer.text;
+  double counted = answer.body.at_path("below")->number_or(0) + answer.body.at_path("above")->number_or(0) +
+                   answer.body.at_path("nonfinite")->number_or(0);
+  for (const Value& step : *answer.body.at_path("counts")->as_list()) {
+    for (const Value& count : *step.as_list()) {
+      counted += count.number_or(0);
+    }
+  }
+  std::size_t reported = 0;
+  for (int trial = 0; trial < 8; ++trial) {
+    reported += get("/trials/" + std::to_string(trial) + "/metrics").count("metrics");
+  }
+  EXPECT_EQ(counted, static_cast<double>(reported));
+  EXPECT_EQ(answer.body.at_path("trials")->number_or(0), 8);
+}
+
+TEST_F(BulkRoutes, ImportanceNeedsEnoughResults) {
+  run(40, {0.9, 0.8, 0.85, 0.5, 0.7, 0.6, 0.95, 0.4, 0.99});
+  const auto shares = get("/importance");
+  ASSERT_EQ(shares.status, 200U) << shares.text;
+  EXPECT_EQ(shares.at("reason"), "\"\"") << shares.text;
+  EXPECT_EQ(shares.at("rung"), "0");
+  double sum = 0;
+  for (const Value& one : *shares.body.at_path("hyperparameters")->as_list()) {
+    sum += one.at_path("share")->number_or(0);
+  }
+  EXPECT_NEAR(sum, 1, 1e-9);
+  const auto too_few = get("/importance?rung=2");
+  EXPECT_EQ(too_few.count("hyperparameters"), 0U);
+  EXPECT_NE(too_few.at("reason").find("too few results"), std::string::npos);
+  EXPECT_EQ(get("/importance?metric=accuracy").status, 400U);
+}
+
+TEST_F(BulkRoutes, AnExportHasALineForEachTrial) {
+  run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
+  const auto lines = [this](const std::string& format) {
+    const std::string text = daemon_.ask_text("/api/v1/experiments/1/export?format=" + format);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(lines("csv"), 9);
+  EXPECT_EQ(lines("jsonl"), 8);
+  EXPECT_EQ(lines("optuna"), 9);
+  EXPECT_EQ(get("/export?format=xml").status, 400U);
+  const std::string csv = daemon_.ask_text("/api/v1/experiments/1/export");
+  EXPECT_EQ(csv.substr(0, 15), "trial,id,state,");
+  EXPECT_NE(csv.find(",hparams.fixed,hparams.lr,hparams.model.depth,hparams.model.kind\n"),
+            std::string::npos);
+}
+
+TEST_F(BulkRoutes, SortedPagesHaveEveryTrialOnce) {
+  run(40, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6, 0.95, 0.4, 0.99});
+  for (const char* sort :
+       {"metric", "-metric", "state,-hparams.lr", "hparams.model.kind,metric", "-created_at", "failure"}) {
+    std::vector<Value> seen;
+    std::string after;
+    do {
+      const auto page =
+          get("/trials?limit=7&sort=" + std::string(sort) + (after.empty() ? "" : "&after=" + after));
+      ASSERT_EQ(page.status, 200U) << page.text;
+      for (const Value& trial : *page.body.at_path("trials")->as_list()) {
+        seen.push_back(trial);
+      }
+      const Value& next = *page.body.at_path("next");
+      after = next.as_text() == nullptr ? "" : *next.as_text();
+    } while (!after.empty());
+    std::set<double> numbers;
+    for (const Value& trial : seen) {
+      numbers.insert(trial.at_path("trial")->number_or(-1));
+    }
+    EXPECT_EQ(seen.size(), 40U) << sort;
+    EXPECT_EQ(numbers.size(), 40U) << sort;
+    if (std::string(sort) == "metric") {
+      for (std::size_t i = 1; i < seen.size(); ++i) {
+        const Value& before = *seen[i - 1].at_path("best_metric");
+        const Value& here = *seen[i].at_path("best_metric");
+        EXPECT_TRUE(here.is_null() || before.number_or(2) <= here.number_or(2)) << i;
+      }
+    }
+  }
+}
+
+TEST_F(BulkRoutes, TrialsAreChosenByStateAndCondition) {
+  run(20, {0.9, 0.8, 0.85, 0.5, 0.7});
+  const auto completed = get("/trials?state=COMPLETED");
+  EXPECT_GT(completed.count("trials"), 0U);
+  EXPECT_EQ(completed.at("matched"), std::to_string(completed.count("trials")));
+  EXPECT_EQ(completed.at("total"), "20");
+  for (const Value& trial : *completed.body.at_path("trials")->as_list()) {
+    EXPECT_EQ(*trial.at_path("state"), Value("COMPLETED"));
+  }
+  EXPECT_EQ(get("/trials?where=trial%3C5%20and%20metric%3E0").count("trials"), 5U);
+  for (const char* wrong : {"/trials?state=DONE", "/trials?sort=lrr", "/trials?sort=", "/trials?where=lr",
+                            "/trials?sort=metric&after=zz", "/trials?sort=metric&after=00"}) {
+    EXPECT_EQ(get(wrong).status, std::string(wrong) == "/trials?sort=" ? 200U : 400U) << wrong;
+  }
+}
+
+TEST_F(BulkRoutes, ExperimentsAreChosenAndSorted) {
+  for (const char* name : {"beta", "Alpha", "gamma", "delta"}) {
+    Value config = halving_search(1);
+    (*config.as_map())["name"] = name;
+    (*config.as_map())["labels"] = Value::List{name[0] == 'g' ? "vision" : "text"};
+    (*config.as_map())["workspace"] = "w";
+    (*config.as_map())["project"] = "p";
+    daemon_.submit(config);
+  }
+  const auto names = [this](const std::string& query) {
+    std::string all;
+    const auto answer = daemon_.ask("GET", "/api/v1/experiments" + query);
+    EXPECT_EQ(answer.status, 200U) << answer.text;
+    for (const Value& experiment : *answer.body.at_path("experiments")->as_list()) {
+      all += *experiment.at_path("name")->as_text() + " ";
+    }
+    return all;
+  };
+  EXPECT_EQ(names(""), "beta Alpha gamma delta ");
+  EXPECT_EQ(names("?sort=name"), "Alpha beta delta gamma ");
+  EXPECT_EQ(names("?sort=-name"), "gamma delta beta Alpha ");
+  EXPECT_EQ(names("?q=ALPH"), "Alpha ");
+  EXPECT_EQ(names("?label=vision"), "gamma ");
+  EXPECT_EQ(names("?state=ACTIVE,PAUSED&project=p&limit=2"), "beta Alpha ");
+  EXPECT_EQ(names("?state=ACTIVE&after=2"), "gamma delta ");
+  EXPECT_EQ(names("?state=COMPLETED"), "");
+  std::string all;
+  std::string after;
+  do {
+    const auto page = daemon_.ask(
+        "GET", "/api/v1/experiments?limit=3&sort=project,name" + (after.empty() ? "" : "&after=" + after));
+    for (const Value& experiment : *page.body.at_path("experiments")->as_list()) {
+      all += *experiment.at_path("name")->as_text() + " ";
+    }
+    after = page.body.at_path("next")->as_text() == nullptr ? "" : *page.body.at_path("next")->as_text();
+  } while (!after.empty());
+  EXPECT_EQ(all, "Alpha beta delta gamma ");
+  EXPECT_EQ(daemon_.ask("GET", "/api/v1/experiments?sort=nam").status, 400U);
+}
+
 TEST_F(BulkRoutes, AnExperimentThatIsNotThereIsNotFound) {
-  for (const char* path : {"/columns", "/history", "/metrics", "/rungs", "/timeline"}) {
+  for (const char* path :
+       {"/columns", "/curves", "/export", "/history", "/importance", "/metrics", "/rungs", "/timeline"}) {
     EXPECT_EQ(daemon_.ask("GET", std::string("/api/v1/experiments/9") + path).status, 404U) << path;
   }
 }

@@ -206,6 +206,19 @@ class DaemonFixture {
     return answer;
   }
 
+  /// The body of what is at that address, whatever it is.
+  std::string ask_text(const std::string& target) {
+    std::optional<engine::Result<net::HttpResponse>> response;
+    std::thread client([&, address = http->address()] {
+      auto got = net::http_request(address, "GET", target, "", std::chrono::seconds(30), {});
+      loop.post([&, got = std::move(got)] { response = got; });
+    });
+    pump_until([&] { return response.has_value(); });
+    client.join();
+    EXPECT_TRUE(*response) << (*response ? "" : response->error().message);
+    return *response ? (*response)->body : std::string();
+  }
+
   /// Everything the engine keeps, as text.
   [[nodiscard]] static std::string picture(const engine::Engine& engine) {
     return engine::state_text(engine);

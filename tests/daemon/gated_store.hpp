@@ -85,6 +85,11 @@ class GatedStore final : public EventStore {
                                                                  std::size_t enough_numbers) override {
     return inner_.metrics(experiment, trial, after, enough_numbers);
   }
+  [[nodiscard]] engine::Result<CurvePage> curves(engine::ExperimentId experiment, const std::string& metric,
+                                                 CurvePosition after, engine::TrialNumber last,
+                                                 std::size_t most_reports) override {
+    return inner_.curves(experiment, metric, after, last, most_reports);
+  }
 
  private:
   void fail_with(engine::Error error) {

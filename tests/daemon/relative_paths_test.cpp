@@ -40,6 +40,11 @@ struct RelativePathFixture {
                                                                    std::size_t enough_numbers) override {
       return front.metrics(experiment, trial, after, enough_numbers);
     }
+    [[nodiscard]] engine::Result<CurvePage> curves(engine::ExperimentId experiment, const std::string& metric,
+                                                   CurvePosition after, engine::TrialNumber last,
+                                                   std::size_t most_reports) override {
+      return front.curves(experiment, metric, after, last, most_reports);
+    }
     MemoryStore behind;
     RelativePathStore front;
   };

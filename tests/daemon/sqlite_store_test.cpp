@@ -307,7 +307,7 @@ TEST_F(SqliteStoreTest, AnotherFormatIsRefused) {
   for (const std::string version : {"2", "99"}) {
     make_store();
     tamper("PRAGMA user_version = " + version);
-    expect_refused(Errc::version_mismatch, "has store format " + version + "; this release reads format 3");
+    expect_refused(Errc::version_mismatch, "has store format " + version + "; this release reads format 4");
   }
 }
 

@@ -173,10 +173,28 @@ std::size_t Turns::acks_ = 0;
 TEST_F(Turns, AnswersAreMadeInPages) {
   const std::string its_trial = "/api/v1/experiments/1/trials/" + std::to_string(key_.trial.number());
   for (const std::string& target :
-       {std::string("/api/v1/status"), std::string("/api/v1/experiments/1"),
-        std::string("/api/v1/experiments/1/config"), std::string("/api/v1/experiments/1/best"),
-        std::string("/api/v1/experiments/1/model"), std::string("/api/v1/events?limit=1000"),
-        std::string("/metrics"), its_trial, its_trial + "/explain", its_trial + "/metrics"}) {
+       {std::string("/api/v1/status"),
+        std::string("/api/v1/experiments/1"),
+        std::string("/api/v1/experiments/1/config"),
+        std::string("/api/v1/experiments/1/best"),
+        std::string("/api/v1/experiments/1/model"),
+        std::string("/api/v1/events?limit=1000"),
+        std::string("/api/v1/experiments/1/columns"),
+        std::string("/api/v1/experiments/1/"
+                    "columns?fields=trial,failure,reason&where=state=running%20or%20metric%3C1"),
+        std::string("/api/v1/experiments/1/curves"),
+        std::string("/api/v1/experiments/1/curves?mode=density"),
+        std::string("/api/v1/experiments/1/history"),
+        std::string("/api/v1/experiments/1/importance"),
+        std::string("/api/v1/experiments/1/metrics"),
+        std::string("/api/v1/experiments/1/rungs"),
+        std::string("/api/v1/experiments/1/timeline"),
+        std::string("/api/v1/experiments/1/trials?sort=-lr&where=state=running"),
+        std::string("/api/v1/experiments?sort=-name"),
+        std::string("/metrics"),
+        its_trial,
+        its_trial + "/explain",
+        its_trial + "/metrics"}) {
     if (target != "/metrics") {
       ask("GET", target);
     }

@@ -89,6 +89,36 @@ constexpr Field columns_fields[] = {
     {"columns", "[[any]]", "Of each field, a number or null for each row."},
 };
 
+constexpr Field curve_event_fields[] = {
+    {"step", "count"}, {"time", "number"}, {"what", "promoted|paused|stopped|restarted|finished"}};
+constexpr Field curve_fields[] = {
+    {"trial", "integer"},
+    {"rung", "integer?", "The longest that it reached, from 0."},
+    {"state", "text"},
+    {"step", "[count]", "Of each part of the curve, its last value's."},
+    {"time", "[number]"},
+    {"min", "[number]"},
+    {"max", "[number]"},
+    {"last", "[number]"},
+    {"nonfinite", "[any]", "Pairs of a step and nan, inf or -inf."},
+    {"events", "[CurveEvent]"},
+};
+constexpr Field rung_line_fields[] = {
+    {"bracket", "integer"}, {"rung", "integer"}, {"length", "count"}, {"cut_off", "number?"}};
+constexpr Field curves_fields[] = {
+    {"metric", "text"},
+    {"group?", "text"},
+    {"unit?", "text"},
+    {"lsn?", "integer"},
+    {"trials?", "any", "A list of Curve; in a density, how many trials reported the metric."},
+    {"rungs?", "[RungLine]"},
+    {"steps?", "[integer]", "Of a density: edges."},
+    {"values?", "[number]", "Of a density: edges."},
+    {"counts?", "[[integer]]", "Of a density: for each part of the steps, how many values lie in each part."},
+    {"below?", "integer", "Values below all edges."},
+    {"above?", "integer"},
+    {"nonfinite?", "integer"},
+};
 constexpr Field hparam_share_fields[] = {
     {"name", "text"}, {"share", "number", "All shares add up to 1."}, {"rank", "integer", "From 1."}};
 constexpr Field importance_fields[] = {
@@ -103,6 +133,10 @@ constexpr Field importance_fields[] = {
 };
 
 constexpr Schema table[] = {
+    {"CurveEvent", "What happened to a trial.", curve_event_fields},
+    {"Curve", "A learning curve.", curve_fields},
+    {"RungLine", "Where a rung cuts curves off.", rung_line_fields},
+    {"Curves", "Learning curves, or a density of them.", curves_fields},
     {"HparamShare", "How much a hyperparameter matters.", hparam_share_fields},
     {"Importance", "How much each hyperparameter matters, by PED-ANOVA.", importance_fields},
     {"BestPoint", "A moment at which the best metric became better.", best_point_fields},

@@ -40,6 +40,7 @@ constexpr Field trial_page_fields[] = {
     {"trials", "[Trial]"},
     {"next", "any", "The next page's `after`; null on the last page."},
     {"total", "integer"},
+    {"matched?", "integer", "Of all pages, if only some are asked for."},
 };
 constexpr Field trial_checkpoint_page_fields[] = {
     {"checkpoints", "[Checkpoint]"},

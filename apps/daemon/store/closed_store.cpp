@@ -48,7 +48,7 @@ Result<std::unique_ptr<ClosedStore>> ClosedStore::open(const std::string& path) 
     }
   }
   auto metric = file.prepare(
-      "SELECT step, metrics FROM metric WHERE experiment = ? AND trial = ? AND attempt = ? AND seq = ?");
+      "SELECT step, metrics, at FROM metric WHERE experiment = ? AND trial = ? AND attempt = ? AND seq = ?");
   auto history = file.prepare("SELECT lsn FROM trial_event WHERE experiment = ? AND trial = ? AND lsn = ?");
   if (!metric || !history) {
     return metric ? history.error() : metric.error();
@@ -152,7 +152,8 @@ Status ClosedStore::check_tables(const engine::Event& event) {
   rows.bind(3, taken.key.attempt.number());
   rows.bind(4, taken.seq);
   if (rows.step() != Use::Step::row || rows.number_at(0) != engine::count(report->step) ||
-      rows.text_at(1) != metrics_text(report->metrics)) {
+      rows.text_at(1) != metrics_text(report->metrics) ||
+      rows.number_at(2) != static_cast<std::uint64_t>(event.at.micros())) {
     return damaged(event.lsn, "is a report whose metrics stand otherwise, or not, in the table metric");
   }
   return Done{};

@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
@@ -17,12 +19,34 @@ struct MetricPoint {
   std::uint64_t seq = 0;
   engine::Units step{};
   engine::Metrics metrics;
+  engine::Instant at{};  ///< When it was taken.
+};
+
+/// One value of one metric.
+struct CurvePoint {
+  engine::TrialNumber trial;
+  engine::AttemptNumber attempt;
+  engine::Units step{};
+  engine::Instant at;
+  double value = 0;  ///< May be NaN or infinite.
 };
 
 /// Behind which of a trial's metrics reports others come; {} = before the first.
 struct MetricPosition {
   engine::AttemptNumber attempt;
   std::uint64_t seq = 0;
+};
+
+/// Behind which of an experiment's metrics reports others come; {} = before the first.
+struct CurvePosition {
+  engine::TrialNumber trial;
+  MetricPosition report;
+};
+
+/// Values of one metric, and where the next ones are.
+struct CurvePage {
+  std::vector<CurvePoint> points;
+  std::optional<CurvePosition> next;  ///< Nothing: there are no more.
 };
 
 /// Where events go to outlive us: an append-only log, chained record to record, and the metrics in it once
@@ -74,6 +98,13 @@ class EventStore {
                                                                          engine::TrialNumber trial,
                                                                          MetricPosition after,
                                                                          std::size_t enough_numbers) = 0;
+
+  /// What the metric of that name was in the reports behind `after` of trials up to `last`, in order of
+  /// (trial, attempt, seq); at most `most_reports` reports are looked at. O(log metrics + those).
+  [[nodiscard]] virtual engine::Result<CurvePage> curves(engine::ExperimentId experiment,
+                                                         const std::string& metric, CurvePosition after,
+                                                         engine::TrialNumber last,
+                                                         std::size_t most_reports) = 0;
 };
 
 }  // namespace hpsearch::daemon

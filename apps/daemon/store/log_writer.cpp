@@ -25,7 +25,8 @@ Status LogWriter::open(SqliteFile& file, std::uint64_t daemon_epoch) {
   const std::pair<Statement*, const char*> wanted[] = {
       {&add_group_, "INSERT INTO event_group (first, count, epoch, events) VALUES (?, ?, ?, ?)"},
       {&add_metric_,
-       "INSERT INTO metric (experiment, trial, attempt, seq, step, metrics) VALUES (?, ?, ?, ?, ?, ?)"},
+       "INSERT INTO metric (experiment, trial, attempt, seq, step, at, metrics) VALUES (?, ?, ?, ?, ?, ?, "
+       "?)"},
       {&add_to_history_, "INSERT INTO trial_event (experiment, trial, lsn) VALUES (?, ?, ?)"},
       {&read_epoch_, "SELECT value FROM meta WHERE name = 'daemon_epoch'"},
       {&set_head_, "UPDATE meta SET value = ? WHERE name = 'last_lsn'"},
@@ -73,7 +74,8 @@ Status LogWriter::add_metrics(const engine::Event& event) {
   point.bind(3, taken.key.attempt.number());
   point.bind(4, taken.seq);
   point.bind(5, engine::count(report->step));
-  point.bind_text(6, json);
+  point.bind(6, static_cast<std::uint64_t>(event.at.micros()));
+  point.bind_text(7, json);
   return done(point, "cannot store metrics in");
 }
 

@@ -1,6 +1,7 @@
 #include "daemon/store/memory_store.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "hpsearch/engine/base/check.hpp"
 
@@ -75,6 +76,33 @@ engine::Result<std::vector<engine::Event>> MemoryStore::history(engine::Experime
   return events;
 }
 
+engine::Result<CurvePage> MemoryStore::curves(engine::ExperimentId experiment, const std::string& metric,
+                                              CurvePosition after, engine::TrialNumber last,
+                                              std::size_t most_reports) {
+  CurvePage page;
+  std::size_t looked_at = 0;
+  for (engine::TrialNumber trial = after.trial; trial <= last;
+       trial = engine::TrialNumber(trial.number() + 1)) {
+    const MetricPosition from = trial == after.trial ? after.report : MetricPosition{};
+    const auto points = metrics(experiment, trial, from, std::numeric_limits<std::size_t>::max());
+    if (!points) {
+      return points.error();
+    }
+    for (const MetricPoint& point : *points) {
+      for (const auto& [name, value] : point.metrics) {
+        if (name == metric) {
+          page.points.push_back({trial, point.attempt, point.step, point.at, value});
+        }
+      }
+      if (++looked_at == most_reports) {
+        page.next = CurvePosition{trial, {point.attempt, point.seq}};
+        return page;
+      }
+    }
+  }
+  return page;
+}
+
 engine::Result<std::vector<MetricPoint>> MemoryStore::metrics(engine::ExperimentId experiment,
                                                               engine::TrialNumber trial, MetricPosition after,
                                                               std::size_t enough_numbers) {
@@ -89,7 +117,7 @@ engine::Result<std::vector<MetricPoint>> MemoryStore::metrics(engine::Experiment
       const auto& taken = *std::get_if<engine::ReportTaken>(&event.body);
       if (taken.key.experiment == experiment && taken.key.trial == trial &&
           std::pair(taken.key.attempt, taken.seq) > std::pair(after.attempt, after.seq)) {
-        points.push_back({taken.key.attempt, taken.seq, report->step, report->metrics});
+        points.push_back({taken.key.attempt, taken.seq, report->step, report->metrics, event.at});
       }
     }
   }

@@ -20,7 +20,7 @@ using engine::Status;
 constexpr int application_id = 0x68707365;
 
 // Changes whenever a table or the bytes in it change.
-constexpr std::uint64_t format_version = 3;
+constexpr std::uint64_t format_version = 4;
 
 constexpr const char* tables = R"sql(
   CREATE TABLE meta (
@@ -45,6 +45,7 @@ constexpr const char* tables = R"sql(
     attempt    INTEGER NOT NULL,
     seq        INTEGER NOT NULL,
     step       INTEGER NOT NULL,
+    at         INTEGER NOT NULL,
     metrics    TEXT NOT NULL,
     PRIMARY KEY (experiment, trial, attempt, seq)
   ) STRICT, WITHOUT ROWID;

@@ -1,5 +1,8 @@
 #include "daemon/store/sqlite_store.hpp"
 
+#include <charconv>
+#include <cmath>
+#include <limits>
 #include <optional>
 
 #include "daemon/store/event_group.hpp"
@@ -40,6 +43,30 @@ std::optional<engine::Metrics> metrics_of(const std::string& text) {
   return metrics;
 }
 
+engine::Instant instant_at(const Use& rows, int column) {
+  return engine::Instant::from_micros(static_cast<std::int64_t>(rows.number_at(column)));
+}
+
+/// One number of metrics_text(), without reading the others; nothing: that metric is not there.
+/// `key` is its name as JSON, with a colon behind it.
+std::optional<double> number_in(std::string_view text, std::string_view key) {
+  for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
+    if (at == 0 || (text[at - 1] != '{' && text[at - 1] != ',')) {
+      continue;
+    }
+    text.remove_prefix(at + key.size());
+    double number = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc()) {
+      return number;
+    }
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    return text.starts_with(R"({"class":"-inf")")   ? -infinite
+           : text.starts_with(R"({"class":"+inf")") ? infinite
+                                                    : std::numeric_limits<double>::quiet_NaN();
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 struct SqliteStore::Impl {
@@ -50,6 +77,7 @@ struct SqliteStore::Impl {
   Statement commit;
   Statement read_after;
   Statement read_metrics;
+  Statement read_curves;
   Statement read_history;
   std::uint64_t cluster = 0;
   std::uint64_t epoch = 0;
@@ -159,9 +187,14 @@ struct SqliteStore::Impl {
          "(SELECT max(first) FROM event_group WHERE first <= lsn) WHERE experiment = ? AND trial = ? ORDER "
          "BY lsn"},
         {&read_metrics,
-         "SELECT attempt, seq, step, metrics FROM metric WHERE experiment = ? AND trial = ? AND (attempt, "
+         "SELECT attempt, seq, step, metrics, at FROM metric WHERE experiment = ? AND trial = ? AND "
+         "(attempt, "
          "seq) > "
          "(?, ?) ORDER BY attempt, seq"},
+        {&read_curves,
+         "SELECT trial, attempt, seq, step, at, metrics FROM metric WHERE experiment = ? AND (trial, "
+         "attempt, "
+         "seq) > (?, ?, ?) AND trial <= ? ORDER BY trial, attempt, seq"},
     };
     for (const auto& [place, sql] : wanted) {
       auto statement = file.prepare(sql);
@@ -437,12 +470,42 @@ Result<std::vector<MetricPoint>> SqliteStore::metrics(engine::ExperimentId exper
     }
     numbers += metrics->size();
     points.push_back({engine::AttemptNumber(rows.number_at(0)), rows.number_at(1),
-                      engine::Units(rows.number_at(2)), std::move(*metrics)});
+                      engine::Units(rows.number_at(2)), std::move(*metrics), instant_at(rows, 4)});
   }
   if (came_to == Use::Step::failed) {
     return impl_->file.problem("cannot read");
   }
   return points;
+}
+
+Result<CurvePage> SqliteStore::curves(engine::ExperimentId experiment, const std::string& metric,
+                                      CurvePosition after, engine::TrialNumber last,
+                                      std::size_t most_reports) {
+  CurvePage page;
+  const std::string key = engine::compact_json(metric) + ":";
+  Use rows(impl_->read_curves);
+  rows.bind(1, experiment.number());
+  rows.bind(2, after.trial.number());
+  rows.bind(3, after.report.attempt.number());
+  rows.bind(4, after.report.seq);
+  rows.bind(5, last.number());
+  std::size_t looked_at = 0;
+  Use::Step came_to = rows.step();
+  for (; came_to == Use::Step::row; came_to = rows.step()) {
+    const engine::TrialNumber trial(rows.number_at(0));
+    const engine::AttemptNumber attempt(rows.number_at(1));
+    if (const std::optional<double> value = number_in(rows.text_at(5), key)) {
+      page.points.push_back({trial, attempt, engine::Units(rows.number_at(3)), instant_at(rows, 4), *value});
+    }
+    if (++looked_at == most_reports) {
+      page.next = CurvePosition{trial, {attempt, rows.number_at(2)}};
+      return page;
+    }
+  }
+  if (came_to == Use::Step::failed) {
+    return impl_->file.problem("cannot read");
+  }
+  return page;
 }
 
 }  // namespace hpsearch::daemon

@@ -49,6 +49,9 @@ class SqliteStore final : public EventStore {
                                                                  engine::TrialNumber trial,
                                                                  MetricPosition after,
                                                                  std::size_t enough_numbers) override;
+  [[nodiscard]] engine::Result<CurvePage> curves(engine::ExperimentId experiment, const std::string& metric,
+                                                 CurvePosition after, engine::TrialNumber last,
+                                                 std::size_t most_reports) override;
 
  private:
   struct Impl;

@@ -30,6 +30,13 @@ class PassingStore : public daemon::EventStore {
       std::size_t enough_numbers) override {
     return inner_->metrics(experiment, trial, after, enough_numbers);
   }
+  [[nodiscard]] engine::Result<daemon::CurvePage> curves(engine::ExperimentId experiment,
+                                                         const std::string& metric,
+                                                         daemon::CurvePosition after,
+                                                         engine::TrialNumber last,
+                                                         std::size_t most_reports) override {
+    return inner_->curves(experiment, metric, after, last, most_reports);
+  }
 
  private:
   std::unique_ptr<daemon::EventStore> inner_;

@@ -18,6 +18,7 @@ struct ColumnsQuery {
   std::string
       fields;  ///< Names with commas between; "NAME:f64" for one in full precision; "" = the usual ones.
   std::string where;          ///< TrialFilter; "" = all.
+  std::uint32_t states = 0;   ///< Only trials in these: bit n is TrialState n; 0 = in any.
   std::uint64_t sample = 0;   ///< At most so many rows; 0 = all.
   bool only_hparams = false;  ///< Instead of `fields`: each leaf of the space that varies, in its order.
 };
@@ -75,6 +76,7 @@ class ColumnScan {
   TrialReader reader_;
   std::optional<TrialFilter> filter_;
   std::vector<TrialField> filter_fields_;  // By the filter's names.
+  std::uint32_t states_ = 0;
   std::uint64_t sample_ = 0;
   std::vector<Wanted> wanted_;
   std::vector<std::vector<double>> numbers_;  // By column, by trial.

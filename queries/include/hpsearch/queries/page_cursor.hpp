@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/value.hpp"
+
+namespace hpsearch::queries {
+
+/// A key of an order, as `sort` names it: "metric", or "-metric" for the other way round.
+struct SortKey {
+  std::string name;
+  bool is_reversed = false;
+};
+
+/// "metric,-created_at" → its keys. bad_request: a name is empty, or there are more than 8.
+[[nodiscard]] engine::Result<std::vector<SortKey>> read_sort(std::string_view text);
+
+/// Where a page of a sorted list ends: the keys of its last entry, and the entry's number, which decides
+/// among equals.
+struct PageCursor {
+  engine::Value::List keys;
+  std::uint64_t number = 0;
+
+  /// Letters and digits without a meaning to others.
+  [[nodiscard]] std::string text() const;
+  /// bad_request: it is not what text() of a list with so many keys gave.
+  [[nodiscard]] static engine::Result<PageCursor> read(std::string_view text, std::size_t keys);
+};
+
+/// The entries of a list in the order of their keys, those without a key last, and of equals by number.
+class SortedPage {
+ public:
+  /// An entry; its keys are in the order of `sort`.
+  struct Entry {
+    engine::Value::List keys;
+    std::uint64_t number = 0;
+  };
+
+  explicit SortedPage(std::vector<SortKey> sort) : sort_(std::move(sort)) {}
+  [[nodiscard]] const std::vector<SortKey>& sort() const noexcept { return sort_; }
+  [[nodiscard]] bool is_before(const Entry& a, const Entry& b) const;
+
+ private:
+  std::vector<SortKey> sort_;
+};
+
+}  // namespace hpsearch::queries

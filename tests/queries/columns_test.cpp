@@ -1,0 +1,169 @@
+#include "hpsearch/queries/columns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/queries/touched.hpp"
+#include "queries/small_search.hpp"
+
+namespace hpsearch::queries {
+namespace {
+
+using engine::Value;
+
+constexpr const char* all_fields =
+    "trial,state,metric,last,at,length,reached,rung,bracket,attempts,restarts,created_at,started_at,ended_at,"
+    "worker,"
+    "failure,reason,lr,kind,layers,fixed";
+
+Columns read_at_once(const SmallSearch& search, const ColumnsQuery& query, engine::Instant now) {
+  auto scan = ColumnScan::begin(search.record(), query, now);
+  EXPECT_TRUE(scan) << (scan ? "" : scan.error().message);
+  while (scan->read_some(search.record(), 1'000'000)) {
+  }
+  return scan->finish(search.record(), search.engine().last_lsn());
+}
+
+TEST(Columns, ReadInPiecesWhileTrialsChangeTheyAreOfTheLastMoment) {
+  for (std::uint64_t start = 1; start < 200; start += 37) {
+    ColumnScan* listening = nullptr;
+    SmallSearch search(SmallSearch::halving(120), [&listening](const engine::Event& event) {
+      if (const Touched touched = touched_by(event); listening != nullptr && touched.trial) {
+        listening->changed(*touched.trial);
+      }
+    });
+    for (std::uint64_t i = 0; i < start && !search.over(); ++i) {
+      search.advance();
+    }
+    const engine::Instant now = search.engine().last_instant();
+    for (const std::string where : {"", "metric<0.5 or state=running", "rung=1 and kind!=a"}) {
+      ColumnsQuery query;
+      query.fields = all_fields;
+      query.where = where;
+      query.sample = where.empty() ? 40 : 0;
+      auto scan = ColumnScan::begin(search.record(), query, now);
+      ASSERT_TRUE(scan) << scan.error().message;
+      listening = &*scan;
+      while (scan->read_some(search.record(), 100)) {
+        for (int i = 0; i < 3 && !search.over(); ++i) {
+          search.advance();
+        }
+      }
+      const Columns pieces = scan->finish(search.record(), search.engine().last_lsn());
+      listening = nullptr;
+      EXPECT_EQ(to_json(pieces), to_json(read_at_once(search, query, now)))
+          << "start " << start << " " << where;
+    }
+  }
+}
+
+TEST(Columns, BytesHoldTheSameNumbersAsJson) {
+  SmallSearch search(SmallSearch::halving(50));
+  while (!search.over()) {
+    search.advance();
+  }
+  const ColumnsQuery query{"trial,metric,last,lr:f64,kind,state,bracket,failure", ""};
+  const Columns columns = read_at_once(search, query, search.engine().last_instant());
+  const std::string bytes = to_bytes(columns);
+  const std::size_t line = bytes.find('\n') + 1;
+  EXPECT_EQ(line % 8, 0U);
+  EXPECT_EQ(bytes.size() % 8, 0U);
+  const auto head = proto::parse_json(bytes.substr(0, line));
+  ASSERT_TRUE(head) << bytes.substr(0, line);
+  const auto json = proto::parse_json(to_json(columns));
+  ASSERT_TRUE(json);
+  EXPECT_EQ(*head->at_path("fields"), *json->at_path("fields"));
+  std::size_t at = line;
+  const Value::List& lists = *json->at_path("columns")->as_list();
+  for (std::size_t column = 0; column < columns.columns.size(); ++column) {
+    const ColumnType type = columns.columns[column].type;
+    const std::size_t width = type == ColumnType::f64                              ? 8
+                              : type == ColumnType::f32 || type == ColumnType::u32 ? 4
+                              : type == ColumnType::u16                            ? 2
+                                                                                   : 1;
+    for (std::size_t row = 0; row < columns.rows; ++row) {
+      const char* raw = bytes.data() + at + row * width;
+      double number = 0;
+      bool missing = false;
+      if (type == ColumnType::f64) {
+        std::memcpy(&number, raw, 8);
+        missing = std::isnan(number);
+      } else if (type == ColumnType::f32) {
+        float single = 0;
+        std::memcpy(&single, raw, 4);
+        number = static_cast<double>(single);
+        missing = std::isnan(single);
+      } else {
+        std::uint32_t whole = 0;
+        std::memcpy(&whole, raw, width);
+        missing = whole == (width == 4 ? 0xffffffffU : (1U << (8 * width)) - 1U);
+        number = whole;
+      }
+      const Value& expected = (*lists[column].as_list())[row];
+      EXPECT_EQ(missing, expected.is_null()) << column << " " << row;
+      if (!missing) {
+        EXPECT_EQ(static_cast<float>(number), static_cast<float>(expected.number_or(-1)))
+            << column << " " << row;
+      }
+    }
+    at += (columns.rows * width + 7) / 8 * 8;
+  }
+  EXPECT_EQ(at, bytes.size());
+}
+
+TEST(Columns, ASampleKeepsTheBestAndEveryRung) {
+  SmallSearch search(SmallSearch::halving(200));
+  while (!search.over()) {
+    search.advance();
+  }
+  const Columns all = read_at_once(search, {"trial,metric,rung", ""}, {});
+  const Columns sample = read_at_once(search, {"trial,metric,rung", "", 0, 40}, {});
+  EXPECT_EQ(sample.rows, 40U);
+  EXPECT_EQ(sample.total, 200U);
+  std::vector<double> best;
+  for (const double metric : all.columns[1].numbers) {
+    if (!std::isnan(metric)) {
+      best.push_back(metric);
+    }
+  }
+  std::sort(best.begin(), best.end());
+  const auto& sampled = sample.columns[1].numbers;
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_NE(std::find(sampled.begin(), sampled.end(), best[i]), sampled.end()) << "the best but " << i;
+  }
+  const std::set<double> rungs(sample.columns[2].numbers.begin(), sample.columns[2].numbers.end());
+  EXPECT_TRUE(rungs.contains(0) && rungs.contains(1) && rungs.contains(2));
+}
+
+TEST(Columns, AWrongFieldIsNamedWithOneThatIsNear) {
+  SmallSearch search(SmallSearch::halving(2));
+  const auto problem = [&search](const ColumnsQuery& query) {
+    const auto scan = ColumnScan::begin(search.record(), query, {});
+    return scan ? std::string() : scan.error().message;
+  };
+  EXPECT_EQ(problem({"stat", ""}), "fields: there is no \"stat\"; did you mean \"state\"?");
+  EXPECT_EQ(problem({"hparams.layer", ""}),
+            "fields: there is no \"hparams.layer\"; did you mean \"hparams.layers\"?");
+  EXPECT_NE(problem({"", "kindd=a"}).find("where: there is no \"kindd\""), std::string::npos);
+  EXPECT_EQ(problem({"kind:f64", ""}), "fields: kind is no number; it has no f64");
+}
+
+TEST(TouchedBy, NamesTheTrialOfAReportAndOfALease) {
+  engine::Event event;
+  event.body = engine::ReportTaken{{engine::ExperimentId(3), engine::TrialNumber(5), {}, {}}, 1, {}};
+  EXPECT_EQ(touched_by(event).experiment, engine::ExperimentId(3));
+  EXPECT_EQ(touched_by(event).trial, engine::TrialNumber(5));
+  event.body = engine::ExperimentPaused{engine::ExperimentId(4)};
+  EXPECT_EQ(touched_by(event).experiment, engine::ExperimentId(4));
+  EXPECT_FALSE(touched_by(event).trial);
+  event.body = engine::TimeNoted{};
+  EXPECT_FALSE(touched_by(event).experiment);
+}
+
+}  // namespace
+}  // namespace hpsearch::queries

@@ -1,0 +1,125 @@
+#include "hpsearch/queries/curves.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "queries/small_search.hpp"
+
+namespace hpsearch::queries {
+namespace {
+
+using engine::Value;
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+CurveValue value(std::uint64_t attempt, std::uint64_t step, double metric) {
+  return {engine::AttemptNumber(attempt), engine::Units(step),
+          engine::Instant::from_micros(static_cast<std::int64_t>(step) * 1'000'000), metric};
+}
+
+Value shown(const std::vector<CurveValue>& values, std::size_t points) {
+  Curves curves;
+  curves.curves.emplace_back().values = values;
+  const auto json = proto::parse_json(to_json(curves, points));
+  EXPECT_TRUE(json);
+  return json ? json->at_path("trials")->as_list()->front() : Value();
+}
+
+TEST(Curves, TheLaterAttemptCountsWhereBothMeasured) {
+  const std::vector<CurveValue> all =
+      joined({value(1, 1, 0.9), value(1, 2, 0.8), value(1, 3, 0.7), value(2, 2, 0.6), value(2, 3, 0.5)});
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].value, 0.9);
+  EXPECT_EQ(all[1].value, 0.6);
+  EXPECT_EQ(all[2].value, 0.5);
+}
+
+TEST(Curves, PartsKeepEverySpike) {
+  std::vector<CurveValue> values;
+  for (std::uint64_t step = 1; step <= 10'000; ++step) {
+    values.push_back(value(1, step, step == 5'000 ? 99.0 : step == 7'000 ? -99.0 : 1.0));
+  }
+  const Value curve = shown(values, 100);
+  ASSERT_EQ(curve.at_path("step")->as_list()->size(), 100U);
+  std::multiset<double> tops;
+  std::multiset<double> bottoms;
+  for (const Value& top : *curve.at_path("max")->as_list()) {
+    tops.insert(top.number_or(0));
+  }
+  for (const Value& bottom : *curve.at_path("min")->as_list()) {
+    bottoms.insert(bottom.number_or(0));
+  }
+  EXPECT_EQ(tops.count(99), 1U);
+  EXPECT_EQ(bottoms.count(-99), 1U);
+  EXPECT_EQ(curve.at_path("step")->as_list()->back().number_or(0), 10'000);
+}
+
+TEST(Curves, WhatIsNotFiniteIsMarkedAndNotDrawn) {
+  const Value curve =
+      shown({value(1, 1, 0.5), value(1, 2, not_a_number), value(1, 3, infinite), value(1, 4, -infinite)}, 10);
+  EXPECT_EQ(curve.at_path("last")->as_list()->size(), 1U);
+  const auto json = engine::compact_json(*curve.at_path("nonfinite"));
+  EXPECT_EQ(json, R"([[2,"nan"],[3,"inf"],[4,"-inf"]])");
+}
+
+TEST(Curves, ShownAreTheBestTheRunningAndSomeOfEachRung) {
+  SmallSearch search(SmallSearch::halving(300));
+  for (int i = 0; i < 250; ++i) {
+    search.advance();
+  }
+  const auto trials = shown_trials(search.record());
+  EXPECT_EQ(trials.size(), 60U);
+  EXPECT_EQ(trials, shown_trials(search.record()));
+  const std::set<engine::TrialNumber> chosen(trials.begin(), trials.end());
+  EXPECT_EQ(chosen.size(), trials.size());
+  EXPECT_TRUE(chosen.contains(*search.record().best));
+  for (const engine::TrialNumber running : search.record().running) {
+    EXPECT_TRUE(chosen.contains(running));
+  }
+}
+
+TEST(CurveDensity, HasEveryValueOnce) {
+  CurveDensity density(8, std::nullopt);
+  std::size_t values = 0;
+  for (std::uint64_t trial = 0; trial < 50; ++trial) {
+    std::vector<CurveValue> curve;
+    for (std::uint64_t step = 1; step <= 1 + trial % 20; ++step, ++values) {
+      curve.push_back(
+          value(1, step, trial == 7 && step == 2 ? infinite : 1.0 / static_cast<double>(step + trial)));
+    }
+    density.add(curve);
+  }
+  density.add({});
+  const auto json = proto::parse_json(density.json("loss"));
+  ASSERT_TRUE(json);
+  double sum = json->at_path("below")->number_or(0) + json->at_path("above")->number_or(0) +
+               json->at_path("nonfinite")->number_or(0);
+  for (const Value& step : *json->at_path("counts")->as_list()) {
+    EXPECT_EQ(step.as_list()->size(), 8U);
+    for (const Value& count : *step.as_list()) {
+      sum += count.number_or(0);
+    }
+  }
+  EXPECT_EQ(sum, static_cast<double>(values));
+  EXPECT_EQ(json->at_path("nonfinite")->number_or(0), 1);
+  EXPECT_EQ(json->at_path("trials")->number_or(0), 50);
+  EXPECT_EQ(json->at_path("steps")->as_list()->size(), json->at_path("counts")->as_list()->size() + 1);
+}
+
+TEST(CurveDensity, EqualValuesAndNoneHaveARange) {
+  CurveDensity one(4, std::nullopt);
+  one.add({value(1, 1, 0.5), value(1, 2, 0.5)});
+  EXPECT_TRUE(proto::parse_json(one.json("loss")));
+  const CurveDensity none(4, std::nullopt);
+  EXPECT_TRUE(proto::parse_json(none.json("loss")));
+}
+
+}  // namespace
+}  // namespace hpsearch::queries
