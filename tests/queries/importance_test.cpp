@@ -126,7 +126,7 @@ TEST(Importance, InactiveValuesDoNotCount) {
     sometimes.values.push_back(i % 2 == 0 ? 0.5 : std::numeric_limits<double>::quiet_NaN());
   }
   const std::vector<double> shares = ped_anova(losses, {always, sometimes});
-  EXPECT_GT(shares[0], 0.9);
+  EXPECT_GT(shares[0], 0.8);
   EXPECT_TRUE(std::isfinite(shares[1]));
 }
 
