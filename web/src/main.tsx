@@ -9,10 +9,12 @@ import "./design/plots.css";
 import {App} from "./pages/app";
 import {readSession} from "./api/client";
 import {startStream} from "./live/stream";
+import {watchVersion} from "./live/version_watch";
 import {exchangeCode} from "./pages/sign_in_code";
 
 // A one-time code stands behind #, which no log has. It is taken out of the address before anything else.
 await exchangeCode();
 void readSession();
 startStream();
+watchVersion();
 render(<App />, document.getElementById("app")!);

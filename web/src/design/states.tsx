@@ -29,17 +29,18 @@ export function Loading({rows = 6}: {rows?: number}) {
 }
 
 /// What would fill the view, and the command that does.
-export function Empty({title, children, command}: {title: string; children?: ComponentChildren; command?: string | undefined}) {
+/// `top`: it is the heading of the whole page.
+export function Empty({title, children, command, top = false}: {title: string; children?: ComponentChildren; command?: string | undefined; top?: boolean}) {
     return (
         <div class="state-note">
-            <h2>{title}</h2>
+            {top ? <h1>{title}</h1> : <h2>{title}</h2>}
             {children}
             {command && <pre class="command"><code>{command}</code></pre>}
         </div>
     );
 }
 
-export function ProblemNote({resource}: {resource: Resource<unknown>}) {
+export function ProblemNote({resource, top = false}: {resource: Resource<unknown>; top?: boolean}) {
     const problem = resource.problem!;
     const title = problem.status === 403 ? t("state.forbidden")
         : problem.status === 404 ? t("state.not_found")
@@ -47,7 +48,7 @@ export function ProblemNote({resource}: {resource: Resource<unknown>}) {
         : t("state.error");
     return (
         <div class="state-note" role="alert">
-            <h2>{title}</h2>
+            {top ? <h1>{title}</h1> : <h2>{title}</h2>}
             <p>{problem.message}</p>
             {problem.requestId && <p class="muted small">{t("state.request", {id: problem.requestId})}</p>}
             <button class="button" onClick={resource.reload}>{t("action.try_again")}</button>
@@ -56,7 +57,7 @@ export function ProblemNote({resource}: {resource: Resource<unknown>}) {
 }
 
 /// Shows the data of a resource, or the state it is in instead.
-export function View<T>({resource, rows, children}: {resource: Resource<T>; rows?: number; children: (data: T) => ComponentChildren}) {
+export function View<T>({resource, rows, top = false, children}: {resource: Resource<T>; rows?: number; top?: boolean; children: (data: T) => ComponentChildren}) {
     if (resource.data !== undefined) {
         return <>
             {resource.problem && resource.problem.status !== 0 && resource.problem.status !== 401 &&
@@ -64,7 +65,7 @@ export function View<T>({resource, rows, children}: {resource: Resource<T>; rows
             {children(resource.data)}
         </>;
     }
-    if (resource.problem) return <ProblemNote resource={resource} />;
+    if (resource.problem) return <ProblemNote resource={resource} top={top} />;
     return <Loading {...(rows === undefined ? {} : {rows})} />;
 }
 

@@ -28,7 +28,7 @@ function CurrentPage() {
         if (captured) return <PlainPage title={t(route.title)}><Lazy load={route.load} props={{query, captured}} /></PlainPage>;
     }
     if (path.length === 0) return null;
-    return <Empty title={t("state.no_page")}><p>{t("state.no_page_text", {address: path.join("/")})}</p>
+    return <Empty top title={t("state.no_page")}><p>{t("state.no_page_text", {address: path.join("/")})}</p>
         <p><Link to="experiments">{t("nav.experiments")}</Link></p></Empty>;
 }
 

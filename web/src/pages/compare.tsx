@@ -8,7 +8,7 @@ import {formatDuration, formatNumber, formatValue, shortened} from "../i18n/form
 import {Empty, View} from "../design/states";
 import {Link} from "../design/link";
 import {StateMark} from "../design/state_mark";
-import {flatHparams} from "./hparams";
+import {flatHparams} from "../state/hparams";
 import {Lazy} from "./lazy";
 import type {ExperimentPageProps} from "./routes";
 
@@ -43,7 +43,7 @@ export default function Compare({experiment, query}: ExperimentPageProps) {
             throw cause;
         }))),
     });
-    if (shown.length === 0) return <Empty title={t("compare.empty")}><p>{t("compare.empty_text")}</p><p><Link to={`e/${experiment.id}/trials`}>{t("tab.trials")}</Link></p></Empty>;
+    if (shown.length === 0) return <Empty top title={t("compare.empty")}><p>{t("compare.empty_text")}</p><p><Link to={`e/${experiment.id}/trials`}>{t("tab.trials")}</Link></p></Empty>;
     return (
         <>
             <div class="section-head"><h1 class="small-title">{t("tab.compare")}</h1>{numbers.length > mostTrials && <span class="muted">{t("compare.most", {n: mostTrials})}</span>}</div>

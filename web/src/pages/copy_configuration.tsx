@@ -3,7 +3,7 @@ import {useState} from "preact/hooks";
 import {t} from "../i18n/texts";
 import {Menu} from "../design/menu";
 import {announce} from "../design/announce";
-import {flatHparams} from "./hparams";
+import {flatHparams} from "../state/hparams";
 
 /// A JSON value in one line of YAML. JSON is YAML.
 const yamlScalar = (value: unknown): string =>

@@ -54,7 +54,7 @@ export function ExperimentFrame({id, rest, query}: {id: number; rest: readonly s
         document.title = [page, name ?? `${id}`, "hpsearch"].filter((part) => part !== "").join(" · ");
     }, [page, name, id]);
     return (
-        <View resource={experiment}>
+        <View top resource={experiment}>
             {(data) => (
                 <>
                     <ExperimentHeader experiment={data} compact={rest.length > 0} reload={experiment.reload} />

@@ -52,10 +52,7 @@ function merged(message: Message, old: List): List | undefined {
     const changes = message["experiments"];
     if (!Array.isArray(changes)) return undefined;
     const byId = new Map(old.experiments.map((each) => [each.id, each]));
-    for (const each of changes as ExperimentSummary[]) {
-        if (!byId.has(each.id)) return undefined;
-        byId.set(each.id, {...byId.get(each.id)!, ...each});
-    }
+    for (const each of changes as ExperimentSummary[]) byId.set(each.id, {...byId.get(each.id), ...each});
     return {...old, experiments: [...byId.values()]};
 }
 

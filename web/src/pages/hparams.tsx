@@ -1,13 +1,6 @@
 // Hyperparameters of a trial, nested ones by their paths.
+import {flatHparams} from "../state/hparams";
 import {formatValue, shortened} from "../i18n/format";
-
-/// {"a": {"b": 1}} as [["a.b", 1]].
-export function flatHparams(values: Readonly<Record<string, unknown>>, before = ""): [string, unknown][] {
-    return Object.entries(values).flatMap(([name, value]): [string, unknown][] =>
-        typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
-            ? flatHparams(value as Record<string, unknown>, `${before}${name}.`)
-            : [[before + name, value]]);
-}
 
 export function Hparams({values}: {values: Readonly<Record<string, unknown>>}) {
     return (

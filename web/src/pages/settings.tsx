@@ -37,7 +37,7 @@ export default function Settings(_: PageProps) {
                 <div class="settings-row"><span id="language-label">{t("settings.language")}</span>
                     <div class="chips" role="group" aria-labelledby="language-label">{([["en", "English"], ["zh-CN", "中文"]] as [Language, string][]).map(([each, name]) => <button key={each} lang={each} class="chip" aria-pressed={language.value === each} onClick={() => { language.value = each; }}>{name}</button>)}</div></div>
                 <div class="settings-row"><span id="keys-label">{t("settings.keys")}</span>
-                    <div class="chips"><button class="chip" aria-pressed={keysOn.value} aria-labelledby="keys-label" onClick={() => { keysOn.value = !keysOn.value; }}>{keysOn.value ? t("settings.on") : t("settings.off")}</button>
+                    <div class="chips" role="group" aria-labelledby="keys-label"><button class="chip" aria-pressed={keysOn.value} onClick={() => { keysOn.value = !keysOn.value; }}>{keysOn.value ? t("settings.on") : t("settings.off")}</button>
                         <button class="button quiet" onClick={() => show(<KeyList />)}>{t("keys.list_dots")}</button></div></div>
             </section>
             <section class="section"><h2>{t("settings.account")}</h2>

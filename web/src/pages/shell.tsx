@@ -1,6 +1,7 @@
 // The bar above every page.
 import type {ComponentChildren} from "preact";
 import {connection} from "../live/stream";
+import {newVersion} from "../live/version_watch";
 import {address} from "../state/router";
 import {session} from "../api/client";
 import {shownTheme, theme} from "../state/settings";
@@ -69,6 +70,7 @@ export function Shell({children}: {children: ComponentChildren}) {
                     </div>
                 </div>
                 <StaleNote />
+                {newVersion.value && <div class="stale" role="status">{t("state.new_version", {version: newVersion.value})} <button class="link" onClick={() => location.reload()}>{t("action.reload")}</button></div>}
             </header>
             <main id="main" class="main" tabIndex={-1}>{children}</main>
         </>

@@ -2,7 +2,7 @@
 import type {ComponentChildren} from "preact";
 import {t} from "../i18n/texts";
 import {formatNumber, formatValue, shortened} from "../i18n/format";
-import {flatHparams} from "./hparams";
+import {flatHparams} from "../state/hparams";
 
 interface Range {
     readonly low: number;

@@ -20,7 +20,7 @@ const numberOf = (value: unknown): number | undefined => (typeof value === "numb
 const colon = (text: string): string => (text === "" ? "" : t("story.colon", {text}));
 
 export function amount(length: unknown, unit: string): string {
-    return t("story.amount", {n: formatNumber(numberOf(length) ?? null), unit: tWord(length === 1 ? "unit_one" : "unit", unit)});
+    return t("story.amount", {n: formatNumber(numberOf(length) ?? null), unit: length === 1 ? tWord("unit_one", unit) : tWord("unit", unit)});
 }
 
 /// "rank 16 of 48 at rung 0 of bracket 0 (keeps the best 16, cut-off 0.85)". Users count ranks from 1.

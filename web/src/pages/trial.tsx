@@ -78,7 +78,7 @@ export default function TrialPage({experiment, query, captured}: ExperimentPageP
     const now = daemonNow();
     const space = (config.data?.["hyperparameters"] ?? {}) as Record<string, unknown>;
     return (
-        <View resource={trial}>
+        <View top resource={trial}>
             {(data) => (
                 <>
                     <TrialHeader experiment={experiment} trial={data} current="trial" done={trial.reload} />

@@ -18,7 +18,7 @@ export default function TrialLog({experiment, query, captured}: ExperimentPagePr
     const path = `${base}/log?stream=${stream}${attempt === undefined ? "" : `&attempt=${attempt}`}${rank === 0 ? "" : `&rank=${rank}`}`;
     const wrap = query.get("wrap") === "yes";
     return (
-        <View resource={trial}>
+        <View top resource={trial}>
             {(data) => (
                 <>
                     <TrialHeader experiment={experiment} trial={data} current="log" done={trial.reload} />

@@ -2,7 +2,7 @@
 import {get, getRaw, Problem} from "../api/client";
 import type {Trial} from "../api/types";
 import {ColumnDecoder, columnOf, fromJson, makeArray, missingOf, type Column, type Columns} from "../plot/columns";
-import {flatHparams} from "../pages/hparams";
+import {flatHparams} from "../state/hparams";
 
 const binary = "application/vnd.hpsearch.columns";
 
