@@ -45,7 +45,8 @@ export function drawCloud(pen: Pen, box: Box, cloud: Cloud): void {
     top[row] = (ys[row]! - box.top + pad) * ratio;
   }
   const colours = palette.map((colour) => packed(colour));
-  const single = codes ? Uint32Array.from({ length: rows }, (_, row) => colours[codes[row]!] ?? colours[0]!) : colours[0]!;
+  const single = codes ? new Uint32Array(rows) : colours[0]!;
+  if (codes && typeof single !== "number") for (let row = 0; row < rows; ++row) single[row] = colours[codes[row]!] ?? colours[0]!;
   // Denser clouds get weaker marks, so that the dense parts still differ.
   const weaker = Math.min(1, Math.sqrt((width * height) / (rows * 9)));
   stampMarks(raster, left, top, single, Math.max(2, Math.round(size * 0.7 * ratio)), Math.max(0.06, alpha * weaker), keep, rows);

@@ -38,6 +38,10 @@ export function stampMarks(
       for (let x = left; x < left + size; ++x) {
         const old = pixels[line + x]!;
         const oldAlpha = old >>> 24;
+        if (oldAlpha === 255 && weight === 256) {
+          pixels[line + x] = (0xff000000 | (colour & 0xffffff)) >>> 0;
+          continue;
+        }
         if (oldAlpha === 0) {
           pixels[line + x] = (((weight * 255) >> 8) << 24) | (colour & 0xffffff);
           continue;

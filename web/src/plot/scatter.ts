@@ -31,9 +31,14 @@ export interface ScatterOptions {
 
 const SHADES = 32;
 
-/** Shades by rank: 0 for the best. */
+const ranked = new WeakMap<ParallelModel, Uint8Array>();
+
+/** Shades by rank: 0 for the best. Computed once per model. */
 export function rankCodes(model: ParallelModel): Uint8Array {
+  const known = ranked.get(model);
+  if (known) return known;
   const codes = new Uint8Array(model.rows);
+  ranked.set(model, codes);
   for (let i = 0; i < model.rows; ++i) codes[model.order[i]!] = Math.min(SHADES - 1, Math.floor((i / Math.max(1, model.rows)) * SHADES));
   return codes;
 }

@@ -70,7 +70,8 @@ export function useColumns(experiment: ExperimentDetail, fields = ""): LoadedCol
     again.current = () => void request();
     state.current = { columns: null, problem: undefined, complete: false };
     void request();
-    const stop = listen(`experiment:${experiment.id}`, () => {
+    // What has ended changes no more.
+    const stop = experiment.ended_at !== null ? () => {} : listen(`experiment:${experiment.id}`, () => {
       clearTimeout(timer);
       timer = setTimeout(request, Math.max(0, started + pace - Date.now()));
     });
@@ -80,6 +81,6 @@ export function useColumns(experiment: ExperimentDetail, fields = ""): LoadedCol
       running?.abort();
       stop();
     };
-  }, [path]);
+  }, [path, experiment.ended_at === null]);
   return { ...state.current, reload: () => again.current() };
 }
