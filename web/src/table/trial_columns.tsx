@@ -1,6 +1,6 @@
 // The columns that a table of trials can have.
 import {columnOf, wordOf, type Columns, type Column} from "../plot/columns";
-import {t, type TextKey} from "../i18n/texts";
+import {t, tWord, type TextKey} from "../i18n/texts";
 import {formatDuration, formatNumber, formatShortTime, formatValue, shortened} from "../i18n/format";
 import {daemonNow} from "../api/client";
 import {Link} from "../design/link";
@@ -42,7 +42,7 @@ function cellOf(column: Column, experiment: number, row: number) {
     if (value === undefined) return <span class="muted">–</span>;
     if (column.words) {
         const word = column.words[value];
-        const text = typeof word === "number" ? formatNumber(word) : formatValue(word);
+        const text = typeof word === "number" ? formatNumber(word) : name === "reason" ? tWord("why", String(word)) : formatValue(word);
         return <span title={text.length > 40 ? text : undefined}>{shortened(text, 120)}</span>;
     }
     if (name === "slot_seconds") return formatDuration(value);
@@ -51,7 +51,7 @@ function cellOf(column: Column, experiment: number, row: number) {
     return shownNumber(column, value);
 }
 
-const widths: Readonly<Record<string, number>> = {trial: 72, state: 118, metric: 128, reason: 420, failure: 320, slot_seconds: 118, created_at: 128, ended_at: 128, rung: 72, reached: 92};
+const widths: Readonly<Record<string, number>> = {trial: 72, state: 118, metric: 128, reason: 300, failure: 320, slot_seconds: 118, created_at: 128, ended_at: 128, rung: 72, reached: 92};
 
 export function trialColumn(columns: Columns, field: string, experiment: number, metric: string): TableColumn {
     const column = columnOf(columns, field);
