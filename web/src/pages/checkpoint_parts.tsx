@@ -1,11 +1,14 @@
 // Downloading and deleting checkpoints.
+import {useState} from "preact/hooks";
 import {apiUrl, change} from "../api/client";
+import {isServed} from "../api/served";
 import type {Checkpoint} from "../api/types";
 import {t, tCount} from "../i18n/texts";
 import {formatBytes} from "../i18n/format";
 import {ask} from "../design/dialog";
+import {copyText} from "./copy_configuration";
 
-export function archiveUrl(experiment: number, checkpoint: Checkpoint): string {
+function archiveUrl(experiment: number, checkpoint: Checkpoint): string {
     return apiUrl(`experiments/${experiment}/trials/${checkpoint.trial}/checkpoints/${encodeURIComponent(checkpoint.path.split("/").at(-1)!)}/archive.tar`);
 }
 
@@ -24,6 +27,14 @@ export function askToDelete(experiment: number, checkpoints: readonly Checkpoint
             done();
         },
     });
+}
+
+/// The archive of a checkpoint, or the command that copies it where the daemon serves no archives.
+export function Download({experiment, checkpoint}: {experiment: number; checkpoint: Checkpoint}) {
+    const [copied, setCopied] = useState(false);
+    if (isServed("/archive.tar")) return <a href={archiveUrl(experiment, checkpoint)} download>{t("checkpoints.download")}</a>;
+    const command = `hpsearch checkpoints download ${String(checkpoint["id"] ?? `${experiment}/${checkpoint.trial}`)} DIRECTORY`;
+    return <button class="link" title={command} onClick={() => void copyText(command).then(() => setCopied(true))}>{copied ? t("copy.done") : t("checkpoints.command")}</button>;
 }
 
 export function Marks({checkpoint}: {checkpoint: Checkpoint}) {

@@ -7,7 +7,7 @@ import {t, tCount} from "../i18n/texts";
 import {formatBytes, formatNumber} from "../i18n/format";
 import {Empty, View} from "../design/states";
 import {Link} from "../design/link";
-import {archiveUrl, askToDelete, Marks} from "./checkpoint_parts";
+import {askToDelete, Download, Marks} from "./checkpoint_parts";
 import type {ExperimentPageProps} from "./routes";
 
 interface Listed {
@@ -84,7 +84,7 @@ export default function Checkpoints({experiment, query}: ExperimentPageProps) {
                                 <td><span class="mono" title={each.path}>{each.path.split("/").at(-1)}</span> <Marks checkpoint={each} /></td>
                                 <td class="number">{formatNumber(each.metric)}</td><td class="number">{formatNumber(each.step)}</td>
                                 <td class="number">{formatNumber(each["files"] as number | undefined)}</td><td class="number nowrap">{formatBytes(each["bytes"] as number | undefined)}</td>
-                                <td class="number"><a href={archiveUrl(experiment.id, each)} download>{t("checkpoints.download")}</a></td></tr>)}</tbody>
+                                <td class="number"><Download experiment={experiment.id} checkpoint={each} /></td></tr>)}</tbody>
                         </table></div>
                         {data.more && <p><button class="button" onClick={() => setPages(pages * 4)}>{t("list.more")}</button></p>}
                     </>

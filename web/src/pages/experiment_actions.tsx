@@ -1,6 +1,7 @@
 // What can be done to an experiment. Each action asks where it ends something, and shows its effect when it is durable.
 import {useState} from "preact/hooks";
 import {change, Problem} from "../api/client";
+import {isServed} from "../api/served";
 import type {ExperimentSummary} from "../api/types";
 import {go} from "../state/router";
 import {t, tCount} from "../i18n/texts";
@@ -57,7 +58,7 @@ export function ExperimentActions({experiment, done}: {experiment: ExperimentSum
                 done();
             },
         })});
-    } else {
+    } else if (isServed("/experiments/{experiment}", "delete")) {
         more.push({label: t("action.delete_dots"), danger: true, perform: () => ask({
             title: t("action.delete_title", {name}),
             body: <p>{t("action.delete_effect")}</p>,

@@ -27,7 +27,7 @@ const pageSize = 500;
 const firstPages = 4;
 
 /// Pages of the list, the newest first. A daemon without sorted lists answers 400; then pages come by number.
-async function readList(signal: AbortSignal, query: string, pages: number): Promise<List> {
+async function readList(signal: AbortSignal, pages: number): Promise<List> {
     const read = async (fixed: string) => {
         const experiments: ExperimentSummary[] = [];
         let after = "";
@@ -41,7 +41,7 @@ async function readList(signal: AbortSignal, query: string, pages: number): Prom
         return {experiments, more: true};
     };
     try {
-        return await read(`&sort=-created_at${query}`);
+        return await read("&sort=-created_at");
     } catch (cause) {
         if (cause instanceof Problem && cause.status === 400) return read("");
         throw cause;
@@ -116,18 +116,18 @@ export default function Experiments({query}: PageProps) {
     const wanted = query.list("state");
     const q = query.get("q") ?? "";
     const workspace = query.get("workspace") ?? "";
-    const filter = `${workspace ? `&workspace=${encodeURIComponent(workspace)}` : ""}`;
-    const list = useResource<List>(`experiments?pages=${pages}${filter}`, {
-        topic: "experiments", merge: merged, read: (_, signal) => readList(signal, filter, pages),
+    const list = useResource<List>(`experiments?pages=${pages}`, {
+        topic: "experiments", merge: merged, read: (_, signal) => readList(signal, pages),
     });
     useNow();
     const now = daemonNow();
     const sort = query.get("sort") ?? "-created";
     const all = list.data?.experiments ?? [];
+    const workspaces = useMemo(() => [...new Set(all.map((each) => each.workspace ?? ""))].filter((each) => each !== "").sort(), [all]);
     const found = useMemo(() => {
         const needle = q.toLowerCase();
-        return all.filter((each) => needle === "" || [each.name, each.searcher, each.description ?? "", each.owner ?? "", String(each.id), ...(each.labels ?? [])].some((text) => text.toLowerCase().includes(needle)));
-    }, [all, q]);
+        return all.filter((each) => workspace === "" || each.workspace === workspace).filter((each) => needle === "" || [each.name, each.searcher, each.description ?? "", each.owner ?? "", String(each.id), ...(each.labels ?? [])].some((text) => text.toLowerCase().includes(needle)));
+    }, [all, q, workspace]);
     const shown = useMemo(() => found.filter((each) => wanted.length === 0 || wanted.includes(each.state)).sort(compareBy(sort)), [found, wanted.join(), sort]);
     const selected = shown.filter((each) => chosen.has(each.id));
     const toggleState = (state: string) => query.set({state: (wanted.includes(state) ? wanted.filter((each) => each !== state) : [...wanted, state]).join(",")});
@@ -152,6 +152,9 @@ export default function Experiments({query}: PageProps) {
                                     return (count > 0 || wanted.includes(state)) && <button key={state} class={`chip tone-${toneOf(state)}`} aria-pressed={wanted.includes(state)} onClick={() => toggleState(state)}>{tWord("state", state)} <span class="count">{count}</span></button>;
                                 })}
                             </div>
+                            {workspaces.length > 1 && <select class="select" aria-label={t("form.workspace")} value={workspace} onChange={(event) => query.set({workspace: event.currentTarget.value})}>
+                                <option value="">{t("list.all_workspaces")}</option>
+                                {workspaces.map((each) => <option key={each} value={each}>{each}</option>)}</select>}
                             <div class="push chips">
                                 {selected.length > 0 && <Menu label={tCount("list.selected", selected.length)} name="bulk" items={bulkActions(selected, () => {
                                     setChosen(new Set());

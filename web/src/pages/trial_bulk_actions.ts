@@ -1,5 +1,6 @@
 // Actions on selected trials.
 import {change} from "../api/client";
+import {isServed} from "../api/served";
 import type {ExperimentDetail} from "../api/types";
 import {columnOf, wordOf, type Columns} from "../plot/columns";
 import {go} from "../state/router";
@@ -49,7 +50,7 @@ export function trialActions(experiment: ExperimentDetail, columns: Columns, row
     items.push({label: t("trials.show_curves"), perform: () => go(`e/${experiment.id}/curves?t=${chosen.slice(0, 60).join(",")}`)});
     items.push({label: t("trials.copy_csv"), perform: () => void copyText(csvOf(columns, chosenRows, fields)).then(() => announce(t("copy.done")))});
     items.push({label: t("trials.fork"), perform: () => go(`new?fork=${experiment.id}&points=${chosen.slice(0, 50).join(",")}`)});
-    if (failed.length > 0) items.push({label: tCount("trials.retry", failed.length), perform: () => ask({
+    if (failed.length > 0 && isServed("/trials/{trial}/retry")) items.push({label: tCount("trials.retry", failed.length), perform: () => ask({
         title: tCount("trials.retry_title", failed.length), action: t("trials.retry_action"), perform: each(failed, "retry")})});
     if (open.length > 0) {
         items.push({label: tCount("trials.stop", open.length), danger: true, perform: () => ask({

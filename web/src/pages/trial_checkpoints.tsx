@@ -4,7 +4,7 @@ import {useResource} from "../state/resource";
 import {t} from "../i18n/texts";
 import {formatBytes, formatNumber} from "../i18n/format";
 import {View} from "../design/states";
-import {archiveUrl, Marks} from "./checkpoint_parts";
+import {Download, Marks} from "./checkpoint_parts";
 
 export function TrialCheckpoints({experiment, trial}: {experiment: ExperimentDetail; trial: number}) {
     const list = useResource<{checkpoints: readonly Checkpoint[]}>(`experiments/${experiment.id}/trials/${trial}/checkpoints`, {topic: `trials:${experiment.id}`, every: 3000});
@@ -17,7 +17,7 @@ export function TrialCheckpoints({experiment, trial}: {experiment: ExperimentDet
                         <span class="mono" title={each.path}>{each.path.split("/").at(-1)}</span>
                         <span class="muted small">{formatNumber(each.step)} {experiment.unit} · {formatNumber(each.metric)} · {formatBytes(each["bytes"] as number | undefined)}</span>
                         <Marks checkpoint={each} />
-                        <a class="push" href={archiveUrl(experiment.id, each)} download>{t("checkpoints.download")}</a></li>)}</ul>}
+                        <span class="push"><Download experiment={experiment.id} checkpoint={each} /></span></li>)}</ul>}
             </View>
         </section>
     );

@@ -1,5 +1,6 @@
 // Number, state and actions of a trial.
 import {change} from "../api/client";
+import {isServed} from "../api/served";
 import type {ExperimentDetail, Trial} from "../api/types";
 import {t} from "../i18n/texts";
 import {ask} from "../design/dialog";
@@ -18,7 +19,7 @@ function actions(experiment: ExperimentDetail, trial: Trial, done: () => void): 
         items.push({label: t("trial.stop_dots"), danger: true, perform: () => ask({title: t("trial.stop_title", {trial: trial.trial}), body: t("trials.stop_effect"), action: t("trial.stop"), danger: true, perform: send("stop")})});
         items.push({label: t("trial.cancel_dots"), danger: true, perform: () => ask({title: t("trial.cancel_title", {trial: trial.trial}), body: t("trials.cancel_effect"), action: t("trial.cancel"), danger: true, perform: send("cancel")})});
     }
-    if (trial.state === "FAILED") items.push({label: t("trial.retry_dots"), perform: () => ask({title: t("trial.retry_title", {trial: trial.trial}), action: t("trials.retry_action"), perform: send("retry")})});
+    if (trial.state === "FAILED" && isServed("/trials/{trial}/retry")) items.push({label: t("trial.retry_dots"), perform: () => ask({title: t("trial.retry_title", {trial: trial.trial}), action: t("trials.retry_action"), perform: send("retry")})});
     return items;
 }
 

@@ -102,7 +102,7 @@ export default function Trials(props: ExperimentPageProps) {
     const wanted = [...new Set(extras)].sort();
     const columns = useResource<Columns>(`experiments/${experiment.id}/columns#${wanted.join()}`, {
         topic: `trials:${experiment.id}`, every: experiment.trials_total > 20_000 ? 5000 : 2000,
-        read: (_, signal) => loadTrials(experiment.id, wanted, signal),
+        read: (_, signal) => loadTrials(experiment.id, wanted, experiment.trials_total, signal),
     });
     return (
         <View resource={columns} rows={10}>

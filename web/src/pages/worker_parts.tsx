@@ -1,5 +1,6 @@
 // States of workers and their slots.
 import {change} from "../api/client";
+import {isServed} from "../api/served";
 import type {Worker} from "../api/types";
 import {t, tCount} from "../i18n/texts";
 import {ask} from "../design/dialog";
@@ -38,7 +39,7 @@ export function workerActions(worker: Worker, done: () => void): MenuItem[] {
     else if (worker.present) items.push({label: t("workers.quarantine_dots"), danger: true, perform: () => ask({
         title: t("workers.quarantine_title", {name: worker.name}), body: `${t("workers.quarantine_effect")} ${running > 0 ? tCount("workers.go_on", running) : ""}`, action: t("workers.quarantine"), danger: true,
         field: {label: t("workers.why")}, perform: (why) => send("quarantine", {why})()})});
-    if (worker.present && worker["draining"] !== true) items.push({label: t("workers.drain_dots"), danger: true, perform: () => ask({
+    if (isServed("/workers/{worker}/drain") && worker.present && worker["draining"] !== true) items.push({label: t("workers.drain_dots"), danger: true, perform: () => ask({
         title: t("workers.drain_title", {name: worker.name}), body: t("workers.drain_effect"), action: t("workers.drain"), danger: true, perform: send("drain")})});
     return items;
 }

@@ -77,12 +77,16 @@ async function readPages(id: number, signal: AbortSignal): Promise<Columns> {
     return fromJson({lsn: 0, rows: trials.length, total: trials.length, fields: fields.map(({name}) => ({name, type: "auto"})), columns: fields.map(({values}) => values)});
 }
 
-export async function loadTrials(id: number, extra: readonly string[], signal: AbortSignal, onRows?: (columns: Columns) => void): Promise<Columns> {
+/// Of more trials than this a page has a sample, and says so.
+export const mostTrials = 100_000;
+
+export async function loadTrials(id: number, extra: readonly string[], trials: number, signal: AbortSignal, onRows?: (columns: Columns) => void): Promise<Columns> {
+    const sample = trials > mostTrials ? `sample=${mostTrials}` : "";
     const path = `experiments/${id}/columns`;
     try {
         const [first, more] = await Promise.all([
-            read(path, signal, extra.length === 0 ? onRows : undefined),
-            extra.length === 0 ? undefined : read(`${path}?fields=trial,${extra.map(encodeURIComponent).join(",")}`, signal),
+            read(sample === "" ? path : `${path}?${sample}`, signal, extra.length === 0 ? onRows : undefined),
+            extra.length === 0 ? undefined : read(`${path}?fields=trial,${extra.map(encodeURIComponent).join(",")}${sample === "" ? "" : `&${sample}`}`, signal),
         ]);
         return more ? joined(first, more) : first;
     } catch (cause) {
