@@ -37,8 +37,10 @@ export class Stage {
         this.faults = [];
     }
 
-    static async open({slots = 2, worker = true} = {}) {
+    /// `locked`: the daemon wants a token.
+    static async open({slots = 2, worker = true, locked = false} = {}) {
         const stage = new Stage();
+        stage.locked = locked;
         stage.pages = join(stage.folder, "pages");
         await buildPages(stage.pages);
         await stage.startDaemon();
@@ -58,7 +60,7 @@ export class Stage {
     async startDaemon() {
         const state = join(this.folder, "state");
         const ports = this.ports ?? {http: "127.0.0.1:0", workers: "tcp://127.0.0.1:0"};
-        this.daemon = this.start("hpsearchd", ["--state-dir", state, "--http", ports.http, "--http-open", "--workers", ports.workers, "--workers-open", "--web-root", this.pages]);
+        this.daemon = this.start("hpsearchd", ["--state-dir", state, "--http", ports.http, ...(this.locked ? [] : ["--http-open"]), "--workers", ports.workers, "--workers-open", "--web-root", this.pages]);
         const ready = await until(() => {
             if (this.daemon.exitCode !== null) throw new Error(`hpsearchd ended: ${this.daemon.log}`);
             return /ready: clients .* and (127\.0\.0\.1:\d+), workers (tcp:\/\/[^,]+)/.exec(this.daemon.log);
@@ -79,7 +81,7 @@ export class Stage {
     }
 
     hpsearch(...words) {
-        const run = spawnSync(join(bin, "hpsearch"), words, {encoding: "utf8", env: {...process.env, HPSEARCH_SERVER: this.ports.http}});
+        const run = spawnSync(join(bin, "hpsearch"), words, {encoding: "utf8", env: {...process.env, HPSEARCH_SERVER: this.locked ? `unix://${join(this.folder, "state", "api.sock")}` : this.ports.http}});
         if (run.status !== 0) throw new Error(`hpsearch ${words.join(" ")}: ${run.stderr}`);
         return run.stdout;
     }

@@ -92,7 +92,7 @@ export function getRaw(path: string, headers: Record<string, string> = {}, signa
 export async function change<T>(method: "POST" | "PATCH" | "PUT" | "DELETE", path: string, body?: unknown,
     {type = "application/json", key = crypto.randomUUID?.() ?? String(Math.random())} = {}): Promise<T> {
     const headers: Record<string, string> = {Accept: "application/json", "Idempotency-Key": key};
-    if (session.peek()) headers["X-Hpsearch-CSRF"] = session.peek()!.csrf;
+    if (session.peek()?.csrf) headers["X-Hpsearch-CSRF"] = session.peek()!.csrf;
     const init: RequestInit = {method, headers};
     if (body !== undefined) {
         headers["Content-Type"] = type;

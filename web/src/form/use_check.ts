@@ -60,7 +60,7 @@ export async function uploadContext(digest: string, archive: Uint8Array<ArrayBuf
     const known = await fetch(url, {method: "HEAD"});
     if (known.ok) return;
     const headers: Record<string, string> = {"Content-Type": "application/x-tar"};
-    if (session.peek()) headers["X-Hpsearch-CSRF"] = session.peek()!.csrf;
+    if (session.peek()?.csrf) headers["X-Hpsearch-CSRF"] = session.peek()!.csrf;
     const answer = await fetch(url, {method: "PUT", headers, body: archive});
     if (!answer.ok) {
         const body = (await answer.json().catch(() => ({}))) as {error?: {message?: string}};

@@ -59,7 +59,7 @@ function Attempts({experiment, trial, explanation, now}: {experiment: Experiment
                     : each.cause === "exited" ? (each.code === 0 ? t("trial.exited") : t("story.exit", {code: each.code ?? 0})) : tWord("cause", each.cause);
                 return <tr key={each.attempt}>
                     <td><Link to={`e/${experiment.id}/t/${trial.trial}/log?attempt=${each.attempt}`} title={t("trial.open_log")}>{each.attempt}</Link></td>
-                    <td class="nowrap">{each.worker === undefined ? "–" : <Link to={`workers/${each.worker}`}>{each.worker}</Link>}{each.slots.length > 0 && <span class="muted"> {t("trial.slots", {slots: each.slots.join(", ")})}</span>}</td>
+                    <td class="nowrap">{each.worker === undefined ? "–" : <Link class="in-text" to={`workers/${each.worker}`}>{each.worker}</Link>}{each.slots.length > 0 && <span class="muted"> {t("trial.slots", {slots: each.slots.join(", ")})}</span>}</td>
                     <td class="nowrap" title={formatTime(each.started ?? each.leased)}>{formatShortTime(each.started ?? each.leased, now)}</td>
                     <td class="number nowrap">{formatDuration((each.ended ?? now) - (each.started ?? each.leased))}</td>
                     <td class={bad ? "bad" : "muted"}>{end}</td></tr>;

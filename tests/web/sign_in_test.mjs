@@ -1,0 +1,63 @@
+// Pages of a daemon that wants a token: sign-in by token and by the one-time code of `hpsearch open`, changes, sign-out.
+import assert from "node:assert/strict";
+import {after, before, test} from "node:test";
+import {Stage} from "./stage.mjs";
+
+let stage;
+let sessions = false;
+let token;
+
+before(async () => {
+    stage = await Stage.open({worker: false, locked: true});
+    sessions = (await fetch(`${stage.url}api/v1/session`)).status === 401 && (await fetch(`${stage.url}api/v1/session`, {method: "POST", headers: {"Content-Type": "application/json"}, body: '{"token":"x"}'})).status !== 404;
+    token = /hps_\w+/.exec(stage.hpsearch("token", "create", "--name", "tester", "--role", "admin"))?.[0] ?? "";
+    stage.submitScript({name: "behind-the-door", hyperparameters: {x: 1}, searcher: {name: "single", metric: "loss", max_length: {epochs: 1}}}, "true\n");
+});
+after(() => stage?.close());
+
+test("a token opens the pages, a change goes through, and signing out closes them", async (t) => {
+    if (!sessions) return t.skip("the daemon has no sessions");
+    const context = await stage.context();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}experiments`);
+    await page.getByRole("heading", {name: "Sign in"}).waitFor();
+    assert.equal(await page.getByText("behind-the-door").count(), 0);
+    await page.getByLabel("Token").fill("hps_wrong");
+    await page.getByRole("button", {name: "Sign in"}).click();
+    await page.getByRole("alert").waitFor();
+    await page.getByLabel("Token").fill(token);
+    await page.getByRole("button", {name: "Sign in"}).click();
+    await page.getByRole("link", {name: "behind-the-door"}).click();
+    await page.getByRole("button", {name: "Pause"}).click();
+    await page.locator(".state-mark.large", {hasText: "Paused"}).waitFor();
+    // The token is nowhere where a script could read it.
+    assert.equal(await page.evaluate((secret) => JSON.stringify({...localStorage, ...sessionStorage, cookie: document.cookie}).includes(secret), token), false);
+    await page.reload();
+    await page.locator(".state-mark.large", {hasText: "Paused"}).waitFor();
+    await page.getByRole("link", {name: "Settings"}).click();
+    await page.getByRole("button", {name: "Sign out"}).click();
+    await page.getByRole("heading", {name: "Sign in"}).waitFor();
+    await page.goto(`${stage.url}experiments`);
+    await page.getByRole("heading", {name: "Sign in"}).waitFor();
+    assert.deepEqual(stage.faults.splice(0), []);
+    return context.close();
+});
+
+test("a one-time code opens the pages once, and leaves the address", async (t) => {
+    if (!sessions) return t.skip("the daemon has no sessions");
+    let code;
+    try {
+        code = /#login=([\w.~-]+)/.exec(stage.hpsearch("open", "--no-browser"))?.[1];
+    } catch {
+        return t.skip("there is no hpsearch open --no-browser");
+    }
+    const context = await stage.context();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}#login=${code}`);
+    await page.getByRole("link", {name: "behind-the-door"}).waitFor();
+    assert.equal(new URL(page.url()).hash, "");
+    const other = await (await stage.context()).newPage();
+    await other.goto(`${stage.url}#login=${code}`);
+    await other.getByRole("heading", {name: "Sign in"}).waitFor();
+    return context.close();
+});
