@@ -42,7 +42,7 @@ async function visit(base, context) {
     const page = await context.newPage();
     for (const path of pagesOf(hostile)) {
         await page.goto(base + path);
-        await page.locator("h1, .title").first().waitFor();
+        await page.locator("h1").first().waitFor();
         await page.waitForTimeout(250);
         const seen = await page.evaluate(() => ({
             title: document.title, reports: globalThis.cspReports, foreign: document.querySelectorAll("#app script, #app iframe, #app img, #app [onload], #app [onerror]").length,

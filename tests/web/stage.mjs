@@ -82,7 +82,7 @@ export class Stage {
 
     hpsearch(...words) {
         const run = spawnSync(join(bin, "hpsearch"), words, {encoding: "utf8", env: {...process.env, HPSEARCH_SERVER: this.locked ? `unix://${join(this.folder, "state", "api.sock")}` : this.ports.http}});
-        if (run.status !== 0) throw new Error(`hpsearch ${words.join(" ")}: ${run.stderr}`);
+        if (run.status !== 0) throw new Error(`hpsearch ${words.join(" ")}: ${run.stderr}${this.daemon.exitCode === null ? "" : this.daemon.log}`);
         return run.stdout;
     }
 
