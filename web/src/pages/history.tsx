@@ -19,7 +19,7 @@ const mostOthers = 5;
 export default function Page({experiment, query}: ExperimentPageProps) {
     useChosen(experiment.id, query);
     const history = useHistory(experiment);
-    const {columns} = useColumns(experiment, "trial,state,metric,created_at,started_at,ended_at");
+    const {columns} = useColumns(experiment, "trial,state,metric,slot_seconds,created_at,started_at,ended_at");
     const x = (["time", "trials", "slot_seconds"] as const).find((each) => each === query.get("x")) ?? "time";
     const ids = query.list("vs").map(Number).filter((id) => Number.isInteger(id) && id > 0 && id !== experiment.id).slice(0, mostOthers);
     const others = useOthers(ids);

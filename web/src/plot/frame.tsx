@@ -69,7 +69,10 @@ export function Plot(props: PlotProps) {
   useEffect(() => {
     const element = holder.current;
     if (!element) return;
-    const measure = () => setWidth(Math.floor(Math.max(props.minWidth ?? 0, element.clientWidth)));
+    const measure = () => {
+      // An element that has just left the page has no width.
+      if (element.clientWidth > 0) setWidth(Math.floor(Math.max(props.minWidth ?? 0, element.clientWidth)));
+    };
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     measure();

@@ -22,11 +22,12 @@ export interface HistoryPoint {
 export interface History {
   readonly metric: string;
   readonly smaller_is_better: boolean;
-  readonly started_at: number;
+  /** When the first trial got its slots, null before that. */
+  readonly started_at: number | null;
   readonly points: readonly HistoryPoint[];
   readonly end: { readonly time: number; readonly slot_seconds: number; readonly trials: number };
   readonly target: number | null;
-  readonly budget: { readonly slot_seconds?: number; readonly time?: number; readonly trials?: number } | null;
+  readonly budget: { readonly max_slot_hours?: number | null; readonly max_time?: number | null } | null;
 }
 
 export type HistoryX = "time" | "trials" | "slot_seconds";
@@ -50,8 +51,18 @@ export interface HistoryOptions {
 
 const NOTHING: Results = { trials: [], x: new Float64Array(0), metric: new Float64Array(0) };
 
+export function startOf(history: History): number {
+  return history.started_at ?? history.points[0]?.time ?? history.end.time;
+}
+
+/** Where the budget ends on an axis, null where it has no such end. */
+export function budgetOf({ budget }: History, x: HistoryX): number | null {
+  if (x === "slot_seconds") return budget?.max_slot_hours ? budget.max_slot_hours * 3600 : null;
+  return x === "time" ? budget?.max_time ?? null : null;
+}
+
 export function historyX(history: History, point: { time: number; slot_seconds: number; trials: number }, x: HistoryX): number {
-  return x === "time" ? point.time - history.started_at : x === "trials" ? point.trials : point.slot_seconds;
+  return x === "time" ? point.time - startOf(history) : x === "trials" ? point.trials : point.slot_seconds;
 }
 
 export function historyFigure(history: History, results: Results | null, options: HistoryOptions, size: Size, look: Look): Figure {
@@ -64,8 +75,9 @@ export function historyFigure(history: History, results: Results | null, options
   all.set(values);
   all.set(cloud.metric, values.length);
   const axis = metricAxis(all, options.kind, options.clip);
+  const budget = budgetOf(history, x);
   const ends = lines.map((line) => historyX(line.history, line.history.end, x));
-  const most = Math.max(...ends, history.budget && x === "slot_seconds" ? (history.budget.slot_seconds ?? 0) : 0, x === "trials" ? 1 : 1e-3);
+  const most = Math.max(...ends, budget ?? 0, x === "trials" ? 1 : 1e-3);
   const xScale = x === "trials" ? whole(0, most) : elapsed(0, most, durationText);
   const measure = { textWidth: (text: string, px: number) => text.length * px * 0.58 };
   const count = Math.max(2, Math.round((size.height - 60) / 48));
@@ -89,7 +101,7 @@ export function historyFigure(history: History, results: Results | null, options
       trial: point.trial, index, x: px(historyX(history, point, x)), y: py(point.metric), title: say("plot.trial", { trial: point.trial }),
       lines: [
         [history.metric, metricText(point.metric)], [say("plot.length"), `${point.length} ${options.unit}`],
-        [say("plot.history.after"), durationText(point.time - history.started_at)],
+        [say("plot.history.after"), durationText(point.time - startOf(history))],
         [say("plot.history.slot_time"), durationText(point.slot_seconds)],
       ],
     };
@@ -103,7 +115,7 @@ export function historyFigure(history: History, results: Results | null, options
     marks: cloud.metric.length + values.length,
     sentence: last
       ? say("plot.history.sentence", {
-        metric: history.metric, best: metricText(last.metric), trial: last.trial, time: durationText(last.time - history.started_at),
+        metric: history.metric, best: metricText(last.metric), trial: last.trial, time: durationText(last.time - startOf(history)),
         n: own.length, trials: countText(history.end.trials),
       })
       : say("plot.history.sentence_none", { metric: history.metric }),
@@ -119,8 +131,8 @@ export function historyFigure(history: History, results: Results | null, options
         pen.line([box.left, y, box.right, y], { stroke: theme.states["completed"]!, dash: [5, 4] });
         pen.text(say("plot.history.target", { value: metricText(history.target) }), box.left + 4, y - 4, { ...note, base: "bottom" });
       }
-      if (history.budget?.slot_seconds && x === "slot_seconds") {
-        const at = px(history.budget.slot_seconds);
+      if (budget !== null) {
+        const at = px(budget);
         pen.line([at, box.top, at, box.bottom], { stroke: theme.muted, dash: [2, 3] });
         pen.text(say("plot.history.budget"), at - 4, box.top, { ...note, align: "right", base: "top" });
       }
@@ -161,7 +173,7 @@ export function historyFigure(history: History, results: Results | null, options
     moveBy: (from, key) => stepAlong(own.length, from, key, pointHit),
     table: () => ({
       columns: [say("plot.column.trial"), history.metric, say("plot.length"), say("plot.history.after"), say("plot.history.slot_time"), say("plot.history.trials")],
-      rows: own.map((point) => [point.trial, metricText(point.metric), point.length, durationText(point.time - history.started_at), durationText(point.slot_seconds), point.trials]),
+      rows: own.map((point) => [point.trial, metricText(point.metric), point.length, durationText(point.time - startOf(history)), durationText(point.slot_seconds), point.trials]),
     }),
   };
 }

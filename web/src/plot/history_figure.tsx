@@ -8,7 +8,7 @@ import { View } from "../design/states";
 import { columnOf, numbersOf, wordOf, type Columns } from "./columns";
 import type { Clip } from "./domain";
 import { Plot, say } from "./frame";
-import { historyFigure, type History, type HistoryX, type Results } from "./history";
+import { historyFigure, startOf, type History, type HistoryX, type Results } from "./history";
 import type { ScaleKind } from "./scale";
 import { statesFigure, type Lives } from "./states_over_time";
 import { useColumns } from "./use_columns";
@@ -19,20 +19,28 @@ export function useHistory(experiment: ExperimentDetail) {
   return useResource<History>(`experiments/${experiment.id}/history`, { topic: `experiment:${experiment.id}`, every: plotPace(experiment) });
 }
 
-/** What every trial reached, placed on the axis of a history. Slot-hours of the whole search at that moment are not known per trial. */
-export function resultsOf(columns: Columns | null, x: HistoryX, startedAt: number): Results | null {
+/**
+ * What every trial reached, placed on the axis of a history. Columns have no time of a result: trials that made the
+ * best better have it in the history, the others stand where their training would have ended without waiting.
+ */
+export function resultsOf(columns: Columns | null, x: HistoryX, history: History): Results | null {
   const trials = columns && columnOf(columns, "trial");
   const metric = columns && columnOf(columns, "metric");
   if (!columns || !trials || !metric || x === "slot_seconds") return null;
-  const ended = columnOf(columns, "ended_at");
-  const created = columnOf(columns, "created_at");
-  const metrics = numbersOf(metric, columns.filled);
+  const numbers = (name: string) => {
+    const column = columnOf(columns, name);
+    return column ? numbersOf(column, columns.filled) : new Float64Array(columns.filled).fill(NaN);
+  };
+  const [started, ended, spent] = [numbers("started_at"), numbers("ended_at"), numbers("slot_seconds")];
+  const known = new Map(history.points.map((point) => [point.trial, point.time]));
+  const startedAt = startOf(history);
   const places = new Float64Array(columns.filled);
   for (let row = 0; row < columns.filled; ++row) {
-    const time = ended && !Number.isNaN(ended.data[row]!) ? ended.data[row]! : created ? created.data[row]! : NaN;
-    places[row] = x === "trials" ? row + 1 : time - startedAt;
+    const trained = started[row]! + (Number.isNaN(spent[row]!) ? 0 : spent[row]!);
+    const time = known.get(trials.data[row]!) ?? (ended[row]! < trained ? ended[row]! : trained);
+    places[row] = x === "trials" ? row + 1 : Math.min(history.end.time, time) - startedAt;
   }
-  return { trials: trials.data, x: places, metric: metrics };
+  return { trials: trials.data, x: places, metric: numbersOf(metric, columns.filled) };
 }
 
 export interface HistoryViewProps {
@@ -50,7 +58,7 @@ export interface HistoryViewProps {
 
 export function HistoryPlot(props: HistoryViewProps) {
   const { experiment, history, columns, x = "time", kind = "linear", clip = "auto", others = [] } = props;
-  const results = useMemo(() => resultsOf(columns, x, history.started_at), [columns, columns?.filled, x, history]);
+  const results = useMemo(() => resultsOf(columns, x, history), [columns, columns?.filled, x, history]);
   return (
     <Plot name="history" label={t("tab.history")} experiment={experiment.id} height={props.height ?? 260} quiet={props.quiet ?? false}
       controls={props.controls}
@@ -66,7 +74,7 @@ export function StatesOverTime({ experiment, columns, height = 200 }: { experime
   const to = experiment.ended_at ?? Math.max(daemonNow(), ...lastOf(lives));
   return (
     <Plot name="states" label={say("plot.states.label")} experiment={experiment.id} height={height} quiet
-      make={(size, look) => statesFigure(lives, from, to, (state) => tWord("state", state), size, look)} deps={[lives, from, experiment.ended_at]} />
+      make={(size, look) => statesFigure(lives, from, to, (state) => (state === "RUNNING" ? say("plot.states.open") : tWord("state", state)), size, look)} deps={[lives, from, experiment.ended_at]} />
   );
 }
 
@@ -90,7 +98,7 @@ export function livesOf(columns: Columns): Lives | null {
 /** For the overview. */
 export default function HistoryFigure({ experiment }: { experiment: ExperimentDetail }) {
   const history = useHistory(experiment);
-  const columns = useColumns(experiment, "trial,state,metric,created_at,started_at,ended_at");
+  const columns = useColumns(experiment, "trial,state,metric,slot_seconds,created_at,started_at,ended_at");
   return (
     <View resource={history} rows={4}>
       {(data) => <>
