@@ -30,6 +30,17 @@ test("missing values stand at the end in both directions", () => {
     assert.deepEqual(found("", "opt,lr"), [1, 3, 0, 2, 4]);
 });
 
+test("one key sorts like several", () => {
+    const random = new Random();
+    const values = () => random.pick([null, 0, -0, 1, -1, 0.5, -0.25, 1e-30, -1e30, 3e38, Infinity, -Infinity, random.below(1000) - 500]);
+    const metric = Array.from({length: 3000}, values);
+    const many = fromJson({lsn: 1, rows: 3000, total: 3000, fields: [{name: "trial", type: "u32"}, {name: "metric", type: "f32"}, {name: "length", type: "u32"}],
+        columns: [metric.map((_, row) => row), metric, metric.map(() => random.pick([null, 0, 1, 7, 4294967294]))]});
+    for (const key of ["metric", "-metric", "length", "-length"]) {
+        assert.deepEqual(answer(many, {where: "", sort: key, states: []}).rows, answer(many, {where: "", sort: `${key},trial`, states: []}).rows, `seed ${seed}, ${key}`);
+    }
+});
+
 test("a wrong condition names its place", () => {
     for (const [text, at] of [["lr<", 3], ["lr 0.1", 3], ["lr<1 and", 8], ["(lr<1", 5], ["lr<1)", 4], ["in (1)", 3]] as const) {
         assert.throws(() => parseWhere(text), (cause: unknown) => cause instanceof WhereProblem && cause.at === at, text);
