@@ -30,7 +30,7 @@ exit 1
         },
         searcher: {name: "random", metric: "<b>loss</b>", max_length: {epochs: 1}, max_trials: 6},
     }, script);
-    await stage.untilEnded(hostile);
+    await stage.untilQuiet(hostile);
 });
 after(() => stage?.close());
 

@@ -118,6 +118,11 @@ export class Stage {
         await until(async () => (await this.api(`experiments/${experiment}`)).ended_at !== null, `the end of experiment ${experiment}`, most);
     }
 
+    /// An experiment whose trials all fail pauses itself.
+    async untilQuiet(experiment, most = 180_000) {
+        await until(async () => (await this.api(`experiments/${experiment}`)).state !== "ACTIVE", `the end of experiment ${experiment}`, most);
+    }
+
     /// The pages behind a proxy below `prefix`.
     async behind(prefix, intercept) {
         const server = servePages({root: this.pages, daemon: this.ports.http, prefix, intercept});
