@@ -1,0 +1,96 @@
+// What plots show equals what the command line prints, for a real search: the best, counts, ranks, cut-offs, shares.
+import assert from "node:assert/strict";
+import {after, before, test} from "node:test";
+import {Stage, patience} from "./stage.mjs";
+
+let stage;
+let id;
+let page;
+
+before(async () => {
+    stage = await Stage.open({slots: 2});
+    id = stage.submitDigits({trials: 40});
+    await stage.untilEnded(id);
+    const context = await stage.context();
+    page = await context.newPage();
+});
+after(() => stage?.close());
+
+const json = (...words) => JSON.parse(stage.hpsearch("-o", "json", ...words));
+
+/// The rows of a plot's table, by column.
+async function tableOf(address) {
+    await page.goto(`${stage.url}${address}`);
+    await page.locator(".plot-tool", {hasText: "Table"}).first().click();
+    await page.locator(".plot-twin").first().waitFor({timeout: patience});
+    return page.locator(".plot-twin").first().evaluate((element) => {
+        const names = [...element.querySelectorAll("th")].map((cell) => cell.textContent);
+        return [...element.querySelectorAll("tbody tr")].map((row) => Object.fromEntries([...row.children].map((cell, index) => [names[index], cell.textContent])));
+    });
+}
+
+/// Six digits, as both print them.
+const six = (value) => Number(Number(value).toPrecision(6));
+
+test("the rung ladder has the ranks, counts and cut-offs of explain", async () => {
+    const rows = await tableOf(`e/${id}/rungs`);
+    const {trials} = json("trials", String(id));
+    assert.equal(rows.filter((row) => row.Rung === "0").length, trials.length, "every trial has a result at the first rung");
+    let compared = 0;
+    for (const trial of trials) {
+        const {reason} = json("explain", String(id), String(trial.trial));
+        if (reason.why !== "rung_closed") continue;
+        const row = rows.find((each) => each.Trial === String(trial.trial) && each.Rung === String(reason.rung) && each.Bracket === String(reason.bracket));
+        assert.ok(row, `trial ${trial.trial} is missing at rung ${reason.rung}`);
+        assert.deepEqual([row.Rank, row.Keeps, row.Size, six(row["Cut-off"])], [String(reason.rank + 1), String(reason.keep), String(reason.size), six(reason.cutoff)], `trial ${trial.trial}`);
+        assert.equal(six(row.Metric), six(trial.metric));
+        assert.equal(row.State, "stopped");
+        ++compared;
+    }
+    assert.ok(compared >= 10, `${compared} trials were stopped at a rung`);
+    const reached = json("show", String(id)).rungs;
+    for (const {length, reached: count} of reached) assert.equal(rows.filter((row) => row.Length === String(length)).length, count, `results at ${length}`);
+});
+
+test("the history ends at the best trial", async () => {
+    const rows = await tableOf(`e/${id}/history`);
+    const {best} = json("show", String(id));
+    const last = rows[rows.length - 1];
+    assert.equal(last.Trial, String(best.trial));
+    const metric = Object.keys(last)[1];
+    assert.equal(six(last[metric]), six(best.metric));
+});
+
+test("the parallel plot has every trial with its metric, best first", async () => {
+    const rows = await tableOf(`e/${id}/parallel`);
+    const {trials} = json("trials", String(id));
+    assert.equal(rows.length, trials.length);
+    const {metric, best} = json("show", String(id));
+    assert.equal(six(rows[0][metric]), six(best.metric));
+    for (const trial of trials) {
+        const row = rows.find((each) => each.Trial === String(trial.trial));
+        assert.ok(Math.abs(Number(row[metric]) - trial.best_metric) <= 1e-5 * Math.abs(trial.best_metric), `trial ${trial.trial}: ${row[metric]} and ${trial.best_metric}`);
+    }
+});
+
+test("importance is what hpsearch importance prints", async () => {
+    const printed = json("importance", String(id));
+    if (printed.hyperparameters.length === 0) {
+        await page.goto(`${stage.url}e/${id}/importance`);
+        await page.getByText(String(printed.needed)).first().waitFor({timeout: patience});
+        return;
+    }
+    const rows = await tableOf(`e/${id}/importance`);
+    assert.deepEqual(rows.map((row) => [Object.values(row)[1], Number(Number(Object.values(row)[2]).toFixed(6))]),
+        printed.hyperparameters.map((each) => [each.name, Number(each.share.toFixed(6))]));
+});
+
+test("the timeline has every attempt", async () => {
+    const rows = await tableOf(`e/${id}/timeline`);
+    const {trials} = json("trials", String(id));
+    assert.equal(rows.length, trials.reduce((sum, trial) => sum + trial.attempts, 0));
+});
+
+test("no page reported a violated policy or an error", async () => {
+    assert.deepEqual(stage.faults, []);
+});
