@@ -1,9 +1,11 @@
 // Learning curves: chosen trials, or all as a heat map.
 import {useRef} from "preact/hooks";
+import {get} from "../api/client";
 import {useResource} from "../state/resource";
 import {selectionOf} from "../state/selection";
 import {t} from "../i18n/texts";
 import {Empty, View} from "../design/states";
+import {fromJson, type Columns} from "../plot/columns";
 import {css, rungColour} from "../plot/colour";
 import {curvesFigure, type Curves, type CurveX, type Density} from "../plot/curves";
 import type {Clip} from "../plot/domain";
@@ -18,6 +20,8 @@ interface MetricNames {
     readonly metrics: readonly {readonly name: string; readonly group: string}[];
 }
 
+const readColumns = async (path: string, signal: AbortSignal): Promise<Columns> => fromJson(await get<Parameters<typeof fromJson>[0]>(path, signal));
+
 export default function Page({experiment, query}: ExperimentPageProps) {
     useChosen(experiment.id, query);
     const names = useResource<MetricNames>(`experiments/${experiment.id}/metrics`);
@@ -29,7 +33,10 @@ export default function Page({experiment, query}: ExperimentPageProps) {
     const what = `metric=${encodeURIComponent(metric)}${group ? `&group=${encodeURIComponent(group)}` : ""}`;
     const live = {topic: `experiment:${experiment.id}`, every: plotPace(experiment)};
     const path = `experiments/${experiment.id}/curves?${what}`;
-    const curves = useResource<Curves>(`${path}&points=200${many ? "&most=200" : ""}`, live);
+    // The daemon's own choice has about 60 trials; a sample of its columns names 200.
+    const sample = useResource<Columns>(many ? `experiments/${experiment.id}/columns?fields=trial&sample=200` : null, {...live, read: readColumns});
+    const listed = many && sample.data ? [...sample.data.fields[0]!.data.subarray(0, sample.data.filled)].join(",") : "";
+    const curves = useResource<Curves>(many && !sample.data && !sample.problem ? null : `${path}&points=200${listed ? `&trials=${listed}` : ""}`, live);
     // Chosen trials that the daemon's own choice leaves out.
     const missing = curves.data ? chosen.filter((trial) => !curves.data!.trials.some((curve) => curve.trial === trial)).slice(0, 60) : [];
     const extra = useResource<Curves>(missing.length > 0 ? `${path}&trials=${missing.join(",")}` : null, live);

@@ -5,7 +5,7 @@ import type { Clip } from "./domain";
 import type { Figure, Hit, Look, Size } from "./figure";
 import { HitGrid } from "./hit_grid";
 import { drawStrip, metricAxis, metricY } from "./metric_axis";
-import { durationText, metricText } from "./number";
+import { countText, durationText, metricText } from "./number";
 import type { Pen, Shape } from "./pen";
 import { makeRaster } from "./raster";
 import { elapsed, linear, log, type Scale, type ScaleKind } from "./scale";
@@ -18,10 +18,12 @@ export interface CurveEvent {
 
 export interface Curve {
   readonly trial: number;
-  readonly rung: number;
+  /** The longest rung that it reached, -1 or null before the first. */
+  readonly rung: number | null;
   readonly state: string;
   readonly step: readonly number[];
-  readonly time: readonly number[];
+  /** Null for reports of a store that kept no times. */
+  readonly time: readonly (number | null)[];
   readonly min: readonly (number | null)[];
   readonly max: readonly (number | null)[];
   readonly last: readonly (number | null)[];
@@ -73,6 +75,7 @@ export const EVENT_SHAPES: Record<CurveEvent["what"], Shape> = {
   promoted: "triangle", paused: "pause", stopped: "cross", restarted: "restart", finished: "diamond",
 };
 
+const rungOf = (curve: Curve) => curve.rung ?? -1;
 const real = (value: number | null | undefined) => (value === null || value === undefined ? NaN : value);
 
 /** Exponential mean that begins without a pull towards zero; gaps stay gaps. */
@@ -88,10 +91,16 @@ export function smoothed(values: readonly number[], weight: number): number[] {
   });
 }
 
-export function curvesFigure(curves: Curves, density: Density | null, options: CurveOptions, size: Size, look: Look): Figure {
+/** Steps count from 1: the first bin of the daemon's, 0 to n, holds the steps 1 to n. */
+function centred(density: Density): Density {
+  return density.steps[0] === 0 ? { ...density, steps: density.steps.map((step) => step + 0.5) } : density;
+}
+
+export function curvesFigure(curves: Curves, counted: Density | null, options: CurveOptions, size: Size, look: Look): Figure {
   const { theme, say } = look;
+  const density = counted && counted.counts.length > 0 ? centred(counted) : null;
   const timed = options.x === "time";
-  const xs = curves.trials.map((curve) => (timed ? curve.time.map((time) => time - options.startedAt) : [...curve.step]));
+  const xs = curves.trials.map((curve) => (timed ? curve.time.map((time) => real(time) - options.startedAt) : [...curve.step]));
   const ys = curves.trials.map((curve) => smoothed(curve.last.map(real), options.smooth));
   const flat: number[] = [];
   curves.trials.forEach((curve, i) => {
@@ -102,7 +111,7 @@ export function curvesFigure(curves: Curves, density: Density | null, options: C
   const axis = metricAxis(Float64Array.from(flat), options.kind, density && !timed ? "off" : options.clip);
   let low = Infinity;
   let high = -Infinity;
-  for (const list of xs) for (const x of list) { low = Math.min(low, x); high = Math.max(high, x); }
+  for (const list of xs) for (const x of list) if (!Number.isNaN(x)) { low = Math.min(low, x); high = Math.max(high, x); }
   if (density && !timed) { low = Math.min(low, density.steps[0]!); high = Math.max(high, density.steps[density.steps.length - 1]!); }
   if (!timed) for (const rung of curves.rungs) high = Math.max(high, rung.length);
   if (low > high) [low, high] = [0, 1];
@@ -114,10 +123,10 @@ export function curvesFigure(curves: Curves, density: Density | null, options: C
   const box = { left: labelRoom(measure, axis.scale, count), top: 26, right: size.width - (options.small && curves.trials.length <= 1 ? 16 : 92), bottom: size.height - 44 - axis.strip };
   const px = xOf(box, xScale);
   const py = metricY(axis, box);
-  const rungs = Math.max(curves.rungs.length, ...curves.trials.map((curve) => curve.rung + 1), 1);
+  const rungs = Math.max(curves.rungs.length, ...curves.trials.map((curve) => rungOf(curve) + 1), 1);
   const colourOf = (curve: Curve) => options.colour === "trial"
     ? theme.categories[curves.trials.indexOf(curve) % theme.categories.length]!
-    : css(rungColour(Math.max(0, curve.rung), rungs, theme.dark));
+    : css(rungColour(Math.max(0, rungOf(curve)), rungs, theme.dark));
 
   const lines = curves.trials.map((_, i) => {
     const points = new Float32Array(xs[i]!.length * 2);
@@ -146,12 +155,12 @@ export function curvesFigure(curves: Curves, density: Density | null, options: C
       trial: curve.trial, index: i, x: lines[i]![2 * k]!, y: lines[i]![2 * k + 1]!, title: say("plot.trial", { trial: curve.trial }),
       lines: [
         [curves.metric, metricText(real(curve.last[k]))], [curves.unit, metricText(curve.step[k]!)],
-        [say("plot.history.after"), durationText((curve.time[k] ?? NaN) - options.startedAt)],
-        ...(curve.rung >= 0 ? [[say("plot.curves.rung"), String(curve.rung)] as [string, string]] : []),
+        [say("plot.history.after"), durationText(real(curve.time[k]) - options.startedAt)],
+        ...(rungOf(curve) >= 0 ? [[say("plot.curves.rung"), String(curve.rung)] as [string, string]] : []),
       ],
     };
   };
-  const order = curves.trials.map((_, i) => i).sort((a, b) => curves.trials[a]!.rung - curves.trials[b]!.rung);
+  const order = curves.trials.map((_, i) => i).sort((a, b) => rungOf(curves.trials[a]!) - rungOf(curves.trials[b]!));
   const bestIndex = curves.trials.findIndex((curve) => curve.trial === options.best);
   const crowded = curves.trials.length > 12 || density !== null;
 
@@ -227,7 +236,7 @@ export function curvesFigure(curves: Curves, density: Density | null, options: C
       columns: [say("plot.column.trial"), say("plot.curves.rung"), say("plot.column.state"), curves.unit, say("plot.curves.last"), say("plot.curves.lowest"), say("plot.curves.highest")],
       rows: curves.trials.map((curve) => {
         const finite = curve.last.map(real).filter((value) => !Number.isNaN(value));
-        return [curve.trial, curve.rung, curve.state, curve.step[curve.step.length - 1] ?? 0, metricText(finite[finite.length - 1] ?? NaN),
+        return [curve.trial, curve.rung ?? "", curve.state, curve.step[curve.step.length - 1] ?? 0, metricText(finite[finite.length - 1] ?? NaN),
           metricText(least(curve.min.map(real))), metricText(-least(curve.max.map((value) => -real(value))))];
       }),
     }),
@@ -351,7 +360,9 @@ function sentence(curves: Curves, density: Density | null, { best }: CurveOption
   if (curves.trials.length === 0 && !density) return say("plot.curves.sentence_none", { metric: curves.metric });
   const found = curves.trials.find((curve) => curve.trial === best);
   const last = found ? found.last.map(real).filter((value) => !Number.isNaN(value)).pop() : undefined;
-  const main = density ? say("plot.curves.sentence_density", { metric: curves.metric, n: density.trials, shown: curves.trials.length })
+  const main = density ? say("plot.curves.sentence_density", { metric: curves.metric, n: countText(density.trials), shown: curves.trials.length })
     : say("plot.curves.sentence", { metric: curves.metric, n: curves.trials.length });
+  const outside = density ? density.below + density.above : 0;
+  if (outside > 0) return `${main} ${say("plot.curves.sentence_outside", { n: countText(outside) })}`;
   return last === undefined ? main : `${main} ${say("plot.curves.sentence_best", { trial: best!, value: metricText(last) })}`;
 }
