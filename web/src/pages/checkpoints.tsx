@@ -40,8 +40,9 @@ async function read(id: number, pages: number, signal: AbortSignal): Promise<Lis
 function Retention({config}: {config: Readonly<Record<string, unknown>> | undefined}) {
     const storage = (config?.["checkpoint_storage"] ?? {}) as Readonly<Record<string, unknown>>;
     if (!config) return null;
-    return <p class="muted lead">{t("checkpoints.rule", {
-        experiment: String(storage["save_experiment_best"] ?? 0), best: String(storage["save_trial_best"] ?? 1), latest: String(storage["save_trial_latest"] ?? 1)})}</p>;
+    const whole = Number(storage["save_experiment_best"] ?? 0);
+    return <p class="muted lead">{t("checkpoints.rule", {best: String(storage["save_trial_best"] ?? 1), latest: String(storage["save_trial_latest"] ?? 1)})}
+        {whole > 0 && <> {t("checkpoints.rule_experiment", {n: whole})}</>}</p>;
 }
 
 export default function Checkpoints({experiment, query}: ExperimentPageProps) {

@@ -14,7 +14,7 @@ import {Hparams} from "./hparams";
 import {CopyConfiguration} from "./copy_configuration";
 import {lastEvents} from "./last_events";
 import {Lazy} from "./lazy";
-import {storyOf} from "./story";
+import {amount, storyOf} from "./story";
 import {StoryList} from "./story_list";
 import type {ExperimentPageProps} from "./routes";
 
@@ -67,7 +67,7 @@ function Rungs({experiment}: {experiment: ExperimentDetail}) {
             <div class="section-head"><h2>{t("overview.rungs")}</h2><Link class="small push" to={`e/${experiment.id}/rungs`}>{t("overview.rungs_link")}</Link></div>
             <ol class="rung-bars">
                 {experiment.rungs.map((rung) => <li key={rung.length}>
-                    <span class="rung-length">{formatNumber(rung.length)} <span class="muted">{tWord("unit", experiment.unit)}</span></span>
+                    <span class="rung-length">{formatNumber(rung.length)} <span class="muted">{rung.length === 1 ? tWord("unit_one", experiment.unit) : tWord("unit", experiment.unit)}</span></span>
                     <span class="bar"><span class="tone-running" style={{width: `${100 * rung.reached / most}%`}} /></span>
                     <span class="rung-count">{formatNumber(rung.reached)}</span></li>)}
             </ol>
@@ -143,7 +143,7 @@ export default function Overview({experiment, query}: ExperimentPageProps) {
                         <dl class="facts">
                             <dt>{t("overview.searcher")}</dt><dd>{experiment.searcher}</dd>
                             <dt>{t("overview.metric")}</dt><dd>{experiment.metric} <span class="muted">{experiment.smaller_is_better ? t("overview.smaller") : t("overview.larger")}</span></dd>
-                            <dt>{t("overview.max_length")}</dt><dd>{formatNumber(experiment.max_length)} {tWord("unit", experiment.unit)}</dd>
+                            <dt>{t("overview.max_length")}</dt><dd>{amount(experiment.max_length, experiment.unit)}</dd>
                             {experiment.owner && <><dt>{t("overview.owner")}</dt><dd>{experiment.owner}</dd></>}
                             <dt>{t("list.created")}</dt><dd>{formatTime(experiment.created_at)}</dd>
                             {experiment.context_directory && <><dt>{t("overview.directory")}</dt><dd class="mono">{experiment.context_directory}</dd></>}
