@@ -94,7 +94,7 @@ void version(RequestContext& context, Call call) {
                                   {"store_version", integer(proto::store_version)}}));
 }
 
-Value storage_value(RequestContext& context) {
+Value storage_value(const RequestContext& context) {
   const Storage& storage = context.runtime.storage();
   return Value::Map{{"state", storage.state},
                     {"free_bytes", integer(storage.free_bytes)},
@@ -103,28 +103,7 @@ Value storage_value(RequestContext& context) {
 }
 
 void status(RequestContext& context, Call call) {
-  const Committer::Counters store = context.runtime.store_counters();
-  Value::List searchers;
-  for (const auto& kind : context.runtime.registry()) {
-    searchers.emplace_back(std::string(kind.name));
-  }
-  HttpResponse response =
-      with(200, Value::Map{{"version", context.about.version},
-                           {"pid", integer(static_cast<std::uint64_t>(::getpid()))},
-                           {"state_dir", context.about.state_dir},
-                           {"cluster", std::to_string(context.runtime.cluster())},
-                           {"daemon_epoch", integer(context.runtime.daemon_epoch())},
-                           {"lsn", integer(context.runtime.engine().last_lsn().number())},
-                           {"durable_lsn", integer(store.durable.number())},
-                           {"uptime_seconds", (context.runtime.now() - context.about.started).in_seconds()},
-                           {"engine_seconds", context.runtime.engine_seconds()},
-                           {"late_reports", integer(context.sessions.late_reports())},
-                           {"store_seconds", store.seconds},
-                           {"commits", integer(store.commits)},
-                           {"events", integer(store.events)},
-                           {"experiments", integer(context.runtime.engine().experiments().size())},
-                           {"storage", storage_value(context)},
-                           {"searchers", std::move(searchers)}});
+  HttpResponse response = with(200, status_now(context));
   if (context.runtime.stalled()) {
     call.reply(response);  // Whoever asks wants to know why; what is not durable is told apart by its lsn.
   } else {
@@ -279,6 +258,30 @@ constexpr Route table[] = {
 };
 
 }  // namespace
+
+Value status_now(const RequestContext& context) {
+  const Committer::Counters store = context.runtime.store_counters();
+  Value::List searchers;
+  for (const auto& kind : context.runtime.registry()) {
+    searchers.emplace_back(std::string(kind.name));
+  }
+  return Value::Map{{"version", context.about.version},
+                    {"pid", integer(static_cast<std::uint64_t>(::getpid()))},
+                    {"state_dir", context.about.state_dir},
+                    {"cluster", std::to_string(context.runtime.cluster())},
+                    {"daemon_epoch", integer(context.runtime.daemon_epoch())},
+                    {"lsn", integer(context.runtime.engine().last_lsn().number())},
+                    {"durable_lsn", integer(store.durable.number())},
+                    {"uptime_seconds", (context.runtime.now() - context.about.started).in_seconds()},
+                    {"engine_seconds", context.runtime.engine_seconds()},
+                    {"late_reports", integer(context.sessions.late_reports())},
+                    {"store_seconds", store.seconds},
+                    {"commits", integer(store.commits)},
+                    {"events", integer(store.events)},
+                    {"experiments", integer(context.runtime.engine().experiments().size())},
+                    {"storage", storage_value(context)},
+                    {"searchers", std::move(searchers)}};
+}
 
 std::span<const Route> daemon_routes() noexcept {
   return table;

@@ -36,12 +36,6 @@ Error no_context(const std::string& digest) {
           "the daemon does not have the context " + digest + "; PUT it to /api/v1/contexts/ first"};
 }
 
-/// Why none of its trials runs; "" if one does.
-std::string waits_for(const RequestContext& request_context, const engine::ExperimentRecord& record) {
-  return sentences::why_experiment_waits(
-      engine::waits_for(record, request_context.runtime.engine().workers(), request_context.runtime.now()));
-}
-
 /// Creates the experiment, or tells what prevents it now.
 void create(RequestContext& request_context, CheckedSubmission checked, std::string key,
             const net::HttpServer::Reply& reply) {
@@ -320,9 +314,7 @@ void list(RequestContext& request_context, Call call) {
   const auto& experiments = request_context.runtime.engine().experiments();
   auto next = experiments.upper_bound(engine::ExperimentId(page->after()));
   for (; next != experiments.end() && page->takes_more(); ++next) {
-    Value summary = proto::experiment_summary(next->second);
-    (*summary.as_map())["waits_for"] = waits_for(request_context, next->second);
-    page->add(next->first.number(), std::move(summary));
+    page->add(next->first.number(), summary_now(request_context, next->second));
   }
   request_context.answer(call, page->answer(next != experiments.end()));
 }
@@ -338,9 +330,7 @@ void show(RequestContext& request_context, Call call) {
     request_context.answer(call, failure(record.error()));
     return;
   }
-  Value detail = proto::experiment_detail(**record, request_context.runtime.now());
-  (*detail.as_map())["waits_for"] = waits_for(request_context, **record);
-  HttpResponse response = with(200, detail);
+  HttpResponse response = with(200, detail_now(request_context, **record));
   response.headers.emplace_back("ETag", tag_of(request_context, call.experiment()));
   request_context.answer(call, std::move(response));
 }
@@ -611,6 +601,23 @@ constexpr Route table[] = {
 };
 
 }  // namespace
+
+std::string waits_for(const RequestContext& request_context, const engine::ExperimentRecord& record) {
+  return sentences::why_experiment_waits(
+      engine::waits_for(record, request_context.runtime.engine().workers(), request_context.runtime.now()));
+}
+
+Value summary_now(const RequestContext& request_context, const engine::ExperimentRecord& record) {
+  Value summary = proto::experiment_summary(record);
+  (*summary.as_map())["waits_for"] = waits_for(request_context, record);
+  return summary;
+}
+
+Value detail_now(const RequestContext& request_context, const engine::ExperimentRecord& record) {
+  Value detail = proto::experiment_detail(record, request_context.runtime.now());
+  (*detail.as_map())["waits_for"] = waits_for(request_context, record);
+  return detail;
+}
 
 std::span<const Route> experiment_routes() noexcept {
   return table;

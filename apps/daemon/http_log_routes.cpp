@@ -6,7 +6,10 @@
 #include "daemon/http_request_context.hpp"
 #include "daemon/kept_logs.hpp"
 #include "daemon/log_places.hpp"
+#include "daemon/streams/log_follow.hpp"
+#include "hpsearch/engine/experiment/trial_record.hpp"
 #include "hpsearch/jobs/program.hpp"
+#include "hpsearch/proto/json.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -122,6 +125,54 @@ void read_log(RequestContext& context, const Call& call, const Question& questio
   });
 }
 
+/// As read_log() answers it.
+Result<LogFollow::Piece> piece_of(const net::HttpResponse& answer) {
+  const Result<Value> read = proto::parse_json(answer.body);
+  const auto at = [&read](std::string_view path) { return read ? read->at_path(path) : nullptr; };
+  const Value* text = at("text");
+  const Value* offset = at("offset");
+  if (answer.status != 200 || text == nullptr || text->as_text() == nullptr || offset == nullptr) {
+    const Value* message = at("error.message");
+    return Error{Errc::unavailable, message != nullptr && message->as_text() != nullptr
+                                        ? *message->as_text()
+                                        : "the log cannot be read"};
+  }
+  return LogFollow::Piece{static_cast<std::uint64_t>(offset->number_or(0)), *text->as_text()};
+}
+
+/// The log of one attempt as it grows.
+void follow_log(RequestContext& context, const Call& call, Question question) {
+  const std::string_view last = call.request.header("Last-Event-ID");
+  if (const auto offset = read_number(last)) {
+    question.log.offset = *offset;
+    question.log.from_end = false;
+  }
+  call.reply(context.streams->open.open(call.request, [&context, call,
+                                                       question](std::shared_ptr<net::HttpBody> body) {
+    const auto from_end = std::make_shared<bool>(question.log.from_end);
+    LogFollow::begin(context.runtime.loop(), std::move(body),
+                     {.read =
+                          [&context, call, question, from_end](std::uint64_t offset, LogFollow::Take take) {
+                            Question next = question;
+                            next.log.offset = offset;
+                            next.log.from_end = std::exchange(*from_end, false);
+                            Call read = call;
+                            read.reply = [take = std::move(take)](const net::HttpResponse& answer) {
+                              take(piece_of(answer));
+                            };
+                            read_log(context, read, next);
+                          },
+                      .is_over =
+                          [&context, key = question.log.key] {
+                            const engine::TrialRecord* trial =
+                                context.runtime.engine().find(key.experiment, key.trial);
+                            return trial == nullptr || trial->state != engine::TrialState::running ||
+                                   trial->attempts != key.attempt.number();
+                          }},
+                     question.log.offset);
+  }));
+}
+
 void log(RequestContext& context, Call call) {
   const auto record = context.experiment_with_trial(call);
   const auto attempt = number_of(call.request, "attempt", 0);
@@ -149,6 +200,8 @@ void log(RequestContext& context, Call call) {
   question.log.limit = std::min(*limit, most_log_bytes);
   const std::string_view from_end = call.request.query_or("from_end", "0");
   question.log.from_end = from_end == "1" || from_end == "true";
+  const std::string_view wants_follow = call.request.query_or("follow", "0");
+  const bool follow = wants_follow == "1" || wants_follow == "true";
   const WantedProcess wanted{*rank, *worker};
   const auto program = jobs::read_program((*record)->effective, (*record)->config.space);
   if (!program) {
@@ -156,23 +209,25 @@ void log(RequestContext& context, Call call) {
     return;
   }
   question.stays_on_worker = program->log_storage == jobs::LogStorage::worker;
-  context.read(
-      call,
-      [&context, call, question, wanted, number = *attempt, numbering = context.runtime.engine().numbering(),
-       level = program->launch.rank](EventStore& store) -> Committer::Then {
-        const auto places = places_of(store, numbering, call.experiment(), call.trial(), number);
-        Question asked = question;
-        asked.lost_because = places ? places->lost_because : "";
-        const engine::Status found =
-            places ? ask_for(*places, level, wanted, asked.log) : engine::Status(places.error());
-        return [&context, call, asked, found] {
-          if (found) {
-            read_log(context, call, asked);
-          } else {
-            call.reply(failure(found.error()));
-          }
-        };
-      });
+  context.read(call,
+               [&context, call, question, wanted, follow, number = *attempt,
+                numbering = context.runtime.engine().numbering(),
+                level = program->launch.rank](EventStore& store) -> Committer::Then {
+                 const auto places = places_of(store, numbering, call.experiment(), call.trial(), number);
+                 Question asked = question;
+                 asked.lost_because = places ? places->lost_because : "";
+                 const engine::Status found =
+                     places ? ask_for(*places, level, wanted, asked.log) : engine::Status(places.error());
+                 return [&context, call, asked, found, follow] {
+                   if (found && follow) {
+                     follow_log(context, call, asked);
+                   } else if (found) {
+                     read_log(context, call, asked);
+                   } else {
+                     call.reply(failure(found.error()));
+                   }
+                 };
+               });
 }
 
 /// A worker hands over a log of an attempt that it ran.
@@ -249,6 +304,8 @@ constexpr QueryParameter log_query[] = {
     {"worker", QueryParameter::Kind::whole_number, "The first process on this worker, whatever its rank."},
     stream_parameter,
     {"from_end", QueryParameter::Kind::choice, "Whether the offset counts from the end.", 0, 0, yes_or_no},
+    {"follow", QueryParameter::Kind::choice,
+     "Whether the answer is a text/event-stream that grows with the log.", 0, 0, yes_or_no},
 };
 constexpr QueryParameter taken_query[] = {
     {"lease", QueryParameter::Kind::whole_number, "Of the attempt."},
@@ -261,7 +318,7 @@ constexpr Route table[] = {
      "/api/v1/experiments/#/trials/#/log",
      Role::viewer,
      &log,
-     {"read_log", "trials", "Answers a piece of the log of a trial", "LogPiece"},
+     {"read_log", "trials", "Answers a piece of the log of a trial, or follows it", "LogPiece"},
      log_query},
     {"PUT", "/api/v1/logs/#/#/#", Role::worker, &take, only_for_workers, taken_query},
 };

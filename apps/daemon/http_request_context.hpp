@@ -18,6 +18,7 @@
 #include "daemon/streams/event_feed.hpp"
 #include "daemon/streams/open_streams.hpp"
 #include "daemon/streams/stored_events.hpp"
+#include "daemon/streams/topic_feed.hpp"
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/value.hpp"
 
@@ -49,12 +50,16 @@ struct Call {
 
 /// What is sent as it happens.
 struct Streams {
-  Streams(Runtime& runtime, net::Loop& loop, OpenStreams::MayRead may_read)
-      : open(loop, std::move(may_read)), stored(runtime), events(runtime, stored, loop) {}
+  Streams(Runtime& runtime, net::Loop& loop, OpenStreams::MayRead may_read, TopicFeed::Values values)
+      : open(loop, std::move(may_read)),
+        stored(runtime),
+        events(runtime, stored, loop),
+        topics(runtime, stored, std::move(values)) {}
 
   OpenStreams open;
   StoredEvents stored;
   EventFeed events;
+  TopicFeed topics;
 };
 
 /// Where handlers work. Nothing leaves it that a crash could take back.
@@ -124,7 +129,7 @@ inline constexpr std::string_view page_paths = "/>";
 /// Of a route that takes whatever stands in the query.
 inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text, "Anything."}};
 
-[[nodiscard]] std::array<std::span<const Route>, 12> all_routes() noexcept;
+[[nodiscard]] std::array<std::span<const Route>, 13> all_routes() noexcept;
 [[nodiscard]] std::span<const Route> access_routes() noexcept;
 [[nodiscard]] std::span<const Route> bulk_routes() noexcept;
 [[nodiscard]] std::span<const Route> context_routes() noexcept;
@@ -135,8 +140,18 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 [[nodiscard]] std::span<const Route> file_routes() noexcept;
 [[nodiscard]] std::span<const Route> log_routes() noexcept;
 [[nodiscard]] std::span<const Route> page_routes() noexcept;
+[[nodiscard]] std::span<const Route> stream_routes() noexcept;
 [[nodiscard]] std::span<const Route> trial_routes() noexcept;
 [[nodiscard]] std::span<const Route> worker_routes() noexcept;
+
+// Values as more than one route shows them: from the engine's memory, and what is known beyond the log.
+[[nodiscard]] engine::Value summary_now(const RequestContext& context,
+                                        const engine::ExperimentRecord& record);
+[[nodiscard]] engine::Value detail_now(const RequestContext& context, const engine::ExperimentRecord& record);
+/// Why none of its trials runs; "" if one does.
+[[nodiscard]] std::string waits_for(const RequestContext& context, const engine::ExperimentRecord& record);
+[[nodiscard]] engine::Value worker_now(const RequestContext& context, const engine::WorkerRecord& worker);
+[[nodiscard]] engine::Value status_now(const RequestContext& context);
 
 /// For what cannot be taken for lack of room.
 [[nodiscard]] net::HttpResponse no_room(const Storage& storage);

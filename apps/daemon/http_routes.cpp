@@ -202,10 +202,10 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 
 }  // namespace
 
-std::array<std::span<const Route>, 12> all_routes() noexcept {
-  return {daemon_routes(), access_routes(), worker_routes(),  experiment_routes(),
-          trial_routes(),  bulk_routes(),   curve_routes(),   export_routes(),
-          log_routes(),    file_routes(),   context_routes(), page_routes()};
+std::array<std::span<const Route>, 13> all_routes() noexcept {
+  return {daemon_routes(), access_routes(), worker_routes(), experiment_routes(), trial_routes(),
+          bulk_routes(),   curve_routes(),  export_routes(), log_routes(),        stream_routes(),
+          file_routes(),   context_routes(), page_routes()};
 }
 
 ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {
@@ -213,11 +213,18 @@ ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon
   auto context =
       std::make_shared<RequestContext>(RequestContext{runtime, sessions, std::move(about), std::move(past)});
   context->streams = std::make_unique<Streams>(
-      runtime, context->about.checks->loop(), [context = context.get()](const HttpRequest& request) {
+      runtime, context->about.checks->loop(),
+      [context = context.get()](const HttpRequest& request) {
         Call call;
         call.request = request;
         return std::holds_alternative<const Route*>(find_route(*context, call));
-      });
+      },
+      TopicFeed::Values{
+          .summary = [context = context.get()](const auto& record) { return summary_now(*context, record); },
+          .detail = [context = context.get()](const auto& record) { return detail_now(*context, record); },
+          .waits_for = [context = context.get()](const auto& record) { return waits_for(*context, record); },
+          .worker = [context = context.get()](const auto& worker) { return worker_now(*context, worker); },
+          .status = [context = context.get()] { return status_now(*context); }});
   return {[context](HttpRequest request, net::HttpServer::Reply reply) {
             handle(*context, std::move(request), std::move(reply));
           },

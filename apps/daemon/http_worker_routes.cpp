@@ -16,28 +16,6 @@ using engine::Error;
 using engine::Result;
 using engine::Value;
 
-/// The worker, and what is known of it beyond the log.
-Value worker_now(RequestContext& context, const engine::WorkerRecord& worker) {
-  Value value = proto::worker_value(worker);
-  Value::Map& map = *value.as_map();
-  map["connected"] = worker.present && context.sessions.connected(worker.id);
-  map["suspect"] = worker.present && context.runtime.suspect(worker.id);
-  const std::string rests = sentences::why_worker_rests(engine::rest_of(worker, context.runtime.now()));
-  map["resting"] = rests.empty() ? Value() : Value(rests);
-  map["kills_by"] = context.sessions.kills_by(worker.id);
-  Value::List on_hold;
-  for (const engine::HeldAttempt& held : context.sessions.on_hold(worker.id)) {
-    on_hold.push_back(Value::Map{{"experiment", integer(held.key.experiment.number())},
-                                 {"trial", integer(held.key.trial.number())},
-                                 {"attempt", integer(held.key.attempt.number())},
-                                 {"lease", integer(held.key.lease.number())},
-                                 {"label", engine::label_of(held.key)},
-                                 {"exited", held.exited}});
-  }
-  map["on_hold"] = std::move(on_hold);
-  return value;
-}
-
 void workers(RequestContext& context, Call call) {
   auto page = NumberedPage::of(call, "workers");
   if (!page) {
@@ -180,6 +158,27 @@ constexpr Route table[] = {
 };
 
 }  // namespace
+
+Value worker_now(const RequestContext& context, const engine::WorkerRecord& worker) {
+  Value value = proto::worker_value(worker);
+  Value::Map& map = *value.as_map();
+  map["connected"] = worker.present && context.sessions.connected(worker.id);
+  map["suspect"] = worker.present && context.runtime.suspect(worker.id);
+  const std::string rests = sentences::why_worker_rests(engine::rest_of(worker, context.runtime.now()));
+  map["resting"] = rests.empty() ? Value() : Value(rests);
+  map["kills_by"] = context.sessions.kills_by(worker.id);
+  Value::List on_hold;
+  for (const engine::HeldAttempt& held : context.sessions.on_hold(worker.id)) {
+    on_hold.push_back(Value::Map{{"experiment", integer(held.key.experiment.number())},
+                                 {"trial", integer(held.key.trial.number())},
+                                 {"attempt", integer(held.key.attempt.number())},
+                                 {"lease", integer(held.key.lease.number())},
+                                 {"label", engine::label_of(held.key)},
+                                 {"exited", held.exited}});
+  }
+  map["on_hold"] = std::move(on_hold);
+  return value;
+}
 
 std::span<const Route> worker_routes() noexcept {
   return table;

@@ -26,6 +26,7 @@ const Rights rights{
     {{"GET", "/metrics"}, Role::viewer},
     {{"GET", "/api/v1/status"}, Role::viewer},
     {{"GET", "/api/v1/events"}, Role::viewer},
+    {{"GET", "/api/v1/stream"}, Role::viewer},
     {{"GET", "/api/v1/openapi.json"}, Role::anyone},
     {{"POST", "/api/v1/store/backup"}, Role::admin},
     {{"GET", "/api/v1/whoami"}, Role::viewer},

@@ -175,5 +175,83 @@ class StreamTest(harness.Case):
             response.read()
 
 
+
+class ChangesTest(harness.Case):
+    """What pages follow: the last message has the last change."""
+
+    def setUp(self):
+        super().setUp()
+        self.cluster = harness.Cluster(self)
+        self.cluster.start_daemon()
+        self.cluster.wait_until_up()
+
+    def submit(self, trials, **fake):
+        return self.cluster.submit(harness.experiment(self.ledger_path, {"name": "random", "max_trials": trials,
+                                                                         "max_length": {"batches": 3}}, fake=fake))
+
+    def test_changes_converge(self):
+        experiment = self.submit(12)
+        topics = f"experiments,experiment:{experiment},trials:{experiment},workers,cluster"
+        subscriber = Subscriber(self.cluster, f"/api/v1/stream?topics={topics}")
+        self.assertEqual(subscriber.connect(60), 200)
+        seen, trials, first, times = {}, {}, {}, []
+        self.cluster.start_worker(2)
+        for _, topic, data in subscriber.messages():
+            message = json.loads(data)
+            self.assertEqual(message["topic"], topic)
+            first.setdefault(topic, message)
+            if topic == f"experiment:{experiment}":
+                seen["experiment"] = message["experiment"]
+                times.append(time.monotonic())
+            elif topic == "experiments":
+                seen["summary"] = next((one for one in message["experiments"] if one["id"] == experiment), None)
+            elif topic == "workers":
+                seen |= {f"worker {worker['id']}": worker for worker in message["workers"]}
+            elif topic == f"trials:{experiment}":
+                trials |= {trial["trial"]: trial for trial in message["trials"]}
+            if "COMPLETED" == seen.get("experiment", {}).get("state") == (seen.get("summary") or {}).get("state") and \
+                    len(trials) == 12 and all(trial["state"] == "COMPLETED" for trial in trials.values()):
+                break
+        subscriber.cut()
+        self.assertEqual(set(first), set(topics.split(",")))
+        self.assertTrue(all(message["full"] for message in first.values()), first)
+        now = self.cluster.get(f"/api/v1/experiments/{experiment}")
+        self.assertEqual({name: now[name] for name in ("state", "trials", "best", "rungs")},
+                         {name: seen["experiment"][name] for name in ("state", "trials", "best", "rungs")})
+        self.assertEqual([trials[number]["metric"] for number in sorted(trials)],
+                         [trial["metric"] for trial in self.cluster.trials(experiment)])
+        self.assertIn("worker 1", seen)
+        # A stalled test may get two at once, but there are no more of them than of quarter seconds.
+        self.assertLessEqual(len(times), 4 * (times[-1] - times[0]) + 3)
+
+    def test_wrong_topics_are_refused(self):
+        for topics, status in (("", 400), ("experiment", 400), ("experiments:3", 400), ("nonsense", 400),
+                               ("experiment:x", 400), ("experiment:7", 404), ("trials:7", 404)):
+            got, answer = self.cluster.call("GET", f"/api/v1/stream?topics={topics}")
+            self.assertEqual(got, status, (topics, answer))
+
+    def test_a_log_is_followed_to_its_end(self):
+        tree = harness.experiment(self.ledger_path, {"name": "random", "max_trials": 1, "max_length": {"batches": 1}})
+        tree["entrypoint"] = ["/bin/sh", "-c", "for i in 1 2 3 4 5; do echo line $i; sleep 0.3; done; exit 0"]
+        tree["max_restarts"] = 0
+        experiment = self.cluster.submit(tree)
+        self.cluster.start_worker(1)
+        path = f"/api/v1/experiments/{experiment}/trials/0/log"
+        harness.wait_for(lambda: self.cluster.try_call("GET", path), "the attempt to begin")
+        subscriber = Subscriber(self.cluster, path + "?follow=1")
+        self.assertEqual(subscriber.connect(60), 200)
+        text, events = "", []
+        for id, event, data in subscriber.messages():
+            events.append(event)
+            if event == "log":
+                piece = json.loads(data)
+                self.assertEqual(piece["offset"], len(text))
+                text += piece["text"]
+                self.assertEqual(int(id), len(text))
+        subscriber.cut()
+        self.assertEqual(events[-1], "end")
+        self.assertEqual(text, "".join(f"line {i}\n" for i in range(1, 6)))
+
+
 if __name__ == "__main__":
     unittest.main()
