@@ -14,7 +14,7 @@ constexpr std::size_t cells_per_turn = 30'000;
 /// One answer on its way. Lives in what it has posted.
 class ColumnRead : public std::enable_shared_from_this<ColumnRead> {
  public:
-  using Then = std::function<void(const engine::ExperimentRecord&, queries::Columns)>;
+  using Then = std::function<void(const engine::ExperimentRecord&, queries::ColumnScan)>;
 
   ColumnRead(RequestContext& context, Call call, queries::ColumnScan scan, bool counts_from_zero, Then then)
       : context_(context),
@@ -48,9 +48,9 @@ class ColumnRead : public std::enable_shared_from_this<ColumnRead> {
       context_.runtime.loop().post([self = shared_from_this()] { self->go_on(); });
       return;
     }
-    queries::Columns columns = scan_.finish(**record, context_.runtime.engine().last_lsn());
+    scan_.finish(**record, context_.runtime.engine().last_lsn());
     watch_ = net::Watch{};
-    then_(**record, std::move(columns));
+    then_(**record, std::move(scan_));
   }
   void end(const net::HttpResponse& response) {
     watch_ = net::Watch{};
@@ -73,7 +73,7 @@ class ColumnRead : public std::enable_shared_from_this<ColumnRead> {
 }  // namespace
 
 void read_columns(RequestContext& context, const Call& call, const queries::ColumnsQuery& query,
-                  std::function<void(const engine::ExperimentRecord&, queries::Columns)> then) {
+                  std::function<void(const engine::ExperimentRecord&, queries::ColumnScan)> then) {
   const auto record = context.experiment(call);
   if (!record) {
     context.answer(call, failure(record.error()));
@@ -92,9 +92,9 @@ void answer_with_columns(RequestContext& context, const Call& call, const querie
                          std::function<net::HttpResponse(const queries::Columns&)> spell) {
   read_columns(
       context, call, query,
-      [&context, call, spell = std::move(spell)](const engine::ExperimentRecord&, queries::Columns read) {
-        auto columns = std::make_shared<queries::Columns>(std::move(read));
-        context.answer_beside(call, [columns, spell] { return spell(*columns); });
+      [&context, call, spell = std::move(spell)](const engine::ExperimentRecord&, queries::ColumnScan read) {
+        auto scan = std::make_shared<queries::ColumnScan>(std::move(read));
+        context.answer_beside(call, [scan, spell] { return spell(scan->take()); });
       });
 }
 

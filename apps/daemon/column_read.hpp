@@ -11,7 +11,7 @@ namespace hpsearch::daemon {
 /// last turn ends, and calls `then` in that moment. Answers itself if something is wrong.
 void read_columns(
     RequestContext& context, const Call& call, const queries::ColumnsQuery& query,
-    std::function<void(const engine::ExperimentRecord& experiment, queries::Columns columns)> then);
+    std::function<void(const engine::ExperimentRecord& experiment, queries::ColumnScan read)> then);
 
 /// Answers with columns of the trials of an experiment, which are read in short turns of the loop and are all
 /// of the moment at which the last turn ends. `spell` makes the answer beside the loop.

@@ -97,7 +97,8 @@ void chosen_trials(RequestContext& context, const Call& call) {
   query.states = *states;
   read_columns(context, call, query,
                [&context, call, order = *order, most = std::min<std::uint64_t>(*limit, most_on_a_page)](
-                   const engine::ExperimentRecord& experiment, const queries::Columns& columns) {
+                   const engine::ExperimentRecord& experiment, queries::ColumnScan read) {
+                 const queries::Columns columns = read.take();
                  context.answer(call, sorted_page(context, experiment, order, columns, most));
                });
 }

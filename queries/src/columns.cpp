@@ -115,7 +115,8 @@ Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const C
   scan.states_ = query.states;
   const engine::Space& space = experiment.hparams.space();
   const auto want = [&](const TrialField& field, std::optional<ColumnType> type, bool is_hidden) {
-    scan.wanted_.push_back({field, type.value_or(usual_type(field, space)), is_hidden});
+    scan.wanted_.push_back(
+        {field, type.value_or(usual_type(field, space)), is_hidden, !field.is_number(space)});
   };
   if (query.fields.empty() || query.only_hparams) {
     for (const FieldKind kind :
@@ -253,7 +254,7 @@ void ColumnScan::read(const ExperimentRecord& experiment, std::size_t trial) {
 
 /// Of those included: the best quarter of the sample, and of the rest some of each rung and state, as many as
 /// their share.
-std::vector<std::size_t> ColumnScan::chosen(const ExperimentRecord& experiment) const {
+std::vector<std::size_t> ColumnScan::chosen() const {
   std::vector<std::size_t> rows;
   for (std::size_t trial = 0; trial < included_.size(); ++trial) {
     if (included_[trial]) {
@@ -265,7 +266,7 @@ std::vector<std::size_t> ColumnScan::chosen(const ExperimentRecord& experiment) 
   }
   const std::size_t hidden = wanted_.size() - 3;
   const std::vector<double>& metric = numbers_[hidden];
-  const double sign = experiment.config.searcher.smaller_is_better ? 1 : -1;
+  const double sign = smaller_is_better_ ? 1 : -1;
   std::vector<std::size_t> ranked = rows;
   const auto best = static_cast<std::ptrdiff_t>(std::max<std::uint64_t>(1, sample_ / 4));
   std::partial_sort(ranked.begin(), ranked.begin() + best, ranked.end(), [&](std::size_t a, std::size_t b) {
@@ -295,35 +296,40 @@ std::vector<std::size_t> ColumnScan::chosen(const ExperimentRecord& experiment) 
   return ranked;
 }
 
-Columns ColumnScan::finish(const ExperimentRecord& experiment, engine::Lsn lsn) {
+void ColumnScan::finish(const ExperimentRecord& experiment, engine::Lsn lsn) {
   for (const std::uint64_t trial : changed_) {
     if (trial < next_) {
       read(experiment, static_cast<std::size_t>(trial));
     }
   }
   changed_.clear();
-  const std::vector<engine::TrialTally::Rung> lengths = experiment.tally.rungs();
+  lsn_ = lsn;
+  smaller_is_better_ = experiment.config.searcher.smaller_is_better;
+  lengths_ = experiment.tally.rungs();
+}
+
+Columns ColumnScan::take() {
   for (std::size_t column = 0; column < wanted_.size(); ++column) {
     if (wanted_[column].field.kind == FieldKind::rung) {
       for (double& number : numbers_[column]) {
-        number = rung_reached(lengths, number);
+        number = rung_reached(lengths_, number);
       }
     }
   }
-  const std::vector<std::size_t> rows = chosen(experiment);
+  const std::vector<std::size_t> rows = chosen();
   Columns result;
-  result.lsn = lsn;
-  result.total = experiment.trials.size();
+  result.lsn = lsn_;
+  result.total = included_.size();
   result.rows = rows.size();
   for (std::size_t column = 0; column < wanted_.size(); ++column) {
-    Wanted& wanted = wanted_[column];
+    const Wanted& wanted = wanted_[column];
     if (wanted.is_hidden) {
       continue;
     }
     Columns::Column& made = result.columns.emplace_back();
     made.name = wanted.field.name;
     made.type = wanted.type;
-    made.has_words = !wanted.field.is_number(experiment.hparams.space());
+    made.has_words = wanted.has_words;
     made.words = std::move(words_[column]);
     if (rows.size() == numbers_[column].size()) {
       made.numbers = std::move(numbers_[column]);

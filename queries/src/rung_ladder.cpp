@@ -47,7 +47,7 @@ std::string rule_of(const engine::BracketStanding& bracket, bool is_top) {
              : "the best 1 of " + divisor + " of all results are promoted; others wait";
 }
 
-RungLadder::Bracket bracket_of(const ExperimentRecord& experiment, engine::BracketStanding& standing,
+RungLadder::Bracket bracket_of(const std::vector<TrialState>& states, engine::BracketStanding& standing,
                                std::size_t number) {
   RungLadder::Bracket bracket;
   bracket.name = "bracket " + std::to_string(number);
@@ -62,7 +62,7 @@ RungLadder::Bracket bracket_of(const ExperimentRecord& experiment, engine::Brack
     rung.training = std::move(its.training);
     rung.results.reserve(its.results.size());
     for (const engine::RungResult& result : its.results) {
-      const TrialState state = experiment.trials[result.trial.number()].state;
+      const TrialState state = states[result.trial.number()];
       rung.results.push_back({result.trial, result.metric, fate_of(result, is_top, state)});
     }
     bracket.rungs.push_back(std::move(rung));
@@ -135,8 +135,14 @@ RungLadder rung_ladder(const ExperimentRecord& experiment, engine::Lsn lsn, engi
   ladder.metric = experiment.config.searcher.metric;
   ladder.smaller_is_better = experiment.config.searcher.smaller_is_better;
   std::vector<engine::BracketStanding> standings = experiment.searcher->brackets();
+  std::vector<TrialState>
+      states;  // Results stand in no order of trials: looked up here, few of them miss the cache.
+  states.reserve(standings.empty() ? 0 : experiment.trials.size());
+  for (const engine::TrialRecord& trial : experiment.trials) {
+    states.push_back(trial.state);
+  }
   for (std::size_t i = 0; i < standings.size(); ++i) {
-    ladder.brackets.push_back(bracket_of(experiment, standings[i], i));
+    ladder.brackets.push_back(bracket_of(states, standings[i], i));
   }
   if (standings.empty()) {
     ladder.brackets.push_back(only_bracket(experiment));

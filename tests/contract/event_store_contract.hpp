@@ -182,6 +182,38 @@ TYPED_TEST_P(EventStoreContract, GivesMetricsInPages) {
   EXPECT_EQ(page({engine::AttemptNumber(10), 1}, 9), Places{});
 }
 
+TYPED_TEST_P(EventStoreContract, GivesCurvesInPages) {
+  const engine::AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(2), engine::AttemptNumber(1),
+                               engine::LeaseId(5)};
+  engine::ReportTaken other{
+      .key = key, .seq = 9, .report = engine::MetricsReport{engine::Units(3), {{"a\"loss", 1.0}}}};
+  this->append({this->report(0, 1, 1, 0.9), this->report(2, 1, 1, 0.8), this->report(0, 1, 2, 0.7),
+                this->report(0, 2, 1, std::numeric_limits<double>::infinity()), this->next(other),
+                this->report(3, 1, 1, 0.1)});
+  this->reopen();
+  for (const std::size_t most : {1U, 2U, 100U}) {
+    std::vector<double> values;
+    CurvePosition after;
+    for (bool more = true; more;) {
+      const auto page =
+          this->store_->curves(engine::ExperimentId(1), "loss", after, engine::TrialNumber(2), most);
+      ASSERT_TRUE(page) << page.error().message;
+      for (const CurvePoint& point : page->points) {
+        values.push_back(point.value);
+        EXPECT_GT(point.at, engine::Instant{});
+      }
+      more = page->next.has_value();
+      after = page->next.value_or(CurvePosition{});
+    }
+    EXPECT_EQ(values, (std::vector<double>{0.9, 0.7, std::numeric_limits<double>::infinity(), 0.8})) << most;
+  }
+  const auto quoted =
+      this->store_->curves(engine::ExperimentId(1), "a\"loss", {}, engine::TrialNumber(9), 100);
+  ASSERT_TRUE(quoted);
+  ASSERT_EQ(quoted->points.size(), 1U);
+  EXPECT_EQ(quoted->points.front().step, engine::Units(3));
+}
+
 TYPED_TEST_P(EventStoreContract, KeepsTheHistoryOfATrialInOrderWithItsExitsAndNoOtherReport) {
   const engine::AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(2), engine::AttemptNumber(1),
                                engine::LeaseId(5)};
@@ -238,6 +270,7 @@ REGISTER_TYPED_TEST_SUITE_P(EventStoreContract, FreshStoreIsEmpty, RecoveryTells
                             GoesOnWhereTheLastOneStopped, AppendOfNothingIsFine,
                             IdentityStaysAndEpochGrowsWithEachOpening, RecoveryEndsWithTheVisitorsError,
                             ReadsARangeOfEvents, KeepsTheHistoryOfATrialInOrderWithItsExitsAndNoOtherReport,
-                            KeepsTheMetricsOfATrialInOrder, GivesMetricsInPages, MetricsKeepEveryDouble);
+                            KeepsTheMetricsOfATrialInOrder, GivesMetricsInPages, GivesCurvesInPages,
+                            MetricsKeepEveryDouble);
 
 }  // namespace hpsearch::daemon

@@ -389,7 +389,7 @@ TEST_F(SqliteStoreTest, DamagedMetricsAreSaid) {
     ASSERT_TRUE(store);
     ASSERT_TRUE(recover_nothing(**store));
   }
-  tamper("INSERT INTO metric VALUES (1, 2, 1, 1, 10, 'not json')");
+  tamper("INSERT INTO metric VALUES (1, 2, 1, 1, 10, 0, 'not json')");
   auto store = SqliteStore::open(path());
   ASSERT_TRUE(store);
   ASSERT_TRUE(recover_nothing(**store));

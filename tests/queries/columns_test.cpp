@@ -26,7 +26,8 @@ Columns read_at_once(const SmallSearch& search, const ColumnsQuery& query, engin
   EXPECT_TRUE(scan) << (scan ? "" : scan.error().message);
   while (scan->read_some(search.record(), 1'000'000)) {
   }
-  return scan->finish(search.record(), search.engine().last_lsn());
+  scan->finish(search.record(), search.engine().last_lsn());
+  return scan->take();
 }
 
 TEST(Columns, ReadInPiecesWhileTrialsChangeTheyAreOfTheLastMoment) {
@@ -54,7 +55,8 @@ TEST(Columns, ReadInPiecesWhileTrialsChangeTheyAreOfTheLastMoment) {
           search.advance();
         }
       }
-      const Columns pieces = scan->finish(search.record(), search.engine().last_lsn());
+      scan->finish(search.record(), search.engine().last_lsn());
+      const Columns pieces = scan->take();
       listening = nullptr;
       EXPECT_EQ(to_json(pieces), to_json(read_at_once(search, query, now)))
           << "start " << start << " " << where;

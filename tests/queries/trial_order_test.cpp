@@ -20,7 +20,8 @@ Columns columns_of(const SmallSearch& search, const std::string& fields) {
   EXPECT_TRUE(scan) << (scan ? "" : scan.error().message);
   while (scan->read_some(search.record(), 1'000)) {
   }
-  return scan->finish(search.record(), search.engine().last_lsn());
+  scan->finish(search.record(), search.engine().last_lsn());
+  return scan->take();
 }
 
 TEST(TrialOrder, PagesOfAnySizeAreOneOrder) {

@@ -181,8 +181,7 @@ struct RungStanding {
   Units length{};
   std::uint64_t keep = 0;             ///< So many of its results go on.
   std::optional<double> cutoff;       ///< Metric of the last one that goes on, in the user's sign.
-  std::uint64_t size = 0;             ///< Results.
-  std::vector<RungResult> results;    ///< In the order of their coming, which decides among equals.
+  std::vector<RungResult> results;    ///< Best first.
   std::vector<TrialNumber> training;  ///< Towards it, or waiting for a slot to do so; ascending.
 };
 

@@ -57,21 +57,24 @@ class ColumnScan {
   void changed(engine::TrialNumber trial) { changed_.insert(trial.number()); }
   /// How many changed trials must be read again.
   [[nodiscard]] std::size_t stale() const noexcept { return changed_.size(); }
-  /// After read_some() said false, and within the same moment.
-  [[nodiscard]] Columns finish(const engine::ExperimentRecord& experiment, engine::Lsn lsn);
+  /// After read_some() said false, and within the same moment. O(trials that changed).
+  void finish(const engine::ExperimentRecord& experiment, engine::Lsn lsn);
+  /// What was read, after finish(), once; also beside the engine. O(rows log rows) for a sample.
+  [[nodiscard]] Columns take();
 
  private:
   struct Wanted {
     TrialField field;
     ColumnType type = ColumnType::f32;
     bool is_hidden = false;  ///< Only the choice of a sample needs it.
+    bool has_words = false;
   };
 
   explicit ColumnScan(engine::Instant now) : reader_(now) {}
   void read(const engine::ExperimentRecord& experiment, std::size_t trial);
   [[nodiscard]] bool is_included(const engine::ExperimentRecord& experiment, std::size_t trial);
   [[nodiscard]] double code_of(std::size_t column, const engine::Value& value);
-  [[nodiscard]] std::vector<std::size_t> chosen(const engine::ExperimentRecord& experiment) const;
+  [[nodiscard]] std::vector<std::size_t> chosen() const;
 
   TrialReader reader_;
   std::optional<TrialFilter> filter_;
@@ -85,6 +88,9 @@ class ColumnScan {
   std::vector<bool> included_;
   std::set<std::uint64_t> changed_;
   std::size_t next_ = 0;
+  engine::Lsn lsn_;
+  bool smaller_is_better_ = true;
+  std::vector<engine::TrialTally::Rung> lengths_;
 };
 
 /// {"lsn", "rows", "total", "fields": [{"name", "type", "words"?}], "columns": [[…], …]}; missing is null.
