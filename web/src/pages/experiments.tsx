@@ -53,6 +53,7 @@ function merged(message: Message, old: List): List | undefined {
     if (!Array.isArray(changes)) return undefined;
     const byId = new Map(old.experiments.map((each) => [each.id, each]));
     for (const each of changes as ExperimentSummary[]) byId.set(each.id, {...byId.get(each.id), ...each});
+    if (Array.isArray(message["removed"])) for (const id of message["removed"] as number[]) byId.delete(id);
     return {...old, experiments: [...byId.values()]};
 }
 
