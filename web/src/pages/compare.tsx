@@ -63,7 +63,7 @@ export default function Compare({experiment, query}: ExperimentPageProps) {
                     return (
                         <>
                             <div class="scroll-x"><table class="table compare"><caption class="unseen">{t("tab.compare")}</caption>
-                                <thead><tr><th />{found.map((trial) => <th key={trial.trial} scope="col"><Link to={`e/${experiment.id}/t/${trial.trial}`} class="strong">{t("tab.trial", {trial: trial.trial})}</Link>
+                                <thead><tr><td />{found.map((trial) => <th key={trial.trial} scope="col"><Link to={`e/${experiment.id}/t/${trial.trial}`} class="strong">{t("tab.trial", {trial: trial.trial})}</Link>
                                     {found.length > 1 && <button class="icon-button tiny" aria-label={t("compare.remove", {trial: trial.trial})} onClick={() => query.set({t: shown.filter((each) => each !== trial.trial).join(",")})}>×</button>}</th>)}</tr></thead>
                                 <tbody>
                                     <Lines title={t("compare.results")} lines={[
