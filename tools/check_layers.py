@@ -32,13 +32,14 @@ ROOMS = {
     "workers/determined": ({"engine", "jobs", "proto", "net", "trees", "workers/core", "workers/shell"}, "", False),
     "apps/daemon/store": ({"engine", "proto"}, r"sqlite3\.h", False),
     "apps/daemon/keys": ({"engine", "net", "apps/daemon/store"}, "", False),
+    "apps/daemon/audit": ({"engine", "proto", "context"}, "", False),
     "apps/daemon": ({"engine", "jobs", "searchers", "sentences", "proto", "queries", "net", "trees", "context",
                      "places", "logs", "patterns", "yamltext", "apps/daemon/store",
-                     "apps/daemon/keys"}, r"CLI/|zlib\.h", False),
+                     "apps/daemon/keys", "apps/daemon/audit"}, r"CLI/|zlib\.h", False),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.
     "apps/cli": ({"engine", "jobs", "searchers", "sentences", "surrogates", "proto", "queries", "net", "trees",
-                  "context", "places", "logs", "patterns", "yamltext", "apps/daemon/store", "apps/daemon/keys"},
+                  "context", "places", "logs", "patterns", "yamltext", "apps/daemon/store", "apps/daemon/keys", "apps/daemon/audit"},
                  r"CLI/|re2/", False),
     # Both programs, for a main() of somebody else's.
     "apps/programs": ({"engine", "apps/daemon", "apps/cli"}, "", False),

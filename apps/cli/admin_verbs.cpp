@@ -116,6 +116,42 @@ void add_context_verbs(VerbBuilder& build) {
   build.add_to(group, "list", "List the daemons", [](const Output& output) { return context_list(output); });
 }
 
+void add_usage(VerbBuilder& build) {
+  CLI::App& verb =
+      build.add("usage", "Show how long slots were used, and by whom", [&build](const Output& output) {
+        build.given.usage.server = build.given.server;
+        return usage(build.given.usage, output);
+      });
+  build.add_server(verb);
+  verb.add_option("--by", build.given.usage.by, "user, workspace or experiment")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"user", "workspace", "experiment"}));
+  verb.add_option(
+      "--since", build.given.usage.since,
+      "Only later use: hours or days before now, as 12h or 30d, or a day, as 2026-11-01; counted by the\n"
+      "hour (default: all)");
+}
+
+void add_audit_verbs(VerbBuilder& build) {
+  CLI::App& group = *build.app.add_subcommand("audit", "Show who changed what, and check that record");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  CLI::App& listing = build.add_to(group, "list", "List changes, refusals and sign-ins, the oldest first",
+                                   [&build](const Output& output) {
+                                     build.given.audit.server = build.given.server;
+                                     return audit_list(build.given.audit, output);
+                                   });
+  build.add_server(listing);
+  listing.add_option("--after", build.given.audit.after, "Only lines with higher numbers")
+      ->transform(integer_from(0));
+  build
+      .add_to(group, "verify", "Check that no line was changed or removed",
+              [&build](const Output& output) { return audit_verify(build.given.audit, output); })
+      .add_option("STATE_DIR", build.given.audit.state_dir, "State directory of a daemon or a run")
+      ->required()
+      ->check(not_empty());
+}
+
 void add_component_verbs(VerbBuilder& build) {
   CLI::App& group = *build.app.add_subcommand("component", "Check component files");
   group.set_help_flag("-h,--help", "Print this help");

@@ -35,8 +35,11 @@ struct Arguments {
   KeyOptions key;
   TokenOptions token;
   ContextOptions context;
+  AuditOptions audit;
+  UsageOptions usage;
   WorkerOptions worker;
   bool devices = false;
+  bool no_browser = false;
   std::optional<std::uint64_t> trial;
   std::optional<std::string> context_directory;
   std::optional<std::string> import_to;

@@ -60,6 +60,8 @@ void add_everything(VerbBuilder& build) {
   add_key_verbs(build);
   add_token_verbs(build);
   add_context_verbs(build);
+  add_audit_verbs(build);
+  add_usage(build);
   add_worker_verbs(build);
   add_component_verbs(build);
   static_cast<void>(

@@ -29,13 +29,16 @@ std::string table_of(const Value::List& experiments, const Output& output) {
                {"PROGRESS", Align::right},
                {"BEST", Align::right},
                {"CREATED"},
+               {"OWNER"},
+               {"PROJECT"},
                {"NAME"},
                {"TRIALS"}});
   for (const Value& experiment : experiments) {
     table.add({std::to_string(count_at(experiment, "id")), text_at(experiment, "state"),
                percent_text(number_at(experiment, "progress")), best_text(experiment),
-               time_text(number_at(experiment, "created_at")), text_at(experiment, "name"),
-               states_text(member(experiment, "trials"))});
+               time_text(number_at(experiment, "created_at")), text_at(experiment, "owner"),
+               text_at(experiment, "workspace") + "/" + text_at(experiment, "project"),
+               text_at(experiment, "name"), states_text(member(experiment, "trials"))});
   }
   return table.empty() ? std::string("no experiments yet\n") : table.text(output.width());
 }

@@ -25,6 +25,17 @@ void add_trials(VerbBuilder& build) {
   verb.add_option("--after", given.after, "Only trials with higher numbers")->transform(integer_from(0));
 }
 
+void add_open(VerbBuilder& build) {
+  CLI::App& verb =
+      build.add("open", "Open the dashboard in a browser, signed in", [&build](const Output& output) {
+        return open(OpenOptions{build.experiment(), build.given.no_browser}, output);
+      });
+  verb.add_option("EXPERIMENT", build.given.experiment.experiment,
+                  "ID of the experiment whose page opens (default: the page with all experiments)");
+  build.add_server(verb);
+  verb.add_flag("--no-browser", build.given.no_browser, "Print the address only");
+}
+
 void add_best(VerbBuilder& build) {
   BestOptions& given = build.given.best;
   CLI::App& verb = build.add("best", "Show the best trial", [&build](const Output& output) {
@@ -53,6 +64,7 @@ void add_reading_verbs(VerbBuilder& build) {
                 build.about_either([&build](const Output& output) {
                   return show(ShowOptions{build.experiment(), build.given.trial}, output);
                 })));
+  add_open(build);
   add_trials(build);
   add_best(build);
   build.add_experiment(

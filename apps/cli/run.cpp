@@ -83,6 +83,9 @@ Outcome<Done> go_on(RunSession& run, RunWatch& watch) {
                    std::to_string(*run.record.experiment) + ", " +
                    printable(text_at(watch.detail(), "name")) + ", in " + run.state.path().string(),
                true);
+  run.view.say("in a browser: hpsearch open" +
+                   (run.options.state_dir ? " --state-dir " + run.state.path().string() : std::string()),
+               true);
   return Done{};
 }
 

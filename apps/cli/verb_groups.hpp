@@ -29,6 +29,8 @@ void add_store_verbs(VerbBuilder& build);
 void add_key_verbs(VerbBuilder& build);
 void add_token_verbs(VerbBuilder& build);
 void add_context_verbs(VerbBuilder& build);
+void add_audit_verbs(VerbBuilder& build);
+void add_usage(VerbBuilder& build);
 void add_component_verbs(VerbBuilder& build);
 
 }  // namespace hpsearch::cli

@@ -140,6 +140,13 @@ struct RemoveOptions {
 [[nodiscard]] int remove_search(const RemoveOptions& options, const Output& output);
 [[nodiscard]] int archive_search(const RemoveOptions& options, const Output& output);
 
+struct OpenOptions {
+  ExperimentOptions experiment;  ///< Without a number: the page with all experiments.
+  bool no_browser = false;       ///< Only print the address.
+};
+/// The dashboard in a browser.
+[[nodiscard]] int open(const OpenOptions& options, const Output& output);
+
 /// "pause", "resume", "cancel" or "kill"; of one trial only "cancel".
 [[nodiscard]] int control(const std::string& what, const ExperimentOptions& options,
                           std::optional<std::uint64_t> trial, const Output& output);
@@ -244,6 +251,23 @@ struct TokenOptions {
 [[nodiscard]] int token_rotate(const TokenOptions& options, const Output& output);
 [[nodiscard]] int token_revoke(const TokenOptions& options, const Output& output);
 [[nodiscard]] int token_list(const ServerOptions& options, const Output& output);
+
+struct UsageOptions {
+  std::string by = "user";  ///< Or workspace, experiment.
+  std::string since;        ///< "30d", "12h", "2026-11-01"; "" = the beginning.
+  ServerOptions server;
+};
+/// How long slots were used, and by whom.
+[[nodiscard]] int usage(const UsageOptions& options, const Output& output);
+
+/// Who changed what.
+struct AuditOptions {
+  std::string state_dir;    ///< For verify: a daemon's state directory, or that of a run.
+  std::uint64_t after = 0;  ///< For list: only later lines.
+  ServerOptions server;     ///< For list.
+};
+[[nodiscard]] int audit_list(const AuditOptions& options, const Output& output);
+[[nodiscard]] int audit_verify(const AuditOptions& options, const Output& output);
 
 /// Checks a component file and shows what it declares.
 [[nodiscard]] int component_check(const std::string& file, const Output& output);

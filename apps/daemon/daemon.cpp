@@ -5,18 +5,23 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "daemon/access/authentication.hpp"
 #include "daemon/access/sealed_secrets.hpp"
+#include "daemon/access/sessions.hpp"
 #include "daemon/access/tokens.hpp"
+#include "daemon/audit_log.hpp"
 #include "daemon/backups.hpp"
 #include "daemon/checkpoint_remover.hpp"
 #include "daemon/contexts.hpp"
@@ -46,11 +51,14 @@ using engine::Done;
 using engine::Duration;
 using engine::Errc;
 using engine::Error;
+using engine::Result;
 using engine::Status;
 using net::Level;
 
 constexpr std::chrono::milliseconds drain_look_every{5};
 constexpr std::size_t most_checks_at_once = 2;
+constexpr std::chrono::minutes session_look_every{1};
+constexpr const char* port_file = "/http-port";  ///< The last port for browsers that was opened on request.
 constexpr std::chrono::hours warned_before_expiry{14 * 24};
 constexpr Duration drain_patience = Duration::seconds(10);
 
@@ -87,8 +95,7 @@ class Daemon {
     if (auto listening = listen(); !listening) {
       return end(listening.error(), listening.error().code == Errc::bad_request ? Exit::usage : Exit::failed);
     }
-    const proto::DaemonFile here{socket_->address(), http_ ? http_->address() : "", sessions_->endpoint(),
-                                 HPSEARCH_VERSION, store_->daemon_epoch()};
+    const proto::DaemonFile here = announcement();
     if (auto announced = directory_->announce(here); !announced) {
       return end(announced.error(), Exit::storage);
     }
@@ -245,6 +252,7 @@ class Daemon {
       return read;
     }
     tokens_.emplace(directory_->path());
+    browsers_.emplace(directory_->path());
     if (!tokens_->problem().empty()) {
       net::log(Level::error,
                tokens_->problem() +
@@ -302,7 +310,13 @@ class Daemon {
             tokens->note_use(id, now);
             return [] {};
           });
-        });
+        },
+        &*browsers_);
+    auto audit = AuditFiles::open(directory_->path());
+    if (!audit) {
+      return audit.error();
+    }
+    audit_.emplace(loop_, std::move(audit).value());
     const AboutDaemon about{.version = HPSEARCH_VERSION,
                             .state_dir = directory_->path(),
                             .started = loop_.now(),
@@ -313,20 +327,23 @@ class Daemon {
                             .checks = &checks_,
                             .authentication = &*authentication_,
                             .secrets = &*secrets_,
+                            .audit = &*audit_,
+                            .sessions = &*browsers_,
                             .tokens = &*tokens_,
                             .pages = &pages_,
+                            .open_http_port = [this] { return open_http_port(); },
                             .lag = &net::lag_of(loop_)};
     const ServedRoutes routes = http_routes(*runtime_, *sessions_, about);
     end_streams_ = routes.end_streams;
-    const net::HttpRules rules{
-        .other_type = std::string(yaml_type),
-        .large_bodies = {{"/api/v1/contexts/", "application/x-tar", contexts_->most_bytes()},
-                         {"/api/v1/logs/", "application/zstd", logs::most_packed_bytes},
-                         {"/api/v1/files/", "application/octet-stream", proto::most_piece_bytes}},
-        .uploads = contexts_->directory(),
-        .tls = tls_,
-        .only_from = options_.behind_proxy,
-        .refuse_head = routes.refuse_head};
+    const net::HttpRules& rules =
+        rules_ = {.other_type = std::string(yaml_type),
+                  .large_bodies = {{"/api/v1/contexts/", "application/x-tar", contexts_->most_bytes()},
+                                   {"/api/v1/logs/", "application/zstd", logs::most_packed_bytes},
+                                   {"/api/v1/files/", "application/octet-stream", proto::most_piece_bytes}},
+                  .uploads = contexts_->directory(),
+                  .tls = tls_,
+                  .only_from = options_.behind_proxy,
+                  .refuse_head = routes.refuse_head};
     const std::string place = options_.http_socket.empty() ? directory_->http_socket() : options_.http_socket;
     auto socket = net::HttpServer::listen(loop_, "unix://" + absolute(place), routes.handler, rules);
     if (!socket) {
@@ -340,6 +357,13 @@ class Daemon {
       }
       http_ = std::move(http).value();
     }
+    listen_for_browsers_ = [this, handler = routes.handler](const std::string& address) {
+      return net::HttpServer::listen(loop_, address, handler, rules_);
+    };
+    if (!http_) {
+      reopen_http_port();
+    }
+    session_uses_ = loop_.every(session_look_every, [this] { store_session_uses(); });
     sessions_->announce_http(http_ ? http_->address() : socket_->address());
     signals_ = loop_.on_signals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) {
       if (signal == SIGHUP) {
@@ -358,6 +382,64 @@ class Daemon {
     lateness_ = net::watch_lateness(loop_);
     static_cast<void>(net::lag_of(loop_).take_longest_turn());
     return Done{};
+  }
+
+  /// A page that was open before the daemon ended finds it again.
+  void reopen_http_port() {
+    const auto port = kernel_files().read(directory_->path() + port_file);
+    if (!port || !browsers_->any(loop_.now())) {
+      return;
+    }
+    const std::string number(reinterpret_cast<const char*>(port->data()), port->size());
+    if (auto http = listen_for_browsers_("127.0.0.1:" + number)) {
+      http_ = std::move(http).value();
+    } else {
+      net::log(Level::warning, "a browser is signed in, but its port can't be opened again: " +
+                                   http.error().message + ". hpsearch open opens another one");
+    }
+  }
+
+  /// 127.0.0.1 only, and for those who sign in. The same port as last time, if it is free.
+  Result<std::string> open_http_port() {
+    if (http_) {
+      return http_->address();
+    }
+    const std::string file = directory_->path() + port_file;
+    const auto last = kernel_files().read(file);
+    const std::string number =
+        last ? std::string(reinterpret_cast<const char*>(last->data()), last->size()) : "0";
+    auto http = listen_for_browsers_("127.0.0.1:" + number);
+    if (!http) {
+      http = listen_for_browsers_("127.0.0.1:0");
+    }
+    if (!http) {
+      return http.error();
+    }
+    http_ = std::move(http).value();
+    const std::string port = http_->address().substr(http_->address().rfind(':') + 1);
+    const std::array parts{std::as_bytes(std::span(port))};
+    if (auto written = write_file_durably(kernel_files(), file, parts); !written) {
+      net::log(Level::warning, written.error().message + ". The next port will be another one");
+    }
+    if (auto announced = directory_->announce(announcement()); !announced) {
+      net::log(Level::warning, announced.error().message);
+    }
+    net::log(Level::info, "serves browsers on " + http_->address());
+    return http_->address();
+  }
+
+  [[nodiscard]] proto::DaemonFile announcement() const {
+    return {socket_->address(), http_ ? http_->address() : "", sessions_->endpoint(), HPSEARCH_VERSION,
+            store_->daemon_epoch()};
+  }
+
+  void store_session_uses() {
+    if (browsers_->uses_are_due()) {
+      checks_.run([browsers = &*browsers_, now = runtime_->now()] {
+        browsers->store_uses(now);
+        return [] {};
+      });
+    }
   }
 
   [[nodiscard]] Status check_http_options() const {
@@ -521,8 +603,10 @@ class Daemon {
       worker_keys_;  // Before the gate, whose port asks for them on a thread of its own.
   std::unique_ptr<WorkerSessions> sessions_;
   std::optional<Tokens> tokens_;
+  std::optional<Sessions> browsers_;
   std::optional<SealedSecrets> secrets_;
   std::optional<Authentication> authentication_;
+  std::optional<AuditLog> audit_;
   std::optional<Backups> backups_;
   std::optional<Contexts> contexts_;
   std::optional<KeptLogs> logs_;
@@ -534,6 +618,9 @@ class Daemon {
   std::unique_ptr<net::HttpServer> http_;    ///< Over TCP, if asked for.
   std::optional<net::TlsIdentity> tls_;
   net::Watch certificate_watch_;
+  net::HttpRules rules_;
+  std::function<Result<std::unique_ptr<net::HttpServer>>(const std::string& address)> listen_for_browsers_;
+  net::Watch session_uses_;
   std::optional<OwnershipWatch> ownership_;
   net::Watch signals_;
   net::Watch lateness_;

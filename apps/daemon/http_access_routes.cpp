@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "daemon/audit/audit_files.hpp"
 #include "daemon/http_request_context.hpp"
 #include "hpsearch/engine/base/text.hpp"
 
@@ -41,6 +43,12 @@ HttpResponse shown(const Result<Tokens::Made>& made) {
   Value::Map map = shown(made->record);
   map["token"] = made->text;
   return with(201, map);
+}
+
+Value audit_page(const std::vector<Value>& lines, std::size_t most) {
+  Value::List entries(lines.begin(), lines.end());
+  Value next = lines.size() < most || lines.empty() ? Value() : *lines.back().as_map()->find("number");
+  return Value::Map{{"entries", std::move(entries)}, {"next", std::move(next)}};
 }
 
 void who_am_i(RequestContext&, Call call) {
@@ -157,7 +165,35 @@ void revoke(RequestContext& context, Call call) {
   });
 }
 
+constexpr std::uint64_t usual_audit_page = 100;
+constexpr std::uint64_t most_audit_page = 500;
+
+void show_audit(RequestContext& context, Call call) {
+  const auto after = number_of(call.request, "after", 0);
+  const auto limit = number_of(call.request, "limit", usual_audit_page);
+  if (!after || !limit) {
+    call.reply(failure(after ? limit.error() : after.error()));
+    return;
+  }
+  if (context.about.audit == nullptr) {
+    call.reply(failure(Error{Errc::not_found, "this daemon keeps no audit log"}));
+    return;
+  }
+  context.about.checks->run([directory = context.about.state_dir, reply = call.reply, after = *after,
+                             most = std::min(*limit, most_audit_page)] {
+    const auto lines = AuditFiles::read(directory, after, most);
+    HttpResponse response = lines ? with(200, audit_page(*lines, most)) : failure(lines.error());
+    return [reply, response = std::move(response)] { reply(response); };
+  });
+}
+
 constexpr Route table[] = {
+    {"GET",
+     "/api/v1/audit",
+     Role::admin,
+     &show_audit,
+     {"list_audit", "access", "Lists who changed what", "AuditPage"},
+     page_query},
     {"GET", "/api/v1/whoami", Role::viewer, &who_am_i, {"who_am_i", "access", "Who the caller is", "Caller"}},
     {"GET", "/api/v1/tokens", Role::admin, &list, {"list_tokens", "access", "Lists all tokens", "TokenList"}},
     {"POST",

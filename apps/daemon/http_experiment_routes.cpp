@@ -65,6 +65,7 @@ void create(RequestContext& request_context, CheckedSubmission checked, std::str
   command.context_digest = std::move(checked.context_digest);
   command.context_bytes = context_bytes;
   command.idempotency_key = std::move(key);
+  command.owner = std::move(checked.owner);
   const auto& all = request_context.runtime.engine().experiments();
   const engine::ExperimentId newest = all.empty() ? engine::ExperimentId() : all.rbegin()->first;
   request_context.perform(command, [&runtime = request_context.runtime, reply, searcher,
@@ -100,8 +101,9 @@ void submit(RequestContext& request_context, Call call) {
       [&request_context, registry = request_context.runtime.registry(),
        secrets = request_context.about.secrets,
        text = SubmissionText{std::move(call.request.body), is_yaml(call.request)}, key = std::move(key),
-       reply = std::move(call.reply)]() -> net::Background::Afterwards {
+       caller = std::move(call.caller), reply = std::move(call.reply)]() -> net::Background::Afterwards {
         auto checked = std::make_shared<CheckedSubmission>(check_submission(text, registry, secrets));
+        checked->owner = owner_name(caller);
         return [&request_context, checked, key, reply] {
           create(request_context, std::move(*checked), key, reply);
         };

@@ -129,7 +129,7 @@ inline constexpr std::string_view page_paths = "/>";
 /// Of a route that takes whatever stands in the query.
 inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text, "Anything."}};
 
-[[nodiscard]] std::array<std::span<const Route>, 13> all_routes() noexcept;
+[[nodiscard]] std::array<std::span<const Route>, 15> all_routes() noexcept;
 [[nodiscard]] std::span<const Route> access_routes() noexcept;
 [[nodiscard]] std::span<const Route> bulk_routes() noexcept;
 [[nodiscard]] std::span<const Route> context_routes() noexcept;
@@ -140,8 +140,10 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 [[nodiscard]] std::span<const Route> file_routes() noexcept;
 [[nodiscard]] std::span<const Route> log_routes() noexcept;
 [[nodiscard]] std::span<const Route> page_routes() noexcept;
+[[nodiscard]] std::span<const Route> session_routes() noexcept;
 [[nodiscard]] std::span<const Route> stream_routes() noexcept;
 [[nodiscard]] std::span<const Route> trial_routes() noexcept;
+[[nodiscard]] std::span<const Route> usage_routes() noexcept;
 [[nodiscard]] std::span<const Route> worker_routes() noexcept;
 
 // Values as more than one route shows them: from the engine's memory, and what is known beyond the log.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "daemon/http_audit.hpp"
 #include "daemon/http_request_context.hpp"
 #include "daemon/pages/pages.hpp"
 #include "daemon/past_states.hpp"
@@ -170,11 +171,22 @@ net::HttpServer::Reply counted(HttpCounts& counts, const Call& call, std::string
   };
 }
 
+/// For those who have shown nothing yet.
+bool has_large_body(const HttpRequest& head) {
+  constexpr std::uint64_t most = 4096;
+  const std::string_view length = head.header("Content-Length");
+  return !head.header("Transfer-Encoding").empty() ||
+         (!length.empty() && read_number(length).value_or(most + 1) > most);
+}
+
 void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply reply) {
   Call call;
   call.request = std::move(request);
   call.reply = std::move(reply);
   std::variant<const Route*, net::HttpResponse> found = find_route(context, call);
+  if (!audited(context, call)) {
+    return;
+  }
   if (auto* refused = std::get_if<net::HttpResponse>(&found)) {
     counted(context.http_counts, call, "", "")(std::move(*refused));
     return;
@@ -202,10 +214,10 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 
 }  // namespace
 
-std::array<std::span<const Route>, 13> all_routes() noexcept {
-  return {daemon_routes(), access_routes(), worker_routes(), experiment_routes(), trial_routes(),
-          bulk_routes(),   curve_routes(),  export_routes(), log_routes(),        stream_routes(),
-          file_routes(),   context_routes(), page_routes()};
+std::array<std::span<const Route>, 15> all_routes() noexcept {
+  return {daemon_routes(), access_routes(), session_routes(), usage_routes(),  worker_routes(),
+          experiment_routes(), trial_routes(), bulk_routes(), curve_routes(), export_routes(),
+          log_routes(), stream_routes(), file_routes(), context_routes(), page_routes()};
 }
 
 ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {
@@ -233,6 +245,12 @@ ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon
             call.request = head;
             auto found = find_route(*context, call);
             auto* refused = std::get_if<net::HttpResponse>(&found);
+            if (refused == nullptr && call.caller.role == Role::anyone && has_large_body(head)) {
+              return failure(413, Error{Errc::bad_request, "a body of strangers has at most 4096 bytes"});
+            }
+            if (refused != nullptr) {
+              note_refusal(*context, call, refused->status);
+            }
             return refused == nullptr ? std::nullopt : std::optional(std::move(*refused));
           },
           [context] { context->streams->open.end(); }};

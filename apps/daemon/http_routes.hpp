@@ -7,6 +7,7 @@
 
 #include "daemon/access/authentication.hpp"
 #include "daemon/access/sealed_secrets.hpp"
+#include "daemon/access/sessions.hpp"
 #include "daemon/access/tokens.hpp"
 #include "daemon/backups.hpp"
 #include "daemon/contexts.hpp"
@@ -24,6 +25,8 @@ namespace hpsearch::daemon {
 /// HttpRules::other_type: of experiment files.
 inline constexpr std::string_view yaml_type = "application/yaml";
 
+class AuditLog;
+
 /// What HTTP answers say about the daemon itself.
 struct AboutDaemon {
   std::string version;
@@ -36,8 +39,13 @@ struct AboutDaemon {
   net::Background* checks = nullptr;         ///< Where submissions are checked; must be set.
   Authentication* authentication = nullptr;  ///< Must be set.
   const SealedSecrets* secrets = nullptr;    ///< None where configurations are stored as they come.
+  AuditLog* audit = nullptr;                 ///< None: what callers change is not recorded.
+  Sessions* sessions = nullptr;              ///< None: browsers cannot sign in.
   Tokens* tokens = nullptr;                  ///< None where there are no files.
   const Pages* pages = nullptr;              ///< None: those in the program.
+  /// Opens a TCP port of this machine for browsers, unless clients have one; its address. Not set: there is
+  /// none.
+  std::function<engine::Result<std::string>()> open_http_port{};
   net::LoopLag* lag = nullptr;  ///< Of the loop that serves the routes; none where nobody measures it.
 };
 

@@ -42,6 +42,7 @@ struct CheckedSubmission {
   jobs::ParsedExperiment parsed;
   std::string context_directory;
   std::string context_digest;
+  std::string owner;  ///< Who submits it.
 };
 
 /// examine_submission, and refuses what is wrong. With `secrets`, those of the configuration are sealed in

@@ -180,6 +180,7 @@ void HttpSession::check_head() {
   request_.peer = from_;
   accepts_gzip_ = accepts_gzip(request_.header("Accept-Encoding"));
   request_.id = id_;
+  request_.is_encrypted = stream_.is_encrypted() || (!from_.uid && !shared_->rules.only_from.empty());
   if (std::find(methods.begin(), methods.end(), request_.method) == methods.end()) {
     refuse(refusal(405, "bad_request", "this method is not served here"));
   } else if (!read_target(view_of(head.target()), request_)) {
@@ -421,6 +422,8 @@ Message HttpSession::head_of(const HttpResponse& response, Message message) {
   message.version(11);
   message.result(response.status);
   message.set(http::field::content_type, response.content_type);
+  message.set(http::field::date,
+              http_date(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
   message.set(http::field::cache_control, "no-store");
   message.set("X-Content-Type-Options", "nosniff");
   message.set("X-Request-Id", id_);
@@ -447,6 +450,9 @@ template http::response<http::empty_body> HttpSession::head_of(const HttpRespons
 template <class Message>
 void HttpSession::write(Message& message, std::uint64_t size) {
   message.prepare_payload();
+  if (message.result() == http::status::no_content || message.result() == http::status::not_modified) {
+    message.erase(http::field::content_length);
+  }
   const auto then = [self = shared_from_this()](AsioError error, std::size_t) {
     const LoopLag::Turn turn(self->shared_->lag);
     self->written(error);

@@ -221,6 +221,21 @@ bool is_packable(std::string_view content_type) {
          type.ends_with("yaml");
 }
 
+std::string http_date(std::time_t at) {
+  // The names are those of HTTP, whatever the locale.
+  static constexpr std::array days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  static constexpr std::array months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  std::tm parts{};
+  ::gmtime_r(&at, &parts);
+  std::array<char, 32> rest{};
+  std::strftime(rest.data(), rest.size(), "%d", &parts);
+  std::string text = std::string(days.at(static_cast<std::size_t>(parts.tm_wday))) + ", " + rest.data() +
+                     " " + months.at(static_cast<std::size_t>(parts.tm_mon));
+  std::strftime(rest.data(), rest.size(), " %Y %H:%M:%S GMT", &parts);
+  return text + rest.data();
+}
+
 bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
   return a.size() == b.size() &&
          std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });

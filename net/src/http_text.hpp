@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,6 +52,8 @@ struct HttpAddress {
 /// Whether packing is worth it for that Content-Type: texts, JSON, columns of numbers; not for a
 /// text/event-stream, whose messages are small and which is packed with each one.
 [[nodiscard]] bool is_packable(std::string_view content_type);
+/// "Fri, 27 Nov 2026 13:00:00 GMT".
+[[nodiscard]] std::string http_date(std::time_t at);
 
 [[nodiscard]] bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept;
 

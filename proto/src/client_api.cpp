@@ -175,6 +175,10 @@ Value programs_of(const ExperimentRecord& experiment) {
 }  // namespace
 
 Value experiment_summary(const ExperimentRecord& experiment) {
+  const auto or_default = [](const std::string& word) {
+    return word.empty() ? std::string("default") : word;
+  };
+  Value::List labels(experiment.config.labels.begin(), experiment.config.labels.end());
   const engine::SearcherConfig& searcher = experiment.config.searcher;
   return Value::Map{
       {"id", count_value(experiment.id.number())},
@@ -192,6 +196,10 @@ Value experiment_summary(const ExperimentRecord& experiment) {
       {"best", best_of(experiment)},
       {"created_at", seconds(experiment.created_at)},
       {"ended_at", engine::is_ended(experiment.state) ? seconds(experiment.ended_at) : Value{}},
+      {"owner", experiment.owner},
+      {"workspace", or_default(experiment.config.workspace)},
+      {"project", or_default(experiment.config.project)},
+      {"labels", std::move(labels)},
   };
 }
 

@@ -96,9 +96,10 @@ class DaemonFixture {
   /// `open`: nobody needs a token.
   void serve_http(bool open) {
     http.reset();
-    authentication =
-        std::make_unique<Authentication>(tokens, Authentication::Rules{.owner = ::geteuid(), .open = open},
-                                         [this](std::string_view key) { return sessions->is_http_key(key); });
+    authentication = std::make_unique<Authentication>(
+        tokens, Authentication::Rules{.owner = ::geteuid(), .open = open},
+        [this](std::string_view key) { return sessions->is_http_key(key); }, Authentication::OnUse(),
+        &browsers);
     const ServedRoutes routes = http_routes(*runtime, *sessions,
                                             {.version = "0.1.0",
                                              .state_dir = "/state",
@@ -108,6 +109,8 @@ class DaemonFixture {
                                              .checks = checks.get(),
                                              .authentication = authentication.get(),
                                              .secrets = secrets,
+                                             .audit = audit,
+                                             .sessions = &browsers,
                                              .tokens = &tokens,
                                              .lag = &net::lag_of(loop)});
     std::filesystem::create_directories(folder.path() / "uploads");
@@ -238,6 +241,8 @@ class DaemonFixture {
   std::uint64_t files_quota = std::uint64_t{20} << 30U;  ///< The same.
   Scratch folder;
   Tokens tokens{folder.path().string()};
+  AuditLog* audit = nullptr;  ///< From serve_http() on.
+  Sessions browsers{folder.path().string()};
   std::unique_ptr<Authentication> authentication;
   const SealedSecrets* secrets = nullptr;  ///< With which configurations are sealed from start() on.
   std::optional<engine::Error> failure;

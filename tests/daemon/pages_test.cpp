@@ -66,8 +66,8 @@ TEST_F(PlainPages, FilesWithAHashInTheirNameAreKeptForEver) {
 }
 
 TEST_F(PlainPages, AFileThatIsNotThereIsNotTheIndex) {
-  for (const char* path : {"/favicon.ico", "/assets/main.OLD.js", "/assets/x", "/e/3/main.js", "/../secrets.key",
-                           "/e/..", "/assets/../index.html"}) {
+  for (const char* path : {"/favicon.ico", "/assets/main.OLD.js", "/assets/x", "/e/3/main.js",
+                           "/../secrets.key", "/e/..", "/assets/../index.html"}) {
     EXPECT_EQ(get(path).status, 404U) << path;
   }
 }
@@ -83,14 +83,17 @@ TEST_F(PlainPages, APageThatTheBrowserHasIsNotSentAgain) {
 TEST_F(PlainPages, NoScriptRunsThatIsNotAFileOfTheServer) {
   for (const char* path : {"/", "/assets/main.ABCD1234.js"}) {
     const std::string policy = header_of(get(path), "Content-Security-Policy");
-    EXPECT_NE(policy.find("default-src 'none'; script-src 'self'; style-src 'self';"), std::string::npos) << policy;
-    EXPECT_NE(policy.find("frame-ancestors 'none'; require-trusted-types-for 'script'"), std::string::npos) << policy;
+    EXPECT_NE(policy.find("default-src 'none'; script-src 'self'; style-src 'self';"), std::string::npos)
+        << policy;
+    EXPECT_NE(policy.find("frame-ancestors 'none'; require-trusted-types-for 'script'"), std::string::npos)
+        << policy;
     EXPECT_EQ(policy.find("unsafe"), std::string::npos) << policy;
   }
 }
 
 TEST(Pages, LeaveTheInterfaceForProgramsAlone) {
-  for (const char* path : {"/api", "/api/v1/nothing", "/api/v2", "/healthz", "/readyz", "/version", "/metrics"}) {
+  for (const char* path :
+       {"/api", "/api/v1/nothing", "/api/v2", "/healthz", "/readyz", "/version", "/metrics"}) {
     EXPECT_FALSE(Pages::is_page(path)) << path;
   }
   for (const char* path : {"/", "/apis", "/versions", "/e/3", "/assets/x.js"}) {

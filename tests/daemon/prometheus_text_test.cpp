@@ -46,9 +46,9 @@ TEST(PrometheusText, BucketsAddUpAndABoundBelongsToItsBucket) {
   text.family("wait_seconds", MetricType::histogram, "Wait.", {"pool"});
   text.sample(histogram, {"p"});
   const std::string page = text.take();
-  for (const char* line : {"_bucket{pool=\"p\",le=\"1\"} 2\n", "_bucket{pool=\"p\",le=\"10\"} 4\n",
-                           "_bucket{pool=\"p\",le=\"+Inf\"} 5\n", "_sum{pool=\"p\"} 24\n",
-                           "_count{pool=\"p\"} 5\n"}) {
+  for (const char* line :
+       {"_bucket{pool=\"p\",le=\"1\"} 2\n", "_bucket{pool=\"p\",le=\"10\"} 4\n",
+        "_bucket{pool=\"p\",le=\"+Inf\"} 5\n", "_sum{pool=\"p\"} 24\n", "_count{pool=\"p\"} 5\n"}) {
     EXPECT_NE(page.find(line), std::string::npos) << line << "in\n" << page;
   }
 }

@@ -182,10 +182,10 @@ class StateText {
   void put(const SlotTime& x) { all(x.slots(), x.since(), x.until(x.since())); }
   void put(const ExperimentRecord& x) {
     all(x.id, x.state, to_value(x.config), x.effective, x.created_with, x.context_directory, x.context_digest,
-        x.context_bytes, x.idempotency_key, x.source, x.pending, x.running, x.by_state, x.best, x.stopping_as,
-        x.stop_at_once, x.reason, x.first_failures, x.notes, x.counts_from_zero, x.unreported, x.ran_unlogged,
-        x.ahead, x.created_at, x.ended_at, x.first_lease_at, x.uncounted, x.last_release_at, x.slot_time,
-        x.condemned, x.programs, x.created_by, x.changed_by, x.best_history, x.spans);
+        x.context_bytes, x.idempotency_key, x.owner, x.source, x.pending, x.running, x.by_state, x.best,
+        x.stopping_as, x.stop_at_once, x.reason, x.first_failures, x.notes, x.counts_from_zero, x.unreported,
+        x.ran_unlogged, x.ahead, x.created_at, x.ended_at, x.first_lease_at, x.uncounted, x.last_release_at,
+        x.slot_time, x.condemned, x.programs, x.created_by, x.changed_by, x.best_history, x.spans);
     out_ << '\n';
     put(*x.searcher);
     out_ << '\n';

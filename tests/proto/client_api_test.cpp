@@ -130,11 +130,12 @@ TEST(ClientApi, FieldsAreThoseOfTheSchema) {
 TEST(ClientApi, SummaryOfAnExperiment) {
   EXPECT_EQ(
       compact_json(proto::experiment_summary(experiment())),
-      R"({"best":{"metric":0.75,"step":12,"trial":0},"created_at":1.0,"ended_at":null,"id":3,"max_length":16,)"
-      R"("metric":"val_acc","name":"digits","progress":0.25,"reason":"","searcher":"adaptive_asha",)"
+      R"({"best":{"metric":0.75,"step":12,"trial":0},"created_at":1.0,"ended_at":null,"id":3,"labels":[],"max_length":16,)"
+      R"("metric":"val_acc","name":"digits","owner":"","progress":0.25,"project":"default","reason":"",)"
+      R"("searcher":"adaptive_asha",)"
       R"("smaller_is_better":false,"state":"ACTIVE",)"
       R"("trials":{"CANCELED":0,"COMPLETED":1,"FAILED":1,"PAUSED":1,"PENDING":0,"RUNNING":1,"STOPPED":0},)"
-      R"("trials_total":4,"unit":"epochs"})");
+      R"("trials_total":4,"unit":"epochs","workspace":"default"})");
 }
 
 TEST(ClientApi, SummaryOfAnEndedExperimentSaysWhen) {

@@ -416,7 +416,14 @@ const std::vector<Example<EventBody>>& example_events() {
        ExperimentCreated{
            experiment, Value::Map{{"name", "digits"}}, "/home/ann/digits", "5f7c1f0e", std::string(64, 'd'),
            12'800,
-           SourceCheckpoint{ExperimentId{3}, TrialNumber{12}, Units{27}, "/data/checkpoints/3/12/2-27"}}},
+           SourceCheckpoint{ExperimentId{3}, TrialNumber{12}, Units{27}, "/data/checkpoints/3/12/2-27"}},
+       false},
+      {"experiment_created_with_owner",
+       ExperimentCreated{
+           experiment, Value::Map{{"name", "digits"}}, "/home/ann/digits", "5f7c1f0e", std::string(64, 'd'),
+           12'800,
+           SourceCheckpoint{ExperimentId{3}, TrialNumber{12}, Units{27}, "/data/checkpoints/3/12/2-27"},
+           "ann"}},
       {"experiment_paused", ExperimentPaused{experiment}, false},
       {"experiment_paused_by_itself", ExperimentPaused{experiment, "its first attempts failed"}},
       {"experiment_resumed", ExperimentResumed{experiment}},

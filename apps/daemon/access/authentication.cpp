@@ -1,8 +1,12 @@
 #include "daemon/access/authentication.hpp"
 
+#include <pwd.h>
+
+#include <array>
 #include <optional>
 #include <utility>
 
+#include "daemon/access/session_cookie.hpp"
 #include "daemon/http_answers.hpp"
 #include "hpsearch/engine/base/result.hpp"
 
@@ -15,6 +19,15 @@ using net::HttpResponse;
 
 constexpr Duration failures_counted_for = Duration::seconds(60);
 constexpr std::string_view scheme = "Bearer ";
+
+constexpr std::string_view csrf_header = "X-Hpsearch-CSRF";
+constexpr const char* wrong_token = "the token is wrong, has expired or was revoked";
+
+Caller caller_of_token(const TokenRecord& token) {
+  Caller caller{token.role, "token " + token.name, token.id, false};
+  caller.token_hash = token.hash;
+  return caller;
+}
 
 HttpResponse unauthorized(const std::string& why) {
   HttpResponse response = refusal(401, why);
@@ -31,6 +44,22 @@ HttpResponse token_needed() {
       "create");
 }
 
+std::string owner_name(const Caller& caller) {
+  static constexpr std::string_view before_token = "token ";
+  if (caller.name.starts_with(before_token)) {
+    return caller.name.substr(before_token.size());
+  }
+  if (!caller.uid) {
+    return caller.name;
+  }
+  std::array<char, 4096> room{};
+  passwd entry{};
+  passwd* found = nullptr;
+  return ::getpwuid_r(*caller.uid, &entry, room.data(), room.size(), &found) == 0 && found != nullptr
+             ? found->pw_name
+             : caller.name;
+}
+
 std::string_view bearer_of(const net::HttpRequest& request) noexcept {
   const std::string_view shown = request.header("Authorization");
   return shown.starts_with(scheme) ? shown.substr(scheme.size()) : std::string_view();
@@ -39,24 +68,75 @@ std::string_view bearer_of(const net::HttpRequest& request) noexcept {
 std::variant<Caller, HttpResponse> Authentication::caller_of(const net::HttpRequest& request, Instant now) {
   if (request.peer.uid) {
     if (*request.peer.uid == 0 || *request.peer.uid == rules_.owner) {
-      return Caller{Role::admin, request.peer.name, "", true};
+      return Caller{Role::admin, request.peer.name, "", true, request.peer.uid};
     }
     return refusal(403, request.peer.name + " may not use this daemon: only its own user and root may");
   }
   const std::string_view shown = request.header("Authorization");
   if (shown.empty()) {
-    return rules_.open ? Caller{Role::admin, "anyone", "", false} : Caller{};
+    return caller_by_cookie(request, now);
   }
   const std::string_view key = bearer_of(request);
   if (const std::optional<Token> token = read_token(key)) {
     if (const std::optional<TokenRecord> record = tokens_.find(*token, now)) {
       note_use(*record, now);
-      return Caller{record->role, "token " + record->name, record->id, false};
+      return caller_of_token(*record);
     }
   } else if (is_worker_key_ && is_worker_key_(key)) {
     return Caller{Role::worker, "worker", "", false};
   }
-  return refused(request.peer.name, now);
+  return refused(request.peer.name, wrong_token, now);
+}
+
+std::variant<Caller, HttpResponse> Authentication::caller_by_cookie(const net::HttpRequest& request,
+                                                                    Instant now) const {
+  const std::optional<Caller> caller = signed_in(request, now);
+  const bool changes = request.method != "GET" && request.method != "HEAD";
+  if (caller &&
+      (!changes || equal_hashes(request.header(csrf_header), csrf_of(session_secret_of(request))))) {
+    return *caller;
+  }
+  // Signing in anew is not an act of the old session.
+  if (caller && !(request.method == "POST" && request.path == session_path)) {
+    return refusal(403, "the header " + std::string(csrf_header) + " is missing or wrong; GET " +
+                            std::string(session_path) + " returns it");
+  }
+  return rules_.open ? Caller{Role::admin, "anyone", "", false} : Caller{};
+}
+
+std::optional<Caller> Authentication::signed_in(const net::HttpRequest& request, Instant now) const {
+  const std::string_view secret = session_secret_of(request);
+  const auto session = sessions_ == nullptr || secret.empty() ? std::nullopt : sessions_->find(secret, now);
+  if (!session) {
+    return std::nullopt;
+  }
+  Caller caller{session->who.role, session->who.name, "", false, session->who.uid};
+  if (!session->who.token_id.empty()) {
+    const auto token = tokens_.find_again(session->who.token_id, session->who.token_hash, now);
+    if (!token) {
+      return std::nullopt;
+    }
+    caller = caller_of_token(*token);
+  }
+  caller.session = session->hash;
+  return caller;
+}
+
+std::variant<Caller, HttpResponse> Authentication::caller_with(const std::string& token,
+                                                               const net::HttpRequest& request, Instant now) {
+  const std::optional<Token> read = read_token(token);
+  const std::optional<TokenRecord> record = read ? tokens_.find(*read, now) : std::nullopt;
+  if (!record) {
+    return refused(request.peer.name, wrong_token, now);
+  }
+  note_use(*record, now);
+  return caller_of_token(*record);
+}
+
+HttpResponse Authentication::wrong_code(const net::HttpRequest& request, Instant now) {
+  return refused(request.peer.name,
+                 "the code is wrong, was used or is older than a minute; hpsearch open makes another one",
+                 now);
 }
 
 void Authentication::note_use(const TokenRecord& token, Instant now) {
@@ -66,7 +146,7 @@ void Authentication::note_use(const TokenRecord& token, Instant now) {
   }
 }
 
-HttpResponse Authentication::refused(const std::string& address, Instant now) {
+HttpResponse Authentication::refused(const std::string& address, const std::string& why, Instant now) {
   if (failures_.size() >= most_addresses && !failures_.contains(address)) {
     std::erase_if(failures_,
                   [now](const auto& one) { return one.second.since + failures_counted_for <= now; });
@@ -79,7 +159,7 @@ HttpResponse Authentication::refused(const std::string& address, Instant now) {
     failures = {now, 0};
   }
   if (++failures.count <= failures_a_minute) {
-    return unauthorized("the token is wrong, has expired or was revoked");
+    return unauthorized(why);
   }
   HttpResponse response = refusal(429, "too many wrong tokens came from " + address + "; try again later");
   const double seconds = (failures.since + failures_counted_for - now).in_seconds();

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 
 #include "daemon/access/role.hpp"
+#include "daemon/access/sessions.hpp"
 #include "daemon/access/tokens.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/net/http.hpp"
@@ -18,17 +20,26 @@ namespace hpsearch::daemon {
 /// Who sends a request.
 struct Caller {
   Role role = Role::anyone;
-  std::string name;       ///< "uid 0", "token NAME", "worker", or "" for anyone.
-  std::string token_id;   ///< "" without a token.
-  bool is_local = false;  ///< Over the Unix socket.
+  std::string name;                    ///< "uid 0", "token NAME", "worker", or "" for anyone.
+  std::string token_id;                ///< "" without a token.
+  bool is_local = false;               ///< Over the Unix socket.
+  std::optional<std::uint32_t> uid{};  ///< The user, over the Unix socket or signed in from there.
+  std::string token_hash{};            ///< Of the token's secret.
+  std::string session{};               ///< Hash of the browser's session; "" = no cookie says who it is.
 };
+
+/// By which name others know who it is: that of the token, or of the user ("uid 1000" if it has none). May
+/// ask a directory service.
+[[nodiscard]] std::string owner_name(const Caller& caller);
 
 /// Tells who sends a request.
 ///
 /// Over the Unix socket the kernel says whose process it is: the daemon's own user and root are admins,
-/// others are refused. Over TCP a token says it (Authorization: Bearer). Whoever shows a wrong one gets 401,
-/// and after five of them in a minute 429; a right one counts even then, so that nobody can lock others out.
-/// Threads: one. Cost: one SHA-256 and a look at each token.
+/// others are refused. Over TCP a token says it (Authorization: Bearer), or the cookie of a browser that has
+/// signed in. Whoever shows a wrong token gets 401, and after five of them in a minute 429; a right one
+/// counts even then, so that nobody can lock others out. A cookie that is wrong or has ended counts as none.
+/// A cookie changes something only together with the header X-Hpsearch-CSRF (csrf_of). Threads: one. Cost:
+/// one SHA-256 and a look at each token.
 class Authentication {
  public:
   struct Rules {
@@ -43,22 +54,36 @@ class Authentication {
   static constexpr unsigned failures_a_minute = 5;
   static constexpr std::size_t most_addresses = 10'000;
 
-  Authentication(const Tokens& tokens, Rules rules, IsWorkerKey is_worker_key = {}, OnUse on_use = {})
+  /// `sessions`: of browsers; none = they can't sign in.
+  Authentication(const Tokens& tokens, Rules rules, IsWorkerKey is_worker_key = {}, OnUse on_use = {},
+                 Sessions* sessions = nullptr)
       : tokens_(tokens),
         rules_(rules),
         is_worker_key_(std::move(is_worker_key)),
-        on_use_(std::move(on_use)) {}
+        on_use_(std::move(on_use)),
+        sessions_(sessions) {}
 
   /// Who it is, or what it is answered.
   [[nodiscard]] std::variant<Caller, net::HttpResponse> caller_of(const net::HttpRequest& request,
                                                                   engine::Instant now);
+
+  /// Who signs in with that token, or what is answered. Guesses count as those of other requests do.
+  [[nodiscard]] std::variant<Caller, net::HttpResponse> caller_with(const std::string& token,
+                                                                    const net::HttpRequest& request,
+                                                                    engine::Instant now);
+  /// What is answered to a wrong code; a guess as well.
+  [[nodiscard]] net::HttpResponse wrong_code(const net::HttpRequest& request, engine::Instant now);
 
  private:
   struct Failures {
     engine::Instant since;
     unsigned count = 0;
   };
-  [[nodiscard]] net::HttpResponse refused(const std::string& address, engine::Instant now);
+  [[nodiscard]] net::HttpResponse refused(const std::string& address, const std::string& why,
+                                          engine::Instant now);
+  [[nodiscard]] std::variant<Caller, net::HttpResponse> caller_by_cookie(const net::HttpRequest& request,
+                                                                         engine::Instant now) const;
+  [[nodiscard]] std::optional<Caller> signed_in(const net::HttpRequest& request, engine::Instant now) const;
 
   void note_use(const TokenRecord& token, engine::Instant now);
 
@@ -66,6 +91,7 @@ class Authentication {
   Rules rules_;
   IsWorkerKey is_worker_key_;
   OnUse on_use_;
+  Sessions* sessions_;
   std::map<std::string, Failures, std::less<>> failures_;  ///< By address.
   std::map<std::string, std::int64_t> noted_;  ///< The day on which a token's use was last told, by its id.
 };

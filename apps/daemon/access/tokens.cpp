@@ -84,6 +84,14 @@ std::optional<TokenRecord> Tokens::find(const Token& token, Instant now) const {
   return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
+std::optional<TokenRecord> Tokens::find_again(std::string_view id, std::string_view hash, Instant now) const {
+  const std::scoped_lock lock(reading_);
+  const auto found = std::find_if(all_.begin(), all_.end(), [&](const TokenRecord& one) {
+    return one.id == id && one.hash == hash && !has_expired(one, now);
+  });
+  return found == all_.end() ? std::nullopt : std::optional(*found);
+}
+
 std::vector<TokenRecord> Tokens::list(Instant now) const {
   const std::scoped_lock lock(reading_);
   std::vector<TokenRecord> valid = all_;

@@ -64,6 +64,10 @@ class Tokens {
   /// wrong. Cost: one SHA-256 and a look through at most `most_tokens` records.
   [[nodiscard]] std::optional<TokenRecord> find(const Token& token, engine::Instant now) const;
 
+  /// The same for one that was found before: nothing if it has been revoked or replaced since.
+  [[nodiscard]] std::optional<TokenRecord> find_again(std::string_view id, std::string_view hash,
+                                                      engine::Instant now) const;
+
   [[nodiscard]] std::vector<TokenRecord> list(engine::Instant now) const;
 
   struct Made {

@@ -26,7 +26,62 @@ constexpr Field token_request_fields[] = {
      "Above 0 and up to 31536000; null (never) only for an admin, over the Unix socket. Without it 90 days."},
 };
 
+constexpr Field audit_fields[] = {
+    {"number", "integer", "Lines count from 1."},
+    {"time", "number"},
+    {"request", "text", "X-Request-Id of the answer."},
+    {"channel", "socket|tcp|tls"},
+    {"from", "text", "User or address."},
+    {"name", "text", "As in Caller; \"\" for strangers."},
+    {"token", "text", "Its id, or \"\"."},
+    {"role", "text"},
+    {"method", "text"},
+    {"path", "text"},
+    {"status", "integer"},
+    {"previous", "text", "SHA-256 of the line before."},
+};
+constexpr Field audit_page_fields[] = {
+    {"entries", "[AuditEntry]"},
+    {"next", "integer?", "The next page's `after`; null on the last page."},
+};
+constexpr Field session_fields[] = {
+    {"name", "text", "Of the token or the user."},
+    {"role", "viewer|operator|admin"},
+    {"csrf", "text", "What changes by cookie show in the header X-Hpsearch-CSRF; \"\" without a cookie."},
+    {"expires_at", "number?", "When the session ends at the latest; null without a cookie."},
+};
+constexpr Field sign_in_fields[] = {
+    {"token?", "text", "A token, or …"},
+    {"code?", "text", "… a code of `hpsearch open`."},
+};
+constexpr Field code_fields[] = {{"code", "text", "Works once."}, {"expires_in_seconds", "number"}};
+constexpr Field port_fields[] = {{"http", "text", "HOST:PORT, or https://HOST:PORT#FINGERPRINT."}};
+
+constexpr Field used_fields[] = {
+    {"user?", "text", "Name of a user or token; \"\" = not recorded."},
+    {"workspace?", "text"},
+    {"experiment?", "text", "Its id."},
+    {"slot_seconds", "number"},
+    {"slots", "integer", "That are held now."},
+    {"experiments", "integer"},
+    {"trials", "integer", "Of these experiments, since they began."},
+};
+constexpr Field usage_fields[] = {
+    {"by", "user|workspace|experiment"},
+    {"since", "integer", "The start of an hour; 0: the beginning."},
+    {"until", "number"},
+    {"usage", "[Used]", "The largest first."},
+};
+
 constexpr Schema table[] = {
+    {"Used", "What one user, workspace or experiment took.", used_fields},
+    {"Usage", "Slot time.", usage_fields},
+    {"AuditEntry", "A request that changed something, was refused or signed somebody in.", audit_fields},
+    {"AuditPage", "A page of the audit log, oldest first.", audit_page_fields},
+    {"Session", "A browser that is signed in.", session_fields},
+    {"SignIn", "What a browser signs in with: one of the two.", sign_in_fields, Schema::Kind::body},
+    {"SignInCode", "A code with which a browser signs in.", code_fields},
+    {"HttpPort", "Where browsers reach the daemon.", port_fields},
     {"Caller", "Who sends the requests.", caller_fields},
     {"Token", "A token without its secret.", token_fields},
     {"NewToken", "A token with its secret.", new_token_fields, Schema::Kind::answer, "Token"},

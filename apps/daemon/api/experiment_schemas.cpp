@@ -56,6 +56,10 @@ constexpr Field summary_fields[] = {
     {"best", "BestResult?"},
     {"created_at", "number"},
     {"ended_at", "number?"},
+    {"owner", "text", "Name of the user or token that submitted it, or \"\"."},
+    {"workspace", "text", "Of the experiment file, or default."},
+    {"project", "text", "The same."},
+    {"labels", "[text]"},
     {"waits_for?", "text", "Why no trial runs, or \"\"."},
 };
 constexpr Field experiment_page_fields[] = {

@@ -20,7 +20,8 @@ constexpr std::size_t least_hash_chars = 8;
 
 // Scripts, styles and connections only of this server, no script in the page itself, no frame around it.
 constexpr const char* page_policy =
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src "
+    "'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 10> types_of_pages{{
@@ -51,7 +52,8 @@ bool has_hash_in_name(std::string_view name) noexcept {
     return false;
   }
   const std::size_t last = name.rfind('.');
-  const std::size_t before = last == std::string_view::npos || last == 0 ? std::string_view::npos : name.rfind('.', last - 1);
+  const std::size_t before =
+      last == std::string_view::npos || last == 0 ? std::string_view::npos : name.rfind('.', last - 1);
   return before != std::string_view::npos && last - before > least_hash_chars;
 }
 
@@ -64,7 +66,8 @@ bool accepts_gzip(std::string_view accepted) {
     const std::string_view word = one.substr(begin, one.find_first_of("; \t", begin) - begin);
     if (word == "gzip") {
       const std::size_t weight = one.find("q=");
-      return weight == std::string_view::npos || one.find_first_of("123456789", weight) != std::string_view::npos;
+      return weight == std::string_view::npos ||
+             one.find_first_of("123456789", weight) != std::string_view::npos;
     }
   }
   return false;
@@ -125,8 +128,11 @@ HttpResponse Pages::answer(const HttpRequest& request) const {
   }
   const std::string way = is_index ? way_back_from(request.path) : "";
   const bool sends_gzip = !is_index && file->is_gzipped && accepts_gzip(request.header("Accept-Encoding"));
-  const std::string etag =
-      '"' + file->hash + (is_index ? "-" + std::to_string(way.size()) : sends_gzip ? "-gz" : "") + '"';
+  const std::string etag = '"' + file->hash +
+                           (is_index     ? "-" + std::to_string(way.size())
+                            : sends_gzip ? "-gz"
+                                         : "") +
+                           '"';
   HttpResponse response = page_with_headers(
       etag, !is_index && has_hash_in_name(name) ? "public, max-age=31536000, immutable" : "no-cache");
   response.content_type = type_of_page(is_index ? "index.html" : name);

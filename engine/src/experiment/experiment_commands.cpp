@@ -206,7 +206,7 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
   const std::uint64_t last = state.experiments.empty() ? 0 : state.experiments.rbegin()->first.number();
   const ExperimentId id(last + 1);
   step.emit(ExperimentCreated{id, std::move(effective), command.context_directory, command.idempotency_key,
-                              command.context_digest, command.context_bytes, std::move(source),
+                              command.context_digest, command.context_bytes, std::move(source), command.owner,
                               std::move(config)});
   step.effects().created = id;
   return Done{};

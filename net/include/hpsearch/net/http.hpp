@@ -57,6 +57,7 @@ struct HttpRequest {
   HttpPeer peer{};
   std::string
       id{};  ///< As the answer's X-Request-Id and the log have it; no other request of this server has it.
+  bool is_encrypted = false;  ///< It came over TLS, here or at the proxy in front.
 
   [[nodiscard]] std::string_view query_or(std::string_view name, std::string_view otherwise) const noexcept;
   [[nodiscard]] std::string_view header(

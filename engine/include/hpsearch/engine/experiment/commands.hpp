@@ -29,6 +29,7 @@ struct CreateExperiment {
   std::string context_digest{};     ///< SHA-256 of the packed context; "" = it is read where it lies.
   std::uint64_t context_bytes = 0;  ///< Of the packed context.
   std::string idempotency_key;      ///< The same key again gives the first answer again; "" = none.
+  std::string owner{};              ///< Who submits it, by name; "" = nobody knows.
 };
 struct PauseExperiment {
   ExperimentId experiment;

@@ -52,6 +52,7 @@ struct ExperimentCreated {
   std::string context_digest{};     ///< SHA-256 of the packed context; "" = workers read the directory.
   std::uint64_t context_bytes = 0;  ///< Size of the packed context, in bytes.
   std::optional<SourceCheckpoint> source{};  ///< The checkpoint that its trials start from.
+  std::string owner{};                       ///< Who submitted it, by name; "" = not recorded.
   /// The result of parse_config(config), if this process has it already. Not stored.
   std::shared_ptr<const ExperimentConfig> parsed{};
 
@@ -63,6 +64,7 @@ struct ExperimentCreated {
     fields.maybe("context_digest", self.context_digest);
     fields.maybe("context_bytes", self.context_bytes);
     fields.maybe("source", self.source);
+    fields.maybe("owner", self.owner);
   }
   friend void apply(const Applier& applier, const ExperimentCreated& event);
   friend std::string problem_with(const EventChecks& checks, const ExperimentCreated& event);

@@ -19,48 +19,13 @@
 #include "hpsearch/engine/experiment/best_point.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/engine/experiment/first_failures.hpp"
+#include "hpsearch/engine/experiment/slot_time.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/engine/experiment/trial_record.hpp"
 #include "hpsearch/engine/experiment/trial_tally.hpp"
 #include "hpsearch/engine/space/hparam_table.hpp"
 
 namespace hpsearch::engine {
-
-/// Slots × time under lease, over all trials of an experiment.
-class SlotTime {
- public:
-  SlotTime() = default;
-  SlotTime(Duration accrued, std::int64_t slots, Instant since) noexcept
-      : accrued_(accrued), slots_(slots), since_(since) {}
-
-  /// From `at` on, so many slots more (or less) are held.
-  void change(std::int64_t slots, Instant at) noexcept {
-    accrued_ = until(at);
-    slots_ += slots;
-    since_ = at;
-  }
-  /// So much more was held than is known so far.
-  void add(Duration held) noexcept {
-    std::int64_t micros = 0;
-    const bool overflows = __builtin_add_overflow(accrued_.in_micros(), held.in_micros(), &micros);
-    accrued_ = Duration::micros(overflows ? INT64_MAX : micros);
-  }
-  /// Before this, a span has passed that does not count.
-  void skip(Duration span) noexcept { since_ = since_ + span; }
-  [[nodiscard]] Duration until(Instant now) const noexcept {
-    std::int64_t micros = 0;
-    const bool overflows = __builtin_mul_overflow((now - since_).in_micros(), slots_, &micros) ||
-                           __builtin_add_overflow(micros, accrued_.in_micros(), &micros);
-    return Duration::micros(overflows ? INT64_MAX : micros);  // 290,000 slot years.
-  }
-  [[nodiscard]] std::int64_t slots() const noexcept { return slots_; }
-  [[nodiscard]] Instant since() const noexcept { return since_; }
-
- private:
-  Duration accrued_;
-  std::int64_t slots_ = 0;
-  Instant since_;
-};
 
 /// What programs were told about the way they report, each kind once.
 struct ExperimentNote {
@@ -95,6 +60,7 @@ struct ExperimentRecord {
   std::uint64_t context_bytes = 0;      ///< Of the packed context.
   std::vector<ProgramChange> programs;  ///< Those that came later, in order; few.
   std::string idempotency_key;
+  std::string owner;                       ///< Who submitted it, by name; "" = not recorded.
   std::optional<SourceCheckpoint> source;  ///< What its trials begin from; not deleted while it lives.
   std::unique_ptr<Searcher> searcher;
   ChunkedVector<TrialRecord> trials;        ///< Indexed by TrialNumber.

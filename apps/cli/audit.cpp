@@ -1,0 +1,78 @@
+#include "cli/server.hpp"
+#include "cli/shapes.hpp"
+#include "cli/state_directory.hpp"
+#include "cli/table.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "daemon/audit/audit_files.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+
+std::string who(const Value& entry) {
+  const std::string name = text_at(entry, "name");
+  return name.empty() ? "nobody" : name;
+}
+
+}  // namespace
+
+int audit_list(const AuditOptions& options, const Output& output) {
+  const Outcome<Server> server = Server::reach_shared(options.server, output);
+  const Outcome<Value> answer =
+      server ? server->client().get("/api/v1/audit?limit=500&after=" + std::to_string(options.after))
+             : Outcome<Value>(server.failure());
+  if (!answer) {
+    return output.fail(answer.failure());
+  }
+  if (output.json()) {
+    output.data(*answer);
+    return 0;
+  }
+  Table table({{"LINE", Table::Align::right},
+               {"TIME"},
+               {"WHO"},
+               {"FROM"},
+               {"STATUS", Table::Align::right},
+               {"REQUEST"}});
+  for (const Value& entry : list_at(*answer, "entries")) {
+    table.add({std::to_string(count_at(entry, "number")), time_text(number_at(entry, "time")), who(entry),
+               text_at(entry, "from"), std::to_string(count_at(entry, "status")),
+               text_at(entry, "method") + " " + text_at(entry, "path")});
+  }
+  if (const std::uint64_t next = count_at(*answer, "next"); next != 0) {
+    output.message("hpsearch: there are more: hpsearch audit list --after " + std::to_string(next));
+  }
+  output.print(table.empty() ? std::string("nothing is recorded yet\n") : table.text(output.width()));
+  return 0;
+}
+
+int audit_verify(const AuditOptions& options, const Output& output) {
+  // Of a daemon, or of a run.
+  const StateDirectory run(options.state_dir);
+  std::error_code ignored;
+  const std::filesystem::path directory = std::filesystem::is_directory(run.daemon(), ignored)
+                                              ? run.daemon()
+                                              : std::filesystem::path(options.state_dir);
+  const auto verdict = daemon::AuditFiles::verify(directory.string());
+  if (!verdict) {
+    return output.fail(not_found_failure(verdict.error().message));
+  }
+  if (!verdict->problem.empty()) {
+    Failure failure = plain_failure(verdict->problem);
+    failure.exit = Exit::storage;
+    return output.fail(failure);
+  }
+  if (output.json()) {
+    output.data(
+        Value::Map{{"lines", static_cast<std::int64_t>(verdict->lines)}, {"last_hash", verdict->last.hash}});
+  } else {
+    output.print("the chain of " + counted(verdict->lines, "line") +
+                 " is whole; the hash of the last one is " +
+                 (verdict->last.hash.empty() ? "none" : verdict->last.hash) + "\n");
+  }
+  return 0;
+}
+
+}  // namespace hpsearch::cli

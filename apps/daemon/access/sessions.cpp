@@ -1,0 +1,183 @@
+#include "daemon/access/sessions.hpp"
+
+#include <sodium.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "daemon/store/file_system.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/record.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Done;
+using engine::Instant;
+using engine::Result;
+using engine::Status;
+
+constexpr proto::JsonLimits session_file_limits{4UL * 1024 * 1024, 8, 100'000};
+
+struct SessionFile {
+  std::vector<SessionRecord> sessions;
+};
+void spell(auto& fields, proto::Is<SessionFile> auto& file) {
+  fields("sessions", file.sessions);
+}
+
+bool has_ended(const SessionRecord& session, Instant now) {
+  return session.begun + Sessions::longest_life.in_micros() <= now.micros() ||
+         session.used + Sessions::longest_idle.in_micros() <= now.micros();
+}
+
+std::vector<SessionRecord> read_sessions(const std::string& path) {
+  const auto bytes = kernel_files().read(path);
+  const auto value = bytes ? proto::parse_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
+                                               session_file_limits)
+                           : Result<engine::Value>(bytes.error());
+  auto file = value ? proto::decode_value<SessionFile>(*value) : Result<SessionFile>(value.error());
+  return file ? std::move(file->sessions) : std::vector<SessionRecord>();
+}
+
+}  // namespace
+
+Sessions::Sessions(std::string state_directory) : path_(std::move(state_directory) + "/sessions.json") {
+  for (SessionRecord& session : read_sessions(path_)) {
+    stored_uses_[session.hash] = session.used;
+    all_.emplace(session.hash, std::move(session));
+  }
+}
+
+Result<std::string> Sessions::begin(const SignedIn& who, Instant now) {
+  std::string secret = new_secret();
+  const std::string hash = hash_of(secret);
+  {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(all_, [now](const auto& one) { return has_ended(one.second, now); });
+    if (all_.size() >= most_sessions) {
+      all_.erase(std::min_element(all_.begin(), all_.end(), [](const auto& a, const auto& b) {
+        return a.second.used < b.second.used;
+      }));
+    }
+    all_.emplace(hash, SessionRecord{hash, who, now.micros(), now.micros()});
+  }
+  if (Status stored = store(); !stored) {
+    const std::scoped_lock lock(mutex_);
+    all_.erase(hash);
+    return stored.error();
+  }
+  return secret;
+}
+
+std::optional<SessionRecord> Sessions::find(std::string_view secret, Instant now) {
+  const std::string hash = hash_of(secret);
+  const std::scoped_lock lock(mutex_);
+  const auto found = all_.find(hash);
+  if (found == all_.end() || has_ended(found->second, now)) {
+    return std::nullopt;
+  }
+  found->second.used = std::max(found->second.used, now.micros());
+  return found->second;
+}
+
+bool Sessions::uses_are_due() const {
+  const std::scoped_lock lock(mutex_);
+  return std::any_of(all_.begin(), all_.end(), [this](const auto& one) {
+    const auto stored = stored_uses_.find(one.first);
+    return stored == stored_uses_.end() || stored->second + use_stored_every.in_micros() <= one.second.used;
+  });
+}
+
+void Sessions::store_uses(Instant now) {
+  {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(all_, [now](const auto& one) { return has_ended(one.second, now); });
+  }
+  static_cast<void>(store());  // The times of use are stored again with the next change.
+}
+
+Status Sessions::end(std::string_view hash) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = all_.find(hash);
+    if (found == all_.end()) {
+      return Done{};
+    }
+    all_.erase(found);
+  }
+  return store();
+}
+
+bool Sessions::any(Instant now) const {
+  const std::scoped_lock lock(mutex_);
+  return std::any_of(all_.begin(), all_.end(),
+                     [now](const auto& one) { return !has_ended(one.second, now); });
+}
+
+std::string Sessions::new_code(const SignedIn& who, Instant now) {
+  std::string code = new_secret();
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(codes_, [now](const auto& one) { return one.second.expires <= now; });
+  if (codes_.size() >= most_codes) {
+    codes_.erase(std::min_element(codes_.begin(), codes_.end(), [](const auto& a, const auto& b) {
+      return a.second.expires < b.second.expires;
+    }));
+  }
+  codes_.emplace(hash_of(code), Code{who, now + code_life});
+  return code;
+}
+
+std::optional<SignedIn> Sessions::take_code(std::string_view code, Instant now) {
+  const std::string hash = hash_of(code);
+  const std::scoped_lock lock(mutex_);
+  const auto node = codes_.extract(hash);
+  return node.empty() || node.mapped().expires <= now ? std::nullopt : std::optional(node.mapped().who);
+}
+
+std::optional<Instant> Sessions::end_of(std::string_view hash) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = all_.find(hash);
+  return found == all_.end() ? std::nullopt
+                             : std::optional(Instant::from_micros(found->second.begun) + longest_life);
+}
+
+Status Sessions::store() {
+  const std::scoped_lock one_at_a_time(storing_);
+  SessionFile file;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [hash, session] : all_) {
+      file.sessions.push_back(session);
+    }
+  }
+  const std::string text = proto::pretty_json(proto::encode_value(file)) + "\n";
+  const std::array parts{std::as_bytes(std::span(text))};
+  if (Status written = write_file_durably(kernel_files(), path_, parts); !written) {
+    return written;
+  }
+  const std::scoped_lock lock(mutex_);
+  stored_uses_.clear();
+  for (const SessionRecord& session : file.sessions) {
+    stored_uses_[session.hash] = session.used;
+  }
+  return Done{};
+}
+
+std::string csrf_of(std::string_view session_secret) {
+  static constexpr std::string_view purpose = "hpsearch csrf";
+  const auto bytes_of = [](std::string_view text) {
+    return reinterpret_cast<const unsigned char*>(text.data());
+  };
+  crypto_auth_hmacsha256_state state;
+  std::array<unsigned char, crypto_auth_hmacsha256_BYTES> mac{};
+  crypto_auth_hmacsha256_init(&state, bytes_of(session_secret), session_secret.size());
+  crypto_auth_hmacsha256_update(&state, bytes_of(purpose), purpose.size());
+  crypto_auth_hmacsha256_final(&state, mac.data());
+  std::array<char, 2 * mac.size() + 1> text{};
+  return sodium_bin2hex(text.data(), text.size(), mac.data(), mac.size());
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/access/role.hpp"
+#include "daemon/access/token.hpp"
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/proto/spell.hpp"
+
+namespace hpsearch::daemon {
+
+/// Who signed in with a browser.
+struct SignedIn {
+  std::string name;          ///< As Caller::name.
+  std::string token_id{};    ///< The session ends with this token; "" = it came from a user of the socket.
+  std::string token_hash{};  ///< Of its secret: the session ends when it is replaced, too.
+  Role role = Role::viewer;  ///< Of that user; a token's role is looked up at each request.
+  std::optional<std::uint32_t> uid{};  ///< Of that user.
+};
+
+/// What is kept of a session; its secret is not.
+struct SessionRecord {
+  std::string hash;  ///< hash_of() its secret.
+  SignedIn who;
+  std::int64_t begun = 0;  ///< Microseconds since the epoch.
+  std::int64_t used = 0;   ///< The same; stored only when it has grown by Sessions::use_stored_every.
+};
+
+void spell(auto& fields, proto::Is<SessionRecord> auto& session) {
+  fields("sha256", session.hash);
+  fields("name", session.who.name);
+  fields.maybe("token", session.who.token_id);
+  fields.maybe("token_sha256", session.who.token_hash);
+  fields("role", session.who.role);
+  fields.maybe("uid", session.who.uid);
+  fields("begun", session.begun);
+  fields("used", session.used);
+}
+
+/// Sessions of browsers, in the file sessions.json of the state directory (mode 0600): a page that is open
+/// stays signed in when the daemon restarts. A file that can't be read is as good as none: people sign in
+/// again.
+///
+/// Threads: any. Changes return when they are durable; cost: one file of at most most_sessions lines.
+class Sessions {
+ public:
+  static constexpr engine::Duration longest_idle = engine::Duration::seconds(12LL * 3600);
+  static constexpr engine::Duration longest_life = engine::Duration::seconds(7LL * 24 * 3600);
+  static constexpr engine::Duration use_stored_every = engine::Duration::seconds(15LL * 60);
+  static constexpr engine::Duration code_life = engine::Duration::seconds(60);
+  static constexpr std::size_t most_sessions = 1'000;
+  static constexpr std::size_t most_codes = 100;
+
+  explicit Sessions(std::string state_directory);
+  Sessions(const Sessions&) = delete;
+  Sessions& operator=(const Sessions&) = delete;
+
+  /// A new session; its secret, which nobody can be told again. The one that was idle longest gives way when
+  /// there are too many. unavailable: it can't be stored.
+  [[nodiscard]] engine::Result<std::string> begin(const SignedIn& who, engine::Instant now);
+
+  /// The session of that secret, if it has not ended; notes that it is used. Cost: one SHA-256.
+  [[nodiscard]] std::optional<SessionRecord> find(std::string_view secret, engine::Instant now);
+  /// Whether the file has older times of use than it should; then store_uses() is due.
+  [[nodiscard]] bool uses_are_due() const;
+  void store_uses(engine::Instant now);
+
+  /// Ends it. Without effect if there is none.
+  [[nodiscard]] engine::Status end(std::string_view hash);
+
+  /// Whether a browser is signed in.
+  [[nodiscard]] bool any(engine::Instant now) const;
+
+  /// A code that begins one session within code_life. Codes are not stored.
+  [[nodiscard]] std::string new_code(const SignedIn& who, engine::Instant now);
+  /// Whose code it is; the code is used up.
+  [[nodiscard]] std::optional<SignedIn> take_code(std::string_view code, engine::Instant now);
+
+  /// When the session of that hash ends, whatever happens; nothing if there is none.
+  [[nodiscard]] std::optional<engine::Instant> end_of(std::string_view hash) const;
+
+ private:
+  struct Code {
+    SignedIn who;
+    engine::Instant expires;
+  };
+  [[nodiscard]] engine::Status store();
+
+  std::string path_;
+  std::mutex storing_;        ///< One file after the other; taken before mutex_.
+  mutable std::mutex mutex_;  ///< Of what follows; held for a look at memory only.
+  std::map<std::string, SessionRecord, std::less<>> all_;         ///< By hash.
+  std::map<std::string, std::int64_t, std::less<>> stored_uses_;  ///< As the file has them.
+  std::map<std::string, Code, std::less<>> codes_;                ///< By hash.
+};
+
+/// What a page shows to change something: no page of another site can read it.
+[[nodiscard]] std::string csrf_of(std::string_view session_secret);
+
+}  // namespace hpsearch::daemon

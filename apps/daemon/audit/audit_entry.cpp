@@ -1,0 +1,69 @@
+#include "daemon/audit/audit_entry.hpp"
+
+#include "hpsearch/context/sha256.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/json.hpp"
+
+namespace hpsearch::daemon {
+
+using engine::Done;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+using engine::Value;
+
+namespace {
+
+std::string text_in(const Value& map, std::string_view key) {
+  const Value* value = map.as_map()->find(key);
+  return value == nullptr || value->as_text() == nullptr ? "" : *value->as_text();
+}
+
+}  // namespace
+
+std::string audit_line(const AuditEntry& entry, AuditLink& before) {
+  const std::uint64_t number = before.number + 1;
+  std::string line = engine::compact_json(Value::Map{{"number", static_cast<std::int64_t>(number)},
+                                                     {"time", static_cast<double>(entry.at) / 1e6},
+                                                     {"request", entry.request},
+                                                     {"channel", entry.channel},
+                                                     {"from", entry.from},
+                                                     {"name", entry.name},
+                                                     {"token", entry.token},
+                                                     {"role", entry.role},
+                                                     {"method", entry.method},
+                                                     {"path", entry.path},
+                                                     {"status", static_cast<std::int64_t>(entry.status)},
+                                                     {"previous", before.hash}});
+  before = {number, context::sha256_of(line)};
+  return line;
+}
+
+Result<Value> read_audit_line(std::string_view line) {
+  Result<Value> value = proto::parse_json(std::string(line));
+  if (!value || value->as_map() == nullptr || value->as_map()->find("number") == nullptr ||
+      value->as_map()->find("number")->as_integer() == nullptr) {
+    return Error{Errc::corrupt, "is not a line of an audit log"};
+  }
+  return value;
+}
+
+Status follow_audit_line(std::string_view line, AuditLink& before) {
+  const Result<Value> value = read_audit_line(line);
+  if (!value) {
+    return value.error();
+  }
+  const auto number = static_cast<std::uint64_t>(*value->as_map()->find("number")->as_integer());
+  if (!before.hash.empty() && number != before.number + 1) {
+    return Error{Errc::corrupt, "has number " + std::to_string(number) + " and follows line " +
+                                    std::to_string(before.number) + ": lines are missing or were moved"};
+  }
+  if (!before.hash.empty() && text_in(*value, "previous") != before.hash) {
+    return Error{Errc::corrupt, "does not have the hash of the line before it: that line was changed"};
+  }
+  before = {number, context::sha256_of(line)};
+  return Done{};
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,186 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "daemon/access/session_cookie.hpp"
+#include "daemon/access/sessions.hpp"
+#include "daemon/http_request_context.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Errc;
+using engine::Error;
+using engine::Instant;
+using engine::Result;
+using engine::Value;
+using net::HttpResponse;
+
+double seconds_of(Instant at) {
+  return static_cast<double>(at.micros()) / 1e6;
+}
+
+HttpResponse session_value(const Caller& caller, std::string_view secret, const Value& expires_at) {
+  HttpResponse response = with(200, Value::Map{{"name", owner_name(caller)},
+                                               {"role", std::string(name_of(caller.role))},
+                                               {"csrf", secret.empty() ? std::string() : csrf_of(secret)},
+                                               {"expires_at", expires_at}});
+  response.holds_secret = true;
+  return response;
+}
+
+SignedIn signed_in_as(const Caller& caller) {
+  return {caller.name, caller.token_id, caller.token_hash, caller.role, caller.uid};
+}
+
+Caller caller_of(const SignedIn& who) {
+  Caller caller{who.role, who.name, who.token_id, false, who.uid};
+  caller.token_hash = who.token_hash;
+  return caller;
+}
+
+/// The one text in the body, which is {"token": …} or {"code": …}.
+Result<std::pair<std::string, std::string>> read_sign_in(const Call& call) {
+  const Result<Value> body = call.object();
+  if (!body) {
+    return body.error();
+  }
+  const Value::Map& map = *body->as_map();
+  const Error wrong{Errc::bad_request, R"(the body has to be {"token": TEXT} or {"code": TEXT})"};
+  if (map.size() != 1 || map.begin()->second.as_text() == nullptr ||
+      (map.begin()->first != "token" && map.begin()->first != "code")) {
+    return wrong;
+  }
+  return std::pair(std::string(map.begin()->first), *map.begin()->second.as_text());
+}
+
+void sign_in(RequestContext& context, Call call) {
+  Sessions* sessions = context.about.sessions;
+  const auto given = read_sign_in(call);
+  if (!given || sessions == nullptr) {
+    call.reply(failure(given ? Error{Errc::not_found, "this daemon keeps no sessions"} : given.error()));
+    return;
+  }
+  const Instant now = context.runtime.now();
+  Authentication& authentication = *context.about.authentication;
+  std::variant<Caller, HttpResponse> caller;
+  if (given->first == "token") {
+    caller = authentication.caller_with(given->second, call.request, now);
+  } else if (const auto who = sessions->take_code(given->second, now)) {
+    caller = caller_of(*who);
+  } else {
+    caller = authentication.wrong_code(call.request, now);
+  }
+  if (auto* refused = std::get_if<HttpResponse>(&caller)) {
+    call.reply(std::move(*refused));
+    return;
+  }
+  context.about.checks->run(
+      [sessions, call = std::move(call), who = std::get<Caller>(std::move(caller)), now] {
+        // The old session of this browser, whose cookie goes.
+        static_cast<void>(sessions->end(hash_of(session_secret_of(call.request))));
+        const Result<std::string> secret = sessions->begin(signed_in_as(who), now);
+        HttpResponse response = secret ? session_value(who, *secret, seconds_of(now + Sessions::longest_life))
+                                       : failure(secret.error());
+        if (secret) {
+          response.headers.emplace_back("Set-Cookie", set_session_cookie(call.request, *secret));
+        }
+        return [reply = call.reply, response = std::move(response)] { reply(response); };
+      });
+}
+
+void show_session(RequestContext& context, Call call) {
+  const Sessions* sessions = context.about.sessions;
+  context.about.checks->run([sessions, call = std::move(call)] {
+    const auto ends = sessions == nullptr ? std::nullopt : sessions->end_of(call.caller.session);
+    HttpResponse response =
+        session_value(call.caller, call.caller.session.empty() ? "" : session_secret_of(call.request),
+                      ends ? Value(seconds_of(*ends)) : Value());
+    return [reply = call.reply, response = std::move(response)] { reply(response); };
+  });
+}
+
+void sign_out(RequestContext& context, Call call) {
+  Sessions* sessions = context.about.sessions;
+  context.about.checks->run([sessions, call = std::move(call)] {
+    const engine::Status ended =
+        sessions == nullptr ? engine::Status(engine::Done{}) : sessions->end(call.caller.session);
+    HttpResponse response = ended ? HttpResponse{} : failure(ended.error());
+    if (ended) {
+      response.status = 204;
+      response.headers.emplace_back("Set-Cookie", set_session_cookie(call.request, ""));
+    }
+    return [reply = call.reply, response = std::move(response)] { reply(response); };
+  });
+}
+
+void new_code(RequestContext& context, Call call) {
+  if (context.about.sessions == nullptr) {
+    call.reply(failure(Error{Errc::not_found, "this daemon keeps no sessions"}));
+  } else if (!call.caller.session.empty()) {
+    call.reply(refusal(403, "a session makes no codes: it would outlive itself"));
+  } else {
+    call.reply(with(201, Value::Map{{"code", context.about.sessions->new_code(signed_in_as(call.caller),
+                                                                              context.runtime.now())},
+                                    {"expires_in_seconds", Sessions::code_life.in_seconds()}}));
+  }
+}
+
+/// For people whose daemon has no TCP port: browsers can't speak to a Unix socket.
+void open_port(RequestContext& context, Call call) {
+  if (!context.about.open_http_port) {
+    call.reply(failure(Error{Errc::not_found, "this daemon opens no ports"}));
+    return;
+  }
+  if (!call.caller.is_local) {
+    call.reply(refusal(403, "only the daemon's user and root open a port, over the Unix socket"));
+    return;
+  }
+  const Result<std::string> address = context.about.open_http_port();
+  call.reply(address ? with(200, Value::Map{{"http", *address}}) : failure(address.error()));
+}
+
+constexpr Route table[] = {
+    {"POST",
+     session_path,
+     Role::anyone,
+     &sign_in,
+     {"sign_in", "access", "Signs a browser in", "Session", "SignIn"},
+     {},
+     false},
+    {"GET",
+     session_path,
+     Role::viewer,
+     &show_session,
+     {"show_session", "access", "Who is signed in", "Session"}},
+    {"DELETE",
+     session_path,
+     Role::viewer,
+     &sign_out,
+     {"sign_out", "access", "Signs a browser out", "", "", 204},
+     {},
+     false},
+    {"POST",
+     "/api/v1/session/code",
+     Role::viewer,
+     &new_code,
+     {"create_sign_in_code", "access", "Makes a code with which a browser signs in once", "SignInCode", "",
+      201},
+     {},
+     false},
+    {"POST",
+     "/api/v1/http-port",
+     Role::admin,
+     &open_port,
+     {"open_http_port", "access", "Opens a TCP port for browsers of this machine", "HttpPort"},
+     {},
+     false},
+};
+
+}  // namespace
+
+std::span<const Route> session_routes() noexcept {
+  return table;
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,309 @@
+#include "daemon/access/sessions.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <string>
+
+#include "daemon/access/session_cookie.hpp"
+#include "daemon/daemon_fixture.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Duration;
+using engine::Instant;
+
+constexpr Instant noon = Instant::from_micros(1'800'000'000'000'000);
+constexpr Duration hours(std::int64_t number) {
+  return Duration::seconds(number * 3600);
+}
+
+/// Sessions in a directory of their own.
+class SessionsInAFile : public testing::Test {
+ protected:
+  std::string begin(Instant now = noon) {
+    const auto secret = sessions_->begin({.name = "token ann", .token_id = "aaaaaaaa"}, now);
+    EXPECT_TRUE(secret) << secret.error().message;
+    return secret ? *secret : "";
+  }
+  void start_again() { sessions_.emplace(folder_.path().string()); }
+
+  Scratch folder_;
+  std::optional<Sessions> sessions_{folder_.path().string()};
+};
+
+TEST_F(SessionsInAFile, EachHasASecretOfItsOwn) {
+  const std::string first = begin();
+  const std::string second = begin();
+  EXPECT_EQ(first.size(), 43U);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(sessions_->find(first, noon)->who.name, "token ann");
+  EXPECT_FALSE(sessions_->find(first + "x", noon));
+  EXPECT_FALSE(sessions_->find("", noon));
+}
+
+TEST_F(SessionsInAFile, OnlyHashesAreOnTheDisk) {
+  const std::string secret = begin();
+  const std::string text = text_of(folder_.path() / "sessions.json");
+  EXPECT_EQ(text.find(secret), std::string::npos);
+  EXPECT_NE(text.find(hash_of(secret)), std::string::npos);
+  EXPECT_EQ(text.find(csrf_of(secret)), std::string::npos);
+  struct stat about {};
+  ASSERT_EQ(::stat((folder_.path() / "sessions.json").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777U, 0600U);
+}
+
+TEST_F(SessionsInAFile, OutliveTheDaemon) {
+  const std::string secret = begin();
+  start_again();
+  const auto found = sessions_->find(secret, noon + hours(1));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->who.token_id, "aaaaaaaa");
+}
+
+TEST_F(SessionsInAFile, EndAfterTwelveIdleHours) {
+  const std::string secret = begin();
+  EXPECT_TRUE(sessions_->find(secret, noon + hours(11)));
+  EXPECT_TRUE(sessions_->find(secret, noon + hours(22))) << "it was used in between";
+  EXPECT_FALSE(sessions_->find(secret, noon + hours(34)));
+}
+
+TEST_F(SessionsInAFile, EndAfterSevenDaysOfUse) {
+  const std::string secret = begin();
+  for (int used = 0; used < 7 * 24; used += 6) {
+    EXPECT_TRUE(sessions_->find(secret, noon + hours(used))) << used;
+  }
+  EXPECT_FALSE(sessions_->find(secret, noon + hours(7 * 24)));
+}
+
+TEST_F(SessionsInAFile, UseIsStoredNowAndThen) {
+  const std::string secret = begin();
+  EXPECT_FALSE(sessions_->uses_are_due());
+  EXPECT_TRUE(sessions_->find(secret, noon + hours(11)));
+  EXPECT_TRUE(sessions_->uses_are_due());
+  sessions_->store_uses(noon + hours(11));
+  EXPECT_FALSE(sessions_->uses_are_due());
+  start_again();
+  EXPECT_TRUE(sessions_->find(secret, noon + hours(22)));
+}
+
+TEST_F(SessionsInAFile, AClockThatIsSetBackRevivesNone) {
+  const std::string secret = begin();
+  sessions_->store_uses(noon + hours(12));
+  EXPECT_FALSE(sessions_->find(secret, noon + hours(1)));
+}
+
+TEST_F(SessionsInAFile, AreDeadAfterTheirEnd) {
+  const std::string secret = begin();
+  EXPECT_TRUE(sessions_->end(hash_of(secret)));
+  EXPECT_FALSE(sessions_->find(secret, noon));
+  start_again();
+  EXPECT_FALSE(sessions_->find(secret, noon));
+  EXPECT_TRUE(sessions_->end(hash_of(secret))) << "a second time is no error";
+}
+
+TEST_F(SessionsInAFile, ACodeWorksOnceAndForAMinute) {
+  const SignedIn who{.name = "uid 0", .role = Role::admin, .uid = 0};
+  const std::string code = sessions_->new_code(who, noon);
+  EXPECT_EQ(sessions_->take_code(code, noon)->name, "uid 0");
+  EXPECT_FALSE(sessions_->take_code(code, noon));
+  const std::string late = sessions_->new_code(who, noon);
+  EXPECT_FALSE(sessions_->take_code(late, noon + Sessions::code_life));
+  const std::string lost = sessions_->new_code(who, noon);
+  start_again();
+  EXPECT_FALSE(sessions_->take_code(lost, noon)) << "codes are not stored";
+}
+
+TEST_F(SessionsInAFile, ADamagedFileIsAsGoodAsNone) {
+  const std::string secret = begin();
+  write_text(folder_.path() / "sessions.json", "{\"sessions\": [{");
+  start_again();
+  EXPECT_FALSE(sessions_->find(secret, noon));
+  EXPECT_NE(begin(), "");
+}
+
+TEST(SessionCookie, HasTheNameOfItsDoor) {
+  net::HttpRequest request;
+  request.headers = {{"Host", "127.0.0.1:8077"}};
+  EXPECT_EQ(session_cookie_name(request), "hpsearch_8077");
+  EXPECT_EQ(set_session_cookie(request, "s"),
+            "hpsearch_8077=s; HttpOnly; SameSite=Strict; Path=/; Max-Age=604800");
+  request.headers = {{"Host", "[::1]"}};
+  EXPECT_EQ(session_cookie_name(request), "hpsearch_80");
+  request.is_encrypted = true;
+  EXPECT_EQ(set_session_cookie(request, "s"),
+            "__Host-hpsearch=s; HttpOnly; SameSite=Strict; Path=/; Max-Age=604800; Secure");
+  EXPECT_EQ(set_session_cookie(request, ""),
+            "__Host-hpsearch=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0; Secure");
+}
+
+TEST(SessionCookie, IsFoundAmongOthers) {
+  net::HttpRequest request;
+  request.headers = {{"Host", "localhost:80"},
+                     {"Cookie", "a=b; hpsearch_8=no; xhpsearch_80=no;hpsearch_80=yes; hpsearch_80=second"}};
+  EXPECT_EQ(session_secret_of(request), "yes");
+  request.headers[1].second = "hpsearch_80";
+  EXPECT_EQ(session_secret_of(request), "");
+}
+
+/// A daemon that asks for tokens, with a viewer's and an operator's.
+class BrowserSession : public testing::Test {
+ protected:
+  BrowserSession() { daemon_.serve_http(false); }
+
+  Tokens::Made token(const std::string& name, Role role) {
+    const auto made = daemon_.tokens.create(name, role, Tokens::usual_life, "uid 0", daemon_.runtime->now());
+    EXPECT_TRUE(made) << made.error().message;
+    return made ? *made : Tokens::Made{};
+  }
+
+  struct Browser {
+    std::string cookie;
+    std::string csrf;
+  };
+  Browser sign_in(const std::string& with, const net::HttpHeaders& headers = {}) {
+    const auto answer = daemon_.ask("POST", "/api/v1/session", with, headers);
+    EXPECT_EQ(answer.status, 200U) << answer.text;
+    const std::string set = answer.header("Set-Cookie");
+    EXPECT_NE(set.find("; HttpOnly; SameSite=Strict; Path=/"), std::string::npos) << set;
+    const std::string csrf = answer.at("csrf");
+    return {set.substr(0, set.find(';')), csrf.size() < 2 ? "" : csrf.substr(1, csrf.size() - 2)};
+  }
+  Browser sign_in_as(const Tokens::Made& made) { return sign_in(R"({"token":")" + made.text + "\"}"); }
+
+  unsigned get(const std::string& path, const Browser& browser) {
+    return daemon_.ask("GET", path, "", {{"Cookie", browser.cookie}}).status;
+  }
+  unsigned change(const Browser& browser, const std::string& csrf) {
+    net::HttpHeaders headers{{"Cookie", browser.cookie}};
+    if (!csrf.empty()) {
+      headers.emplace_back("X-Hpsearch-CSRF", csrf);
+    }
+    return daemon_.ask("POST", "/api/v1/experiments/900/pause", "{}", headers).status;
+  }
+
+  DaemonFixture daemon_;
+};
+
+TEST_F(BrowserSession, IsWhatItsTokenIs) {
+  const Browser browser = sign_in_as(token("ann", Role::viewer));
+  EXPECT_EQ(get("/api/v1/status", browser), 200U);
+  EXPECT_EQ(get("/api/v1/tokens", browser), 403U);
+  const auto session = daemon_.ask("GET", "/api/v1/session", "", {{"Cookie", browser.cookie}});
+  EXPECT_EQ(session.status, 200U);
+  EXPECT_EQ(session.at("name"), "\"ann\"");
+  EXPECT_EQ(session.at("role"), "\"viewer\"");
+  EXPECT_EQ(session.at("csrf"), "\"" + browser.csrf + "\"");
+}
+
+TEST_F(BrowserSession, ChangesNothingWithoutTheHeader) {
+  const Browser browser = sign_in_as(token("ann", Role::operate));
+  const Browser other = sign_in_as(token("bob", Role::operate));
+  EXPECT_EQ(change(browser, ""), 403U);
+  EXPECT_EQ(change(browser, "0123"), 403U);
+  EXPECT_EQ(change(browser, other.csrf), 403U) << "of another session";
+  EXPECT_EQ(change(browser, browser.csrf), 404U) << "taken, but there is no such experiment";
+}
+
+TEST_F(BrowserSession, ReadsNothingAfterItsEnd) {
+  const Browser browser = sign_in_as(token("ann", Role::viewer));
+  EXPECT_EQ(daemon_.ask("DELETE", "/api/v1/session", "", {{"Cookie", browser.cookie}}).status, 403U);
+  const auto out = daemon_.ask("DELETE", "/api/v1/session", "",
+                               {{"Cookie", browser.cookie}, {"X-Hpsearch-CSRF", browser.csrf}});
+  EXPECT_EQ(out.status, 204U);
+  EXPECT_NE(out.header("Set-Cookie").find("Max-Age=0"), std::string::npos);
+  EXPECT_EQ(get("/api/v1/status", browser), 401U);
+  EXPECT_EQ(get("/", browser), 200U) << "the page itself appears, to sign in on";
+}
+
+TEST_F(BrowserSession, EndsWithItsToken) {
+  const Tokens::Made revoked = token("ann", Role::viewer);
+  const Tokens::Made rotated = token("bob", Role::viewer);
+  const Browser ann = sign_in_as(revoked);
+  const Browser bob = sign_in_as(rotated);
+  EXPECT_EQ(get("/api/v1/status", ann), 200U);
+  EXPECT_TRUE(daemon_.tokens.revoke(revoked.record.id));
+  EXPECT_TRUE(daemon_.tokens.rotate(rotated.record.id, daemon_.runtime->now()));
+  EXPECT_EQ(get("/api/v1/status", ann), 401U);
+  EXPECT_EQ(get("/api/v1/status", bob), 401U);
+}
+
+TEST_F(BrowserSession, IsANewOneAtEachSignIn) {
+  const Tokens::Made made = token("ann", Role::viewer);
+  const Browser first = sign_in_as(made);
+  const Browser second = sign_in(R"({"token":")" + made.text + "\"}", {{"Cookie", first.cookie}});
+  EXPECT_NE(first.cookie, second.cookie);
+  EXPECT_EQ(get("/api/v1/status", second), 200U);
+  EXPECT_EQ(get("/api/v1/status", first), 401U) << "the browser's old session has ended";
+}
+
+TEST_F(BrowserSession, BeginsWithACodeOnce) {
+  const Tokens::Made made = token("ann", Role::viewer);
+  const auto answer =
+      daemon_.ask("POST", "/api/v1/session/code", "", {{"Authorization", "Bearer " + made.text}});
+  ASSERT_EQ(answer.status, 201U) << answer.text;
+  const std::string code = R"({"code":)" + answer.at("code") + "}";
+  const Browser browser = sign_in(code);
+  EXPECT_EQ(get("/api/v1/status", browser), 200U);
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/session", code).status, 401U);
+  EXPECT_EQ(daemon_
+                .ask("POST", "/api/v1/session/code", "",
+                     {{"Cookie", browser.cookie}, {"X-Hpsearch-CSRF", browser.csrf}})
+                .status,
+            403U)
+      << "a session must not prolong itself";
+}
+
+TEST_F(BrowserSession, WrongTokensAndCodesCountAsGuesses) {
+  for (unsigned i = 0; i < Authentication::failures_a_minute; ++i) {
+    EXPECT_EQ(
+        daemon_.ask("POST", "/api/v1/session", i % 2 == 0 ? R"({"token":"x"})" : R"({"code":"x"})").status,
+        401U);
+  }
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/session", R"({"code":"x"})").status, 429U);
+  sign_in_as(token("ann", Role::viewer));
+}
+
+TEST_F(BrowserSession, WrongBodiesAreRefused) {
+  for (const char* body :
+       {"{}", R"({"token":1})", R"({"token":"a","code":"b"})", R"({"name":"ann"})", "[]"}) {
+    EXPECT_EQ(daemon_.ask("POST", "/api/v1/session", body).status, 400U) << body;
+  }
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/session", "{\"token\":\"" + std::string(5'000, 'a') + "\"}").status,
+            413U)
+      << "strangers send little";
+}
+
+TEST_F(BrowserSession, PagesOfOtherSitesCannotUseIt) {
+  const Browser browser = sign_in_as(token("ann", Role::operate));
+  for (const auto& [name, value] :
+       {std::pair("Sec-Fetch-Site", "cross-site"), std::pair("Sec-Fetch-Site", "same-site"),
+        std::pair("Origin", "http://evil.example"), std::pair("Origin", "null")}) {
+    const net::HttpHeaders headers{
+        {"Cookie", browser.cookie}, {"X-Hpsearch-CSRF", browser.csrf}, {name, value}};
+    EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments/900/pause", "{}", headers).status, 403U)
+        << name << value;
+    EXPECT_EQ(daemon_.ask("POST", "/api/v1/session", R"({"token":"x"})", {{name, value}}).status, 403U);
+  }
+}
+
+TEST_F(BrowserSession, ReadsAStreamWhichEndsWithIt) {
+  const Tokens::Made made = token("ann", Role::viewer);
+  const Browser browser = sign_in_as(made);
+  // As it is asked each second while a stream is open (OpenStreams).
+  net::HttpRequest request;
+  request.method = "GET";
+  request.headers = {{"Host", daemon_.http->address()}, {"Cookie", browser.cookie}};
+  const auto role = [&](engine::Duration later) {
+    const auto caller = daemon_.authentication->caller_of(request, daemon_.runtime->now() + later);
+    return std::get<Caller>(caller).role;
+  };
+  EXPECT_EQ(role({}), Role::viewer);
+  EXPECT_EQ(role(Sessions::longest_life), Role::anyone);
+  EXPECT_TRUE(daemon_.tokens.revoke(made.record.id));
+  EXPECT_EQ(role({}), Role::anyone);
+}
+
+}  // namespace
+}  // namespace hpsearch::daemon
