@@ -48,6 +48,7 @@ TEST_F(HttpRoutes, SayTheyAreWell) {
 TEST_F(HttpRoutes, OverTheUnixSocketOnlyTheDaemonsUserAndRootAreServed) {
   AboutDaemon about;
   about.authentication = daemon_.authentication.get();
+  about.checks = daemon_.checks.get();
   const ServedRoutes routes = http_routes(*daemon_.runtime, *daemon_.sessions, about);
   const auto status_for = [&](std::optional<std::uint32_t> uid) {
     net::HttpRequest request;
@@ -481,6 +482,7 @@ TEST_F(HttpRoutes, MetricsShowTheLagOfTheLoop) {
   lag.was_late(std::chrono::milliseconds(3));
   AboutDaemon about;
   about.authentication = daemon_.authentication.get();
+  about.checks = daemon_.checks.get();
   about.lag = &lag;
   const ServedRoutes routes = http_routes(*daemon_.runtime, *daemon_.sessions, about);
   net::HttpResponse shown;

@@ -32,8 +32,7 @@ void run_token(std::string_view bytes) {
 }
 
 Seeds token_seeds() {
-  return {daemon::Token{"aaaaaaaa", std::string(43, 'b')}.text(), "17", "8999",
-          "a key"};
+  return {daemon::Token{"aaaaaaaa", std::string(43, 'b')}.text(), "17", "8999", "a key"};
 }
 
 const Registered token_target({"token", run_token, token_seeds});
