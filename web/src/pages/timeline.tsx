@@ -78,7 +78,7 @@ function TimelineView({experiment, query, timeline}: ExperimentPageProps & {time
                 ? <div class="plot-moments" role="status">
                     <span class="small">{t("plot.timeline.range", {from: formatTime(brush[0]), to: formatTime(brush[1])})}{trials && ` · ${t("plot.timeline.trials", {n: trials.size})}`}</span>
                     <button type="button" class="button" onClick={() => { query.set({from: Math.floor(brush[0] * 1000) / 1000, to: Math.ceil(brush[1] * 1000) / 1000}); setBrush(null); }}>{t("plot.timeline.zoom")}</button>
-                    <Link class="button" to={`e/${experiment.id}/trials?where=${encodeURIComponent(`created_at<=${brush[1].toFixed(3)} and ended_at>=${brush[0].toFixed(3)}`)}`}>{t("plot.timeline.table")}</Link>
+                    <Link class="button" to={`e/${experiment.id}/trials?where=${encodeURIComponent(`created_at<=${brush[1].toFixed(3)} and not ended_at<${brush[0].toFixed(3)}`)}`}>{t("plot.timeline.table")}</Link>
                     <button type="button" class="button quiet" onClick={() => setBrush(null)}>{t("plot.timeline.clear")}</button>
                 </div>
                 : <p class="muted small">{t("plot.timeline.how")}</p>}

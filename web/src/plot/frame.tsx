@@ -90,7 +90,7 @@ export function Plot(props: PlotProps) {
     base.current.dataset["drawn"] = props.name;
   }, [figure, asTable]);
 
-  const state = useRef<{ hit: Hit | null; busy: boolean; frame: number }>({ hit: null, busy: false, frame: 0 });
+  const state = useRef<{ hit: Hit | null; busy: boolean; frame: number; at: readonly [number, number] | null }>({ hit: null, busy: false, frame: 0, at: null });
   const live = useRef<{ figure: Figure | null; use: PointerUse | undefined }>({ figure: null, use: undefined });
   live.current = { figure, use: figure ? props.pointer?.(figure) : undefined };
 
@@ -116,7 +116,11 @@ export function Plot(props: PlotProps) {
     if (tip.current) fillTip(tip.current, hit, width);
     props.onHit?.(hit);
   };
-  useEffect(() => show(null), [figure]);
+  // New data under a pointer that rests: the mark there may be another now. A mark that a key reached stays.
+  useEffect(() => {
+    const at = state.current.at;
+    if (!state.current.busy) show(at ? figure?.hitAt?.(at[0], at[1]) ?? null : state.current.hit);
+  }, [figure]);
 
   const place = (event: MouseEvent): [number, number] => {
     const box = over.current!.getBoundingClientRect();
@@ -178,6 +182,7 @@ export function Plot(props: PlotProps) {
               }}
               onPointerMove={(event) => {
                 const [x, y] = place(event);
+                state.current.at = [x, y];
                 if (state.current.busy) live.current.use!.move(x, y);
                 else {
                   const hit = figure?.hitAt?.(x, y) ?? null;
@@ -195,7 +200,10 @@ export function Plot(props: PlotProps) {
                 }
                 state.current.busy = false;
               }}
-              onPointerLeave={() => { if (!state.current.busy) show(null); }}
+              onPointerLeave={() => {
+                state.current.at = null;
+                if (!state.current.busy) show(null);
+              }}
               onWheel={(event) => live.current.use?.wheel?.(...place(event), event)}
               onDblClick={(event) => {
                 const [x, y] = place(event);

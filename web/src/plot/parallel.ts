@@ -188,7 +188,7 @@ export function parallelFigure(model: ParallelModel, options: ParallelOptions, s
     const x = axisX[a]!;
     const last = a === count - 1;
     pen.line([x, box.top, x, box.bottom], { stroke: theme.muted, width: 1 });
-    const name = fitText(pen, axis.label, count === 1 ? 300 : Math.max(40, gap - 10), 12);
+    const name = fitText(pen, axis.label, count === 1 ? 300 : Math.max(40, a === 0 ? gap / 2 + box.left - 8 : gap - 10), 12);
     const align = a === 0 && count > 1 ? "left" : "center";
     pen.text(name, a === 0 && count > 1 ? 0 : x, 12, { fill: theme.ink, size: 12, weight: axis.name === "metric" ? 680 : 560, align, base: "middle" });
     let lastY = NaN;
