@@ -157,6 +157,26 @@ class StreamTest(harness.Case):
         self.assertLess(memory() - before, 60, "MiB more than before 20 readers that do not read")
         self.assertEqual(self.cluster.call("GET", "/healthz")[0], 200)
 
+    def test_a_slow_reader_is_cut_and_resumes(self):
+        tree = harness.experiment(self.ledger_path, {"name": "random", "max_trials": 1, "max_length": {"batches": 1}})
+        subscriber = Subscriber(self.cluster, "/api/v1/events?type=experiment_created")
+        self.assertEqual(subscriber.connect(), 200)
+        messages = subscriber.messages()
+        self.assertEqual(next(messages)[1], "experiment_created")
+        sent = [self.cluster.submit(tree | {"description": "long " * 60_000}) for _ in range(40)]
+        got, connections = [], 1
+        while len(got) < len(sent):
+            got += [json.loads(data)["experiment"] for _, _, data in messages]
+            if len(got) < len(sent):
+                connections += 1
+                self.assertEqual(subscriber.connect(), 200)
+                messages = subscriber.messages()
+                while len(got) < len(sent):
+                    got.append(json.loads(next(messages)[2])["experiment"])
+        subscriber.cut()
+        self.assertEqual(got, sent)
+        self.assertGreater(connections, 1, "12 MB were kept for a reader that did not read")
+
     def test_a_revoked_token_ends_its_stream(self):
         self.cluster.daemon.end()
         port = harness.free_port()
