@@ -40,7 +40,7 @@ ROOMS = {
     # tools are for when no daemon runs, so it needs the store.
     "apps/cli": ({"engine", "jobs", "searchers", "sentences", "surrogates", "proto", "queries", "net", "trees",
                   "context", "places", "logs", "patterns", "yamltext", "apps/daemon/store", "apps/daemon/keys", "apps/daemon/audit"},
-                 r"CLI/|re2/", False),
+                 r"CLI/|re2/|ncurses\.h", False),
     # Both programs, for a main() of somebody else's.
     "apps/programs": ({"engine", "apps/daemon", "apps/cli"}, "", False),
 }
@@ -62,7 +62,7 @@ STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype c
     string string_view syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map
     unordered_set utility valarray variant vector version""".split())
 THIRD_PARTY = re.compile(
-    r"boost/|zmq|zstd|zlib\.h|msgpack|nlohmann/|sqlite3\.h|yaml-cpp/|CLI/|re2/|archive|gtest/|gmock/|benchmark/|Eigen/|rapidcheck")
+    r"boost/|zmq|zstd|zlib\.h|ncurses\.h|msgpack|nlohmann/|sqlite3\.h|yaml-cpp/|CLI/|re2/|archive|gtest/|gmock/|benchmark/|Eigen/|rapidcheck")
 # What a pure room has no business with: clocks, threads, files, the environment, sockets, the library's chance.
 IMPURE_HEADERS = set("""atomic barrier chrono condition_variable csetjmp csignal ctime filesystem fstream future
     iostream latch mutex random semaphore shared_mutex stop_token syncstream thread""".split())

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/events.hpp"
 #include "cli/verbs.hpp"
 
 namespace hpsearch::cli {
@@ -19,6 +20,7 @@ struct Arguments {
   ExperimentOptions experiment;
   std::vector<std::string> words;  ///< Of [EXPERIMENT [TRIAL]].
   WaitOptions wait;
+  EventsOptions events;
   LogsOptions logs;
   SetOptions set;
   TrialsOptions trials;

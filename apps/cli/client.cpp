@@ -118,6 +118,30 @@ Outcome<std::string> Client::get_bytes(const std::string& target) const {
   return response->body;
 }
 
+Outcome<net::HttpReading> Client::stream(const std::string& target, const std::string& last_id) const {
+  net::HttpHeaders all = headers();
+  all.emplace_back("Accept", "text/event-stream");
+  if (!last_id.empty()) {
+    all.emplace_back("Last-Event-ID", last_id);
+  }
+  auto reading = net::HttpReading::open(address_, target, timeout_, all);
+  if (!reading) {
+    return failure_of(reading.error());
+  }
+  if (reading->status() == 200 && reading->content_type().starts_with("text/event-stream")) {
+    return *std::move(reading);
+  }
+  std::string body;
+  for (auto piece = reading->read(timeout_); piece && *piece && !(*piece)->empty();
+       piece = reading->read(timeout_)) {
+    body += **piece;
+  }
+  const Outcome<Value> answer = read_answer(reading->status(), body, address_);
+  return answer
+             ? plain_failure("the daemon at " + address_ + " has no streams; it is older than this program")
+             : answer.failure();
+}
+
 std::vector<std::pair<std::string, std::string>> Client::headers() const {
   return token_.empty() ? net::HttpHeaders() : net::HttpHeaders{{"Authorization", "Bearer " + token_}};
 }

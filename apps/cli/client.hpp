@@ -9,6 +9,7 @@
 
 #include "cli/failure.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/net/http_reading.hpp"
 
 namespace hpsearch::cli {
 
@@ -27,6 +28,8 @@ class Client {
   [[nodiscard]] Outcome<engine::Value> get_list(const std::string& target, const std::string& name) const;
   /// The answer's bytes as they are.
   [[nodiscard]] Outcome<std::string> get_bytes(const std::string& target) const;
+  /// Opens a text/event-stream. `last_id`: behind which message it begins; "" = as the target says.
+  [[nodiscard]] Outcome<net::HttpReading> stream(const std::string& target, const std::string& last_id) const;
   [[nodiscard]] Outcome<engine::Value> post(const std::string& target, const engine::Value& body,
                                             const std::string& idempotency_key = "") const;
   [[nodiscard]] Outcome<engine::Value> patch(const std::string& target, const engine::Value& body) const;

@@ -52,6 +52,19 @@ void add_control_verbs(VerbBuilder& build) {
   build.add_experiment(verb);
   verb.add_option("--timeout", build.given.wait.timeout_seconds, "Stop waiting after this many seconds")
       ->check(seconds_above(false));
+  CLI::App& telling =
+      build.add("events", "Show what happened to an experiment", [&build](const Output& output) {
+        build.given.events.experiment = build.experiment();
+        return events(build.given.events, output);
+      });
+  build.add_experiment(telling);
+  telling.add_flag("-f,--follow", build.given.events.follow,
+                   "Continue with what happens, until the experiment has ended");
+  telling.add_option("--after", build.given.events.after, "Only events with higher numbers (LSN)")
+      ->transform(integer_from(0));
+  build.add_experiment(
+      build.add("watch", "Watch a search on the whole terminal",
+                [&build](const Output& output) { return watch(build.experiment(), output); }));
 }
 
 void add_worker_verbs(VerbBuilder& build) {

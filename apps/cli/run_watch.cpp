@@ -10,6 +10,7 @@
 #include "cli/text.hpp"
 #include "cli/trial_pages.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/json.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -65,17 +66,7 @@ Outcome<Done> RunWatch::take_events(bool tell) {
       return page.failure();
     }
     for (const Value& event : list_at(*page, "events")) {
-      const auto line = event_line(story_, event);
-      if (tell && !line.text.empty()) {
-        run_.view.say(line.trouble ? run_.output.paint(Output::Color::yellow, line.text) : line.text,
-                      line.trouble);
-      }
-      if (tell && line.trouble) {
-        print_first_failure(event);
-      }
-      if (tell) {
-        print_hint(text_at(member(event, "report"), "log_tail"));
-      }
+      take_event(event, tell);
     }
     // A page can be empty and others follow: a daemon reads a limited number of events for each.
     last_lsn_ = std::max(before, count_at(*page, "last_lsn"));
@@ -83,6 +74,21 @@ Outcome<Done> RunWatch::take_events(bool tell) {
       return Done{};
     }
   }
+}
+
+void RunWatch::take_event(const Value& event, bool tell) {
+  const auto line = event_line(story_, event);
+  if (!tell) {
+    return;
+  }
+  if (!line.text.empty()) {
+    run_.view.say(line.trouble ? run_.output.paint(Output::Color::yellow, line.text) : line.text,
+                  line.trouble);
+  }
+  if (line.trouble) {
+    print_first_failure(event);
+  }
+  print_hint(text_at(member(event, "report"), "log_tail"));
 }
 
 void RunWatch::print_first_failure(const Value& event) {
@@ -165,12 +171,24 @@ bool RunWatch::has_paused_itself() const {
 Outcome<Exit> RunWatch::follow() {
   auto last_answer = steady_clock::now();
   auto next_view = last_answer;
+  LiveStream events(run_.client(), "/api/v1/events?experiment=" + std::to_string(*run_.record.experiment) +
+                                       "&after=" + std::to_string(last_lsn_));
   while (true) {
     if (const auto fine = run_.cluster->look_after(run_.say()); !fine) {
       keep_times();
       return fine.failure();
     }
-    Outcome<Done> heard = take_events(/*tell=*/true);
+    Outcome<Done> heard = Done{};
+    if (const auto messages = events.next(tick); !messages) {
+      heard = messages.failure();
+    } else {
+      for (const net::StreamMessage& message : *messages) {
+        const auto event = proto::parse_json(message.data);
+        if (!message.id.empty() && event) {
+          take_event(*event, /*tell=*/true);
+        }
+      }
+    }
     if (heard && (steady_clock::now() >= next_view || story_.ended())) {
       next_view = steady_clock::now() + between_views;
       heard = look();
@@ -216,7 +234,6 @@ Outcome<Exit> RunWatch::follow() {
       }
       return Exit::interrupted;
     }
-    nap(tick);
   }
 }
 

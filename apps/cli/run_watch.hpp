@@ -8,6 +8,7 @@
 
 #include "cli/event_line.hpp"
 #include "cli/kept_files.hpp"
+#include "cli/live_stream.hpp"
 #include "cli/run_session.hpp"
 #include "cli/waiting_note.hpp"
 
@@ -49,6 +50,7 @@ class RunWatch {
   RunWatch(RunSession& run, engine::Value detail, const std::string& cluster);
 
   [[nodiscard]] Outcome<engine::Done> look();
+  void take_event(const engine::Value& event, bool tell);
   /// And nothing of it runs any more.
   [[nodiscard]] bool has_paused_itself() const;
   /// The last lines that the program printed when one of its attempts failed, of the first one only.

@@ -170,6 +170,9 @@ struct WaitOptions {
 };
 [[nodiscard]] int wait(const WaitOptions& options, const Output& output);
 
+/// The search as it goes on, on the whole terminal; lines where there is none.
+[[nodiscard]] int watch(const ExperimentOptions& options, const Output& output);
+
 struct LogsOptions {
   std::vector<std::string> which;  ///< [EXPERIMENT] TRIAL
   bool follow = false;
