@@ -67,10 +67,9 @@ void add_reading_verbs(VerbBuilder& build) {
   add_open(build);
   add_trials(build);
   add_best(build);
-  build.add_experiment(
-      build.add("importance",
-                "Show which hyperparameters separate the best tenth of the results from all (PED-ANOVA)",
-                about_one(importance)));
+  build.add_experiment(build.add(
+      "importance", "Show which hyperparameters separate the best tenth of the results from all (PED-ANOVA)",
+      about_one(importance)));
   build.add_experiment(
       build.add("model",
                 "Show what the model of a search (searcher.sampler: model) has learnt: which\n"

@@ -20,7 +20,8 @@ Outcome<std::int64_t> read_since(const std::string& text) {
     return std::int64_t{0};
   }
   const std::int64_t now =
-      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count();
   std::int64_t number = 0;
   const char* all = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), all, number);
@@ -61,7 +62,9 @@ int usage(const UsageOptions& options, const Output& output) {
     output.data(*answer);
     return 0;
   }
-  Table table({{options.by == "user" ? "USER" : options.by == "workspace" ? "WORKSPACE" : "EXPERIMENT"},
+  Table table({{options.by == "user"        ? "USER"
+                : options.by == "workspace" ? "WORKSPACE"
+                                            : "EXPERIMENT"},
                {"SLOT HOURS", Align::right},
                {"SLOTS NOW", Align::right},
                {"EXPERIMENTS", Align::right},
@@ -74,8 +77,9 @@ int usage(const UsageOptions& options, const Output& output) {
                std::to_string(count_at(row, "slots")), std::to_string(count_at(row, "experiments")),
                std::to_string(count_at(row, "trials"))});
   }
-  output.print(table.empty() ? std::string("no slot was used\n")
-                             : table.text(output.width()) + "in all " + hours_text(seconds) + " slot hours\n");
+  output.print(table.empty()
+                   ? std::string("no slot was used\n")
+                   : table.text(output.width()) + "in all " + hours_text(seconds) + " slot hours\n");
   return 0;
 }
 

@@ -74,17 +74,18 @@ void usage(RequestContext& context, Call call) {
     row[by] = key;
     rows.emplace_back(std::move(row));
   }
-  context.answer(call, with(200, Value::Map{{"by", by},
-                                            {"since", static_cast<std::int64_t>(engine::SlotTime::hour_of(from).micros() /
-                                                                                1'000'000)},
-                                            {"until", static_cast<double>(now.micros()) / 1e6},
-                                            {"usage", std::move(rows)}}));
+  context.answer(call,
+                 with(200, Value::Map{{"by", by},
+                                      {"since", static_cast<std::int64_t>(
+                                                    engine::SlotTime::hour_of(from).micros() / 1'000'000)},
+                                      {"until", static_cast<double>(now.micros()) / 1e6},
+                                      {"usage", std::move(rows)}}));
 }
 
 constexpr QueryParameter usage_query[] = {
     {"by", QueryParameter::Kind::choice, "Whose use: that of users, workspaces or experiments.", 0, 0, ways},
-    {"since", QueryParameter::Kind::whole_number, "Seconds since the epoch; counted from the start of that hour on.", 0,
-     9'000'000'000'000},
+    {"since", QueryParameter::Kind::whole_number,
+     "Seconds since the epoch; counted from the start of that hour on.", 0, 9'000'000'000'000},
 };
 
 constexpr Route table[] = {

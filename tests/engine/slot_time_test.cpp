@@ -21,7 +21,8 @@ TEST(SlotTime, IsCountedByTheHour) {
   EXPECT_EQ(time.between(at(0), at(9 * hour)), Duration::seconds(9 * hour));
   EXPECT_EQ(time.between(at(hour), at(9 * hour)), Duration::seconds(8 * hour));
   EXPECT_EQ(time.between(at(2 * hour), at(9 * hour)), Duration::seconds(6 * hour));
-  EXPECT_EQ(time.between(at(3 * hour + 5), at(9 * hour)), Duration::seconds(3 * hour)) << "from the hour's start on";
+  EXPECT_EQ(time.between(at(3 * hour + 5), at(9 * hour)), Duration::seconds(3 * hour))
+      << "from the hour's start on";
   EXPECT_EQ(time.between(at(4 * hour), at(9 * hour)), Duration());
 }
 

@@ -50,7 +50,8 @@ Duration SlotTime::between(Instant from, Instant now) const noexcept {
     micros = sum(micros, one->second);
   }
   const Instant held_since = std::max(since_, hour_of(from));
-  return Duration::micros(now > held_since ? sum(micros, product((now - held_since).in_micros(), slots_)) : micros);
+  return Duration::micros(now > held_since ? sum(micros, product((now - held_since).in_micros(), slots_))
+                                           : micros);
 }
 
 Instant SlotTime::hour_of(Instant at) noexcept {

@@ -8,7 +8,8 @@
 
 namespace hpsearch::engine {
 
-/// Slots × time under lease, over all trials of an experiment, also by the hour (UTC) in which they were held.
+/// Slots × time under lease, over all trials of an experiment, also by the hour (UTC) in which they were
+/// held.
 class SlotTime {
  public:
   SlotTime() = default;
@@ -37,7 +38,8 @@ class SlotTime {
   Duration accrued_;
   std::int64_t slots_ = 0;
   Instant since_;
-  std::vector<std::pair<std::int64_t, std::int64_t>> hours_;  ///< Hour and microseconds, those with any, in order.
+  std::vector<std::pair<std::int64_t, std::int64_t>>
+      hours_;  ///< Hour and microseconds, those with any, in order.
 };
 
 }  // namespace hpsearch::engine
