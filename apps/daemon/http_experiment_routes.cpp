@@ -151,7 +151,7 @@ void preview(RequestContext& request_context, Call call) {
 
 constexpr std::string_view experiment_sorts[] = {"id",          "name",      "state",      "progress",
                                                  "best_metric", "trials",    "created_at", "ended_at",
-                                                 "searcher",    "workspace", "project"};
+                                                 "searcher",    "workspace", "project",    "owner"};
 
 Value sort_key(const engine::ExperimentRecord& record, std::string_view name) {
   const auto seconds = [](engine::Instant at) { return Value(static_cast<double>(at.micros()) / 1e6); };
@@ -180,6 +180,7 @@ Value sort_key(const engine::ExperimentRecord& record, std::string_view name) {
     return record.config.searcher.name;
   }
   return name == "workspace" ? Value(record.config.workspace)
+         : name == "owner"   ? Value(record.owner)
          : name == "project" ? Value(record.config.project)
                              : integer(record.id.number());
 }
@@ -213,7 +214,7 @@ bool is_asked_for(const net::HttpRequest& request, const engine::ExperimentRecor
   const std::string_view label = request.query_or("label", {});
   if (!(states.empty() || is_one_of(states, engine::name_of(record.state))) ||
       !fits("workspace", config.workspace) || !fits("project", config.project) ||
-      !fits("searcher", config.searcher.name) || !fits("owner", "") ||
+      !fits("searcher", config.searcher.name) || !fits("owner", record.owner) ||
       !(label.empty() ||
         std::find(config.labels.begin(), config.labels.end(), label) != config.labels.end())) {
     return false;
