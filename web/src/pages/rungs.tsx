@@ -108,8 +108,8 @@ function Why({experiment}: ExperimentPageProps) {
             <View resource={explanation} rows={2}>
                 {(data) => <>
                     <p>{t("plot.trial", {trial})} {data.now}</p>
-                    {data.next && <p>{data.next}</p>}
-                    {data.results_needed !== null && data.results_needed > 0 && <p class="muted">{t("plot.ladder.needs", {
+                    {data.next && <p class="muted">{t("trial.then", {next: data.next})}</p>}
+                    {!data.next && data.results_needed !== null && data.results_needed > 0 && <p class="muted">{t("plot.ladder.needs", {
                         needed: data.results_needed, to_come: data.results_to_come ?? 0})}</p>}
                 </>}
             </View>
