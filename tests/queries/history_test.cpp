@@ -70,6 +70,9 @@ TEST(AttemptSpans, SayHowEachAttemptEnded) {
   cluster.step(engine::LoseWorker{worker, "it went away"});
   cluster.attempts.clear();
   cluster.join("b", 1);
+  cluster.now =
+      cluster.now + engine::Duration::seconds(3'600);  // Trials whose attempts came to nothing wait.
+  cluster.step(engine::CheckTimers{});
   cluster.step(engine::CancelExperiment{id});
   ASSERT_EQ(cluster.attempts.size(), 1U);
   cluster.exit(cluster.attempts.begin()->first);
