@@ -47,9 +47,9 @@ class EventPrinter {
 }  // namespace
 
 int events(const EventsOptions& options, const Output& output) {
-  const Outcome<Reached> reached = reach_experiment(
-      options.experiment.server, options.experiment.experiment,
-      options.follow ? Server::Need::running : Server::Need::readable, output);
+  const Outcome<Reached> reached =
+      reach_experiment(options.experiment.server, options.experiment.experiment,
+                       options.follow ? Server::Need::running : Server::Need::readable, output);
   if (!reached) {
     return output.fail(reached.failure());
   }

@@ -14,8 +14,8 @@ struct EventsOptions {
   std::optional<std::uint64_t> after;  ///< Only events with higher numbers (LSN).
 };
 
-/// What happened to an experiment, in sentences, or as JSON lines; `follow`: also what happens, until the experiment
-/// has ended.
+/// What happened to an experiment, in sentences, or as JSON lines; `follow`: also what happens, until the
+/// experiment has ended.
 [[nodiscard]] int events(const EventsOptions& options, const Output& output);
 
 }  // namespace hpsearch::cli

@@ -116,7 +116,8 @@ class Runtime {
   [[nodiscard]] const engine::Engine& engine() const noexcept { return engine_; }
   [[nodiscard]] std::optional<engine::WorkerId> worker_with_uid(const std::string& uid) const;
   [[nodiscard]] const queries::MetricNames& metric_names() const noexcept { return metric_names_; }
-  /// The event that last changed the experiment's state, limits or program; what its trials do does not count.
+  /// The event that last changed the experiment's state, limits or program; what its trials do does not
+  /// count.
   [[nodiscard]] engine::Lsn last_change_of(engine::ExperimentId experiment) const;
   [[nodiscard]] engine::SearcherRegistry registry() const noexcept { return registry_; }
   [[nodiscard]] engine::Instant now() const noexcept { return loop_.now(); }
