@@ -78,7 +78,7 @@ class Open(harness.Case):
 
     def test_signs_in_once_at_a_daemon_without_a_port(self):
         self.begin()
-        self.assertEqual(json.loads((self.cluster.state / "daemon.json").read_text())["http"], "")
+        self.assertEqual(json.loads((self.cluster.state / "daemon.json").read_text()).get("http", ""), "")
         url = self.address()
         self.assertRegex(url, r"^http://127\.0\.0\.1:\d+/#login=[\w-]{43}$")
         browser = Browser(url)
@@ -105,7 +105,7 @@ class Open(harness.Case):
         self.assertEqual(browser.status(), 401)
         self.cluster.kill_daemon()
         self.begin()
-        self.assertEqual(json.loads((self.cluster.state / "daemon.json").read_text())["http"], "",
+        self.assertEqual(json.loads((self.cluster.state / "daemon.json").read_text()).get("http", ""), "",
                          "nobody is signed in, so no port is open")
 
     def test_no_argument_of_a_process_has_the_code(self):
@@ -153,7 +153,7 @@ class Open(harness.Case):
 
     def test_a_token_signs_in_over_tcp(self):
         self.begin("--http", "127.0.0.1:0")
-        address = json.loads((self.cluster.state / "daemon.json").read_text())["http"]
+        address = json.loads((self.cluster.state / "daemon.json").read_text()).get("http", "")
         token = self.run_cli("token", "create", "--name", "ann", "--role", "viewer", "--server", self.cluster.server).stdout
         path = self.folder / "ann.token"
         path.touch(0o600)
