@@ -211,7 +211,8 @@ std::string to_json(const Curves& curves, std::size_t points) {
           .member("bracket", std::uint64_t{bracket})
           .member("rung", std::uint64_t{rung})
           .member("length", rungs[rung].length)
-          .member("cut_off", rungs[rung].cutoff)
+          // Results on rungs are of the searcher's metric.
+          .member("cut_off", curves.metric == curves.ladder.metric ? rungs[rung].cutoff : std::nullopt)
           .close('}');
     }
   }

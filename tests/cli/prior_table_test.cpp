@@ -8,6 +8,7 @@
 
 #include "cli/csv.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/queries/csv_line.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 using engine::Result;
 using engine::Space;
 using engine::Value;
+using queries::csv_line;
 using testing::HasSubstr;
 
 Space space() {

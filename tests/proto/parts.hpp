@@ -264,9 +264,9 @@ auto parts(ListsAllMembers auto& x) {
   }
 }
 auto parts(Is<engine::ExperimentCreated> auto& x) {
-  auto& [experiment, config, context, key, digest, bytes, source, parsed] = x;
+  auto& [experiment, config, context, key, digest, bytes, source, owner, parsed] = x;
   static_cast<void>(parsed);  // Not part of the event.
-  return std::tie(experiment, config, context, key, digest, bytes, source);
+  return std::tie(experiment, config, context, key, digest, bytes, source, owner);
 }
 auto parts(Is<engine::LimitsChanged> auto& x) {
   auto& [experiment, config, points_given, parsed] = x;

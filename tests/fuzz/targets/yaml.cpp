@@ -14,7 +14,7 @@ namespace {
 void run_yaml(std::string_view bytes) {
   const yamltext::ReadText read = yamltext::read_experiment_text(bytes);
   const auto lines = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\n')) + 1;
-  for (const cli::FileProblem& problem : read.problems) {
+  for (const yamltext::FileProblem& problem : read.problems) {
     HPSEARCH_CHECK(!problem.problem.what.empty(), "a problem has a text");
     HPSEARCH_CHECK(problem.line <= lines, "a problem is on a line of the file");
   }

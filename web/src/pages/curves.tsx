@@ -12,6 +12,7 @@ import type {Clip} from "../plot/domain";
 import {Plot, useLook, type PointerUse} from "../plot/frame";
 import {plotPace} from "../plot/history_figure";
 import {Legend, type LegendEntry} from "../plot/legend";
+import {amount} from "./story";
 import {Choose, ScaleChoice, Segments, Switch, useChosen} from "../plot/page_parts";
 import type {ScaleKind} from "../plot/scale";
 import type {ExperimentPageProps} from "./routes";
@@ -106,7 +107,7 @@ function CurvesKey({curves, dark, ink, faint}: {curves: Curves; dark: boolean; i
     const rungs = Math.max(curves.rungs.length, 1);
     const seen = new Set(curves.trials.flatMap((curve) => curve.events.map((event) => event.what)));
     const entries: LegendEntry[] = [
-        ...curves.rungs.map((rung) => ({shape: "square" as const, colour: css(rungColour(rung.rung, rungs, dark)), text: t("plot.curves.reached", {length: rung.length, unit: curves.unit})})),
+        ...curves.rungs.map((rung) => ({shape: "square" as const, colour: css(rungColour(rung.rung, rungs, dark)), text: t("plot.curves.reached", {amount: amount(rung.length, curves.unit)})})),
         ...([["promoted", "triangle", ink], ["paused", "pause", ink], ["stopped", "cross", faint], ["restarted", "restart", ink], ["finished", "diamond", ink]] as const)
             .filter(([what]) => seen.has(what)).map(([what, shape, colour]) => ({shape, colour, text: t(`plot.curves.is_${what}`)})),
     ];

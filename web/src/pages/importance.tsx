@@ -1,11 +1,12 @@
 // Which hyperparameters separate the best results from the others.
-import {t} from "../i18n/texts";
+import {t, tWord} from "../i18n/texts";
 import {useResource} from "../state/resource";
 import {Empty, View} from "../design/states";
 import {Plot} from "../plot/frame";
 import {plotPace} from "../plot/history_figure";
 import {importanceFigure, importanceHeight, type Importance} from "../plot/importance";
 import {Choose} from "../plot/page_parts";
+import {amount} from "./story";
 import type {ExperimentPageProps} from "./routes";
 
 export default function Page({experiment, query}: ExperimentPageProps) {
@@ -22,9 +23,9 @@ export default function Page({experiment, query}: ExperimentPageProps) {
                 ? <><div class="plot-bar">{controls}</div><Empty title={t("plot.importance.none_title")}>
                     <p>{t("plot.importance.none_text", {results: data.results, needed: data.needed})}</p></Empty></>
                 : <>
-                    <p class="plot-lead">{t("plot.importance.lead", {metric: data.metric, percent: Math.round(data.gamma * 100), results: data.results, length: data.length, unit: experiment.unit})}</p>
+                    <p class="plot-lead">{t("plot.importance.lead", {metric: data.metric, percent: Math.round(data.gamma * 100), results: data.results, amount: amount(data.length, experiment.unit)})}</p>
                     <Plot name="importance" label={t("tab.importance")} experiment={experiment.id} height={importanceHeight(data)} controls={controls}
-                        make={(size, look) => importanceFigure(data, experiment.unit, size, look)} deps={[data, experiment.unit]} />
+                        make={(size, look) => importanceFigure(data, tWord(data.length === 1 ? "unit_one" : "unit", experiment.unit), size, look)} deps={[data, experiment.unit]} />
                 </>}
         </View>
     );

@@ -107,6 +107,8 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
     for (const value of ys[i]!) if (!Number.isNaN(value)) flat.push(value);
     for (let k = 0; k < curve.nonfinite.length; ++k) flat.push(NaN);
   });
+  // Beside few curves the cut-offs belong to what there is to see; beside many the results reach them anyway.
+  if (!density && curves.trials.length <= 12) for (const rung of curves.rungs) if (rung.cut_off !== null) flat.push(rung.cut_off);
   if (density && !timed) flat.push(density.values[0]!, density.values[density.values.length - 1]!);
   const axis = metricAxis(Float64Array.from(flat), options.kind, density && !timed ? "off" : options.clip);
   let low = Infinity;
@@ -265,6 +267,8 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
       const x = px(rung.length);
       if (x < box.left - 1 || x > box.right + 1) continue;
       if (rung.cut_off === null) continue;
+      const place = axis.scale.at(rung.cut_off);
+      if (!(place >= 0 && place <= 1)) continue;  // At the edge it would be a false number.
       const y = py(rung.cut_off);
       pen.line([x - 12, y, x + 12, y], { stroke: theme.surface, width: 5 });
       pen.line([x - 12, y, x + 12, y], { stroke: theme.ink, width: 2 });

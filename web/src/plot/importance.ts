@@ -43,7 +43,7 @@ export function importanceFigure(importance: Importance, unit: string, size: Siz
     ...size,
     marks: all.length,
     sentence: all.length === 0 ? importance.reason : say("plot.importance.sentence", {
-      top, results: importance.results, length: importance.length, unit, percent: Math.round(importance.gamma * 100),
+      top, results: importance.results, amount: `${importance.length} ${unit}`, percent: Math.round(importance.gamma * 100),
     }),
     draw(pen) {
       pen.line([left + 0.5, 8, left + 0.5, 16 + ROW * all.length], { stroke: theme.rule });
