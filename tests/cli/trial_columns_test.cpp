@@ -5,6 +5,7 @@
 
 #include "cli/csv.hpp"
 #include "cli/curve_plot.hpp"
+#include "hpsearch/queries/csv_line.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -58,7 +59,7 @@ TEST(TrialColumns, CellsTellKindsApart) {
 }
 
 TEST(Csv, QuotesWhatNeedsIt) {
-  EXPECT_EQ(csv_line({1, 0.25, Value(), "a,b", "say \"x\"", "two\nlines", true}),
+  EXPECT_EQ(queries::csv_line({1, 0.25, Value(), "a,b", "say \"x\"", "two\nlines", true}),
             "1,0.25,,\"a,b\",\"say \"\"x\"\"\",\"two\nlines\",True\n");
 }
 
