@@ -119,7 +119,9 @@ std::vector<ScreenLine> worker_lines(const WatchedSearch& search, std::size_t wi
     }
   }
   std::vector<ScreenLine> lines{
-      {"WORKERS  (" + counted(present.size(), "worker") + ", " + counted(slots, "slot") + ")", Look::dim}};
+      {cut_to_width("WORKERS  (" + counted(present.size(), "worker") + ", " + counted(slots, "slot") + ")",
+                    width),
+       Look::dim}};
   for (std::size_t i = 0; i < present.size() && lines.size() < most; ++i) {
     if (lines.size() + 1 == most && i + 1 < present.size()) {
       lines.push_back({"  and " + std::to_string(present.size() - i) + " more", Look::plain});

@@ -200,7 +200,7 @@ class DaemonFixture {
       answer.status = (*response)->status;
       answer.text = (*response)->body;
       answer.headers = (*response)->headers;
-      if ((*response)->content_type.find("json") != std::string::npos) {
+      if (!answer.text.empty() && (*response)->content_type.find("json") != std::string::npos) {
         auto parsed = proto::parse_json(answer.text);
         EXPECT_TRUE(parsed) << answer.text;
         answer.body = parsed ? *parsed : engine::Value{};

@@ -61,8 +61,11 @@ class Commands(unittest.TestCase):
                 self.assertIn(f"{target}:", output_of("cmake", "--build", BUILD, "--target", "help"))
         elif program == "hpsearch-sim" or program.endswith("/hpsearch-sim"):
             self.simulate(words[1:])
-        elif program == "python3":
+        elif program in ("python3", "node"):
             self.assertTrue((ROOT / words[1]).exists())
+        elif program == "npm":
+            script = words[4] if words[3] == "run" else words[3]
+            self.assertIn(script, json.loads((ROOT / words[2] / "package.json").read_text())["scripts"])
         elif program.startswith("build/"):
             path = BUILD / pathlib.Path(*pathlib.Path(program).parts[2:])
             self.assertTrue(path.exists(), f"{path} was not built")

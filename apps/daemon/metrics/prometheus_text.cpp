@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view prefix = "hpsearch_";
 constexpr std::string_view of_every_program = "process_";
+constexpr double largest_exact = 9007199254740992;  // 2^53: above it, not every whole number is a double.
 
 std::string number(double value) {
   if (std::isnan(value)) {
@@ -18,6 +19,9 @@ std::string number(double value) {
   }
   if (std::isinf(value)) {
     return value > 0 ? "+Inf" : "-Inf";
+  }
+  if (value == std::trunc(value) && std::abs(value) < largest_exact) {
+    return std::to_string(static_cast<std::int64_t>(value));
   }
   return engine::compact_json(engine::Value(value));
 }
