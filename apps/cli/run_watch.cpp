@@ -1,6 +1,7 @@
 #include "cli/run_watch.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "cli/failure_hint.hpp"
@@ -184,7 +185,8 @@ Outcome<Exit> RunWatch::follow() {
     } else {
       for (const net::StreamMessage& message : *messages) {
         const auto event = proto::parse_json(message.data);
-        if (!message.id.empty() && event) {
+        if (const auto lsn = std::strtoull(message.id.c_str(), nullptr, 10); lsn > last_lsn_ && event) {
+          last_lsn_ = lsn;
           take_event(*event, /*tell=*/true);
         }
       }
@@ -220,6 +222,10 @@ Outcome<Exit> RunWatch::follow() {
       return exit_of_ended();
     }
     if (heard && !pause_asked_ && has_paused_itself()) {
+      heard = take_events(/*tell=*/true);  // What the stream has yet to bring.
+      if (!heard) {
+        continue;
+      }
       run_.view.clear();
       if (const auto told = print_summary(); !told) {
         return told.failure();

@@ -82,7 +82,8 @@ void export_trials(RequestContext& context, Call call) {
     context.answer(call, failure(record.error()));
     return;
   }
-  const std::string_view name = call.request.query_or("format", "csv");
+  const std::string_view asked = call.request.query_or("format", {});
+  const std::string_view name = asked.empty() ? "csv" : asked;
   const auto* const found =
       std::find(std::begin(queries::export_formats), std::end(queries::export_formats), name);
   const auto format = static_cast<queries::ExportFormat>(found - std::begin(queries::export_formats));

@@ -373,6 +373,9 @@ void HttpSession::refuse(HttpResponse response) {
 }
 
 void HttpSession::send(HttpResponse response) {
+  if (response.status >= 400) {
+    complete_failure(response);
+  }
   if (!response.stream && response.file.empty() && is_to_be_packed(response)) {
     response.stream = [text = std::make_shared<const std::string>(std::move(response.body))](
                           const std::shared_ptr<HttpBody>& body) {
@@ -396,8 +399,6 @@ void HttpSession::send(HttpResponse response) {
       return;
     }
     response = refusal(404, "not_found", "it is not there any more");
-  }
-  if (response.status >= 400) {
     complete_failure(response);
   }
   const std::size_t size = response.body.size();

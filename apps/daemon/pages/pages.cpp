@@ -113,6 +113,20 @@ bool Pages::is_page(std::string_view path) noexcept {
   return path.starts_with('/') && !path.starts_with("//");
 }
 
+namespace {
+
+/// What addresses of pages begin with (web/src/pages/routes.ts).
+constexpr std::string_view first_segments[] = {"",        "experiments", "e",     "new",
+                                               "workers", "queues",      "login", "settings"};
+
+bool is_address_of_page(std::string_view name) {
+  const std::string_view first = name.substr(0, name.find('/'));
+  return name == "index.html" ||
+         std::find(std::begin(first_segments), std::end(first_segments), first) != std::end(first_segments);
+}
+
+}  // namespace
+
 HttpResponse Pages::answer(const HttpRequest& request) const {
   std::string_view name = request.path;
   name.remove_prefix(1);
@@ -121,8 +135,8 @@ HttpResponse Pages::answer(const HttpRequest& request) const {
   const bool is_index = !file;
   if (is_index) {
     const std::string_view last = name.substr(name.rfind('/') + 1);  // npos + 1 = 0: all of it.
-    if (name.starts_with("assets/") || (name != "index.html" && last.find('.') != std::string_view::npos) ||
-        !(file = find_("index.html"))) {
+    if (!is_address_of_page(name) || name.starts_with("assets/") ||
+        (name != "index.html" && last.find('.') != std::string_view::npos) || !(file = find_("index.html"))) {
       return failure(engine::Error{engine::Errc::not_found, "there is nothing at this path"});
     }
   }
