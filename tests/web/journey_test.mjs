@@ -128,6 +128,12 @@ test("the best checkpoint is downloaded, and it is the one on the disk", async (
     const context = await stage.context({acceptDownloads: true});
     const page = await context.newPage();
     await page.goto(`${stage.url}e/${search}/t/${best.trial}`);
+    const paths = Object.keys((await stage.api("openapi.json")).paths);
+    if (!paths.some((path) => path.endsWith("/archive.tar"))) {
+        t.skip("the daemon serves no archives of checkpoints");
+        await context.close();
+        return;
+    }
     const link = page.locator(".checkpoint-list a").first();
     await link.waitFor();
     const answer = await fetch(await link.evaluate((each) => each.href));

@@ -135,11 +135,12 @@ HttpResponse Pages::answer(const HttpRequest& request) const {
   const bool is_index = !file;
   if (is_index) {
     const std::string_view last = name.substr(name.rfind('/') + 1);  // npos + 1 = 0: all of it.
-    if (!is_address_of_page(name) || name.starts_with("assets/") ||
-        (name != "index.html" && last.find('.') != std::string_view::npos) || !(file = find_("index.html"))) {
+    if (name.starts_with("assets/") || (name != "index.html" && last.find('.') != std::string_view::npos) ||
+        !(file = find_("index.html"))) {
       return failure(engine::Error{engine::Errc::not_found, "there is nothing at this path"});
     }
   }
+  const bool is_unknown = is_index && !is_address_of_page(name);  // The page says so, and so does the status.
   const std::string way = is_index ? way_back_from(request.path) : "";
   const bool sends_gzip = !is_index && file->is_gzipped && accepts_gzip(request.header("Accept-Encoding"));
   const std::string etag = '"' + file->hash +
@@ -150,7 +151,9 @@ HttpResponse Pages::answer(const HttpRequest& request) const {
   HttpResponse response = page_with_headers(
       etag, !is_index && has_hash_in_name(name) ? "public, max-age=31536000, immutable" : "no-cache");
   response.content_type = type_of_page(is_index ? "index.html" : name);
-  if (matches_etag(request.header("If-None-Match"), etag)) {
+  if (is_unknown) {
+    response.status = 404;
+  } else if (matches_etag(request.header("If-None-Match"), etag)) {
     response.status = 304;
     return response;
   }
