@@ -10,7 +10,7 @@ let token;
 before(async () => {
     stage = await Stage.open({worker: false, locked: true});
     sessions = (await fetch(`${stage.url}api/v1/session`)).status === 401 && (await fetch(`${stage.url}api/v1/session`, {method: "POST", headers: {"Content-Type": "application/json"}, body: '{"token":"x"}'})).status !== 404;
-    token = /hps_\w+/.exec(stage.hpsearch("token", "create", "--name", "tester", "--role", "admin"))?.[0] ?? "";
+    token = /hps_[\w-]+/.exec(stage.hpsearch("token", "create", "--name", "tester", "--role", "admin"))?.[0] ?? "";
     stage.submitScript({name: "behind-the-door", hyperparameters: {x: 1}, searcher: {name: "single", metric: "loss", max_length: {epochs: 1}}}, "true\n");
 });
 after(() => stage?.close());
@@ -27,7 +27,10 @@ test("a token opens the pages, a change goes through, and signing out closes the
     await page.getByRole("alert").waitFor();
     await page.getByLabel("Token").fill(token);
     await page.getByRole("button", {name: "Sign in"}).click();
-    await page.getByRole("link", {name: "behind-the-door"}).click();
+    // A live list may redraw its rows under the pointer: the address is opened instead of the link clicked.
+    const link = page.getByRole("link", {name: "behind-the-door"});
+    await link.waitFor();
+    await page.goto(await link.evaluate((each) => each.href));
     await page.getByRole("button", {name: "Pause"}).click();
     await page.locator(".state-mark.large", {hasText: "Paused"}).waitFor();
     // The token is nowhere where a script could read it.

@@ -27,6 +27,17 @@ export class Problem extends Error {
 export const signedOut = signal(false);
 export const session = signal<Session | null>(null);
 
+let signIns = 0;
+
+/// What to do when a request that begins now is refused for want of a token. A refusal that arrives after a sign-in
+/// was meant for the time before it.
+export function noteRefusal(): () => void {
+    const then = signIns;
+    return () => {
+        if (then === signIns) signedOut.value = true;
+    };
+}
+
 /// The daemon's clock minus the browser's, in seconds. Ages are computed from the daemon's clock.
 export const clockOffset = signal(0);
 export const daemonNow = (): number => Date.now() / 1000 + clockOffset.peek();
@@ -62,6 +73,7 @@ async function problemOf(response: Response): Promise<Problem> {
 
 async function send(path: string, init: RequestInit): Promise<Response> {
     let response: Response;
+    const refused = noteRefusal();
     try {
         response = await fetch(apiUrl(path), {credentials: "same-origin", ...init});
     } catch (cause) {
@@ -74,7 +86,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
         // The header counts whole seconds: a difference below two is none.
         clockOffset.value = Math.abs(offset) < 2 ? 0 : offset;
     }
-    if (response.status === 401) signedOut.value = true;
+    if (response.status === 401) refused();
     if (!response.ok) throw await problemOf(response);
     return response;
 }
@@ -105,6 +117,7 @@ export async function change<T>(method: "POST" | "PATCH" | "PUT" | "DELETE", pat
 
 export async function openSession(proof: {token: string} | {code: string}): Promise<void> {
     session.value = await change<Session>("POST", "session", proof);
+    signIns += 1;
     signedOut.value = false;
 }
 

@@ -3,7 +3,7 @@
 // The tab that holds the Web Lock reads an EventSource for the union of what all tabs show. Without Web Locks each
 // visible tab has its own. Where the daemon serves no stream, listeners are asked to read again every two seconds.
 import {signal} from "@preact/signals";
-import {apiUrl, signedOut} from "../api/client";
+import {apiUrl, noteRefusal} from "../api/client";
 import {base} from "../state/router";
 
 export type Message = {readonly topic: string; readonly lsn?: number; readonly full?: boolean} & Readonly<Record<string, unknown>>;
@@ -82,9 +82,10 @@ function heard(event: MessageEvent<string>): void {
 async function probe(): Promise<void> {
     try {
         const stop = new AbortController();
+        const refused = noteRefusal();
         const response = await fetch(apiUrl(`stream?topics=cluster`), {signal: stop.signal, headers: {Accept: "text/event-stream"}});
         stop.abort();
-        if (response.status === 401) signedOut.value = true;
+        if (response.status === 401) refused();
         if (response.status === 404 || response.status === 405 || response.status === 400) {
             setConnection("polling");
             timer = setTimeout(() => { sourceTopics = ""; reconcile(); }, 60_000);

@@ -12,10 +12,12 @@ export default function Login(_: PageProps) {
     const id = useId();
     const open = async (event: Event) => {
         event.preventDefault();
+        // What the field holds now; the state may be one stroke behind it.
+        const given = (event.currentTarget as HTMLFormElement).querySelector("input")?.value ?? token;
         setWaits(true);
         setProblem(undefined);
         try {
-            await openSession({token: token.trim()});
+            await openSession({token: given.trim()});
             if (address.peek().path[0] === "login") go("experiments", {replace: true});
         } catch (cause) {
             // A wrong token is a refused request as well; the page stays.
