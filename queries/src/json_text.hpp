@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,19 +38,9 @@ class JsonText {
     return *this;
   }
 
-  JsonText& put(double number) {
-    comma();
-    if (!std::isfinite(number)) {
-      text_ += "null";
-      return *this;
-    }
-    char digits[32];
-    const auto [end, error] = std::to_chars(digits, digits + sizeof digits, number);
-    text_.append(digits, end);
-    static_cast<void>(error);
-    return *this;
-  }
-  JsonText& put(float number) {
+  /// null where it is not finite.
+  template <std::floating_point Number>
+  JsonText& put(Number number) {
     comma();
     if (!std::isfinite(number)) {
       text_ += "null";
