@@ -1,6 +1,7 @@
-// Random values for property tests, from a seed that a failing test prints.
+// Random values for property tests, from a seed that a failing test prints. HPSEARCH_SEED takes another one: a run without
+// it is the same every time.
 
-export const seed = Number(process.env["HPSEARCH_SEED"] ?? Date.now() % 1_000_000);
+export const seed = Number(process.env["HPSEARCH_SEED"] ?? 1);
 
 export class Random {
     private state: number;
