@@ -19,7 +19,7 @@ export interface ParallelOptions {
   /** Only the best share of trials, 0–1, and those that reached a rung. */
   readonly bestShare: number;
   readonly fromRung: number;
-  /** While a brush moves, bands are drawn at half the resolution. */
+  /** While a brush moves, bands are drawn at half the resolution, and of lines only the best that it keeps. */
   readonly coarse: boolean;
 }
 
@@ -153,11 +153,16 @@ export function parallelFigure(model: ParallelModel, options: ParallelOptions, s
   }
 
   function drawLines(pen: Pen): void {
-    if (filtered) {
+    if (filtered && !options.coarse) {
       for (let row = 0; row < model.rows; ++row) if (!keep[row]) pen.line(pointsOf(row), { stroke: theme.rule, alpha: theme.dark ? 0.2 : 0.22 });
     }
     const alpha = Math.max(0.16, Math.min(0.85, 14 / Math.sqrt(Math.max(1, kept)) / 2.2));
-    for (let i = model.rows - 1; i >= 0; --i) {
+    let first = model.rows;
+    if (options.coarse) {
+      first = 0;
+      for (let drawn = 0; first < model.rows && drawn < BEST_LINES; ++first) drawn += keep[model.order[first]!]!;
+    }
+    for (let i = first - 1; i >= 0; --i) {
       const row = model.order[i]!;
       if (keep[row]) pen.line(pointsOf(row), { stroke: colourOf(row), width: i < 10 ? 2 : 1.1, alpha: i < 10 ? 0.95 : alpha });
     }
