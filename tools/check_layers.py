@@ -18,6 +18,7 @@ ROOMS = {
     "sentences": ({"engine"}, "", True),
     "proto": ({"engine", "jobs", "sentences"}, r"msgpack|nlohmann/", True),
     "queries": ({"engine", "proto", "sentences"}, "", True),
+    "c_api": ({"engine", "searchers", "proto"}, "", True),
     "surrogates": ({"engine", "proto"}, r"Eigen/", True),
     "workers/core": ({"engine", "jobs", "proto"}, "", True),
     "net": ({"engine/base"}, r"boost/|zmq|zlib\.h", False),
@@ -60,7 +61,7 @@ STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype c
     list locale map memory memory_resource mutex new numbers numeric optional ostream queue random ranges ratio regex
     scoped_allocator semaphore set shared_mutex source_location span sstream stack stdexcept stop_token streambuf
     string string_view syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map
-    unordered_set utility valarray variant vector version""".split())
+    unordered_set utility valarray variant vector version stdint.h""".split())
 THIRD_PARTY = re.compile(
     r"boost/|zmq|zstd|zlib\.h|ncurses\.h|msgpack|nlohmann/|sqlite3\.h|yaml-cpp/|CLI/|re2/|archive|gtest/|gmock/|benchmark/|Eigen/|rapidcheck")
 # What a pure room has no business with: clocks, threads, files, the environment, sockets, the library's chance.
@@ -166,7 +167,8 @@ def breaches_of(root, path, public):
 
 def check(root):
     tops = dict.fromkeys(room.split("/")[0] for room in ROOMS)
-    files = [path.relative_to(root).as_posix() for top in tops for path in sorted((root / top).rglob("*.[hc]pp"))]
+    files = [path.relative_to(root).as_posix() for top in tops for path in sorted((root / top).rglob("*"))
+             if path.suffix in (".hpp", ".cpp", ".h")]
     public = {path.split("/include/", 1)[1]: path for path in files if "/include/" in path}
     for path in files:
         for line, what in breaches_of(root, path, public):

@@ -20,37 +20,74 @@ void default_to(Value& config, std::string_view key, Value value) {
 
 }  // namespace
 
-Search::Search(Engine engine, WorkerId worker, ExperimentId experiment)
-    : engine_(std::move(engine)), worker_(worker), experiment_(experiment) {
+Search::Search(Engine engine, EventSink sink) : engine_(std::move(engine)), sink_(std::move(sink)) {
+  engine_.trust_workers();  // Nobody could resume a search that paused itself.
 }
 
-Result<Search> Search::open(const Value& config, SearcherRegistry registry, std::uint64_t slots) {
-  if (slots == 0) {
-    return Error{Errc::bad_request, "slots is 0; a search needs at least one"};
-  }
-  Value full = config;
-  default_to(full, "entrypoint", Value::List{"in this program"});
-  default_to(full, "name", "search");
-  default_to(full, "max_restarts", 0);  // The caller knows whether to try again.
-  Search search{Engine(registry), WorkerId(), ExperimentId()};
-  search.engine_.trust_workers();  // Nobody could resume a search that paused itself.
+Value Search::completed(Value config) {
+  default_to(config, "entrypoint", Value::List{"in this program"});
+  default_to(config, "name", "search");
+  default_to(config, "max_restarts", 0);  // The caller knows whether to try again.
+  return config;
+}
+
+Result<WorkerId> Search::join(std::uint64_t slots, std::uint64_t incarnation) {
   JoinWorker join;
   join.uid = "in-process";
   join.name = "in-process";
+  join.incarnation = incarnation;
   join.slots = slots;
   join.slot_kind = "cpu";
-  Result<Effects> joined = search.step(join);
+  Result<Effects> joined = step(join);
   if (!joined) {
     return joined.error();
   }
-  search.worker_ = *joined->joined;
+  return *joined->joined;
+}
+
+Result<Search> Search::open(const Value& config, SearcherRegistry registry, std::uint64_t slots,
+                            EventSink sink) {
+  if (slots == 0) {
+    return Error{Errc::bad_request, "slots is 0; a search needs at least one"};
+  }
+  Search search(Engine(registry), std::move(sink));
+  const Result<WorkerId> worker = search.join(slots, 0);
+  if (!worker) {
+    return worker.error();
+  }
+  search.worker_ = *worker;
   CreateExperiment create;
-  create.config = std::move(full);
+  create.config = completed(config);
   Result<Effects> created = search.step(create);
   if (!created) {
     return created.error();
   }
   search.experiment_ = *created->created;
+  return search;
+}
+
+Result<Search> Search::restore(std::span<const Event> events, SearcherRegistry registry, EventSink sink) {
+  Search search(Engine(registry), std::move(sink));
+  for (const Event& event : events) {
+    if (const Status replayed = search.engine_.replay(event); !replayed) {
+      return replayed.error();
+    }
+  }
+  const auto& workers = search.engine_.workers();
+  const auto& experiments = search.engine_.experiments();
+  if (workers.size() != 1 || experiments.size() != 1) {
+    return Error{Errc::corrupt, "these are the events of " + std::to_string(workers.size()) +
+                                    " workers and " + std::to_string(experiments.size()) +
+                                    " experiments; a search in a program has one of each"};
+  }
+  const WorkerRecord& before = workers.begin()->second;
+  search.experiment_ = experiments.begin()->first;
+  search.ticks_ = search.engine_.last_instant().micros();
+  const Result<WorkerId> worker = search.join(before.slots.total(), before.incarnation + 1);
+  if (!worker) {
+    return worker.error();
+  }
+  search.worker_ = *worker;
   return search;
 }
 
@@ -66,6 +103,11 @@ Result<Effects> Search::step(const Command& command) {
 Result<Effects> Search::step_once(const Command& command) {
   Result<Effects> effects = engine_.step(command, Instant::from_micros(++ticks_));
   if (effects) {
+    if (sink_) {
+      for (const Event& event : effects->events) {
+        sink_(event);
+      }
+    }
     for (const Order& order : effects->orders) {
       if (const auto* launch = std::get_if<LaunchAttempt>(&order)) {
         ready_.push_back(launch->spec.key);
@@ -161,6 +203,13 @@ bool Search::finished() const {
 
 double Search::progress() const {
   return experiment().searcher->progress();
+}
+
+Result<Explanation> Search::explain(TrialNumber trial) const {
+  if (trial.number() >= experiment().trials.size()) {
+    return Error{Errc::not_found, "there is no " + text_of(trial)};
+  }
+  return engine::explain(experiment(), trial, engine_.workers(), engine_.last_instant());
 }
 
 const ExperimentRecord& Search::experiment() const {

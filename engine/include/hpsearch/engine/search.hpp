@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "hpsearch/engine/base/id.hpp"
@@ -10,6 +12,7 @@
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/engine.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/engine/scheduler/explain.hpp"
 #include "hpsearch/engine/searcher.hpp"
 
 namespace hpsearch::engine {
@@ -35,11 +38,24 @@ class Search {
     Units step{};
   };
 
+  /// Takes each event of the search, in order, before the call that made it returns. All events of a search
+  /// are its state: restore().
+  using EventSink = std::function<void(const Event&)>;
+
+  /// The configuration with what a search in a program may leave out: name, entrypoint, max_restarts.
+  [[nodiscard]] static Value completed(Value config);
+
   /// `config` is an experiment as the file describes it; `entrypoint` and `name` may be missing. `slots`
   /// pieces of work can be out at once. bad_request: what is wrong with the config, every problem on its own
   /// line.
   [[nodiscard]] static Result<Search> open(const Value& config, SearcherRegistry registry,
-                                           std::uint64_t slots = 1);
+                                           std::uint64_t slots = 1, EventSink sink = {});
+
+  /// The search that made these events, all and in order. Work that was out is lost with the program that had
+  /// it, and ask() gives it again; that uses up no restart. `sink` takes what happens from now on. corrupt:
+  /// the events are not those of a search, as it says.
+  [[nodiscard]] static Result<Search> restore(std::span<const Event> events, SearcherRegistry registry,
+                                              EventSink sink = {});
 
   /// The next piece of work; nothing while all slots are out, or when the search is over.
   [[nodiscard]] std::optional<Work> ask();
@@ -58,14 +74,18 @@ class Search {
   [[nodiscard]] bool finished() const;
   [[nodiscard]] double progress() const;
   [[nodiscard]] const ExperimentRecord& experiment() const;
+  /// Why a trial is where it is. not_found: there is no such trial.
+  [[nodiscard]] Result<Explanation> explain(TrialNumber trial) const;
 
  private:
-  Search(Engine engine, WorkerId worker, ExperimentId experiment);
+  Search(Engine engine, EventSink sink);
+  Result<WorkerId> join(std::uint64_t slots, std::uint64_t incarnation);
   Result<Effects> step(const Command& command);  ///< And what follows at once.
   Result<Effects> step_once(const Command& command);
   Status end_attempt(const AttemptKey& key, std::uint64_t seq, ExitReport exit);
 
   Engine engine_;
+  EventSink sink_;
   WorkerId worker_;
   ExperimentId experiment_;
   std::int64_t ticks_ = 0;        // One engine microsecond a step: order is all that matters here.
