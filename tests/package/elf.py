@@ -1,4 +1,4 @@
-"""Reads what a 64-bit little-endian ELF file says about itself; only what hardening_test.py asks for."""
+"""Reads what a 64-bit little-endian ELF file says about itself; only what hardening_test.py and the tests of the wheel ask for."""
 
 import struct
 
@@ -7,7 +7,7 @@ PT_LOAD, PT_DYNAMIC, PT_INTERP, PT_GNU_STACK, PT_GNU_RELRO = 1, 2, 3, 0x6474E551
 PF_X, PF_W = 1, 2
 DT_TEXTREL, DT_RPATH, DT_RUNPATH, DT_FLAGS, DT_FLAGS_1 = 22, 15, 29, 30, 0x6FFFFFFB
 DF_BIND_NOW, DF_1_NOW, DF_1_PIE = 0x8, 0x1, 0x08000000
-SHT_SYMTAB, SHT_DYNSYM = 2, 11
+SHT_SYMTAB, SHT_DYNSYM, SHT_VERNEED = 2, 11, 0x6FFFFFFE
 
 
 def is_elf(path):
@@ -51,6 +51,24 @@ class Elf:
                         "<IBBHQQ", self.bytes[section[4]:section[4] + section[5]]):
                     at = names[4] + name
                     found[self.bytes[at:self.bytes.index(b"\0", at)].decode()] = (index, address)
+        return found
+
+    def needed_versions(self):
+        """Library to the versions of its symbols that are asked for: {"libc.so.6": {"GLIBC_2.34", ...}}."""
+        found = {}
+        for section in self.sections:
+            if section[1] != SHT_VERNEED:
+                continue
+            names, at, more = self.sections[section[6]][4], section[4], True
+            text = lambda offset: self.bytes[names + offset:self.bytes.index(b"\0", names + offset)].decode()
+            while more:
+                _, versions, library, first, following = struct.unpack_from("<HHIII", self.bytes, at)
+                version_at = at + first
+                for _ in range(versions):
+                    _, _, _, name, step = struct.unpack_from("<IHHII", self.bytes, version_at)
+                    found.setdefault(text(library), set()).add(text(name))
+                    version_at += step
+                at, more = at + following, following != 0
         return found
 
     def code_at(self, address, size):
