@@ -115,7 +115,7 @@ class InATrialTest(TrialTest):
         silent.set()
         # The late answer is that of the first question, and not taken for the second's.
         os.environ["HPSEARCH_REPORT_TIMEOUT"] = "10"
-        hpsearch._trial._patience = 10
+        hpsearch._in_trial._trial._patience = 10
         self.assertIs(hpsearch.report(2, val_acc=1), hpsearch.CONTINUE)
 
     def test_at_the_length_it_waits_for_the_decision(self):
@@ -145,7 +145,7 @@ class InATrialTest(TrialTest):
 
         def many(first):
             for step in range(first, first + 50):
-                answer = hpsearch._trial._connection.ask({"type": "report", "step": step, "metrics": {}}, 10)
+                answer = hpsearch._in_trial._trial._connection.ask({"type": "report", "step": step, "metrics": {}}, 10)
                 if answer["length"] != step + 1:
                     wrong.append(step)
 
@@ -195,7 +195,7 @@ class InATrialTest(TrialTest):
 
     def test_a_report_below_the_length_does_not_wait_for_another_threads_decision(self):
         worker, _, waiter = self.waiting_at_the_length()
-        hpsearch._trial._patience = 0.05
+        hpsearch._in_trial._trial._patience = 0.05
         begun = time.monotonic()
         hpsearch.report_training(2, loss=1)
         self.assertLess(time.monotonic() - begun, 5)

@@ -108,9 +108,9 @@ class TrialTest(unittest.TestCase):
     @staticmethod
     def forget_trial():
         import hpsearch
-        if hpsearch._trial is not None and hpsearch._trial._connection is not None:
-            hpsearch._trial._connection.close()
-        hpsearch._trial = None
+        if hpsearch._in_trial._trial is not None and hpsearch._in_trial._trial._connection is not None:
+            hpsearch._in_trial._trial._connection.close()
+        hpsearch._in_trial._trial = None
 
     def in_trial(self, answer=None, **variables):
         """The fake worker; `variables` without HPSEARCH_ before them."""

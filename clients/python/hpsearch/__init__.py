@@ -1,4 +1,6 @@
-"""What a training program says to an hpsearch search, and hears from it.
+"""Hyperparameter searches from Python: inside a trial, and from outside.
+
+Inside a trial, a program gets its hyperparameters and reports metrics:
 
     import hpsearch
 
@@ -7,170 +9,76 @@
     if hpsearch.report(epoch, val_loss=loss) is not hpsearch.CONTINUE:
         break
 
-Outside a trial the same calls work on plain local defaults: params() are the defaults, report() prints, and says
-STOP at length(default). Standard library only.
+From outside, a script or a notebook starts searches and reads their results:
+
+    import hpsearch as hp
+
+    experiment = hp.Client().submit("lr.yaml", context=".").wait()
+    print(experiment.best.params)
+
+Outside a trial the calls of a program use local defaults: params() are the defaults, report() prints, and returns STOP
+at length(default). Standard library only. What only notebooks and scripts need is imported when it is first used.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import pathlib
-import threading
-from typing import Any, Dict, Mapping, NoReturn, Optional
+import importlib
+from typing import TYPE_CHECKING, Any, List
 
 from ._connection import Disconnected, Refused
-from ._trial import AnyPath, Directive, InvalidHyperparameters, Trial, TrialInfo, log_line
+from ._in_trial import (CONTINUE, PAUSE, STOP, checkpoint, checkpoint_dir, data, in_trial, invalid_hyperparameters,
+                        latest_checkpoint, length, metric, output_dir, params, progress, report, report_training, seed,
+                        should_stop, trial, unit)
+from ._programs import __version__
+from ._trial import Directive, InvalidHyperparameters, TrialInfo
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from . import aio
+    from ._checkpoint import Checkpoint
+    from ._client import Client
+    from ._description import asha, async_halving, experiment, grid, random, single
+    from ._experiment import Experiment
+    from ._problems import (AccessDenied, BadRequest, Conflict, ExperimentCanceled, ExperimentFailed,
+                            IncompatibleDaemon, NotFound, Problem, ProblemItem, Unreachable, WrongState)
+    from ._programs import programs, programs_version
+    from ._snapshot import Snapshot
+    from ._spaces import choice, const, int, log, quniform, uniform
+    from ._trials import Explanation, TrialView
+
+# Where the names are that are imported when they are first used.
+_LATER = {
+    "aio": "", "Checkpoint": "_checkpoint", "Client": "_client", "Experiment": "_experiment",
+    "Explanation": "_trials",
+    "Snapshot": "_snapshot", "TrialView": "_trials", "programs": "_programs", "programs_version": "_programs",
+    "AccessDenied": "_problems", "BadRequest": "_problems", "Conflict": "_problems", "ExperimentCanceled": "_problems",
+    "ExperimentFailed": "_problems", "IncompatibleDaemon": "_problems", "NotFound": "_problems",
+    "Problem": "_problems", "ProblemItem": "_problems", "Unreachable": "_problems", "WrongState": "_problems",
+    "asha": "_description", "async_halving": "_description", "experiment": "_description", "grid": "_description",
+    "random": "_description", "single": "_description",
+    "choice": "_spaces", "const": "_spaces", "int": "_spaces", "log": "_spaces", "quniform": "_spaces",
+    "uniform": "_spaces",
+}
+
 __all__ = [
-    "CONTINUE", "PAUSE", "STOP", "Directive", "Disconnected", "InvalidHyperparameters", "Refused", "TrialInfo",
-    "checkpoint", "checkpoint_dir", "data", "in_trial", "invalid_hyperparameters", "latest_checkpoint", "length",
-    "log", "metric", "output_dir", "params", "progress", "report", "report_training", "seed", "should_stop",
-    "trial", "unit",
+    "__version__", "AccessDenied", "BadRequest", "CONTINUE", "Checkpoint", "Client", "Conflict", "Directive", "Disconnected",
+    "Experiment", "ExperimentCanceled", "ExperimentFailed", "Explanation", "IncompatibleDaemon",
+    "InvalidHyperparameters", "NotFound", "PAUSE", "Problem", "ProblemItem", "Refused", "STOP",
+    "Snapshot", "TrialInfo", "TrialView", "Unreachable", "WrongState", "aio", "asha",
+    "async_halving", "checkpoint", "checkpoint_dir", "choice", "const", "data", "experiment", "grid", "in_trial", "int",
+    "invalid_hyperparameters", "latest_checkpoint", "length", "log", "metric", "output_dir", "params",
+    "programs", "programs_version", "progress", "quniform", "random", "report", "report_training", "seed",
+    "should_stop", "single", "trial", "uniform", "unit",
 ]
 
-CONTINUE = Directive.CONTINUE
-PAUSE = Directive.PAUSE
-STOP = Directive.STOP
 
-_trial: Optional[Trial] = None
-_making = threading.Lock()
-
-
-def _current() -> Trial:
-    global _trial
-    with _making:
-        if _trial is None:
-            _trial = Trial()
-        return _trial
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError("module 'hpsearch' has no attribute {!r}".format(name))
+    module = importlib.import_module("." + (_LATER[name] or name), __name__)
+    found = getattr(module, name) if _LATER[name] else module
+    globals()[name] = found
+    return found
 
 
-def _renew() -> None:
-    global _making
-    _making = threading.Lock()
-    if _trial is not None:
-        _trial.renew()
-
-
-if hasattr(os, "register_at_fork"):  # Where there is no fork, the package still serves outside a trial.
-    os.register_at_fork(after_in_child=_renew)
-
-
-def params(defaults: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
-    """The trial's hyperparameters, nested as configured, over `defaults` for what the search does not set."""
-    return _current().params(defaults)
-
-
-def length(default: Optional[int] = None) -> int:
-    """Train until this length in all, in unit(). It grows when the trial is promoted: look again after each report.
-
-    Outside a trial it is `default`; LookupError when there is none.
-    """
-    return _current().length(default)
-
-
-def unit() -> str:
-    """What steps and lengths count: "batches", "epochs", "records" or the experiment's own word."""
-    return os.environ.get("HPSEARCH_UNIT") or "steps"
-
-
-def report(step: int, *args: Mapping[str, Any], **metrics: Any) -> Directive:
-    """Tells validation metrics after training `step` units in all, and says what to do now.
-
-    Names may be dotted or nested, and given as a mapping: report(3, {"val/acc": 0.9}). At length() and with the
-    searcher's metric this waits for the search's decision; below, a few seconds at most.
-
-    TypeError: a value is no number. ValueError: the step is no whole number, or there are no metrics.
-    Refused: the worker says what is wrong. Disconnected: the worker is gone.
-    """
-    return _current().report(step, _joined(args, metrics), "validation")
-
-
-def report_training(step: int, *args: Mapping[str, Any], **metrics: Any) -> Directive:
-    """The same for training metrics. They are kept apart, as training.NAME, and nothing waits for them."""
-    return _current().report(step, _joined(args, metrics), "training")
-
-
-def _joined(mappings: Any, metrics: Dict[str, Any]) -> Dict[str, Any]:
-    joined: Dict[str, Any] = {}
-    for mapping in mappings:
-        if not isinstance(mapping, Mapping):
-            raise TypeError("{!r} is no mapping of metric names to numbers; write report(step, name=number)".format(
-                mapping))
-        joined.update(mapping)
-    joined.update(metrics)
-    return joined
-
-
-def checkpoint(path: Optional[AnyPath] = None, step: Optional[int] = None) -> Directive:
-    """Hands over a complete checkpoint: a file, or a directory's content. Returns when nothing can tear it.
-
-    It is copied, in place of all that lies in checkpoint_dir(). What was written there is not copied, which is the
-    cheaper way: with checkpoint_dir() as `path`, or anything in it, or none, all that lies there is the checkpoint,
-    as it is. `step` is the last reported one if not given. Before a report at length(), save first, report then.
-    """
-    return _current().checkpoint(path, step)
-
-
-def latest_checkpoint() -> Optional[pathlib.Path]:
-    """The directory to start from, with what the last checkpoint() held; None on a fresh start."""
-    return _current().latest_checkpoint()
-
-
-def checkpoint_dir() -> pathlib.Path:
-    """Write checkpoints here; outside a trial ./checkpoint."""
-    return _current().directory("HPSEARCH_CHECKPOINT_DIR", "checkpoint")
-
-
-def output_dir() -> pathlib.Path:
-    """What lies here at the end is kept; outside a trial ./output."""
-    return _current().directory("HPSEARCH_OUTPUT_DIR", "output")
-
-
-def should_stop() -> bool:
-    """Whether to save and end now. For between reports: it asks at most once a second, for at most a second."""
-    return _current().should_stop()
-
-
-def invalid_hyperparameters(why: str) -> NoReturn:
-    """These values cannot work: the search is told so and tries others; the program ends here."""
-    _current().invalid_hyperparameters(why)
-
-
-def progress(fraction: float) -> None:
-    """For people: how much of the present work is done, from 0 to 1."""
-    share = float(fraction)
-    _current().remark({"type": "progress", "fraction": share}, "{:.0%}".format(share))
-
-
-def log(text: Any) -> None:
-    """A line for people."""
-    line = log_line(text)
-    _current().remark({"type": "log", "text": line}, line)
-
-
-def trial() -> TrialInfo:
-    """Who this program is; zeros and empty texts outside a trial."""
-    return _current().info()
-
-
-def in_trial() -> bool:
-    """Whether a search asked for this training."""
-    return _current().info().in_trial
-
-
-def seed() -> int:
-    """The trial's own seed, the same in every attempt; 0 outside a trial."""
-    return _current().info().seed
-
-
-def metric() -> str:
-    """The searcher's metric; "" outside a trial."""
-    return os.environ.get("HPSEARCH_METRIC") or ""
-
-
-def data() -> Dict[str, Any]:
-    """The experiment's free-form `data` section."""
-    given = json.loads(os.environ.get("HPSEARCH_DATA") or "{}")
-    return given if isinstance(given, dict) else {}
+def __dir__() -> List[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,96 @@
+"""Reads application/vnd.hpsearch.columns: all trials of an experiment as arrays."""
+
+from __future__ import annotations
+
+import array
+import json
+import math
+import sys
+from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
+
+MEDIA_TYPE = "application/vnd.hpsearch.columns"
+
+_CODES = {"f32": "f", "f64": "d", "u32": "I", "u16": "H", "u8": "B"}
+_NUMPY = {"f32": "<f4", "f64": "<f8", "u32": "<u4", "u16": "<u2", "u8": "u1"}
+_BYTES = {"f32": 4, "f64": 8, "u32": 4, "u16": 2, "u8": 1}
+
+
+class Column(NamedTuple):
+    """A column of `rows` values."""
+
+    name: str
+    type: str  #: "f32", "f64", "u32", "u16" or "u8".
+    words: Optional[List[Any]]  #: What the numbers stand for, by their index; None if they are numbers.
+    values: Any  #: numpy.ndarray of shape (rows,), or array.array. Missing: NaN, or all bits set.
+
+    @property
+    def missing(self) -> int:
+        """The number that stands for a missing one; of floats it is NaN instead."""
+        return (1 << 8 * _BYTES[self.type]) - 1
+
+    @property
+    def is_float(self) -> bool:
+        return self.type in ("f32", "f64")
+
+
+class Columns(NamedTuple):
+    """Columns of the same rows, at one moment."""
+
+    lsn: int  #: The number of the last event in them.
+    rows: int
+    total: int  #: Trials of the experiment; more than `rows` if some were left out.
+    columns: Sequence[Column]
+
+
+def read_columns(body: bytes) -> Columns:
+    """The columns in an answer. Columns of one chunk are views of `body`, without a copy, if NumPy is installed.
+
+    ValueError: it is cut off, or is something else.
+    """
+    end = body.find(b"\n") + 1
+    header: Mapping[str, Any] = json.loads(body[:end]) if end else {}
+    if not isinstance(header, dict) or end % 8 != 0 or "fields" not in header:
+        raise ValueError("the answer is not {}".format(MEDIA_TYPE))
+    rows, chunk = int(header["rows"]), int(header["chunk_rows"])
+    fields = list(header["fields"])
+    parts: List[List[memoryview]] = [[] for _ in fields]
+    whole, at = memoryview(body), end
+    for first in range(0, rows, chunk):
+        count = min(chunk, rows - first)
+        for number, field in enumerate(fields):
+            size = count * _BYTES[field["type"]]
+            if at + size > len(body):
+                raise ValueError("the answer ends after {} of {} rows".format(first, rows))
+            parts[number].append(whole[at:at + size])
+            at += (size + 7) // 8 * 8
+    columns = [Column(str(field["name"]), str(field["type"]), field.get("words"), _joined(field["type"], of_field))
+               for field, of_field in zip(fields, parts)]
+    return Columns(int(header["lsn"]), rows, int(header["total"]), columns)
+
+
+def python_values(column: Column) -> List[Any]:
+    """Its values as Python has them; None for missing ones."""
+    values = column.values.tolist()
+    if column.is_float:
+        return [None if math.isnan(value) else value for value in values]
+    missing = column.missing
+    if column.words is not None:
+        words = column.words
+        return [None if value == missing else words[value] for value in values]
+    return [None if value == missing else value for value in values]
+
+
+def _joined(kind: str, parts: List[memoryview]) -> Any:
+    try:
+        import numpy
+    except ImportError:
+        values = array.array(_CODES[kind])
+        for part in parts:
+            values.frombytes(part)
+        if sys.byteorder == "big":
+            values.byteswap()
+        return values
+    pieces = [numpy.frombuffer(part, dtype=_NUMPY[kind]) for part in parts]
+    if len(pieces) == 1:
+        return pieces[0]
+    return numpy.concatenate(pieces) if pieces else numpy.empty(0, dtype=_NUMPY[kind])

@@ -1,0 +1,156 @@
+"""The calls of a program inside a trial; the package offers each of them as its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import threading
+from typing import Any, Dict, Mapping, NoReturn, Optional
+
+from ._trial import AnyPath, Directive, Trial, TrialInfo, log_line
+
+CONTINUE = Directive.CONTINUE
+PAUSE = Directive.PAUSE
+STOP = Directive.STOP
+
+_trial: Optional[Trial] = None
+_making = threading.Lock()
+
+
+def _current() -> Trial:
+    global _trial
+    with _making:
+        if _trial is None:
+            _trial = Trial()
+        return _trial
+
+
+def _renew() -> None:
+    global _making
+    _making = threading.Lock()
+    if _trial is not None:
+        _trial.renew()
+
+
+if hasattr(os, "register_at_fork"):  # Where there is no fork, the package still serves outside a trial.
+    os.register_at_fork(after_in_child=_renew)
+
+
+def params(defaults: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
+    """The trial's hyperparameters, nested as configured, over `defaults` for what the search does not set."""
+    return _current().params(defaults)
+
+
+def length(default: Optional[int] = None) -> int:
+    """Train until this length in all, in unit(). It grows when the trial is promoted: look again after each report.
+
+    Outside a trial it is `default`; LookupError when there is none.
+    """
+    return _current().length(default)
+
+
+def unit() -> str:
+    """What steps and lengths count: "batches", "epochs", "records" or the experiment's own word."""
+    return os.environ.get("HPSEARCH_UNIT") or "steps"
+
+
+def report(step: int, *args: Mapping[str, Any], **metrics: Any) -> Directive:
+    """Tells validation metrics after training `step` units in all, and says what to do now.
+
+    Names may be dotted or nested, and given as a mapping: report(3, {"val/acc": 0.9}). At length() and with the
+    searcher's metric this waits for the search's decision; below, a few seconds at most.
+
+    TypeError: a value is no number. ValueError: the step is no whole number, or there are no metrics.
+    Refused: the worker says what is wrong. Disconnected: the worker is gone.
+    """
+    return _current().report(step, _joined(args, metrics), "validation")
+
+
+def report_training(step: int, *args: Mapping[str, Any], **metrics: Any) -> Directive:
+    """The same for training metrics. They are kept apart, as training.NAME, and nothing waits for them."""
+    return _current().report(step, _joined(args, metrics), "training")
+
+
+def _joined(mappings: Any, metrics: Dict[str, Any]) -> Dict[str, Any]:
+    joined: Dict[str, Any] = {}
+    for mapping in mappings:
+        if not isinstance(mapping, Mapping):
+            raise TypeError("{!r} is no mapping of metric names to numbers; write report(step, name=number)".format(
+                mapping))
+        joined.update(mapping)
+    joined.update(metrics)
+    return joined
+
+
+def checkpoint(path: Optional[AnyPath] = None, step: Optional[int] = None) -> Directive:
+    """Hands over a complete checkpoint: a file, or a directory's content. Returns when nothing can tear it.
+
+    It is copied, in place of all that lies in checkpoint_dir(). What was written there is not copied, which is the
+    cheaper way: with checkpoint_dir() as `path`, or anything in it, or none, all that lies there is the checkpoint,
+    as it is. `step` is the last reported one if not given. Before a report at length(), save first, report then.
+    """
+    return _current().checkpoint(path, step)
+
+
+def latest_checkpoint() -> Optional[pathlib.Path]:
+    """The directory to start from, with what the last checkpoint() held; None on a fresh start."""
+    return _current().latest_checkpoint()
+
+
+def checkpoint_dir() -> pathlib.Path:
+    """Write checkpoints here; outside a trial ./checkpoint."""
+    return _current().directory("HPSEARCH_CHECKPOINT_DIR", "checkpoint")
+
+
+def output_dir() -> pathlib.Path:
+    """What lies here at the end is kept; outside a trial ./output."""
+    return _current().directory("HPSEARCH_OUTPUT_DIR", "output")
+
+
+def should_stop() -> bool:
+    """Whether to save and end now. For between reports: it asks at most once a second, for at most a second."""
+    return _current().should_stop()
+
+
+def invalid_hyperparameters(why: str) -> NoReturn:
+    """These values cannot work: the search is told so and tries others; the program ends here."""
+    _current().invalid_hyperparameters(why)
+
+
+def progress(fraction: float) -> None:
+    """For people: how much of the present work is done, from 0 to 1."""
+    share = float(fraction)
+    _current().remark({"type": "progress", "fraction": share}, "{:.0%}".format(share))
+
+
+def log(text: Any) -> None:
+    """A line for people."""
+    line = log_line(text)
+    _current().remark({"type": "log", "text": line}, line)
+
+
+def trial() -> TrialInfo:
+    """Who this program is; zeros and empty texts outside a trial."""
+    return _current().info()
+
+
+def in_trial() -> bool:
+    """Whether a search asked for this training."""
+    return _current().info().in_trial
+
+
+def seed() -> int:
+    """The trial's own seed, the same in every attempt; 0 outside a trial."""
+    return _current().info().seed
+
+
+def metric() -> str:
+    """The searcher's metric; "" outside a trial."""
+    return os.environ.get("HPSEARCH_METRIC") or ""
+
+
+def data() -> Dict[str, Any]:
+    """The experiment's free-form `data` section."""
+    given = json.loads(os.environ.get("HPSEARCH_DATA") or "{}")
+    return given if isinstance(given, dict) else {}

@@ -1,0 +1,109 @@
+"""Tables for pandas and pictures by matplotlib, with the real libraries; skipped, and said so, where there are none."""
+
+import math
+import pathlib
+import random
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients" / "python"))
+
+from hpsearch import _frames
+from hpsearch._columns import read_columns
+from hpsearch._plots import Plots
+from hpsearch._snapshot import Snapshot
+import values_test
+from values_test import encoded
+
+
+class Frames(unittest.TestCase):
+    FIELDS = values_test.Columns.FIELDS
+
+    def test_a_frame_with_pandas(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("no pandas here")
+        read = read_columns(encoded(self.FIELDS, [[1, 2**32 - 1], [1, 255], [math.nan, 0.5], [3, 0], [0.25, 1]], 8))
+        frame = _frames.frame_of(read, False)
+        self.assertEqual([str(kind) for kind in frame.dtypes], ["UInt32", "category", "float32", "object", "float64"])
+        self.assertEqual(frame["state"].tolist()[0], "COMPLETED")
+        self.assertTrue(frame["trial"].isna().tolist()[1] and frame["state"].isna().tolist()[1])
+        self.assertIsInstance(frame, pandas.DataFrame)
+
+    def test_a_hundred_thousand_trials(self):
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            self.skipTest("no pandas here")
+        rows = 100_000
+        rng = random.Random(3)
+        fields = [{"name": "trial", "type": "u32"}] + [{"name": "hparams.p%d" % at, "type": "f32"} for at in range(11)]
+        body = encoded(fields, [range(rows)] + [[rng.random() for _ in range(rows)]] * 11, 16384)
+        began = time.monotonic()
+        frame = _frames.frame_of(read_columns(body), False)
+        print("10^5 trials, 12 columns: {:.3f} s".format(time.monotonic() - began), file=sys.stderr)
+        self.assertEqual(frame.shape, (rows, 12))
+        self.assertEqual(frame["trial"].iloc[-1], rows - 1)
+
+
+class Pictures(unittest.TestCase):
+    def setUp(self):
+        try:
+            import matplotlib
+        except ImportError:
+            self.skipTest("no matplotlib here")
+        matplotlib.use("Agg")
+
+    def experiment(self):
+        """As the daemon tells one of two trials."""
+        class Transport:
+            def ask(self, *_, **__):
+                fields = [{"name": "trial", "type": "u32"}, {"name": "metric", "type": "f32"},
+                          {"name": "hparams.k", "type": "u16", "words": ["a", "b"]}, {"name": "hparams.lr", "type": "f32"}]
+                body = encoded(fields, [[0, 1, 2], [0.5, 0.25, math.nan], [0, 1, 1], [1e-4, 0.1, math.nan]], 8)
+                return type("Answer", (), {"body": body})
+
+        class Experiment:
+            _transport, _path = Transport(), ""
+
+            def now(self):
+                return Snapshot({"id": 1, "state": "ACTIVE", "unit": "epochs", "smaller_is_better": True})
+
+            def history(self):
+                return {"metric": "loss", "started_at": 100, "end": {"trials": 3, "time": 130, "slot_seconds": 9}, "points": [
+                    {"trial": 0, "metric": 0.5, "trials": 1, "time": 110, "slot_seconds": 3},
+                    {"trial": 1, "metric": 0.25, "trials": 2, "time": 120, "slot_seconds": 6}]}
+
+            def curves_raw(self, *_):
+                return [{"metric": "loss", "group": "", "unit": "epochs", "rungs": [{"length": 1}], "trials": [
+                    {"trial": 0, "step": [1, 2], "last": [1, 0.5], "nonfinite": []}]}]
+
+            def importance(self):
+                return {"hyperparameters": [{"name": "lr", "share": 0.75}, {"name": "k", "share": 0.25}], "reason": ""}
+
+            def rungs(self):
+                return {"metric": "loss", "brackets": [{"rungs": [
+                    {"length": 1, "cut_off": 0.4, "results": [{"metric": 0.25, "state": "promoted"},
+                                                              {"metric": 0.5, "state": "stopped"}]},
+                    {"length": 3, "cut_off": None, "results": []}]}]}
+
+        return Experiment()
+
+    def test_each_draws_what_it_read(self):
+        plots = Plots(self.experiment())
+        self.assertEqual(plots.history().get_ylabel(), "best loss")
+        self.assertEqual(list(plots.history(x="time").lines[0].get_xdata()), [10, 20])
+        self.assertEqual(list(plots.curves().lines[0].get_ydata()), [1, 0.5])
+        self.assertEqual([mark.get_text() for mark in plots.parallel().get_xticklabels()], ["k", "lr", "metric"])
+        self.assertEqual([bar.get_width() for bar in plots.importance().patches], [0.25, 0.75])
+        ax = plots.rungs()
+        self.assertEqual([mark.get_text() for mark in ax.get_xticklabels()], ["1", "3"])
+        self.assertIs(plots.rungs(ax=ax), ax)
+        with self.assertRaisesRegex(ValueError, "slot_seconds"):
+            plots.history(x="hours")
+
+
+if __name__ == "__main__":
+    unittest.main()
