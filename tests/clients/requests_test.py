@@ -228,7 +228,9 @@ class Streams(DaemonTest):
         def answer(path, headers, body):
             return (200, pieces.pop(0), {"Content-Type": "text/event-stream"}) if pieces else None
 
-        return self.serve({"GET /api/v1/stream": answer})
+        trial = {"trial": 4, "state": "FAILED", "last_failure": "exit status 1\nKeyError: 'lr'\n"}
+        return self.serve({"GET /api/v1/stream": answer,
+                           "GET /api/v1/experiments/1/trials": (200, {"trials": [trial], "next": None, "total": 1})})
 
     def change(self, lsn, state):
         return message(lsn, "experiment:1", {"topic": "experiment:1", "lsn": lsn, "experiment": detail(state)})
@@ -263,6 +265,7 @@ class Streams(DaemonTest):
                     with self.assertRaises(kind) as caught:
                         client.experiment(1).wait()
                     self.assertIn(told.get("reason", ""), str(caught.exception))
+                    self.assertEqual("trial 4: exit status 1\nKeyError" in str(caught.exception), told["state"] != "CANCELED")
                     for note in told.get("notes", []):
                         self.assertIn(note["text"], str(caught.exception))
                 daemon.stop()

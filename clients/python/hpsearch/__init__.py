@@ -13,8 +13,8 @@ From outside, a script or a notebook starts searches and reads their results:
 
     import hpsearch as hp
 
-    experiment = hp.Client().submit("lr.yaml", context=".").wait()
-    print(experiment.best.params)
+    result = hp.tune(lambda t: (t["x"] - 2) ** 2, {"x": hp.uniform(-10, 10)}, max_trials=50)
+    print(result.best.params)
 
 Outside a trial the calls of a program use local defaults: params() are the defaults, report() prints, and returns STOP
 at length(default). Standard library only. What only notebooks and scripts need is imported when it is first used.
@@ -38,18 +38,22 @@ if TYPE_CHECKING:
     from ._client import Client
     from ._description import asha, async_halving, experiment, grid, random, single
     from ._experiment import Experiment
+    from ._local import Local, local
     from ._problems import (AccessDenied, BadRequest, Conflict, ExperimentCanceled, ExperimentFailed,
                             IncompatibleDaemon, NotFound, Problem, ProblemItem, Unreachable, WrongState)
     from ._programs import programs, programs_version
+    from ._function_trial import FunctionTrial, Pause, Stop
     from ._snapshot import Snapshot
     from ._spaces import choice, const, int, log, quniform, uniform
     from ._trials import Explanation, TrialView
+    from ._tune import tune
 
 # Where the names are that are imported when they are first used.
 _LATER = {
     "aio": "", "Checkpoint": "_checkpoint", "Client": "_client", "Experiment": "_experiment",
-    "Explanation": "_trials",
-    "Snapshot": "_snapshot", "TrialView": "_trials", "programs": "_programs", "programs_version": "_programs",
+    "Explanation": "_trials", "Local": "_local", "FunctionTrial": "_function_trial", "Pause": "_function_trial",
+    "Snapshot": "_snapshot", "Stop": "_function_trial", "TrialView": "_trials", "local": "_local", "programs": "_programs",
+    "programs_version": "_programs", "tune": "_tune",
     "AccessDenied": "_problems", "BadRequest": "_problems", "Conflict": "_problems", "ExperimentCanceled": "_problems",
     "ExperimentFailed": "_problems", "IncompatibleDaemon": "_problems", "NotFound": "_problems",
     "Problem": "_problems", "ProblemItem": "_problems", "Unreachable": "_problems", "WrongState": "_problems",
@@ -61,13 +65,13 @@ _LATER = {
 
 __all__ = [
     "__version__", "AccessDenied", "BadRequest", "CONTINUE", "Checkpoint", "Client", "Conflict", "Directive", "Disconnected",
-    "Experiment", "ExperimentCanceled", "ExperimentFailed", "Explanation", "IncompatibleDaemon",
-    "InvalidHyperparameters", "NotFound", "PAUSE", "Problem", "ProblemItem", "Refused", "STOP",
-    "Snapshot", "TrialInfo", "TrialView", "Unreachable", "WrongState", "aio", "asha",
+    "Experiment", "ExperimentCanceled", "ExperimentFailed", "Explanation", "FunctionTrial", "IncompatibleDaemon",
+    "InvalidHyperparameters", "Local", "NotFound", "PAUSE", "Pause", "Problem", "ProblemItem", "Refused", "STOP",
+    "Snapshot", "Stop", "TrialInfo", "TrialView", "Unreachable", "WrongState", "aio", "asha",
     "async_halving", "checkpoint", "checkpoint_dir", "choice", "const", "data", "experiment", "grid", "in_trial", "int",
-    "invalid_hyperparameters", "latest_checkpoint", "length", "log", "metric", "output_dir", "params",
+    "invalid_hyperparameters", "latest_checkpoint", "length", "local", "log", "metric", "output_dir", "params",
     "programs", "programs_version", "progress", "quniform", "random", "report", "report_training", "seed",
-    "should_stop", "single", "trial", "uniform", "unit",
+    "should_stop", "single", "trial", "tune", "uniform", "unit",
 ]
 
 

@@ -10,7 +10,7 @@ import uuid
 from typing import Any, Dict, Iterator, List, Mapping, Optional
 
 from ._address import Address, find_daemon
-from ._context import pack_context
+from ._context import PackedContext, pack_context
 from ._experiment import Experiment
 from ._file import Config, read_config
 from ._problems import IncompatibleDaemon, NotFound, items_of
@@ -70,10 +70,15 @@ class Client:
             directory = pathlib.Path(context).expanduser().resolve()
             body["context_directory"] = str(directory)
             if tree.get("source") != "in_place":
-                body["context_digest"] = self._upload(directory, context_limit)
-        # With one key the daemon knows a repetition, even much later.
-        answer = self._transport.ask("POST", "/api/v1/experiments", body=body, key=key or uuid.uuid4().hex).json()
-        return self.experiment(answer["experiment"])
+                body["context_digest"] = self._upload(pack_context(directory, context_limit))
+        return self._create(body, key)
+
+    def submit_packed(self, config: Mapping[str, Any], context: PackedContext, *, key: Optional[str] = None) -> Experiment:
+        """As submit(), with a context that is packed already."""
+        self._meet()
+        tree = read_config(self._transport, config).config
+        return self._create({"config": tree, "name": str(tree.get("name") or "experiment"),
+                             "context_digest": self._upload(context)}, key)
 
     def experiment(self, number: int) -> Experiment:
         """The experiment of this number. NotFound: there is none."""
@@ -141,8 +146,12 @@ class Client:
     def __repr__(self) -> str:
         return "<hpsearch client of {}>".format(self.address)
 
-    def _upload(self, directory: pathlib.Path, limit: int) -> str:
-        packed = pack_context(directory, limit)
+    def _create(self, body: Mapping[str, Any], key: Optional[str]) -> Experiment:
+        # With one key the daemon knows a repetition, even much later.
+        answer = self._transport.ask("POST", "/api/v1/experiments", body=body, key=key or uuid.uuid4().hex).json()
+        return self.experiment(answer["experiment"])
+
+    def _upload(self, packed: PackedContext) -> str:
         path = "/api/v1/contexts/" + packed.digest
         try:
             self._transport.ask("HEAD", path)

@@ -7,8 +7,9 @@ import io
 import os
 import pathlib
 import re
+import shutil
 import tarfile
-from typing import Iterator, List, NamedTuple, Pattern, Tuple
+from typing import Iterator, List, NamedTuple, Optional, Pattern, Tuple
 
 from ._problems import BadRequest
 
@@ -157,3 +158,11 @@ def _has_state(directory: pathlib.Path) -> bool:
         return (directory / name).exists()
     return has("lock") and (has("worker.json") or has("events.db")) or has("run.json") and has("worker")
 
+
+def copy_context(context: Optional[pathlib.Path], directory: pathlib.Path) -> None:
+    """Makes the directory of the trials' context, with a copy of what `context` has."""
+    if context is None:
+        directory.mkdir(parents=True)
+    else:
+        shutil.copytree(str(context), str(directory), symlinks=True,
+                        ignore=shutil.ignore_patterns(".git", "__pycache__", ".hpsearch", ".venv", "venv", "node_modules"))

@@ -112,12 +112,12 @@ class Experiment:
     def _wait(self, deadline: Optional[float]) -> None:
         if deadline is None:
             for change in self.watch():
-                raise_if_failed(change)
+                self.raise_if_failed(change)
             return
         pause = 0.05
         while True:
             now = self.now()
-            raise_if_failed(now)
+            self.raise_if_failed(now)
             if now.ended:
                 return
             left = deadline - time.monotonic()
@@ -125,6 +125,19 @@ class Experiment:
                 raise TimeoutError("experiment {} is {} after the given time; it goes on".format(self.id, now.state))
             time.sleep(min(pause, left))
             pause = min(pause * 1.5, 1.0)
+
+    def raise_if_failed(self, now: Snapshot) -> None:
+        """ExperimentFailed, ExperimentCanceled: by `now` it ended, or paused itself, without being completed."""
+        about = "experiment {} ({})".format(now.id, now.name)
+        why = ": " + now.reason if now.reason else ""
+        if now.state == "CANCELED":
+            raise ExperimentCanceled(about + " was canceled" + why, experiment=now.id, reason=now.reason, notes=now.notes)
+        if now.state == "FAILED":
+            raise ExperimentFailed(about + " failed" + why + self._last_failure(), experiment=now.id, reason=now.reason,
+                                   notes=now.notes)
+        if now.state == "PAUSED" and now.reason:
+            raise ExperimentFailed("{} paused itself{}{}\nwhen that is solved: .resume()".format(
+                about, why, self._last_failure()), experiment=now.id, reason=now.reason, notes=now.notes)
 
     # --- results ---
 
@@ -237,6 +250,12 @@ class Experiment:
         told: Mapping[str, Any] = self._transport.get(self._path + rest, query)
         return told
 
+    def _last_failure(self) -> str:
+        for trial in self.trials.select(sort="-ended_at"):
+            if trial.failure:
+                return "\ntrial {}: {}".format(trial.number, trial.failure.rstrip())
+        return ""
+
     def _numbers(self, trials: TrialChoice) -> Optional[List[int]]:
         if trials is None:
             return None
@@ -255,17 +274,3 @@ class Experiment:
                 found.append(trial.number)
             return found
         raise ValueError('trials is {!r}; it must be "best:NUMBER", "all", a number or a list of numbers'.format(trials))
-
-
-def raise_if_failed(now: Snapshot) -> None:
-    """ExperimentFailed, ExperimentCanceled: the experiment ended, or paused itself, without being completed."""
-    about = "experiment {} ({})".format(now.id, now.name)
-    why = ": " + now.reason if now.reason else ""
-    if now.state == "CANCELED":
-        raise ExperimentCanceled(about + " was canceled" + why, experiment=now.id, reason=now.reason, notes=now.notes)
-    if now.state == "FAILED":
-        raise ExperimentFailed(about + " failed" + why, experiment=now.id, reason=now.reason, notes=now.notes)
-    if now.state == "PAUSED" and now.reason:
-        raise ExperimentFailed("{} paused itself{}\nwhen that is solved: .resume()".format(about, why),
-                               experiment=now.id, reason=now.reason, notes=now.notes)
-

@@ -112,7 +112,8 @@ def follow(transport: Transport, path: str, query: Optional[Query] = None, last_
             away_since = time.monotonic()
         elif time.monotonic() - away_since > transport.retry_for:
             raise Unreachable("the daemon at {} ends each stream at once".format(transport.address))
-        time.sleep(parser.pause)
+        if not transport.reopen():
+            time.sleep(parser.pause)
 
 
 def _json_or_none(received: bytes) -> Any:

@@ -129,6 +129,10 @@ class Transport:
         """The JSON at a path."""
         return self.ask("GET", path, query).json()
 
+    def reopen(self) -> bool:
+        """Looks for the daemon again after it went away; whether there may be another one now."""
+        return False
+
     def close(self) -> None:
         """Closes idle connections; the next request opens another one."""
         with self._lock:
@@ -151,7 +155,7 @@ class Transport:
             except ssl.SSLError as error:
                 raise Unreachable("no trusted daemon at {}: {}".format(self.address, error)) from error
             except _AWAY as error:
-                if not self._answered or time.monotonic() + pause > deadline:
+                if not self.reopen() and not self._answered or time.monotonic() + pause > deadline:
                     raise self._away(error) from error
             else:
                 self._answered = True

@@ -18,7 +18,6 @@ from typing import Any, AsyncIterator, Callable, Dict, List, Optional, Tuple, Ty
 
 from ._client import Client as BlockingClient
 from ._experiment import Experiment as BlockingExperiment
-from ._experiment import raise_if_failed
 from ._file import Config
 from ._problems import Problem, Unreachable, problem_of
 from ._snapshot import Snapshot
@@ -94,7 +93,7 @@ class Experiment:
     async def wait(self) -> "Experiment":
         """As hpsearch.Experiment.wait(); for a timeout, asyncio.wait_for()."""
         async for change in self.watch():
-            raise_if_failed(change)
+            await _in_thread(self.blocking.raise_if_failed, change)
         return self
 
     async def best(self) -> TrialView:

@@ -1,0 +1,288 @@
+"""A function written into a directory, and read from it in the process of a trial.
+
+The directory has function.json (FunctionRecord) and what that names. It is the context of the trials.
+"""
+
+from __future__ import annotations
+
+import __future__
+import ast
+import functools
+import hashlib
+import importlib
+import inspect
+import io
+import json
+import mmap
+import os
+import pathlib
+import pickle
+import sys
+import types
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+
+from ._function_source import FunctionSource, Untransferable, source_of
+
+RECORD = "function.json"
+LARGE = 1 << 20  # Bytes. Larger arguments lie in files of their own, and are mapped.
+_MODULE = "hpsearch_function"  # The module that source is run as.
+
+
+class FunctionFile:
+    """How a function travels: as the name of a module, as a pickle by cloudpickle, or as source."""
+
+    def __init__(self, function: Any, space: Sequence[str], arguments: Mapping[str, Any]) -> None:
+        """TypeError: it cannot be called with these hyperparameters and arguments, or it cannot travel."""
+        while isinstance(function, functools.partial) and not function.args:
+            function, arguments = function.func, dict(function.keywords, **arguments)
+        self.passes = passes_of(function, space, arguments)
+        self._function = function
+        self._arguments = arguments
+        self._source: Optional[FunctionSource] = None
+        self._pickle = b""
+        self._complaint = ""
+        try:
+            self._source = source_of(function)
+        except Untransferable as error:
+            self._complaint = str(error)
+        self.kind = self._kind()
+        self._large = {name: _large_file(value) for name, value in arguments.items()}
+        self._small = {name: value for name, value in arguments.items() if self._large[name] is None}
+        try:
+            self._small_pickle = pickle.dumps(self._small, protocol=4)
+        except Exception as error:
+            raise TypeError("an argument cannot be pickled: {}".format(error)) from error
+
+    def digest(self) -> str:
+        """Of what the function does and of its arguments. Spelling and comments do not count."""
+        parts = [self._source.digest() if self._source else _code_digest(self._function)]
+        for name in sorted(self._arguments):
+            large = self._large[name]
+            parts.append("{}={}".format(name, large[0] if large else _small_digest(self._arguments[name])))
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+    def write(self, directory: pathlib.Path, shared: Optional[pathlib.Path] = None) -> None:
+        """Writes it into `directory`, and large arguments, once each, into `shared`, else below `directory`."""
+        record: Dict[str, Any] = {"kind": self.kind, "passes": self.passes, "large": {}, "paths": _search_paths(),
+                                  "arguments_directory": str(shared or "")}
+        arguments = shared or directory / "arguments"
+        if self.kind == "module":
+            record.update(module=self._function.__module__, name=self._function.__qualname__)
+        elif self.kind == "pickle":
+            (directory / "function.pickle").write_bytes(self._pickle)
+        else:
+            assert self._source is not None
+            record.update(name=self._source.name, postponed=self._source.postponed)
+            (directory / "function_source.py").write_text(self._source.text(), encoding="utf-8")
+            (directory / "function_values.pickle").write_bytes(pickle.dumps(
+                {name: pickle.dumps(value, protocol=4) for name, value in self._source.values.items()}, protocol=4))
+        for name, large in self._large.items():
+            if large is None:
+                continue
+            file, content = large
+            record["large"][name] = file
+            arguments.mkdir(parents=True, exist_ok=True)
+            if not (arguments / file).exists():
+                part = arguments / "{}.part{}".format(file, os.getpid())
+                part.write_bytes(content)
+                os.replace(str(part), str(arguments / file))
+        (directory / "arguments.pickle").write_bytes(self._small_pickle)
+        (directory / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
+
+    def _kind(self) -> str:
+        if _is_importable(self._function):
+            return "module"
+        try:
+            import cloudpickle
+        except ImportError:
+            if self._source is not None:
+                return "source"
+            raise TypeError("{} cannot travel to a trial: {}. Install cloudpickle, or put the function into a module that "
+                            "can be imported, and what it needs into arguments=".format(
+                                _name_of(self._function), self._complaint)) from None
+        try:
+            self._pickle = cloudpickle.dumps(self._function, protocol=4)
+        except Exception as error:
+            raise TypeError("{} cannot travel to a trial: {}. Make in the function what cannot be pickled".format(
+                _name_of(self._function), error)) from error
+        return "pickle"
+
+
+def passes_of(function: Callable[..., Any], space: Sequence[str], arguments: Mapping[str, Any]) -> Dict[str, str]:
+    """What each parameter of the function gets: "trial", "param" or "argument".
+
+    A parameter `trial`, or the only one that is neither a hyperparameter nor an argument, gets the trial. TypeError:
+    something is left over.
+    """
+    both = set(space) & set(arguments)
+    if both:
+        raise TypeError("{} is a hyperparameter and an argument; rename one of them".format(", ".join(sorted(both))))
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = [inspect.Parameter("trial", inspect.Parameter.POSITIONAL_ONLY)]
+    passes: Dict[str, str] = {}
+    unknown: List[str] = []
+    takes_any = False
+    for parameter in parameters:
+        name = parameter.name
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            takes_any = True
+        elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            continue
+        elif name == "trial":
+            passes[name] = "trial"
+        elif name in space or name in arguments:
+            passes[name] = "param" if name in space else "argument"
+        elif parameter.default is inspect.Parameter.empty:
+            unknown.append(name)
+    if unknown and ("trial" in passes or len(unknown) > 1):
+        raise TypeError("{} takes {}, which is neither a hyperparameter ({}) nor in arguments=".format(
+            _name_of(function), ", ".join(unknown), ", ".join(space)))
+    for name in unknown:
+        passes[name] = "trial"
+    if takes_any:
+        passes.update({name: "param" for name in space if name not in passes})
+    missing = [name for name in arguments if name not in passes and not takes_any]
+    if missing:
+        raise TypeError("{} takes no argument {}".format(_name_of(function), ", ".join(missing)))
+    passes.update({name: "argument" for name in arguments if name not in passes})
+    return passes
+
+
+class LoadedFunction:
+    """A function that was read from a directory."""
+
+    def __init__(self, directory: pathlib.Path) -> None:
+        record = json.loads((directory / RECORD).read_text(encoding="utf-8"))
+        sys.path[:0] = [str(directory)] if str(directory) not in sys.path else []
+        sys.path += [path for path in record["paths"] if path not in sys.path]
+        self._passes: Dict[str, str] = record["passes"]
+        self._function = _read_function(directory, record)
+        self._arguments: Dict[str, Any] = pickle.loads((directory / "arguments.pickle").read_bytes())
+        for name, file in record["large"].items():
+            places = [directory / "arguments" / file, pathlib.Path(record["arguments_directory"]) / file]
+            self._arguments[name] = _mapped(next((place for place in places if place.exists()), places[0]))
+
+    def call(self, trial: Any) -> Any:
+        """Calls it for a trial, and returns what it returns."""
+        given: List[Any] = []
+        named: Dict[str, Any] = {}
+        kinds = {}
+        try:
+            kinds = {name: parameter.kind for name, parameter in inspect.signature(self._function).parameters.items()}
+        except (TypeError, ValueError):
+            pass
+        for name, source in self._passes.items():
+            if source == "param" and name not in trial:
+                continue  # A condition does not hold, and the parameter has a default.
+            value = trial if source == "trial" else trial[name] if source == "param" else self._arguments[name]
+            if kinds.get(name, inspect.Parameter.POSITIONAL_ONLY) is inspect.Parameter.POSITIONAL_ONLY and not named:
+                given.append(value)
+            else:
+                named[name] = value
+        return self._function(*given, **named)
+
+
+def _read_function(directory: pathlib.Path, record: Mapping[str, Any]) -> Callable[..., Any]:
+    if record["kind"] == "pickle":
+        made: Callable[..., Any] = pickle.loads((directory / "function.pickle").read_bytes())
+        return made
+    if record["kind"] == "module":
+        found: Any = importlib.import_module(record["module"])
+        for part in record["name"].split("."):
+            found = getattr(found, part)
+        return found  # type: ignore[no-any-return]
+    return _run_source(directory, record)
+
+
+def _run_source(directory: pathlib.Path, record: Mapping[str, Any]) -> Callable[..., Any]:
+    module = types.ModuleType(_MODULE)
+    sys.modules[_MODULE] = module
+    file = directory / "function_source.py"
+    waiting: Dict[str, bytes] = pickle.loads((directory / "function_values.pickle").read_bytes())
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        _take_values(module, waiting)  # Defaults of parameters may need them.
+        flags = __future__.annotations.compiler_flag if record["postponed"] else 0
+        exec(compile(ast.Module(body=[node], type_ignores=[]), str(file), "exec", flags, True), vars(module))
+    _take_values(module, waiting)
+    for name, content in waiting.items():
+        _Unpickler(io.BytesIO(content)).load()  # Says what is missing.
+    made: Callable[..., Any] = getattr(module, record["name"])
+    return made
+
+
+def _take_values(module: types.ModuleType, waiting: Dict[str, bytes]) -> None:
+    """Those whose classes are defined by now."""
+    for name, content in list(waiting.items()):
+        try:
+            setattr(module, name, _Unpickler(io.BytesIO(content)).load())
+        except AttributeError:
+            continue
+        del waiting[name]
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        return super().find_class(_MODULE if module == "__main__" else module, name)
+
+
+def _is_importable(function: Callable[..., Any]) -> bool:
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
+    if not module or module == "__main__" or "<" in name:
+        return False
+    found: Any = sys.modules.get(module)
+    file = getattr(found, "__file__", None)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is function and file is not None
+
+
+def _search_paths() -> List[str]:
+    """Where this process finds modules: also what is beside a script, and in the current directory."""
+    paths = [os.path.abspath(path) if path else os.getcwd() for path in sys.path]
+    return [path for path in dict.fromkeys(paths) if os.path.exists(path)]
+
+
+def _large_file(value: Any) -> "Optional[tuple[str, bytes]]":
+    """Name and content of the file of a large argument; None if it is small."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        content = bytes(value)
+        return (hashlib.sha256(content).hexdigest() + ".bin", content) if len(content) > LARGE else None
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.ndarray) and value.nbytes > LARGE and not value.dtype.hasobject:
+        out = io.BytesIO()
+        numpy.save(out, value, allow_pickle=False)
+        return hashlib.sha256(out.getvalue()).hexdigest() + ".npy", out.getvalue()
+    return None
+
+
+def _mapped(path: pathlib.Path) -> Any:
+    if path.suffix == ".npy":
+        import numpy
+        return numpy.load(str(path), mmap_mode="r", allow_pickle=False)
+    with open(str(path), "rb") as file:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def _small_digest(value: Any) -> str:
+    try:
+        return json.dumps(value, sort_keys=True)
+    except (TypeError, ValueError):
+        pass
+    if callable(getattr(value, "tobytes", None)):
+        return hashlib.sha256(value.tobytes()).hexdigest()
+    return type(value).__name__
+
+
+def _code_digest(function: Any) -> str:
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return _name_of(function)
+    inner = [_code_digest(types.SimpleNamespace(__code__=one)) if isinstance(one, types.CodeType) else repr(one)
+             for one in code.co_consts]
+    return hashlib.sha256(repr((code.co_code, code.co_names, inner)).encode()).hexdigest()
+
+
+def _name_of(function: Any) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))

@@ -1,0 +1,265 @@
+"""A search of this machine with a directory of its own: begun, gone on with, and read after its end.
+
+The directory has search.json (what the search is), experiment.json, context/, arguments/, and search/, which is the state
+directory of the `hpsearch run` that runs it. That process is in a session of its own: it outlives the one that started it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import json
+import os
+import pathlib
+import secrets
+import shutil
+import subprocess
+import time
+from typing import Any, Dict, List, Mapping, Optional, Union
+
+from ._address import Address, daemon_file, is_alive, parse_address, running_daemon
+from ._context import copy_context
+from ._experiment import Experiment
+from ._function_file import FunctionFile
+from ._guard import end_of
+from ._local import Guard, check_platform, checked_name, environment, make_private, process_with_lock, state_home
+from ._problems import BadRequest, ExperimentFailed, Unreachable, WrongState
+from ._programs import programs
+from ._transport import Transport
+
+_PATIENCE = 90.0  # Seconds, for a daemon to answer.
+# What may change while a search goes on.
+_LIMITS = ("max_trials", "max_concurrent_trials")
+
+
+class SearchDirectory:
+    """The directory of a named search."""
+
+    def __init__(self, name: str) -> None:
+        check_platform("hpsearch.tune(on=\"local\")")
+        self.name = name
+        self.path = state_home() / checked_name(name)
+        self.run_state = self.path / "search"
+
+    def start(self, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path], resume: str,
+              slots: Union[None, int, str]) -> Experiment:
+        """Begins the search, or goes on with it, and returns its experiment when there is one.
+
+        WrongState: another process does so now. ValueError: it is another search.
+        """
+        where = programs()
+        self._check_resume(resume)
+        make_private(self.path)
+        lock = self._lock()
+        try:
+            config = self._recorded(config, written, context)
+            if self._runner() is None:
+                self._end_reader()
+                self._run(where, slots)
+            transport = SearchTransport(self)
+            experiment = self._experiment(transport)
+            limits = {limit: config["searcher"][limit] for limit in _LIMITS if limit in config["searcher"]}
+            present = experiment.config["searcher"]
+            if not experiment.now().ended and any(present.get(limit) != value for limit, value in limits.items()):
+                experiment.set(**limits)
+            return experiment
+        finally:
+            os.close(lock)
+
+    # --- beginning ---
+
+    def _check_resume(self, resume: str) -> None:
+        exists = (self.path / "search.json").exists()
+        if resume == "never" and exists:
+            raise ValueError('the search {!r} exists, in {}; give another name, or resume="auto"'.format(self.name, self.path))
+        if resume == "require" and not exists:
+            raise ValueError("there is no search {!r} in {}".format(self.name, self.path.parent))
+
+    def _lock(self) -> int:
+        descriptor = os.open(str(self.path / "tune.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
+            os.close(descriptor)
+            raise WrongState("process {} starts the search {!r} now; wait for it, or give another name".format(
+                holder or "?", self.name)) from error
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, "{}\n".format(os.getpid()).encode(), 0)
+        return descriptor
+
+    def _recorded(self, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path]) -> Dict[str, Any]:
+        """The experiment as it is stored, after comparing it with the one that was begun."""
+        record = self.path / "search.json"
+        parts = {"function": written.digest(), "space": config["hyperparameters"], "searcher": {
+            field: value for field, value in config["searcher"].items() if field not in _LIMITS}}
+        if record.exists():
+            known = json.loads(record.read_text(encoding="utf-8"))
+            changed = _differences(known["parts"], json.loads(json.dumps(parts)))
+            if changed:
+                raise ValueError("the search {!r} was begun with another {}; give it another name, or remove {}".format(
+                    self.name, ", ".join(changed), self.path))
+            old: Dict[str, Any] = json.loads((self.path / "experiment.json").read_text(encoding="utf-8"))
+            for limit in _LIMITS:
+                if limit in config["searcher"]:
+                    old["searcher"][limit] = config["searcher"][limit]
+            config = old
+        else:
+            config.setdefault("reproducibility", {"experiment_seed": secrets.randbelow(2 ** 31)})
+            self._write_context(written, context)
+        _write(self.path / "experiment.json", json.dumps(config, indent=1))
+        _write(record, json.dumps({"parts": parts}, indent=1))
+        return config
+
+    def _write_context(self, written: FunctionFile, context: Optional[pathlib.Path]) -> None:
+        place = self.path / "context"
+        shutil.rmtree(str(place), ignore_errors=True)  # Of a start that was killed.
+        copy_context(context, place)
+        written.write(place, self.path / "arguments")
+
+    def _run(self, where: pathlib.Path, slots: Union[None, int, str]) -> None:
+        words = [str(where / "hpsearch"), "run", str(self.path / "experiment.json"), str(self.path / "context"),
+                 "--state-dir", str(self.run_state), "--context-limit", "1000000"]
+        with open(str(self.path / "run.log"), "wb") as log:
+            self.runner: Any = subprocess.Popen(words + (["--slots", str(slots)] if slots else []), stdin=subprocess.DEVNULL,
+                                                stdout=log, stderr=log, env=environment(), start_new_session=True,
+                                                cwd=str(self.path))
+
+    def _experiment(self, transport: "SearchTransport") -> Experiment:
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            found: List[Mapping[str, Any]] = transport.get("/api/v1/experiments")["experiments"]
+            if found:
+                return LocalExperiment(transport, int(found[0]["id"]), self)
+            runner = getattr(self, "runner", None)
+            if (runner is not None and runner.poll() is not None) or time.monotonic() > deadline:
+                raise self._refusal()
+            time.sleep(0.02)
+
+    def _refusal(self) -> Exception:
+        """Why `hpsearch run` did not begin."""
+        log = self.path / "run.log"
+        runner = getattr(self, "runner", None)
+        wrong = runner is not None and runner.poll() == 2
+        text = "the search {!r} was refused:\n{}" if wrong else "the search {!r} did not begin; the end of its log:\n{}"
+        return (BadRequest if wrong else ExperimentFailed)(text.format(self.name, end_of(log)))
+
+    # --- who has it ---
+
+    def end_runner(self) -> None:
+        """Ends `hpsearch run`; what it ran is paused."""
+        process = self._runner()
+        if process:
+            os.kill(process, 15)
+
+    def _runner(self) -> Optional[int]:
+        """The process of `hpsearch run`, if it runs."""
+        runner = getattr(self, "runner", None)
+        if runner is not None:
+            runner.poll()  # Else it stays a zombie.
+        return process_with_lock(self.run_state / "run.lock")
+
+    def _end_reader(self) -> None:
+        """A daemon that only reads, of this or another process, makes room for the search."""
+        process = int(daemon_file(self.run_state / "daemon").get("pid") or 0)
+        if process_with_lock(self.run_state / "daemon" / "lock") is None or not is_alive(process):
+            return
+        guard = _readers.pop(str(self.run_state), None)
+        if guard is not None:
+            guard.end()
+            return
+        os.kill(process, 15)
+        deadline = time.monotonic() + 20
+        while is_alive(process) and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+    def find_daemon(self) -> Address:
+        """The daemon of the search; one that only reads, where the search has ended. Unreachable: there is none."""
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            running = self._runner() is not None
+            found = running_daemon(self.run_state / "daemon")
+            guard = _readers.get(str(self.run_state))
+            if found is not None and (running or guard is not None and guard.is_alive()):
+                return found
+            if not running:
+                runner = getattr(self, "runner", None)
+                if runner is not None and runner.poll() is None:
+                    pass  # It has not taken its lock yet.
+                elif (self.run_state / "daemon" / "events.db").exists():
+                    try:
+                        return self._read()
+                    except Unreachable:
+                        if self._runner() is None:  # Else another process went on with it meanwhile.
+                            raise
+                else:
+                    raise self._refusal()
+            if time.monotonic() > deadline:
+                raise Unreachable("the daemon of the search {!r} does not answer; see {}".format(
+                    self.name, self.path / "run.log"))
+            time.sleep(0.01)
+
+    def _read(self) -> Address:
+        key = str(self.run_state)
+        guard = _readers.pop(key, None)
+        if guard is not None:
+            guard.end()
+        other = running_daemon(self.run_state / "daemon")
+        if other is not None and process_with_lock(self.run_state / "daemon" / "lock") is not None:
+            return other  # A reader of another process.
+        _readers[key] = Guard(self.run_state, worker=False)
+        return parse_address(_readers[key].address)
+
+
+class SearchTransport(Transport):
+    """Requests to the daemon of a search. When it ended with the search, another one is started that only reads."""
+
+    def __init__(self, directory: SearchDirectory) -> None:
+        self._directory = directory
+        super().__init__(directory.find_daemon(), "", 30.0, 60.0)
+
+    def reopen(self) -> bool:
+        self.close()
+        self.address = self._directory.find_daemon()
+        return True
+
+
+class LocalExperiment(Experiment):
+    """An experiment of this machine, which can also be read after its end. `directory` has all its state."""
+
+    def __init__(self, transport: SearchTransport, number: int, directory: SearchDirectory) -> None:
+        super().__init__(transport, number)
+        self.directory = directory.path
+        self._search = directory
+
+    def end_runner(self) -> None:
+        """Ends the process that runs it. The same call of tune() goes on with it."""
+        self._search.end_runner()
+
+
+# Daemons that only read, by state directory; they end with this process.
+_readers: Dict[str, Guard] = {}
+
+
+@atexit.register
+def _end_readers() -> None:
+    for guard in list(_readers.values()):
+        guard.end()
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> List[str]:
+    out = []
+    for part in ("function", "space", "searcher"):
+        if before[part] == now[part]:
+            continue
+        names = sorted(name for name in set(before[part]) | set(now[part]) if before[part].get(name) != now[part].get(name)
+                       ) if isinstance(now[part], dict) else []
+        out.append("{} ({})".format(part, ", ".join(names)) if names else part)
+    return out
+
+
+def _write(path: pathlib.Path, text: str) -> None:
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(str(part), str(path))
+

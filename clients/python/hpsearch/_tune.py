@@ -1,0 +1,133 @@
+"""hpsearch.tune(): a function as a search."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import sys
+import tempfile
+import time
+from typing import Any, Callable, Dict, Mapping, NoReturn, Optional, Union
+
+from . import _description
+from ._client import Client
+from ._context import copy_context, pack_context
+from ._description import Length
+from ._experiment import Experiment
+from ._function_file import FunctionFile
+from ._local import environment
+from ._problems import Conflict
+from ._search_directory import SearchDirectory
+from ._tune_progress import follow_search
+from ._values import plain
+from .run_function import LOADING
+
+_LARGEST_CONTEXT = 1_000_000  # Megabytes.
+
+
+def tune(function: Callable[..., Any], space: Mapping[str, Any], *, metric: str = "value", max_length: Length = 1,
+         max_trials: Optional[int] = None, name: Optional[str] = None, smaller_is_better: bool = True,
+         searcher: Union[None, str, Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
+         resources: Optional[Mapping[str, Any]] = None, context: "os.PathLike[str] | str | None" = None,
+         on: Union[str, Client] = "local", resume: str = "auto", seed: Optional[int] = None,
+         slots: Union[None, int, str] = None, wait: bool = True, progress: bool = True, **fields: Any) -> Experiment:
+    """Searches for the hyperparameters with which a function gives the best metric.
+
+    Each trial is a process of its own that calls `function`. A parameter named `trial`, or the only one that is not in
+    `space`, gets a FunctionTrial; others get the hyperparameters and `arguments` of their names. The function reports
+    with trial.report(), or returns a number, or a dict of numbers.
+
+    `space` has distributions (hpsearch.log, uniform, quniform, int, choice, const) and constants. `max_length` is the
+    longest training of a trial, as 27 or {"epochs": 27}. `searcher` is a name, or a section as hpsearch.asha() makes it;
+    without one it is adaptive_asha where `max_length` is above 1, else random. `resources` are {"gpus": 1} or the
+    section of the experiment file; `slots` is how many trials run at once on this machine; `fields` are other fields of
+    the file. Trials also get a copy of the directory `context`. Arrays and bytes of more than 1 MiB in `arguments` are
+    stored once, and are read-only in trials.
+
+    on="local" starts a private daemon and worker, which go on when this process is interrupted or killed. A search with
+    a `name` goes on where it stopped when tune() is called again; without a name, each call is a new search. `resume` is
+    "auto", "never" (the name must be new) or "require" (it must exist). `on` may be a Client: the search then runs on
+    its workers, which need this Python at the same path.
+
+    Returns the experiment, when it has completed; with wait=False at once.
+
+    TypeError: the function cannot be called so, or cannot travel to a trial. ValueError: the named search is another
+    one. WrongState: another process runs the named search. ExperimentFailed: the search failed. BadRequest: the daemon
+    refuses the experiment; its text lists every mistake. NotImplementedError: this machine is not Linux on x86-64.
+    """
+    if LOADING in os.environ:
+        raise RuntimeError("tune() was called while a trial imported the module of its function; put the call below: if "
+                           '__name__ == "__main__":')
+    if resume not in ("auto", "never", "require"):
+        raise ValueError('resume is {!r}; it must be "auto", "never" or "require"'.format(resume))
+    if isinstance(on, str) and on != "local":
+        raise ValueError('on is {!r}; it must be "local" or a hpsearch.Client. Queues of Slurm are not supported yet'.format(
+            on))
+    written = FunctionFile(function, list(space), arguments or {})
+    config = _config(space, metric, max_length, max_trials, smaller_is_better, searcher, resources, fields)
+    title = name or "{}-{}-{}".format(_word(function), time.strftime("%Y%m%d-%H%M%S"), os.urandom(2).hex())
+    config["name"] = title
+    if seed is not None:
+        config["reproducibility"] = {"experiment_seed": int(seed)}
+    extra = None if context is None else pathlib.Path(context).expanduser().resolve()
+    if isinstance(on, Client):
+        experiment = _submit(on, config, written, extra, name)
+    else:
+        experiment = SearchDirectory(title).start(config, written, extra, resume, slots)
+    return follow_search(experiment, title if name else None, progress) if wait else experiment
+
+
+def _config(space: Mapping[str, Any], metric: str, max_length: Length, max_trials: Optional[int],
+            smaller_is_better: bool, searcher: Union[None, str, Mapping[str, Any]],
+            resources: Optional[Mapping[str, Any]], fields: Mapping[str, Any]) -> Dict[str, Any]:
+    if searcher is None or isinstance(searcher, str):
+        full = max(max_length.values()) if isinstance(max_length, Mapping) and max_length else max_length
+        named = searcher or ("adaptive_asha" if isinstance(full, int) and full > 1 else "random")
+        section: Dict[str, Any] = {"name": {"asha": "adaptive_asha"}.get(named, named)}
+    else:
+        section = dict(searcher)
+    section.setdefault("metric", metric)
+    section.setdefault("max_length", max_length)
+    section.setdefault("smaller_is_better", smaller_is_better)
+    if section["name"] not in ("grid", "single"):
+        section.setdefault("max_trials", 100 if max_trials is None else max_trials)
+    config = _description.experiment([sys.executable, "-m", "hpsearch.run_function"], space=space, searcher=section, **fields)
+    if resources:
+        wanted = dict(resources)
+        for word in ("gpus", "slots"):
+            if word in wanted:
+                wanted["slots_per_trial"] = wanted.pop(word)
+        config["resources"] = dict(config.get("resources") or {}, **plain(wanted, "resources"))
+    variables = config.setdefault("environment", {}).setdefault("environment_variables", {})
+    if isinstance(variables, dict) and not _is_installed():
+        variables.setdefault("PYTHONPATH", environment()["PYTHONPATH"])
+    return config
+
+
+def _submit(client: Client, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path],
+            name: Optional[str]) -> Experiment:
+    with tempfile.TemporaryDirectory(prefix="hpsearch-") as folder:
+        directory = pathlib.Path(folder, "context")
+        copy_context(context, directory)
+        written.write(directory)
+        key = None if name is None else "tune:" + name  # Another experiment under this key is a Conflict.
+        try:
+            return client.submit_packed(config, pack_context(directory, _LARGEST_CONTEXT), key=key)
+        except Conflict:
+            _refuse(config["name"])
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError("the search {!r} at this daemon has another function, space or searcher; give it another name".format(
+        name))
+
+
+def _is_installed() -> bool:
+    """Whether a plain start of this Python finds this package."""
+    here = pathlib.Path(__file__).resolve().parents[1]
+    return here.name in ("site-packages", "dist-packages")
+
+
+def _word(function: Any) -> str:
+    name = str(getattr(function, "__name__", "search"))
+    return name if name.isidentifier() else "search"

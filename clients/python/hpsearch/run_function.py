@@ -1,0 +1,45 @@
+"""The program of a trial of hpsearch.tune(): python -m hpsearch.run_function, in the directory with the function."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import sys
+from typing import Any, Mapping
+
+from . import _in_trial as now
+from ._function_file import LoadedFunction
+from ._function_trial import FunctionTrial, Pause, Stop
+
+LOADING = "HPSEARCH_LOADS_FUNCTION"
+
+
+def main() -> int:
+    """Runs the function for this trial; returns the exit status."""
+    os.environ[LOADING] = "1"  # A module that calls tune() when it is imported would search without end.
+    loaded = LoadedFunction(pathlib.Path.cwd())
+    del os.environ[LOADING]
+    trial = FunctionTrial()
+    try:
+        returned = loaded.call(trial)
+    except (Stop, Pause):
+        return 0
+    if trial.reports == 0:
+        _report(trial, returned)
+    return 0
+
+
+def _report(trial: FunctionTrial, returned: Any) -> None:
+    """What a function returns that reports nothing is its result at full length."""
+    if trial._step >= trial.length and returned is None:
+        return  # load() has reported what an earlier attempt had trained.
+    if returned is None:
+        raise TypeError("the function returned None and reported nothing; return a number, or call trial.report(step, {}"
+                         "=…)".format(now.metric() or "loss"))
+    metrics = returned if isinstance(returned, Mapping) else {now.metric() or "value": returned}
+    while now.report(trial.length, metrics) is now.CONTINUE:
+        pass
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,336 @@
+"""Functions that travel to the processes of trials: how they are written down, called, resumed; what is refused."""
+
+import functools
+import importlib
+import io
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+import unittest.mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients" / "python"))
+
+import hpsearch as hp
+from fake_worker import PACKAGE, TrialTest
+from hpsearch._function_file import LARGE, FunctionFile, LoadedFunction, passes_of
+from hpsearch._function_source import Untransferable, source_of
+from hpsearch._local import check_platform, checked_name, local, make_private, process_with_lock
+from hpsearch._search_directory import _differences
+
+SCALE = 3
+
+
+class Net:
+    def __init__(self, width):
+        self.width = width
+
+
+def helper(x):
+    return x * SCALE + math_of(x)
+
+
+def math_of(x):
+    import math
+    return math.sqrt(abs(x))
+
+
+def objective(trial):
+    return helper(trial["x"]) + Net(2).width
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hpsearch-function-"))
+        self.addCleanup(shutil.rmtree, str(self.folder), ignore_errors=True)
+
+    def run_script(self, text, *arguments, **variables):
+        """Runs a script, as a user would, without cloudpickle; returns what it printed."""
+        script = self.folder / "script.py"
+        script.write_text("import sys\nsys.modules['cloudpickle'] = None\n" + textwrap.dedent(text))
+        done = subprocess.run([sys.executable, "-B", str(script), *map(str, arguments)], capture_output=True, text=True,
+                              timeout=60, cwd=str(self.folder), env=dict(os.environ, PYTHONPATH=str(PACKAGE), **variables))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.strip()
+
+
+class Calls(unittest.TestCase):
+    def passes(self, function, space=("lr", "width"), arguments=()):
+        return passes_of(function, list(space), {name: 1 for name in arguments})
+
+    def test_parameters_get_what_their_names_say(self):
+        self.assertEqual(self.passes(lambda t: 0), {"t": "trial"})
+        self.assertEqual(self.passes(lambda trial: 0), {"trial": "trial"})
+        self.assertEqual(self.passes(lambda lr, width: 0), {"lr": "param", "width": "param"})
+        self.assertEqual(self.passes(lambda lr, *, trial, data: 0, arguments=["data"]),
+                         {"lr": "param", "trial": "trial", "data": "argument"})
+        self.assertEqual(self.passes(lambda lr, depth=3: 0), {"lr": "param"})
+        self.assertEqual(self.passes(lambda **params: 0), {"lr": "param", "width": "param"})
+
+    def test_what_cannot_be_called_is_refused_before_it_runs(self):
+        for function, arguments, word in ((lambda lr, other, third: 0, (), "other, third"), (lambda trial, other: 0, (), "other"),
+                                          (lambda t: 0, ("data",), "takes no argument data"), (lambda t: 0, ("lr",), "rename")):
+            with self.assertRaisesRegex(TypeError, word):
+                self.passes(function, arguments=arguments)
+
+
+class Sources(Folder):
+    def test_a_function_brings_what_it_uses(self):
+        source = source_of(objective)
+        self.assertEqual([one.name for one in source.definitions], ["Net", "helper", "math_of", "objective"])
+        self.assertEqual(source.values, {"SCALE": 3})
+
+    def test_a_digest_is_of_what_it_does(self):
+        module = self.folder / "dig.py"
+        sys.path.insert(0, str(self.folder))
+        self.addCleanup(sys.path.remove, str(self.folder))
+
+        def digest(text):
+            module.write_text(text)
+            sys.modules.pop("dig", None)
+            importlib.invalidate_caches()
+            import linecache
+            linecache.clearcache()
+            with unittest.mock.patch.object(sys, "dont_write_bytecode", True):
+                return FunctionFile(importlib.import_module("dig").f, ["x"], {}).digest()
+
+        first = digest("def g(x):\n    return x\n\ndef f(t):\n    return g(t['x'])\n")
+        self.assertEqual(digest("# more\n\ndef g(x):\n    return (x)  # it\n\n\ndef other(): pass\n\ndef f(t):\n  return g(t['x'])\n"),
+                         first)
+        self.assertNotEqual(digest("def g(x):\n    return x + 1\n\ndef f(t):\n    return g(t['x'])\n"), first)
+
+    def test_of_several_lambdas_on_a_line_the_right_one(self):
+        functions = [lambda t: t + 1, lambda t: t + 2, lambda t: t]
+        texts = [source_of(function).definitions[0].text for function in functions]
+        self.assertEqual(texts, ["objective = (lambda t: t + 1)", "objective = (lambda t: t + 2)", "objective = (lambda t: t)"])
+
+    def test_what_cannot_travel_is_refused_with_a_remedy(self):
+        offset = 3
+
+        def closure(t):
+            return t["x"] + offset
+
+        with self.assertRaisesRegex(Untransferable, "uses offset, a variable of the function around it"):
+            source_of(closure)
+        with unittest.mock.patch.dict(sys.modules, {"cloudpickle": None}):
+            with self.assertRaisesRegex(TypeError, "offset.*Install cloudpickle.*arguments="):
+                FunctionFile(closure, ["x"], {})
+            made = {}
+            exec("f = lambda t: t['x']", made)
+            with self.assertRaisesRegex(TypeError, "the source of <lambda> is not known|cannot be read"):
+                FunctionFile(made["f"], ["x"], {})
+            with self.assertRaisesRegex(TypeError, "partial"):
+                FunctionFile(functools.partial(objective, 5), ["x"], {})
+
+
+class Files(Folder):
+    def travelled(self, function, space, arguments=None, params=None):
+        context = self.folder / "context"
+        context.mkdir()
+        FunctionFile(function, list(space), arguments or {}).write(context, self.folder / "arguments")
+        return LoadedFunction(context).call(params or space)
+
+    def test_a_function_of_a_module(self):
+        self.assertEqual(self.travelled(textwrap.dedent, {"text": "  a"}), "a")
+
+    def test_a_partial_brings_its_arguments(self):
+        self.assertEqual(self.travelled(functools.partial(lambda x, add: x + add, add=2), {"x": 1}), 3)
+
+    def test_a_script_without_cloudpickle(self):
+        said = self.run_script("""
+            import json, pathlib
+            import hpsearch as hp
+            from hpsearch._function_file import FunctionFile
+            from json import dumps as write
+            FACTOR = 2
+            class Base:
+                bias = 1
+            class Model(Base):
+                def predict(self, x): return FACTOR * x + self.bias
+            MODEL = Model()
+            def train(x, *, trial=None, model=MODEL):
+                return write({"y": model.predict(x), "z": MODEL.predict(x)})
+            if __name__ == "__main__":
+                for number, function in enumerate([train, lambda t: json.loads('[1]')[0] + t["x"]]):
+                    place = pathlib.Path("c%d" % number); place.mkdir()
+                    written = FunctionFile(function, ["x"], {}); written.write(place, pathlib.Path("a"))
+                    print(written.kind)
+            """)
+        self.assertEqual(said.split(), ["source", "source"])
+        loader = ("import sys\nfrom hpsearch._function_file import LoadedFunction\nimport pathlib\n"
+                  "print(LoadedFunction(pathlib.Path(sys.argv[1]).resolve()).call({'x': 5}))\n")
+        for name, expected in (("c1", "6"), ("c0", '{"y": 11, "z": 11}')):
+            done = subprocess.run([sys.executable, "-B", "-c", loader, name], capture_output=True, text=True,
+                                  cwd=str(self.folder), env=dict(os.environ, PYTHONPATH=str(PACKAGE)))
+            self.assertEqual(done.stdout.strip(), expected, done.stderr)
+
+    def test_large_arguments_are_stored_once_and_mapped(self):
+        blob = os.urandom(LARGE + 5)
+        first, second = FunctionFile(lambda t, data: 0, ["x"], {"data": blob}), FunctionFile(
+            lambda t, data, more: 0, ["x"], {"data": blob, "more": 1})
+        for number, written in enumerate((first, second)):
+            place = self.folder / str(number)
+            place.mkdir()
+            written.write(place, self.folder / "arguments")
+        self.assertEqual([path.stat().st_size for path in (self.folder / "arguments").iterdir()], [LARGE + 5])
+        self.assertNotIn(blob[:100], (self.folder / "0" / "arguments.pickle").read_bytes())
+        loaded = LoadedFunction(self.folder / "0")._arguments["data"]
+        self.assertEqual(bytes(loaded), blob)
+        with self.assertRaises(TypeError):
+            loaded[0] = 1
+        self.assertNotEqual(first.digest(), FunctionFile(lambda t, data: 0, ["x"], {"data": blob + b"x"}).digest())
+
+    def test_large_arrays_are_mapped(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("no NumPy here")
+        array = numpy.arange(LARGE // 4)
+        self.assertEqual(self.travelled(lambda x, data: (type(data).__name__, data.flags.writeable, int(data.sum())),
+                                        {"x": 1}, {"data": array}), ("memmap", False, int(array.sum())))
+
+
+class Trials(TrialTest):
+    """A function's trial against a fake worker."""
+
+    def train(self, trial, steps):
+        start = trial.load()
+        for epoch in trial.epochs(start):
+            steps.append(epoch)
+            trial.report(epoch, loss=1 / epoch, save=lambda: {"epoch": epoch})
+        return start
+
+    def test_it_trains_to_the_length_and_further_when_that_grows(self):
+        lengths = {2: 4, 3: 4, 4: 4}
+        worker = self.in_trial(lambda message: {
+            "directive": "stop" if message.get("step") == 4 and message["type"] == "report" else "continue",
+            "length": lengths.get(message.get("step"), 2)}, LENGTH="2", PARAMS='{"x": 1}')
+        steps = []
+        trial = hp.FunctionTrial()
+        self.assertIsNone(self.train(trial, steps))
+        self.assertEqual((steps, trial["x"], dict(trial)), ([1, 2, 3, 4], 1, {"x": 1}))
+        self.assertEqual([message["type"] for message in worker.heard],
+                         ["report", "checkpoint", "report", "report", "checkpoint", "report"])
+
+    def test_it_goes_on_from_its_checkpoint(self):
+        self.in_trial(lambda message: {"directive": "pause" if message["type"] == "report" and message["step"] == 2 else
+                                       "continue", "length": 2}, LENGTH="2")
+        self.train(hp.FunctionTrial(), [])
+        kept = self.folder / "kept"
+        shutil.copytree(str(hp.checkpoint_dir()), str(kept))
+        self.setUp()
+        self.in_trial(lambda message: {"directive": "stop" if message.get("step") == 4 else "continue", "length": 4},
+                      LENGTH="4", LATEST_CHECKPOINT=kept)
+        steps = []
+        trial = hp.FunctionTrial()
+        self.assertEqual(self.train(trial, steps), 2)
+        self.assertEqual((steps, trial.state), ([3, 4], {"epoch": 2}))
+
+    def test_a_report_that_was_lost_is_made_again(self):
+        self.in_trial(lambda message: {"directive": "stop", "length": 2}, LENGTH="2")
+        self.train(hp.FunctionTrial(), [])
+        kept = self.folder / "kept"
+        hp.checkpoint_dir()
+        trial = hp.FunctionTrial()
+        trial._save(2, {"loss": 0.5}, lambda: 7)
+        shutil.copytree(str(hp.checkpoint_dir()), str(kept))
+        self.setUp()
+        worker = self.in_trial(lambda message: {"directive": "stop", "length": 2}, LENGTH="2", LATEST_CHECKPOINT=kept)
+        steps = []
+        self.assertEqual(self.train(hp.FunctionTrial(), steps), 2)
+        self.assertEqual((steps, worker.heard), ([], [{"type": "report", "step": 2, "metrics": {"loss": 0.5}}]))
+
+    def test_directives_are_raised_only_if_asked_for(self):
+        for directive, kind in (("stop", hp.Stop), ("pause", hp.Pause)):
+            self.setUp()
+            self.in_trial(lambda message: {"directive": directive, "length": 3})
+            trial = hp.FunctionTrial()
+            self.assertEqual(trial.report(1, loss=1), directive)
+            with self.assertRaises(kind):
+                trial.report(2, loss=1, raise_=True)
+
+    def test_a_state_goes_into_a_model_or_a_function(self):
+        self.in_trial(lambda message: {"directive": "continue", "length": 9}, LENGTH="9")
+        trial = hp.FunctionTrial()
+        trial._save(3, {}, lambda: [1, 2])
+        kept = self.folder / "kept"
+        shutil.copytree(str(hp.checkpoint_dir()), str(kept))
+        self.setUp()
+        self.in_trial(LENGTH="9", LATEST_CHECKPOINT=kept)
+
+        class Model:
+            def load_state_dict(self, state):
+                self.state = state
+
+        model, given = Model(), []
+        self.assertEqual((hp.FunctionTrial().load(model), model.state), (3, [1, 2]))
+        hp.FunctionTrial().load(given.extend)
+        self.assertEqual(given, [1, 2])
+        with self.assertRaisesRegex(TypeError, "load_state_dict"):
+            hp.FunctionTrial().load(5)
+
+    def test_outside_a_search_it_prints(self):
+        with unittest.mock.patch("sys.stdout", io.StringIO()) as said, unittest.mock.patch.dict(os.environ, {}, clear=False):
+            os.chdir(str(self.folder))
+            steps = []
+            self.train(hp.FunctionTrial({"x": 3}, length=2), steps)
+        self.assertEqual(steps, [1, 2])
+        self.assertIn("hpsearch: step 2: loss = 0.5", said.getvalue())
+
+
+class Local(Folder):
+    def test_other_machines_are_told_what_works(self):
+        for system, machine in (("darwin", "arm64"), ("win32", "AMD64"), ("linux", "aarch64")):
+            with unittest.mock.patch("sys.platform", system), unittest.mock.patch("platform.machine", lambda: machine):
+                with self.assertRaisesRegex(NotImplementedError, "needs Linux x86-64.*hpsearch.Client"):
+                    local()
+        with unittest.mock.patch("sys.platform", "linux"), unittest.mock.patch("platform.machine", lambda: "x86_64"):
+            check_platform("it")
+
+    def test_names_and_places(self):
+        for name in ("", ".", "..", "a/b", "x" * 300):
+            with self.assertRaisesRegex(ValueError, "without /"):
+                checked_name(name)
+        make_private(self.folder / "a" / "b")
+        self.assertEqual((self.folder / "a" / "b").stat().st_mode & 0o777, 0o700)
+        (self.folder / "file").write_text("")
+        with self.assertRaisesRegex(OSError, "XDG_STATE_HOME"):
+            make_private(self.folder / "file" / "below")
+
+    def test_what_changed_is_named(self):
+        before = {"function": "a", "space": {"x": 1, "y": 2}, "searcher": {"name": "random"}}
+        self.assertEqual(_differences(before, before), [])
+        self.assertEqual(_differences(before, {"function": "b", "space": {"x": 1, "y": 3, "z": 0}, "searcher": {"name": "grid"}}),
+                         ["function", "space (y, z)", "searcher (name)"])
+
+    def test_locks_of_other_processes_are_seen(self):
+        self.assertIsNone(process_with_lock(self.folder / "none"))
+        lock = self.folder / "lock"
+        lock.write_text("")
+        self.assertIsNone(process_with_lock(lock))
+        holder = subprocess.Popen([sys.executable, "-c", "import fcntl, os, sys; f = open(sys.argv[1], 'r+'); "
+                                   "fcntl.lockf(f, fcntl.LOCK_EX); f.write(str(os.getpid())); f.flush(); "
+                                   "print(1, flush=True); input()", str(lock)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        holder.stdout.readline()
+        self.assertEqual(process_with_lock(lock), holder.pid)
+        holder.communicate(b"\n")
+        self.assertIsNone(process_with_lock(lock))
+
+    def test_a_module_that_searches_when_it_is_imported(self):
+        with unittest.mock.patch.dict(os.environ, {"HPSEARCH_LOADS_FUNCTION": "1"}), self.assertRaisesRegex(
+                RuntimeError, "__main__"):
+            hp.tune(objective, {"x": hp.uniform(0, 1)})
+
+    def test_arguments_that_make_no_sense(self):
+        for more, word in (({"on": "slurm:long"}, "Slurm are not supported"), ({"resume": "maybe"}, "auto")):
+            with self.assertRaisesRegex(ValueError, word):
+                hp.tune(objective, {"x": 1}, **more)
+
+
+if __name__ == "__main__":
+    unittest.main()
