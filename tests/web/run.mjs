@@ -21,7 +21,11 @@ if (!existsSync(join(web, "node_modules", "esbuild"))) skip("web/node_modules is
 const run = (command, words, options = {}) => process.exit(spawnSync(command, words, {stdio: "inherit", ...options}).status ?? 1);
 
 if (name === "unit") run(process.execPath, [join(web, "test", "run.mjs")]);
-if (name === "types") run(process.execPath, [join(web, "node_modules", "typescript", "bin", "tsc"), "--noEmit", "-p", web]);
+if (name === "types") {
+    const {status} = spawnSync(process.execPath, [join(web, "types.mjs"), "--check"], {stdio: "inherit"});
+    if (status !== 0) process.exit(status ?? 1);
+    run(process.execPath, [join(web, "node_modules", "typescript-native", "bin", "tsc"), "--noEmit", "-p", web]);
+}
 const file = join(here, `${name}_test.mjs`);
 if (!existsSync(file)) {
     console.error(`there is no ${file}`);

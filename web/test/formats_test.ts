@@ -12,6 +12,9 @@ test("numbers have about four digits and no long tails", () => {
     assert.equal(formatNumber(0), "0");
     assert.equal(formatNumber(NaN), "NaN");
     assert.equal(formatNumber(-Infinity), "−∞");
+    assert.equal(formatNumber({class: "nan"}), "NaN");
+    assert.equal(formatNumber({class: "-inf"}), "−∞");
+    assert.equal(formatNumber("18446744073709551615"), "1.84e19");
     assert.equal(formatNumber(null), "–");
 });
 

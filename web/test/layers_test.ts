@@ -7,7 +7,7 @@ import {test} from "node:test";
 declare const WEB_FOLDER: string;
 
 const may: Readonly<Record<string, readonly string[]>> = {
-    state: ["api", "live"], api: ["state"], live: ["api", "state"], i18n: ["state"],
+    state: ["api", "live"], api: ["state"], live: ["api", "state"], i18n: ["api", "state"],
     design: ["api", "i18n", "live", "state"],
     plot: ["api", "design", "i18n", "live", "state"],
     table: ["api", "design", "i18n", "plot", "state"],

@@ -1,5 +1,5 @@
 // Small bars: progress with the time left, and trials by state.
-import type {ExperimentSummary} from "../api/types";
+import type {ExperimentSummary} from "../api/shapes";
 import {t, tWord} from "../i18n/texts";
 import {formatDuration, formatNumber, formatPercent} from "../i18n/format";
 import {toneOf} from "./state_mark";
@@ -7,14 +7,14 @@ import {toneOf} from "./state_mark";
 /// The time an experiment still needs at its present pace, in seconds.
 export function timeLeft(experiment: ExperimentSummary, now: number): number | undefined {
     const {progress, created_at: since, state} = experiment;
-    if (state !== "ACTIVE" || progress < 0.02 || progress >= 1) return undefined;
+    if (state !== "ACTIVE" || progress === null || progress < 0.02 || progress >= 1) return undefined;
     return (now - since) * (1 - progress) / progress;
 }
 
 export function Progress({experiment, now}: {experiment: ExperimentSummary; now: number}) {
     const {progress, state} = experiment;
     const left = timeLeft(experiment, now);
-    const share = Math.max(0, Math.min(1, progress));
+    const share = Math.max(0, Math.min(1, progress ?? 0));
     return (
         <div class={`progress tone-${toneOf(state)}`}>
             <div class="bar" role="progressbar" aria-valuenow={Math.round(share * 100)} aria-valuemin={0} aria-valuemax={100} aria-label={t("list.progress")}><span style={{width: `${share * 100}%`}} /></div>

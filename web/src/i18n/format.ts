@@ -1,11 +1,14 @@
 // Numbers, times and durations as the pages show them.
+import {numberOf} from "../api/shapes";
+import type {Count, Metric} from "../api/types";
 import {locale} from "./texts";
 
 const missing = "–";
 
 /// About `digits` significant digits, without a long tail of zeros: 0.9733, 1.2e-5, 12,345.
-export function formatNumber(value: number | null | undefined, digits = 4): string {
-    if (value === null || value === undefined) return missing;
+export function formatNumber(given: Metric | Count | null | undefined, digits = 4): string {
+    if (given === null || given === undefined) return missing;
+    const value = numberOf(given);
     if (Number.isNaN(value)) return "NaN";
     if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
     const size = Math.abs(value);

@@ -1,7 +1,7 @@
 // The daemon's version, watched while a page is open: after an update the page says so, and reloads when asked to.
 import {signal} from "@preact/signals";
 import {get} from "../api/client";
-import type {Status} from "../api/types";
+import type {Status} from "../api/shapes";
 import {listen} from "./stream";
 
 /// The version that the daemon has now, once it is another one than the page began with.

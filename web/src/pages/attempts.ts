@@ -1,5 +1,5 @@
 // The attempts of a trial, read from its history.
-import type {StoredEvent} from "../api/types";
+import type {StoredEvent} from "../api/shapes";
 
 export interface Attempt {
     readonly attempt: number;

@@ -1,6 +1,6 @@
 // Actions on several experiments at once.
 import {change} from "../api/client";
-import type {ExperimentSummary} from "../api/types";
+import type {ExperimentSummary} from "../api/shapes";
 import {t, tCount} from "../i18n/texts";
 import {ask} from "../design/dialog";
 import type {MenuItem} from "../design/menu";

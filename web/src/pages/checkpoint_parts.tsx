@@ -2,7 +2,7 @@
 import {useState} from "preact/hooks";
 import {apiUrl, change} from "../api/client";
 import {isServed} from "../api/served";
-import type {Checkpoint} from "../api/types";
+import type {Checkpoint} from "../api/shapes";
 import {t, tCount} from "../i18n/texts";
 import {formatBytes} from "../i18n/format";
 import {ask} from "../design/dialog";
@@ -13,8 +13,8 @@ function archiveUrl(experiment: number, checkpoint: Checkpoint): string {
 }
 
 export function askToDelete(experiment: number, checkpoints: readonly Checkpoint[], done: () => void): void {
-    const bytes = checkpoints.reduce((sum, each) => sum + (typeof each["bytes"] === "number" ? each["bytes"] : 0), 0);
-    const best = checkpoints.some((each) => each["best"] === true);
+    const bytes = checkpoints.reduce((sum, each) => sum + each.bytes, 0);
+    const best = checkpoints.some((each) => each.best);
     ask({
         title: tCount("checkpoints.delete_title", checkpoints.length),
         body: <p>{t("checkpoints.delete_effect", {bytes: formatBytes(bytes)})} {best && t("checkpoints.delete_best")}</p>,
@@ -33,10 +33,10 @@ export function askToDelete(experiment: number, checkpoints: readonly Checkpoint
 export function Download({experiment, checkpoint}: {experiment: number; checkpoint: Checkpoint}) {
     const [copied, setCopied] = useState(false);
     if (isServed("/archive.tar")) return <a href={archiveUrl(experiment, checkpoint)} download>{t("checkpoints.download")}</a>;
-    const command = `hpsearch checkpoints download ${String(checkpoint["id"] ?? `${experiment}/${checkpoint.trial}`)} DIRECTORY`;
+    const command = `hpsearch checkpoints download ${checkpoint.id} DIRECTORY`;
     return <button class="link" title={command} onClick={() => void copyText(command).then(() => setCopied(true))}>{copied ? t("copy.done") : t("checkpoints.command")}</button>;
 }
 
 export function Marks({checkpoint}: {checkpoint: Checkpoint}) {
-    return <>{checkpoint["best"] === true && <span class="tag good-tag">{t("checkpoints.best")}</span>} {checkpoint["latest"] === true && <span class="tag">{t("checkpoints.latest")}</span>}</>;
+    return <>{checkpoint.best && <span class="tag good-tag">{t("checkpoints.best")}</span>} {checkpoint.latest && <span class="tag">{t("checkpoints.latest")}</span>}</>;
 }

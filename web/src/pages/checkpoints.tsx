@@ -1,6 +1,7 @@
 // The checkpoints of an experiment.
 import {useState} from "preact/hooks";
-import type {Checkpoint} from "../api/types";
+import {numberOf, type Checkpoint} from "../api/shapes";
+import type {CheckpointPage} from "../api/types";
 import {get} from "../api/client";
 import {useResource} from "../state/resource";
 import {t, tCount} from "../i18n/texts";
@@ -16,20 +17,14 @@ interface Listed {
     readonly more: boolean;
 }
 
-interface Answer {
-    readonly checkpoints: readonly Checkpoint[];
-    readonly being_deleted?: number;
-    readonly next: number | string | null;
-}
-
 async function read(id: number, pages: number, signal: AbortSignal): Promise<Listed> {
     const checkpoints: Checkpoint[] = [];
     let after = "";
     let deleted = 0;
     for (let page = 0; page < pages; page += 1) {
-        const answer: Answer = await get<Answer>(`experiments/${id}/checkpoints?limit=200${after}`, signal);
+        const answer: CheckpointPage = await get<CheckpointPage>(`experiments/${id}/checkpoints?limit=200${after}`, signal);
         checkpoints.push(...answer.checkpoints);
-        deleted = answer.being_deleted ?? 0;
+        deleted = answer.being_deleted;
         if (answer.next === null) return {checkpoints, being_deleted: deleted, more: false};
         after = `&after=${encodeURIComponent(String(answer.next))}`;
     }
@@ -61,9 +56,10 @@ export default function Checkpoints({experiment, query}: ExperimentPageProps) {
             {(data) => {
                 if (data.checkpoints.length === 0) return <Empty title={t("checkpoints.empty")}><p>{t("checkpoints.empty_text")}</p></Empty>;
                 const sign = experiment.smaller_is_better ? 1 : -1;
-                const shown = data.checkpoints.filter((each) => !bestOnly || each["best"] === true)
-                    .sort((a, b) => sign * ((a.metric ?? Infinity * sign) - (b.metric ?? Infinity * sign)));
-                const bytes = data.checkpoints.reduce((sum, each) => sum + (typeof each["bytes"] === "number" ? each["bytes"] : 0), 0);
+                const place = (metric: Checkpoint["metric"]) => { const value = sign * numberOf(metric); return Number.isNaN(value) ? Number.MAX_VALUE : value; };
+                const shown = data.checkpoints.filter((each) => !bestOnly || each.best)
+                    .sort((a, b) => place(a.metric) - place(b.metric));
+                const bytes = data.checkpoints.reduce((sum, each) => sum + each.bytes, 0);
                 const selected = shown.filter((each) => chosen.has(each.path));
                 return (
                     <>
@@ -84,7 +80,7 @@ export default function Checkpoints({experiment, query}: ExperimentPageProps) {
                                 <td><Link to={`e/${experiment.id}/t/${each.trial}`} class="strong" data-open>{each.trial}</Link></td>
                                 <td><span class="mono" title={each.path}>{each.path.split("/").at(-1)}</span> <Marks checkpoint={each} /></td>
                                 <td class="number">{formatNumber(each.metric)}</td><td class="number">{formatNumber(each.step)}</td>
-                                <td class="number">{formatNumber(each["files"] as number | undefined)}</td><td class="number nowrap">{formatBytes(each["bytes"] as number | undefined)}</td>
+                                <td class="number">{formatNumber(each.files)}</td><td class="number nowrap">{formatBytes(each.bytes)}</td>
                                 <td class="number"><Download experiment={experiment.id} checkpoint={each} /></td></tr>)}</tbody>
                         </table></div>
                         {data.more && <p><button class="button" onClick={() => setPages(pages * 4)}>{t("list.more")}</button></p>}

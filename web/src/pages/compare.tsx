@@ -1,7 +1,7 @@
 // Up to twelve trials side by side: what differs first.
 import type {ComponentChildren} from "preact";
 import {get, Problem} from "../api/client";
-import type {Trial} from "../api/types";
+import {numberOf, type Trial} from "../api/shapes";
 import {useResource} from "../state/resource";
 import {t} from "../i18n/texts";
 import {formatDuration, formatNumber, formatValue, shortened} from "../i18n/format";
@@ -58,7 +58,11 @@ export default function Compare({experiment, query}: ExperimentPageProps) {
                         const exact = flat.map((values) => JSON.stringify(values.get(name)));
                         return {label: shortened(name, 40), title: name, cells: texts.map((text) => (text === "" ? <span class="muted">–</span> : shortened(text, 60))), differs: new Set(exact).size > 1, mono: true};
                     }).sort((a, b) => Number(b.differs) - Number(a.differs));
-                    const best = found.reduce<Trial | undefined>((so, each) => (each.best_metric === null ? so : so === undefined || (experiment.smaller_is_better ? each.best_metric < so.best_metric! : each.best_metric > so.best_metric!) ? each : so), undefined);
+                    const better = (a: number, b: number) => (experiment.smaller_is_better ? a < b : a > b);
+                    const best = found.reduce<Trial | undefined>((so, each) => {
+                        const metric = numberOf(each.best_metric);
+                        return !Number.isNaN(metric) && (so === undefined || better(metric, numberOf(so.best_metric))) ? each : so;
+                    }, undefined);
                     const fact = (label: string, cell: (trial: Trial) => ComponentChildren): Line => ({label, cells: found.map(cell), differs: true});
                     return (
                         <>

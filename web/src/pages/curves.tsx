@@ -1,6 +1,7 @@
 // Learning curves: chosen trials, or all as a heat map.
 import {useRef} from "preact/hooks";
 import {get} from "../api/client";
+import type {MetricNames} from "../api/types";
 import {useResource} from "../state/resource";
 import {selectionOf} from "../state/selection";
 import {t} from "../i18n/texts";
@@ -16,10 +17,6 @@ import {amount} from "./story";
 import {Choose, ScaleChoice, Segments, Switch, useChosen} from "../plot/page_parts";
 import type {ScaleKind} from "../plot/scale";
 import type {ExperimentPageProps} from "./routes";
-
-interface MetricNames {
-    readonly metrics: readonly {readonly name: string; readonly group: string}[];
-}
 
 const readColumns = async (path: string, signal: AbortSignal): Promise<Columns> => fromJson(await get<Parameters<typeof fromJson>[0]>(path, signal));
 

@@ -1,6 +1,6 @@
 // The story of an experiment with a filter, or its exact events.
 import {useState} from "preact/hooks";
-import type {StoredEvent} from "../api/types";
+import type {StoredEvent} from "../api/shapes";
 import {apiUrl} from "../api/client";
 import {useResource} from "../state/resource";
 import {t, tCount} from "../i18n/texts";

@@ -2,7 +2,7 @@
 import {useState} from "preact/hooks";
 import {change, Problem} from "../api/client";
 import {isServed} from "../api/served";
-import type {ExperimentSummary} from "../api/types";
+import type {ExperimentSummary} from "../api/shapes";
 import {go} from "../state/router";
 import {t, tCount} from "../i18n/texts";
 import {ask} from "../design/dialog";

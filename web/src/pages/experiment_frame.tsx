@@ -1,6 +1,6 @@
 // The header and the tabs of an experiment, around each of its pages.
 import {useEffect} from "preact/hooks";
-import type {ExperimentDetail} from "../api/types";
+import type {Experiment} from "../api/shapes";
 import type {Message} from "../live/stream";
 import type {Query} from "../state/router";
 import {useResource} from "../state/resource";
@@ -31,13 +31,13 @@ function intoView(link: HTMLElement): void {
     if (left < row.scrollLeft || left + link.offsetWidth > row.scrollLeft + row.clientWidth) row.scrollLeft = left - 16;
 }
 
-export const mergeExperiment = (message: Message, old: ExperimentDetail): ExperimentDetail | undefined =>
+export const mergeExperiment = (message: Message, old: Experiment): Experiment | undefined =>
     typeof message["experiment"] === "object" && message["experiment"] !== null
-        ? {...old, ...(message["experiment"] as Partial<ExperimentDetail>)}
+        ? {...old, ...(message["experiment"] as Partial<Experiment>)}
         : undefined;
 
 export function ExperimentFrame({id, rest, query}: {id: number; rest: readonly string[]; query: Query}) {
-    const experiment = useResource<ExperimentDetail>(`experiments/${id}`, {topic: `experiment:${id}`, merge: mergeExperiment});
+    const experiment = useResource<Experiment>(`experiments/${id}`, {topic: `experiment:${id}`, merge: mergeExperiment});
     let route: ExperimentRoute | undefined;
     let captured: readonly string[] = [];
     for (const each of experimentRoutes) {

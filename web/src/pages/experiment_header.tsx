@@ -1,5 +1,5 @@
 // Name, state and actions of an experiment.
-import type {ExperimentDetail} from "../api/types";
+import type {Experiment} from "../api/shapes";
 import {address} from "../state/router";
 import {t} from "../i18n/texts";
 import {shortened} from "../i18n/format";
@@ -7,7 +7,7 @@ import {Link} from "../design/link";
 import {StateMark} from "../design/state_mark";
 import {ExperimentActions} from "./experiment_actions";
 
-export function ExperimentHeader({experiment, reload}: {experiment: ExperimentDetail; compact: boolean; reload: () => void}) {
+export function ExperimentHeader({experiment, reload}: {experiment: Experiment; compact: boolean; reload: () => void}) {
     const place = [experiment.workspace, experiment.project].filter((part) => part && part !== "default");
     const onTrial = address.value.path[2] === "t" || address.value.path[2] === "compare";
     const name = experiment.name === "" ? t("experiment.unnamed") : experiment.name;

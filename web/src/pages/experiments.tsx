@@ -1,7 +1,7 @@
 // The list of experiments.
 import {useMemo, useState} from "preact/hooks";
 import {daemonNow, get, Problem} from "../api/client";
-import type {ExperimentSummary} from "../api/types";
+import {numberOf, type ExperimentSummary} from "../api/shapes";
 import type {Message} from "../live/stream";
 import {useResource} from "../state/resource";
 import type {Query} from "../state/router";
@@ -61,8 +61,8 @@ const running = (each: ExperimentSummary) => each.trials["RUNNING"] ?? 0;
 const sortKeys: Readonly<Record<string, (each: ExperimentSummary) => number | string>> = {
     name: (each) => each.name.toLowerCase(),
     state: (each) => states.indexOf(each.state as never),
-    progress: (each) => each.progress,
-    best: (each) => (each.best?.metric ?? NaN),
+    progress: (each) => each.progress ?? 0,
+    best: (each) => numberOf(each.best?.metric),
     trials: (each) => each.trials_total,
     created: (each) => each.created_at,
 };
@@ -99,7 +99,7 @@ function Row({each, chosen, choose, now}: {each: ExperimentSummary; chosen: bool
             <td class="name-cell">
                 <Link to={`e/${each.id}`} class="strong row-name" data-open title={name}>{shortened(name, 64)}</Link>
                 <span class="row-sub"><span>{each.id}</span><span>{each.searcher}</span>{place && <span>{place}</span>}{each.owner && <span>{each.owner}</span>}
-                    {(each.labels ?? []).map((label) => <span class="tag" key={label}>{shortened(label, 24)}</span>)}</span>
+                    {each.labels.map((label) => <span class="tag" key={label}>{shortened(label, 24)}</span>)}</span>
             </td>
             <td><StateMark state={each.state} /></td>
             <td><Progress experiment={each} now={now} /></td>
@@ -127,7 +127,7 @@ export default function Experiments({query}: PageProps) {
     const workspaces = useMemo(() => [...new Set(all.map((each) => each.workspace ?? ""))].filter((each) => each !== "").sort(), [all]);
     const found = useMemo(() => {
         const needle = q.toLowerCase();
-        return all.filter((each) => workspace === "" || each.workspace === workspace).filter((each) => needle === "" || [each.name, each.searcher, each.description ?? "", each.owner ?? "", String(each.id), ...(each.labels ?? [])].some((text) => text.toLowerCase().includes(needle)));
+        return all.filter((each) => workspace === "" || each.workspace === workspace).filter((each) => needle === "" || [each.name, each.searcher, each.owner, String(each.id), ...each.labels].some((text) => text.toLowerCase().includes(needle)));
     }, [all, q, workspace]);
     const shown = useMemo(() => found.filter((each) => wanted.length === 0 || wanted.includes(each.state)).sort(compareBy(sort)), [found, wanted.join(), sort]);
     const selected = shown.filter((each) => chosen.has(each.id));

@@ -1,7 +1,7 @@
 // The best so far of this experiment, beside up to five others.
 import {useEffect, useState} from "preact/hooks";
 import {get} from "../api/client";
-import type {ExperimentSummary} from "../api/types";
+import type {ExperimentSummary} from "../api/shapes";
 import {t} from "../i18n/texts";
 import {useResource} from "../state/resource";
 import {shortened} from "../i18n/format";

@@ -1,6 +1,6 @@
 // The newest events of an experiment. The API lists events from old to new, so they are read from behind in growing steps.
 import {get} from "../api/client";
-import type {Status, StoredEvent} from "../api/types";
+import type {Status, StoredEvent} from "../api/shapes";
 
 interface EventPage {
     readonly events: readonly StoredEvent[];

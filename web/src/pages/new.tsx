@@ -1,7 +1,7 @@
 // A new experiment: a form beside the file that it writes. Both edit the same text.
 import {useEffect, useMemo, useState} from "preact/hooks";
 import {change, get, Problem, type FieldProblem} from "../api/client";
-import type {ExperimentDetail, Status, Trial} from "../api/types";
+import type {Experiment, Status, Trial} from "../api/shapes";
 import {useResource} from "../state/resource";
 import {go} from "../state/router";
 import {t} from "../i18n/texts";
@@ -21,7 +21,7 @@ const derived = ["program_traits"];
 /// The configuration of another experiment, with the points of some of its trials to begin with.
 async function forked(id: number, points: readonly string[]): Promise<{text: string; digest: string}> {
     const [config, experiment, trials] = await Promise.all([
-        get<Record<string, Yaml>>(`experiments/${id}/config`), get<ExperimentDetail>(`experiments/${id}`),
+        get<Record<string, Yaml>>(`experiments/${id}/config`), get<Experiment>(`experiments/${id}`),
         Promise.all(points.map((trial) => get<Trial>(`experiments/${id}/trials/${trial}`)))]);
     for (const name of derived) delete config[name];
     if (trials.length > 0) config["searcher"] = {...(config["searcher"] as Record<string, Yaml>), points_to_evaluate: trials.map((trial) => trial.hparams as Record<string, Yaml>)};

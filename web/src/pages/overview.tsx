@@ -1,7 +1,7 @@
 // Overview of an experiment: where it stands, the best trial, what was decided last.
 import type {ComponentChildren} from "preact";
 import {daemonNow} from "../api/client";
-import type {ExperimentDetail, StoredEvent, Trial} from "../api/types";
+import {numberOf, type Experiment, type StoredEvent, type Trial} from "../api/shapes";
 import {useResource} from "../state/resource";
 import {t, tCount, tWord} from "../i18n/texts";
 import {formatDuration, formatNumber, formatPercent, formatTime} from "../i18n/format";
@@ -26,7 +26,7 @@ function Figure({label, value, note}: {label: string; value: ComponentChildren; 
     return <div><div class="figure-label">{label}</div><div class="figure-value">{value}</div>{note && <div class="figure-note">{note}</div>}</div>;
 }
 
-function Figures({experiment, now}: {experiment: ExperimentDetail; now: number}) {
+function Figures({experiment, now}: {experiment: Experiment; now: number}) {
     const {best, progress, length_full: full, length_trained: trained, slot_seconds: slots} = experiment;
     const left = timeLeft(experiment, now);
     const from = experiment.first_lease_at ?? experiment.created_at;
@@ -40,13 +40,13 @@ function Figures({experiment, now}: {experiment: ExperimentDetail; now: number})
                 note={left !== undefined ? t("list.left", {time: formatDuration(left)}) : experiment.ended_at ? t("overview.ended", {time: formatTime(experiment.ended_at)}) : undefined} />
             <Figure label={t("list.trials")} value={formatNumber(experiment.trials_total)} note={running > 0 ? tCount("overview.running", running) : undefined} />
             <Figure label={t("overview.time")} value={formatDuration(until - from)} note={t("overview.slot_time", {time: formatDuration(slots)})} />
-            <Figure label={t("overview.trained")} value={full > 0 ? formatPercent(trained / full) : "–"}
+            <Figure label={t("overview.trained")} value={numberOf(full) > 0 ? formatPercent(numberOf(trained) / numberOf(full)) : "–"}
                 note={t("overview.trained_note", {trained: formatNumber(trained), full: formatNumber(full), unit: tWord("unit", experiment.unit)})} />
         </div>
     );
 }
 
-function TrialStates({experiment}: {experiment: ExperimentDetail}) {
+function TrialStates({experiment}: {experiment: Experiment}) {
     const parts = trialStates.filter((state) => (experiment.trials[state] ?? 0) > 0);
     return (
         <>
@@ -59,7 +59,7 @@ function TrialStates({experiment}: {experiment: ExperimentDetail}) {
     );
 }
 
-function Rungs({experiment}: {experiment: ExperimentDetail}) {
+function Rungs({experiment}: {experiment: Experiment}) {
     if (experiment.rungs.length < 2) return null;
     const most = Math.max(...experiment.rungs.map((rung) => rung.reached), 1);
     return (
@@ -75,7 +75,7 @@ function Rungs({experiment}: {experiment: ExperimentDetail}) {
     );
 }
 
-function Best({experiment}: {experiment: ExperimentDetail}) {
+function Best({experiment}: {experiment: Experiment}) {
     const best = useResource<Trial | null>(experiment.best ? `experiments/${experiment.id}/best` : null, {topic: `experiment:${experiment.id}`, every: 3000});
     if (!experiment.best) return null;
     return (
@@ -91,7 +91,7 @@ function Best({experiment}: {experiment: ExperimentDetail}) {
     );
 }
 
-function LastDecisions({experiment, all, query}: {experiment: ExperimentDetail; all: boolean; query: ExperimentPageProps["query"]}) {
+function LastDecisions({experiment, all, query}: {experiment: Experiment; all: boolean; query: ExperimentPageProps["query"]}) {
     const events = useResource<StoredEvent[]>(`experiments/${experiment.id}#story`, {
         topic: `experiment:${experiment.id}`, every: 3000, read: (_, signal) => lastEvents(experiment.id, shownLines * 6, signal),
     });
@@ -112,19 +112,15 @@ function LastDecisions({experiment, all, query}: {experiment: ExperimentDetail; 
     );
 }
 
-const noteText = (note: unknown): string =>
-    typeof note === "string" ? note : typeof note === "object" && note !== null ? String((note as Record<string, unknown>)["text"] ?? (note as Record<string, unknown>)["note"] ?? JSON.stringify(note)) : String(note);
-
 export default function Overview({experiment, query}: ExperimentPageProps) {
     useNow(experiment.state === "ACTIVE");
     const now = daemonNow();
     return (
         <>
-            {experiment.description && <p class="lead">{experiment.description}</p>}
-            {(experiment.labels ?? []).length > 0 && <p class="chips lead-tags">{experiment.labels!.map((label) => <span class="tag" key={label}>{label}</span>)}</p>}
+            {experiment.labels.length > 0 && <p class="chips lead-tags">{experiment.labels.map((label) => <span class="tag" key={label}>{label}</span>)}</p>}
             {experiment.waits_for && <p class="note tone-waiting">{t("overview.waits", {why: experiment.waits_for})}</p>}
             {experiment.reason && <p class={`note tone-${toneOf(experiment.state)}`}>{experiment.reason}</p>}
-            {experiment.notes.map((note, index) => <p class="note tone-waiting" key={index}>{noteText(note)}</p>)}
+            {experiment.notes.map((note, index) => <p class="note tone-waiting" key={index}>{note.text}</p>)}
             <section class="section"><Figures experiment={experiment} now={now} /></section>
             <div class="columns section">
                 <div>

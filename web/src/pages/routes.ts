@@ -1,6 +1,6 @@
 // Which page an address opens. A page is loaded when it is first shown, together with those it shares code with.
 import type {ComponentType} from "preact";
-import type {ExperimentDetail} from "../api/types";
+import type {Experiment} from "../api/shapes";
 import type {Query} from "../state/router";
 import type {TextKey} from "../i18n/texts";
 
@@ -11,7 +11,7 @@ export interface PageProps {
 }
 
 export interface ExperimentPageProps extends PageProps {
-    readonly experiment: ExperimentDetail;
+    readonly experiment: Experiment;
 }
 
 type Load<Props> = () => Promise<{default: ComponentType<Props>}>;

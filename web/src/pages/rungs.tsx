@@ -1,6 +1,6 @@
 // The rung ladder: how the search decides, now or at any past moment.
 import {useEffect, useMemo, useRef, useState} from "preact/hooks";
-import type {Explanation} from "../api/types";
+import type {Explanation} from "../api/shapes";
 import {useResource} from "../state/resource";
 import {selectionOf} from "../state/selection";
 import {t} from "../i18n/texts";

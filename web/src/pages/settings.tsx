@@ -1,7 +1,7 @@
 // Theme, language, keys; who is signed in; about the daemon and the pages.
 import {useEffect, useState} from "preact/hooks";
 import {closeSession, session} from "../api/client";
-import type {Status} from "../api/types";
+import type {Status} from "../api/shapes";
 import {useResource} from "../state/resource";
 import {base} from "../state/router";
 import {keysOn, theme, type Theme} from "../state/settings";

@@ -1,5 +1,6 @@
 // Stored events as sentences, as `hpsearch explain` prints them.
-import type {Reason, StoredEvent} from "../api/types";
+import type {Count} from "../api/types";
+import {numberOf, type Reason, type StoredEvent} from "../api/shapes";
 import {t, tWord} from "../i18n/texts";
 import {formatDuration, formatNumber, formatValue} from "../i18n/format";
 
@@ -16,22 +17,22 @@ export interface StoryLine {
 type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
-const numberOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
+const plainNumber = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
 const colon = (text: string): string => (text === "" ? "" : t("story.colon", {text}));
 
-export function amount(length: unknown, unit: string): string {
-    return t("story.amount", {n: formatNumber(numberOf(length) ?? null), unit: length === 1 ? tWord("unit_one", unit) : tWord("unit", unit)});
+export function amount(length: Count | null | undefined, unit: string): string {
+    return t("story.amount", {n: formatNumber(numberOf(length)), unit: Number(length) === 1 ? tWord("unit_one", unit) : tWord("unit", unit)});
 }
 
 /// "rank 16 of 48 at rung 0 of bracket 0 (keeps the best 16, cut-off 0.85)". Users count ranks from 1.
 export function rankText(reason: Partial<Reason> & Fields): string {
-    const rank = numberOf(reason["rank"]);
-    const rung = numberOf(reason["rung"]);
-    const bracket = numberOf(reason["bracket"]);
-    const keep = numberOf(reason["keep"]);
-    const cutoff = numberOf(reason["cutoff"]) ?? numberOf(reason["cut_off"]);
+    const rank = plainNumber(reason["rank"]);
+    const rung = plainNumber(reason["rung"]);
+    const bracket = plainNumber(reason["bracket"]);
+    const keep = plainNumber(reason["keep"]);
+    const cutoff = plainNumber(reason["cutoff"]) ?? plainNumber(reason["cut_off"]);
     const place = rung === undefined ? "" : bracket === undefined ? t("story.rung", {rung}) : t("story.rung_bracket", {rung, bracket});
-    const size = numberOf(reason["size"]);
+    const size = plainNumber(reason["size"]);
     const ranked = rank === undefined ? "" : size === undefined ? t("story.rank", {rank: rank + 1}) : t("story.rank_of", {rank: rank + 1, size});
     const cut = [
         keep === undefined ? "" : keep === 0 ? t("story.too_few") : t("story.keeps", {keep}),
@@ -57,20 +58,20 @@ export class Story {
     private where(trial: number): string {
         const found = this.reached.get(trial);
         this.reached.delete(trial);
-        return found ? t("story.where", {amount: amount(found.step, this.unit), metric: this.metric, value: formatNumber(numberOf(found.metric) ?? null)}) : "";
+        return found ? t("story.where", {amount: amount(found.step, this.unit), metric: this.metric, value: formatNumber(plainNumber(found.metric) ?? null)}) : "";
     }
 
     /// The line of an event, or undefined where another event's line shows it.
     line(event: StoredEvent): StoryLine | undefined {
         const told = this.sentence(event);
         if (!told || told[0] === "") return undefined;
-        return {lsn: event.lsn, at: event.at, trial: numberOf(event["trial"]), text: told[0], kind: told[1], trouble: told[2] ?? false};
+        return {lsn: event.lsn, at: event.at, trial: plainNumber(event["trial"]), text: told[0], kind: told[1], trouble: told[2] ?? false};
     }
 
     private sentence(event: StoredEvent): [string, StoryLine["kind"], boolean?] | undefined {
-        const trial = numberOf(event["trial"]) ?? 0;
-        const attempt = numberOf(event["attempt"]) ?? 0;
-        const worker = numberOf(event["worker"]) ?? 0;
+        const trial = plainNumber(event["trial"]) ?? 0;
+        const attempt = plainNumber(event["attempt"]) ?? 0;
+        const worker = plainNumber(event["worker"]) ?? 0;
         const why = textOf(event["why"]);
         const slots = (Array.isArray(event["slots"]) ? event["slots"] : [event["slot"]]).join(", ");
         switch (event.type) {
@@ -88,15 +89,15 @@ export class Story {
                 const reason = fieldsOf(event["reason"]);
                 const values = Object.entries(fieldsOf(event["hparams"])).map(([name, value]) => `${name}=${formatValue(value)}`).join(" ");
                 const because = reason["why"] === "new_trial" ? "" : `, ${reasonText({...reason, rung: undefined, bracket: undefined})}`;
-                return [t("story.created", {trial, length: amount(event["length"], this.unit), values}) + because, "decision"];
+                return [t("story.created", {trial, length: amount(event["length"] as Count | undefined, this.unit), values}) + because, "decision"];
             }
             case "trial_promoted": {
                 const reason = fieldsOf(event["reason"]);
                 const place = this.where(trial);
-                return [t("story.promoted", {trial, length: amount(event["length"], this.unit)}) + place + colon(reason["why"] === "promoted" ? rankText(reason) : reasonText(reason)), "decision"];
+                return [t("story.promoted", {trial, length: amount(event["length"] as Count | undefined, this.unit)}) + place + colon(reason["why"] === "promoted" ? rankText(reason) : reasonText(reason)), "decision"];
             }
             case "length_reached":
-                this.reached.set(trial, {step: Math.max(numberOf(event["step"]) ?? 0, numberOf(event["length"]) ?? 0), metric: event["metric"]});
+                this.reached.set(trial, {step: Math.max(plainNumber(event["step"]) ?? 0, plainNumber(event["length"]) ?? 0), metric: event["metric"]});
                 return undefined;
             case "trial_paused": return [t("story.paused", {trial}) + this.where(trial) + colon(reasonText(event["reason"])), "decision"];
             case "trial_queued": return [t("story.queued", {trial}), "attempt"];
@@ -109,7 +110,7 @@ export class Story {
                 const report = fieldsOf(event["report"]);
                 if (report["type"] === "invalid_hparams") return [t("story.invalid", {trial}) + colon(textOf(report["why"])), "attempt"];
                 if (report["type"] !== "exit") return undefined;
-                const code = numberOf(report["code"]) ?? 0;
+                const code = plainNumber(report["code"]) ?? 0;
                 if (report["cause"] === "ended_by_agent" || (report["cause"] === "exited" && code === 0)) return undefined;
                 const message = textOf(report["message"]);
                 const end = message !== "" ? message : report["cause"] === "signaled" ? t("story.signal", {code}) : t("story.exit", {code});
@@ -118,7 +119,7 @@ export class Story {
             case "attempt_lost": return [t("story.attempt_lost", {trial, attempt}) + colon(why), "attempt", true];
             case "attempt_adopted": return [t("story.adopted", {trial, attempt, worker}), "attempt"];
             case "start_delayed": {
-                const seconds = (numberOf(event["wait_ms"]) ?? 0) / 1000;
+                const seconds = (plainNumber(event["wait_ms"]) ?? 0) / 1000;
                 return seconds < 1 ? undefined : [t("story.delayed", {trial, time: formatDuration(seconds)}) + colon(why), "attempt", true];
             }
             case "checkpoints_collected": {

@@ -1,6 +1,6 @@
 // A trial: its state and why, hyperparameters, curves, attempts, log, checkpoints.
 import {daemonNow} from "../api/client";
-import type {ExperimentDetail, Explanation, Reason, Trial} from "../api/types";
+import type {Experiment, Explanation, Reason, Trial} from "../api/shapes";
 import {useResource} from "../state/resource";
 import {t, tWord} from "../i18n/texts";
 import {formatDuration, formatNumber, formatShortTime, formatTime} from "../i18n/format";
@@ -23,7 +23,7 @@ const loadCurves = () => import("../plot/trial_curves");
 
 /// The numbers behind the decision, as a small table.
 function Numbers({reason, metric, trial}: {reason: Reason; metric: string; trial: Trial}) {
-    const cutoff = (reason as unknown as {cutoff?: number}).cutoff ?? reason.cut_off;
+    const cutoff = reason.cutoff ?? reason.cut_off;
     const rows: [string, string][] = [[metric, formatNumber(trial.metric)]];
     if (reason.rank !== undefined && reason.rank !== null) rows.push([t("why_table.rank"), reason.size ? t("why_table.rank_of", {rank: reason.rank + 1, size: reason.size}) : String(reason.rank + 1)]);
     if (cutoff !== undefined && cutoff !== null) rows.push([t("why_table.cutoff"), formatNumber(cutoff)]);
@@ -33,7 +33,7 @@ function Numbers({reason, metric, trial}: {reason: Reason; metric: string; trial
     return <dl class="numbers">{rows.map(([label, value]) => <div key={label}><dt>{label}</dt><dd>{value}</dd></div>)}</dl>;
 }
 
-function Why({experiment, trial, explanation}: {experiment: ExperimentDetail; trial: Trial; explanation: Explanation}) {
+function Why({experiment, trial, explanation}: {experiment: Experiment; trial: Trial; explanation: Explanation}) {
     const open = ["RUNNING", "PENDING", "PAUSED"].includes(trial.state);
     const reason = reasonText(explanation.reason);
     return (
@@ -46,7 +46,7 @@ function Why({experiment, trial, explanation}: {experiment: ExperimentDetail; tr
     );
 }
 
-function Attempts({experiment, trial, explanation, now}: {experiment: ExperimentDetail; trial: Trial; explanation: Explanation; now: number}) {
+function Attempts({experiment, trial, explanation, now}: {experiment: Experiment; trial: Trial; explanation: Explanation; now: number}) {
     const attempts = attemptsOf(explanation.history);
     if (attempts.length === 0) return <p class="muted">{t("trial.no_attempt")}</p>;
     return (

@@ -1,7 +1,7 @@
 // Actions on selected trials.
 import {change} from "../api/client";
 import {isServed} from "../api/served";
-import type {ExperimentDetail} from "../api/types";
+import type {Experiment} from "../api/shapes";
 import {columnOf, wordOf, type Columns} from "../plot/columns";
 import {go} from "../state/router";
 import {t, tCount} from "../i18n/texts";
@@ -33,7 +33,7 @@ export function csvOf(columns: Columns, rows: Iterable<number>, fields: readonly
     return `${lines.join("\n")}\n`;
 }
 
-export function trialActions(experiment: ExperimentDetail, columns: Columns, rows: Uint32Array, fields: readonly string[], chosen: readonly number[], done: () => void): MenuItem[] {
+export function trialActions(experiment: Experiment, columns: Columns, rows: Uint32Array, fields: readonly string[], chosen: readonly number[], done: () => void): MenuItem[] {
     const trial = columnOf(columns, "trial")!;
     const state = columnOf(columns, "state");
     const all = new Set(chosen);

@@ -1,14 +1,14 @@
 // Number, state and actions of a trial.
 import {change} from "../api/client";
 import {isServed} from "../api/served";
-import type {ExperimentDetail, Trial} from "../api/types";
+import type {Experiment, Trial} from "../api/shapes";
 import {t} from "../i18n/texts";
 import {ask} from "../design/dialog";
 import {Link} from "../design/link";
 import {Menu, type MenuItem} from "../design/menu";
 import {StateMark} from "../design/state_mark";
 
-function actions(experiment: ExperimentDetail, trial: Trial, done: () => void): MenuItem[] {
+function actions(experiment: Experiment, trial: Trial, done: () => void): MenuItem[] {
     const path = `experiments/${experiment.id}/trials/${trial.trial}`;
     const send = (verb: string) => async () => {
         await change("POST", `${path}/${verb}`);
@@ -23,7 +23,7 @@ function actions(experiment: ExperimentDetail, trial: Trial, done: () => void): 
     return items;
 }
 
-export function TrialHeader({experiment, trial, current, done}: {experiment: ExperimentDetail; trial: Trial; current: "trial" | "log"; done: () => void}) {
+export function TrialHeader({experiment, trial, current, done}: {experiment: Experiment; trial: Trial; current: "trial" | "log"; done: () => void}) {
     const at = (number: number) => `e/${experiment.id}/t/${number}${current === "log" ? "/log" : ""}`;
     const number = trial.trial;
     return (

@@ -1,5 +1,5 @@
 // The log of a trial: attempt, stream and rank are in the address, and so is a line.
-import type {Trial} from "../api/types";
+import type {Trial} from "../api/shapes";
 import {useResource} from "../state/resource";
 import {t} from "../i18n/texts";
 import {View} from "../design/states";

@@ -1,5 +1,5 @@
 // One worker: slots, devices, what runs there.
-import type {Worker} from "../api/types";
+import type {Worker} from "../api/shapes";
 import {useResource} from "../state/resource";
 import {t} from "../i18n/texts";
 import {formatBytes} from "../i18n/format";
@@ -11,13 +11,6 @@ import {SlotGrid, troubleOf, workerActions, workerState} from "./worker_parts";
 import {readWorkers} from "./workers";
 import type {PageProps} from "./routes";
 
-interface Device {
-    readonly index: number;
-    readonly name: string;
-    readonly uuid: string;
-    readonly memory_bytes: number;
-}
-
 export default function WorkerPage({captured}: PageProps) {
     const id = Number(captured[0]);
     const list = useResource<Worker[]>("workers#all", {topic: "workers", every: 1500, read: (_, signal) => readWorkers(signal)});
@@ -26,7 +19,7 @@ export default function WorkerPage({captured}: PageProps) {
             {(workers) => {
                 const worker = workers.find((each) => each.id === id);
                 if (!worker) return <Empty title={t("workers.no_worker", {id: captured[0] ?? ""})}><p><Link to="workers">{t("nav.workers")}</Link></p></Empty>;
-                const devices = worker.devices as readonly Device[];
+                const {devices} = worker;
                 return (
                     <>
                         <header class="head">

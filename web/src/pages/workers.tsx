@@ -1,6 +1,7 @@
 // Workers and their slots.
 import {get} from "../api/client";
-import type {Worker} from "../api/types";
+import type {Worker} from "../api/shapes";
+import type {WorkerPage} from "../api/types";
 import {useResource} from "../state/resource";
 import {t, tCount} from "../i18n/texts";
 import {formatNumber} from "../i18n/format";
@@ -12,16 +13,11 @@ import {StateMark} from "../design/state_mark";
 import {SlotGrid, troubleOf, workerActions, workerState} from "./worker_parts";
 import type {PageProps} from "./routes";
 
-interface Answer {
-    readonly workers: readonly Worker[];
-    readonly next: number | null;
-}
-
 export async function readWorkers(signal: AbortSignal): Promise<Worker[]> {
     const workers: Worker[] = [];
     let after: number | null = null;
     do {
-        const page: Answer = await get<Answer>(`workers?limit=500${after === null ? "" : `&after=${after}`}`, signal);
+        const page: WorkerPage = await get<WorkerPage>(`workers?limit=500${after === null ? "" : `&after=${after}`}`, signal);
         workers.push(...page.workers);
         after = page.next;
     } while (after !== null);

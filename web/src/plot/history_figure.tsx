@@ -1,6 +1,6 @@
 /** History and states over time of one experiment: for the overview, and larger on a page of its own. */
 import { useMemo } from "preact/hooks";
-import type { ExperimentDetail } from "../api/types";
+import type { Experiment } from "../api/shapes";
 import { daemonNow } from "../api/client";
 import { t, tWord } from "../i18n/texts";
 import { useResource } from "../state/resource";
@@ -13,9 +13,9 @@ import type { ScaleKind } from "./scale";
 import { statesFigure, type Lives } from "./states_over_time";
 import { useColumns } from "./use_columns";
 
-export const plotPace = (experiment: ExperimentDetail) => (experiment.trials_total > 20000 ? 5000 : 2000);
+export const plotPace = (experiment: Experiment) => (experiment.trials_total > 20000 ? 5000 : 2000);
 
-export function useHistory(experiment: ExperimentDetail) {
+export function useHistory(experiment: Experiment) {
   return useResource<History>(`experiments/${experiment.id}/history`, { topic: `experiment:${experiment.id}`, every: plotPace(experiment) });
 }
 
@@ -44,7 +44,7 @@ export function resultsOf(columns: Columns | null, x: HistoryX, history: History
 }
 
 export interface HistoryViewProps {
-  readonly experiment: ExperimentDetail;
+  readonly experiment: Experiment;
   readonly history: History;
   readonly columns: Columns | null;
   readonly x?: HistoryX;
@@ -67,7 +67,7 @@ export function HistoryPlot(props: HistoryViewProps) {
   );
 }
 
-export function StatesOverTime({ experiment, columns, height = 200 }: { experiment: ExperimentDetail; columns: Columns | null; height?: number }) {
+export function StatesOverTime({ experiment, columns, height = 200 }: { experiment: Experiment; columns: Columns | null; height?: number }) {
   const lives = useMemo(() => (columns ? livesOf(columns) : null), [columns, columns?.filled]);
   if (!lives || lives.created.length === 0) return null;
   const from = experiment.created_at;
@@ -96,7 +96,7 @@ export function livesOf(columns: Columns): Lives | null {
 }
 
 /** For the overview. */
-export default function HistoryFigure({ experiment }: { experiment: ExperimentDetail }) {
+export default function HistoryFigure({ experiment }: { experiment: Experiment }) {
   const history = useHistory(experiment);
   const columns = useColumns(experiment, "trial,state,metric,slot_seconds,created_at,started_at,ended_at");
   return (

@@ -1,6 +1,6 @@
 /** Small curves of every metric for a few trials, the search's own metric first. */
 import { useMemo, useState } from "preact/hooks";
-import type { ExperimentDetail } from "../api/types";
+import type { Experiment } from "../api/shapes";
 import { t } from "../i18n/texts";
 import { useResource } from "../state/resource";
 import { curvesFigure, type CurveOptions, type Curves } from "./curves";
@@ -14,7 +14,7 @@ interface MetricName {
 const FIRST_METRICS = 6;
 
 export interface MetricCurvesProps {
-  readonly experiment: ExperimentDetail;
+  readonly experiment: Experiment;
   readonly trials: readonly number[];
   readonly colour: CurveOptions["colour"];
 }

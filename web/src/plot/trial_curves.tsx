@@ -1,7 +1,7 @@
 /** Curves of all metrics of one trial. */
-import type { ExperimentDetail } from "../api/types";
+import type { Experiment } from "../api/shapes";
 import { MetricCurves } from "./metric_curves";
 
-export default function TrialCurves({ experiment, trial }: { experiment: ExperimentDetail; trial: number }) {
+export default function TrialCurves({ experiment, trial }: { experiment: Experiment; trial: number }) {
   return <MetricCurves experiment={experiment} trials={[trial]} colour="rung" />;
 }

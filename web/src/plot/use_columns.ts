@@ -1,7 +1,7 @@
 /** Columns of an experiment's trials that stay up to date while a component shows them. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { getRaw, Problem } from "../api/client";
-import type { ExperimentDetail } from "../api/types";
+import type { Experiment } from "../api/shapes";
 import { listen } from "../live/stream";
 import { ColumnDecoder, fromJson, type Columns } from "./columns";
 
@@ -29,7 +29,7 @@ async function read(path: string, signal: AbortSignal, onRows: (columns: Columns
 }
 
 /** `fields` as the route takes them; "" for its default: trial, state, metric, reached, rung and what varies. */
-export function useColumns(experiment: ExperimentDetail, fields = ""): LoadedColumns {
+export function useColumns(experiment: Experiment, fields = ""): LoadedColumns {
   const [, redraw] = useState(0);
   const state = useRef<{ columns: Columns | null; problem: Problem | undefined; complete: boolean }>({ columns: null, problem: undefined, complete: false });
   const again = useRef<() => void>(() => {});
