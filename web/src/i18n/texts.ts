@@ -20,13 +20,17 @@ function firstLanguage(): Language {
 export const language = signal<Language>(firstLanguage());
 export const locale = computed(() => (language.value === "zh-CN" ? "zh-CN" : "en-GB"));
 
+/// The build leaves the keys out: the texts then stand in the order of the English ones.
+const keyed = (texts: Texts | readonly string[], like: Texts): Texts =>
+    Array.isArray(texts) ? Object.fromEntries(Object.keys(like).map((key, index) => [key, texts[index]])) : (texts as Texts);
+
 async function load(wanted: Language): Promise<void> {
     if (wanted === "en") {
         loaded.value = english;
         return;
     }
     const [texts, plots] = await Promise.all([import("./zh-CN.json"), import("./zh-CN.plots.json")]);
-    if (language.peek() === wanted) loaded.value = {...english, ...texts.default, ...plots.default};
+    if (language.peek() === wanted) loaded.value = {...english, ...keyed(texts.default, en), ...keyed(plots.default, enPlots)};
 }
 
 effect(() => {
