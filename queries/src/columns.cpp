@@ -52,6 +52,7 @@ ColumnType usual_type(const TrialField& field, const engine::Space& space) {
       return ColumnType::u16;
     case FieldKind::created_at:
     case FieldKind::started_at:
+    case FieldKind::reported_at:
     case FieldKind::ended_at:
       return ColumnType::f64;
     case FieldKind::hparam:

@@ -1,6 +1,7 @@
 #include "hpsearch/queries/timeline.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "json_text.hpp"
@@ -74,6 +75,7 @@ class Drawing {
     JsonText json;
     json.open('{').member("from", from_).member("to", to_).member("now", timeline_.now);
     put_slots(json);
+    put_quarantines(json);
     if (bins_ == 0) {
       put_bars(json);
     } else {
@@ -114,6 +116,21 @@ class Drawing {
     return rows;
   }
 
+  /// How many trials ran in each of `bins` equal parts of the window, on average. One with several slots is
+  /// one.
+  [[nodiscard]] std::vector<double> trials(std::size_t bins) const {
+    std::vector<double> row(bins, 0.0);
+    const double width = (seconds(to_) - seconds(from_)) / static_cast<double>(bins);
+    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+    for (const Bar& bar : bars_) {
+      if (seen.emplace(bar.span->trial, bar.span->attempt).second) {
+        cover(row, seconds(bar.span->from), seconds(bar.is_live ? timeline_.now : bar.span->to),
+              seconds(from_), width);
+      }
+    }
+    return row;
+  }
+
   static void put_slot(JsonText& json, std::uint16_t slot) {
     json.key("slot");
     if (slot == AttemptSpan::no_slot) {
@@ -132,6 +149,27 @@ class Drawing {
       json.member("name", name == timeline_.names.end() ? std::string() : name->second);
       put_slot(json, slot.second);
       json.member("busy", shares[place].front()).close('}');
+    }
+    json.close(']');
+  }
+
+  void put_quarantines(JsonText& json) const {
+    json.key("quarantines").open('[');
+    for (const auto& [worker, quarantines] : timeline_.quarantines) {
+      const auto first = slots_.lower_bound(Slot{worker, 0});
+      for (const engine::Quarantine& one : quarantines) {
+        if (first == slots_.end() || first->first.first != worker || one.from > to_ ||
+            (one.to && *one.to < from_)) {
+          continue;
+        }
+        json.open('{').member("worker", worker).member("from", one.from).key("to");
+        if (one.to) {
+          json.put(*one.to);
+        } else {
+          json.null();
+        }
+        json.close('}');
+      }
     }
     json.close(']');
   }
@@ -162,13 +200,19 @@ class Drawing {
     }
     json.close(']').key("busy").open('[');
     for (const std::vector<double>& row : busy(bins)) {
-      json.open('[');
-      for (const double share : row) {
-        json.put(static_cast<double>(static_cast<std::int64_t>(share * 1e4 + 0.5)) / 1e4);
-      }
-      json.close(']');
+      put_rounded(json, row);
     }
-    json.close(']').close('}');
+    json.close(']').key("trials");
+    put_rounded(json, trials(bins));
+    json.close('}');
+  }
+
+  static void put_rounded(JsonText& json, const std::vector<double>& row) {
+    json.open('[');
+    for (const double number : row) {
+      json.put(static_cast<double>(static_cast<std::int64_t>(number * 1e4 + 0.5)) / 1e4);
+    }
+    json.close(']');
   }
 
   const Timeline& timeline_;
@@ -204,6 +248,9 @@ Timeline timeline(const engine::ExperimentRecord& experiment,
   }
   for (const auto& [id, worker] : workers) {
     timeline.names.emplace(static_cast<std::uint32_t>(id.number()), worker.name);
+    if (!worker.quarantines.empty()) {
+      timeline.quarantines.emplace(static_cast<std::uint32_t>(id.number()), worker.quarantines);
+    }
   }
   return timeline;
 }

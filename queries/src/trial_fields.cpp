@@ -96,9 +96,9 @@ bool TrialField::is_number(const engine::Space& space) const {
 
 const std::vector<std::string>& trial_field_names() {
   static const std::vector<std::string> names = {
-      "trial",      "state",      "metric",   "last",     "at",       "length",
-      "reached",    "rung",       "bracket",  "attempts", "restarts", "slot_seconds",
-      "created_at", "started_at", "ended_at", "worker",   "failure",  "reason"};
+      "trial",       "state",    "metric",   "last",     "at",           "length",     "reached",
+      "rung",        "bracket",  "attempts", "restarts", "slot_seconds", "created_at", "started_at",
+      "reported_at", "ended_at", "worker",   "failure",  "reason"};
   return names;
 }
 
@@ -191,6 +191,8 @@ double TrialReader::number(const ExperimentRecord& experiment, std::size_t numbe
       return seconds_or_missing(trial.created_at);
     case FieldKind::started_at:
       return seconds_or_missing(start_of(experiment, number).at);
+    case FieldKind::reported_at:
+      return trial.best ? seconds_or_missing(trial.best_at) : missing;
     case FieldKind::ended_at:
       return engine::is_closed(trial.state) ? seconds_or_missing(trial.ended_at) : missing;
     case FieldKind::worker: {

@@ -109,7 +109,12 @@ TEST_F(TwoWorkers, ReleaseUndoesIt) {
   fail_on_bad();
   EXPECT_FALSE(on_bad());
   EXPECT_EQ(cluster.engine.workers().at(bad).quarantined, "a fan is broken");
+  const std::vector<Quarantine>& quarantines = cluster.engine.workers().at(bad).quarantines;
+  ASSERT_EQ(quarantines.size(), 1U);
+  EXPECT_FALSE(quarantines.front().to);
   cluster.step(ReleaseWorker{bad});
+  EXPECT_EQ(quarantines.front().to, cluster.now);
+  EXPECT_LT(quarantines.front().from, cluster.now);
   EXPECT_TRUE(on_bad());
   EXPECT_TRUE(cluster.step(ReleaseWorker{bad}).events.empty()) << "asking twice leaves no trace";
   EXPECT_EQ(cluster.refused(ReleaseWorker{WorkerId(9)}).code, Errc::not_found);

@@ -159,12 +159,12 @@ class StateText {
   }
   void put(const TrialRecord& x) {
     const auto& [id, length, reached, trained, latest, best, reason, live, failures, checkpoints,
-                 other_metrics, last_failure, last_lease, last_seq, created_at, ended_at, busy, attempts,
-                 restarts, state, awaits_resume, invalid, exited, from_zero, best_is_recent,
+                 other_metrics, last_failure, last_lease, last_seq, created_at, ended_at, best_at, busy,
+                 attempts, restarts, state, awaits_resume, invalid, exited, from_zero, best_is_recent,
                  trained_unreported, ran_unlogged] = x;
     static_cast<void>(reason);
     all(id, length, reached, trained, latest, best, reason_of(x), live, failures, checkpoints, other_metrics,
-        last_failure, last_lease, last_seq, created_at, ended_at, busy, attempts, restarts, state,
+        last_failure, last_lease, last_seq, created_at, ended_at, best_at, busy, attempts, restarts, state,
         awaits_resume, invalid, exited, from_zero, best_is_recent, trained_unreported, ran_unlogged);
   }
   void put(const ExperimentNote& x) {
@@ -231,13 +231,17 @@ class StateText {
     all(behind, from);
   }
   void put(const SlotLedger& x) { all(x.total(), x.held(), x.free()); }
+  void put(const Quarantine& x) {
+    const auto& [from, to] = x;
+    all(from, to);
+  }
   void put(const WorkerRecord& x) {
     const auto& [id, uid, name, incarnation, slot_kind, address, present, slots, attempts, unslotted,
-                 max_unslotted, quarantined, quick_failures, start_failures, last_start_failure, rests_until,
-                 leaked, adopted, disowned, devices, pool, labels, withdrawn] = x;
+                 max_unslotted, quarantined, quarantines, quick_failures, start_failures, last_start_failure,
+                 rests_until, leaked, adopted, disowned, devices, pool, labels, withdrawn] = x;
     all(id, uid, name, incarnation, slot_kind, address, present, slots, attempts, unslotted, max_unslotted,
-        quarantined, quick_failures, start_failures, last_start_failure, rests_until, leaked, adopted,
-        disowned, devices, pool, labels, withdrawn);
+        quarantined, quarantines, quick_failures, start_failures, last_start_failure, rests_until, leaked,
+        adopted, disowned, devices, pool, labels, withdrawn);
   }
 
   std::ostringstream out_;

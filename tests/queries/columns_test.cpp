@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "hpsearch/proto/json.hpp"
@@ -17,7 +19,8 @@ namespace {
 using engine::Value;
 
 constexpr const char* all_fields =
-    "trial,state,metric,last,at,length,reached,rung,bracket,attempts,restarts,created_at,started_at,ended_at,"
+    "trial,state,metric,last,at,length,reached,rung,bracket,attempts,restarts,created_at,started_at,reported_"
+    "at,ended_at,"
     "worker,"
     "failure,reason,lr,kind,layers,fixed";
 
@@ -140,6 +143,36 @@ TEST(Columns, ASampleKeepsTheBestAndEveryRung) {
   }
   const std::set<double> rungs(sample.columns[2].numbers.begin(), sample.columns[2].numbers.end());
   EXPECT_TRUE(rungs.contains(0) && rungs.contains(1) && rungs.contains(2));
+}
+
+TEST(Columns, ABestMetricHasTheTimeOfItsReport) {
+  std::map<std::uint64_t, double> reported;
+  std::map<std::uint64_t, double> best;
+  SmallSearch search(SmallSearch::halving(40), [&](const engine::Event& event) {
+    const auto* taken = std::get_if<engine::ReportTaken>(&event.body);
+    const auto* metrics = taken == nullptr ? nullptr : std::get_if<engine::MetricsReport>(&taken->report);
+    if (metrics == nullptr || !std::isfinite(metrics->metrics.front().second)) {
+      return;
+    }
+    const std::uint64_t trial = taken->key.trial.number();
+    if (!best.contains(trial) || metrics->metrics.front().second < best[trial]) {
+      best[trial] = metrics->metrics.front().second;
+      reported[trial] = static_cast<double>(event.at.micros()) / 1e6;
+    }
+  });
+  while (!search.over()) {
+    search.advance();
+  }
+  const Columns columns = read_at_once(search, {"trial,reported_at", ""}, {});
+  ASSERT_GT(reported.size(), 20U);
+  for (std::size_t row = 0; row < columns.rows; ++row) {
+    const auto trial = static_cast<std::uint64_t>(columns.columns[0].numbers[row]);
+    const double shown = columns.columns[1].numbers[row];
+    EXPECT_EQ(reported.contains(trial), !std::isnan(shown)) << trial;
+    if (reported.contains(trial)) {
+      EXPECT_EQ(shown, reported[trial]) << trial;
+    }
+  }
 }
 
 TEST(Columns, AWrongFieldIsNamedWithOneThatIsNear) {

@@ -84,6 +84,32 @@ TEST(Timeline, BinsHoldTheSharesOfTheirTime) {
   EXPECT_EQ(row[3].number_or(-1), 1);
 }
 
+TEST(Timeline, ATrialOnSeveralSlotsIsOneTrialThatRuns) {
+  Timeline timeline;
+  timeline.now = timeline.end = at(100);
+  timeline.over = {span(0, 0, 50), span(0, 0, 50, 1), span(1, 0, 100, 2)};
+  const Value value = drawn(timeline, {at(0), at(100), 2});
+  const Value::List& trials = *value.at_path("bins.trials")->as_list();
+  ASSERT_EQ(trials.size(), 2U);
+  EXPECT_EQ(trials[0].number_or(-1), 2);
+  EXPECT_EQ(trials[1].number_or(-1), 1);
+}
+
+TEST(Timeline, QuarantinesOfItsWorkersInTheWindowAreListed) {
+  Timeline timeline;
+  timeline.now = timeline.end = at(100);
+  timeline.over = {span(0, 0, 100)};
+  timeline.quarantines[1] = {{at(5), at(10)}, {at(60), std::nullopt}};
+  timeline.quarantines[2] = {{at(20), at(30)}};
+  const Value whole = drawn(timeline);
+  ASSERT_EQ(whole.at_path("quarantines")->as_list()->size(), 2U);
+  const Value late = drawn(timeline, {at(50), at(100), 0});
+  const Value::List& listed = *late.at_path("quarantines")->as_list();
+  ASSERT_EQ(listed.size(), 1U);
+  EXPECT_EQ(number(listed[0], "from"), 60);
+  EXPECT_TRUE(listed[0].at_path("to")->is_null());
+}
+
 TEST(Timeline, VeryManyBarsBecomeBins) {
   Timeline timeline;
   timeline.now = timeline.end = at(10'000);

@@ -68,13 +68,21 @@ constexpr Field timeline_bar_fields[] = {
     {"to", "number?", "Null while it runs."},
     {"outcome", "running|finished|paused|stopped|failed|lost|preempted|canceled"},
 };
+constexpr Field timeline_quarantine_fields[] = {
+    {"worker", "integer"},
+    {"from", "number"},
+    {"to", "number?", "Null while it lasts."},
+};
 constexpr Field timeline_fields[] = {
     {"from", "number"},
     {"to", "number"},
     {"now", "number"},
     {"slots", "[TimelineSlot]"},
+    {"quarantines", "[TimelineQuarantine]", "Of the workers of these slots."},
     {"bars?", "[TimelineBar]"},
-    {"bins?", "map", "Instead of bars: edges, and for each slot the busy share of each bin."},
+    {"bins?", "map",
+     "Instead of bars: edges, for each slot the busy share of each bin, and how many trials ran in each "
+     "bin."},
 };
 constexpr Field column_field_fields[] = {
     {"name", "text"},
@@ -149,6 +157,7 @@ constexpr Schema table[] = {
     {"RungLadder", "Where all trials stand at one moment.", ladder_fields},
     {"TimelineSlot", "A slot that the experiment used.", timeline_slot_fields},
     {"TimelineBar", "An attempt on a slot.", timeline_bar_fields},
+    {"TimelineQuarantine", "A time in which a worker got no new leases.", timeline_quarantine_fields},
     {"Timeline", "Which slots the experiment's attempts held, and when.", timeline_fields},
     {"ColumnField", "A column.", column_field_fields},
     {"Columns", "Trials as columns of numbers.", columns_fields},

@@ -71,6 +71,9 @@ std::string problem_with(const EventChecks& checks, const WorkerLost& lost) {
 void apply(const Applier& applier, const WorkerQuarantined& quarantined) {
   WorkerRecord& worker = applier.state.workers.at(quarantined.worker);
   worker.quarantined = quarantined.why;
+  if (worker.quarantines.empty() || worker.quarantines.back().to) {
+    worker.quarantines.push_back({applier.event.at, std::nullopt});
+  }
   for (const auto& [id, number] : worker.quick_failures) {
     TrialRecord& trial = applier.experiment(id).trials[number.number()];
     if (trial.restarts > 0 && !is_closed(trial.state)) {
@@ -171,6 +174,9 @@ std::string problem_with(const EventChecks& checks, const SlotRestored& restored
 void apply(const Applier& applier, const WorkerReleased& released) {
   WorkerRecord& worker = applier.state.workers.at(released.worker);
   worker.quarantined.clear();
+  if (!worker.quarantines.empty() && !worker.quarantines.back().to) {
+    worker.quarantines.back().to = applier.event.at;
+  }
   worker.quick_failures.clear();
   forget_start_failures(applier.state, worker);
   note_vacancy(applier.state, worker);

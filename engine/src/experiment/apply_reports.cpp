@@ -163,6 +163,7 @@ void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRe
   if (std::isfinite(*metric) && !trial.invalid &&
       (!trial.best || better(*metric, trial.best->metric, goal))) {
     trial.best = trial.latest;
+    trial.best_at = event.at;
     trial.best_is_recent = true;
     if (!record.best || *record.best == number ||
         better(*metric, record.trials[record.best->number()].best->metric, goal)) {

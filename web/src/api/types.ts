@@ -721,10 +721,12 @@ export interface components {
         /** @description Which slots the experiment's attempts held, and when. */
         readonly Timeline: {
             readonly bars?: readonly components["schemas"]["TimelineBar"][];
-            /** @description Instead of bars: edges, and for each slot the busy share of each bin. */
+            /** @description Instead of bars: edges, for each slot the busy share of each bin, and how many trials ran in each bin. */
             readonly bins?: Record<string, unknown>;
             readonly from: number;
             readonly now: number;
+            /** @description Of the workers of these slots. */
+            readonly quarantines: readonly components["schemas"]["TimelineQuarantine"][];
             readonly slots: readonly components["schemas"]["TimelineSlot"][];
             readonly to: number;
         };
@@ -738,6 +740,13 @@ export interface components {
             /** @description Null while it runs. */
             readonly to: number | null;
             readonly trial: number;
+            readonly worker: number;
+        };
+        /** @description A time in which a worker got no new leases. */
+        readonly TimelineQuarantine: {
+            readonly from: number;
+            /** @description Null while it lasts. */
+            readonly to: number | null;
             readonly worker: number;
         };
         /** @description A slot that the experiment used. */
@@ -1025,6 +1034,7 @@ export type StoredContext = components['schemas']['StoredContext'];
 export type Submission = components['schemas']['Submission'];
 export type Timeline = components['schemas']['Timeline'];
 export type TimelineBar = components['schemas']['TimelineBar'];
+export type TimelineQuarantine = components['schemas']['TimelineQuarantine'];
 export type TimelineSlot = components['schemas']['TimelineSlot'];
 export type Token = components['schemas']['Token'];
 export type TokenList = components['schemas']['TokenList'];

@@ -28,6 +28,7 @@ struct TrialField {
     slot_seconds,
     created_at,
     started_at,
+    reported_at,  ///< When `metric` was.
     ended_at,
     worker,   ///< Where it runs, or ran last.
     failure,  ///< First line of its last one.

@@ -28,6 +28,12 @@ struct WithdrawnSlot {
   bool released = false;  ///< By an operator: it is leased although its worker still says so.
 };
 
+/// A time in which a worker got no new leases.
+struct Quarantine {
+  Instant from;
+  std::optional<Instant> to;  ///< Nothing while it lasts.
+};
+
 /// A worker that says it has more is refused.
 inline constexpr std::uint64_t most_slots_of_a_worker = 10'000'000;
 
@@ -45,6 +51,7 @@ struct WorkerRecord {
   std::uint64_t unslotted = 0;                   ///< Of these, those without slots.
   std::optional<std::uint64_t> max_unslotted{};  ///< So many of those at most; nothing: no bound.
   std::string quarantined{};                     ///< Why it gets no new leases; "" = it may get some.
+  std::vector<Quarantine> quarantines{};         ///< All, in their order.
   /// Trials that failed here soon after their start and without a report, one after another.
   std::vector<std::pair<ExperimentId, TrialNumber>> quick_failures{};
   std::uint64_t start_failures = 0;  ///< Attempts in a row that were over here as soon as they were leased …

@@ -152,6 +152,7 @@ struct TrialRecord {
   std::uint64_t last_seq = 0;      ///< applied_seq of the last attempt when it exited.
   Instant created_at;
   Instant ended_at;
+  Instant best_at;             ///< When `best` was reported.
   Duration busy;               ///< Sum of slots × time under lease, without the live attempt.
   std::uint32_t attempts = 0;  ///< How many were leased; the last one's number.
   std::uint32_t restarts = 0;  ///< Failures of the program so far.
