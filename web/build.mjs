@@ -69,6 +69,19 @@ const nameOf = (result, entry, ending) =>
         .filter(([path, output]) => output.entryPoint === entry && path.endsWith(ending))
         .map(([path]) => basename(path))[0];
 
+/// Scripts that the first page needs, but for main's own: without a hint, a browser finds them one after another.
+function firstScripts(metafile, main) {
+    const needed = new Set();
+    const need = (path) => {
+        if (needed.has(path)) return;
+        needed.add(path);
+        for (const {path: other, kind} of metafile.outputs[path].imports) if (kind !== "dynamic-import" && metafile.outputs[other]) need(other);
+    };
+    need(main);
+    need(Object.keys(metafile.outputs).find((path) => metafile.outputs[path].entryPoint === "src/pages/experiments.tsx"));
+    return [...needed].filter((path) => path !== main).map((path) => basename(path)).sort();
+}
+
 /// Licences of the packages whose code is in the outputs.
 function licences(metafiles) {
     const packages = new Set();
@@ -102,9 +115,10 @@ export async function buildPages(out, {readable = false} = {}) {
         define: {TABLE_WORKER: JSON.stringify(nameOf(workers, "src/table/table_worker.ts", ".js"))},
     });
     const script = nameOf(pages, "src/main.tsx", ".js");
-    const style = basename(pages.metafile.outputs[
-        Object.keys(pages.metafile.outputs).find((path) => path.endsWith(script))].cssBundle);
-    const html = readFileSync(join(here, "index.html"), "utf8").replace("{{style}}", style).replace("{{script}}", script);
+    const main = Object.keys(pages.metafile.outputs).find((path) => path.endsWith(script));
+    const style = basename(pages.metafile.outputs[main].cssBundle);
+    const hints = firstScripts(pages.metafile, main).map((name) => `<link rel="modulepreload" href="{{base}}assets/${name}">`).join("\n");
+    const html = readFileSync(join(here, "index.html"), "utf8").replace("{{style}}", style).replace("{{script}}", script).replace("{{hints}}", hints);
     writeFileSync(join(out, "index.html"), html);
     writeFileSync(join(out, "LICENSES.txt"), licences([workers.metafile, pages.metafile]));
     writeFileSync(join(out, "SOURCES.sha256"), `${sourcesDigest()}\n`);

@@ -5,9 +5,10 @@ import {ColumnDecoder, columnOf, encode, fromJson, makeArray, missingOf, numbers
 import {binMeans} from "../src/plot/contour";
 import {HitGrid} from "../src/plot/hit_grid";
 import {bandDensity, binned, BINS, largest, paintDensity, pairCounts} from "../src/plot/pair_counts";
-import {bestFirst, parallelModel, varyingNames} from "../src/plot/parallel_model";
+import {parallelModel, varyingNames} from "../src/plot/parallel_model";
+import {bestFirst} from "../src/plot/kept";
 import {makeRaster, stampMarks} from "../src/plot/raster";
-import {pointsYaml, rangesYaml} from "../src/plot/search_next";
+import {brushedRanges, pointsYaml} from "../src/plot/search_next";
 import {countStates} from "../src/plot/states_over_time";
 import {csvText} from "../src/plot/figure";
 import {Random, seed} from "./random";
@@ -192,6 +193,11 @@ test("trials are counted in exactly one state at any moment", () => {
         const sum = Object.values(counts).reduce((total, layer) => total + layer[i]!, 0);
         assert.equal(sum, created.filter((each) => each <= time).length, `at ${time}, seed ${seed}`);
     });
+    const some = countStates({created, started, ended, state}, times, {edges: [0, 900, 1800], trials: [7, 0]});
+    times.forEach((time, i) => {
+        assert.equal(some.RUNNING[i]! + some.PAUSED[i]!, counts.RUNNING[i], `at ${time}, seed ${seed}`);
+        assert.equal(some.RUNNING[i], Math.min(time < 900 ? 7 : 0, counts.RUNNING[i]!), `at ${time}, seed ${seed}`);
+    });
 });
 
 function searchColumns(): Columns {
@@ -200,14 +206,14 @@ function searchColumns(): Columns {
         {name: "hparams.net.lr", type: "f32", data: Float32Array.of(0.001, 0.1, 1)}, {name: "hparams.opt", type: "u16", words: ["sgd", "a: b"], data: Uint16Array.of(0, 1, 1)}]};
 }
 
-test("brushed trials become points and ranges of an experiment file", () => {
+test("brushed trials become points and ranges of the next search", () => {
     const columns = searchColumns();
     assert.equal(pointsYaml(columns, [1, 0]), 'searcher:\n  points_to_evaluate:\n    - {net: {lr: 0.1}, opt: "a: b"}\n    - {net: {lr: 0.001}, opt: "sgd"}\n');
     const model = parallelModel(columns, ["hparams.net.lr", "hparams.opt", "metric"], {smallerIsBetter: true, metricLabel: "loss", lengthLabel: "epochs", logMetric: false, clip: "auto"});
     assert.deepEqual([...model.order], [1, 0, 2]);
     assert.equal(model.axes[0]!.scale.kind, "log");
-    const yaml = rangesYaml(model, {"hparams.net.lr": [{from: 0, to: 0.5}], "hparams.opt": [{from: 0.5, to: 1}]}, columns);
-    assert.equal(yaml, 'hyperparameters:\n  net.lr: {type: double, minval: 0.001, maxval: 0.03162, scale: log}\n  opt: {type: categorical, vals: ["a: b"]}\n');
+    assert.deepEqual(brushedRanges(model, {"hparams.net.lr": [{from: 0, to: 0.5}], "hparams.opt": [{from: 0.5, to: 1}]}, columns),
+        {"net.lr": [0.001, 0.0316228], opt: {vals: ["a: b"]}});
 });
 
 test("CSV quotes what needs it", () => {

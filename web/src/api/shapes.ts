@@ -1,7 +1,12 @@
 // Answers with the fields that the description leaves open, under the names that pages use.
 import type * as Api from "./types";
 
-export type {Checkpoint, Experiment, ExperimentSummary, NewToken, Session, Status, Token, TokenList} from "./types";
+export type {Checkpoint, NewToken, Session, Status} from "./types";
+
+/// Fields that only some daemons answer have a question mark.
+export type ExperimentSummary = Api.ExperimentSummary & {readonly archived?: boolean};
+export type Experiment = Api.Experiment & {readonly archived?: boolean};
+export type Token = Api.Token & {readonly workspaces?: readonly string[]};
 
 /// Seconds, numbers of trials and the like depend on the event's type: proto/SCHEMA.md.
 export type StoredEvent = Api.Event & {readonly experiment?: number; readonly trial?: number; readonly attempt?: number; readonly [field: string]: unknown};

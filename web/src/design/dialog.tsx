@@ -13,10 +13,21 @@ export interface Question {
     readonly danger?: boolean;
     /// Text that has to be typed first.
     readonly typed?: string;
-    /// Does it. The dialog stays until the daemon has answered, and shows the problem if there is one.
-    readonly perform: (text: string) => Promise<unknown>;
-    /// Asks for a line of text besides, such as a reason.
-    readonly field?: {readonly label: string; readonly initial?: string; readonly required?: boolean};
+    /// Does it, with the values of the fields by their names. The dialog stays until the daemon has answered, and shows the
+    /// problem if there is one.
+    readonly perform: (values: Readonly<Record<string, string>>) => Promise<unknown>;
+    /// What it asks for besides, such as a reason.
+    readonly fields?: readonly Field[];
+}
+
+export interface Field {
+    readonly name: string;
+    readonly label: string;
+    readonly initial?: string;
+    readonly required?: boolean;
+    readonly number?: boolean;
+    readonly choices?: readonly {readonly value: string; readonly text: string}[];
+    readonly note?: string;
 }
 
 const open = signal<Question | null>(null);
@@ -54,20 +65,22 @@ function useModal(onClose: () => void) {
 
 function Ask({question}: {question: Question}) {
     const [typed, setTyped] = useState("");
-    const [text, setText] = useState(question.field?.initial ?? "");
+    const fields = question.fields ?? [];
+    const [values, setValues] = useState<Readonly<Record<string, string>>>(Object.fromEntries(fields.map((field) => [field.name, field.initial ?? ""])));
+    const set = (name: string) => (event: {currentTarget: {value: string}}) => setValues({...values, [name]: event.currentTarget.value});
     const [waits, setWaits] = useState(false);
     const [problem, setProblem] = useState<string | undefined>();
     const id = useId();
     const close = () => { if (!waits) open.value = null; };
     const modal = useModal(close);
-    const ready = (question.typed === undefined || typed === question.typed) && (!question.field?.required || text.trim() !== "");
+    const ready = (question.typed === undefined || typed === question.typed) && fields.every((field) => !field.required || values[field.name]!.trim() !== "");
     const perform = async (event: Event) => {
         event.preventDefault();
         if (!ready || waits) return;
         setWaits(true);
         setProblem(undefined);
         try {
-            await question.perform(text);
+            await question.perform(values);
             open.value = null;
         } catch (cause) {
             setProblem(cause instanceof Problem ? cause.message || t("state.unreachable") : String(cause));
@@ -79,8 +92,12 @@ function Ask({question}: {question: Question}) {
             <form onSubmit={perform}>
                 <h2 id={`${id}-title`}>{question.title}</h2>
                 {question.body && <div>{question.body}</div>}
-                {question.field && <label class="field"><span>{question.field.label}</span>
-                    <input class="input" value={text} onInput={(event) => setText(event.currentTarget.value)} /></label>}
+                {fields.map((field) => <label class="field" key={field.name}><span>{field.label}</span>
+                    {field.choices
+                        ? <select class="select" value={values[field.name]} onChange={set(field.name)}>{field.choices.map(({value, text}) => <option key={value} value={value}>{text}</option>)}</select>
+                        : field.number ? <input class="input" type="number" min="0" step="1" value={values[field.name]} onInput={set(field.name)} />
+                            : <input class="input" autocomplete="off" value={values[field.name]} onInput={set(field.name)} />}
+                    {field.note && <span class="muted small">{field.note}</span>}</label>)}
                 {question.typed !== undefined && <label class="field"><span>{t("dialog.type_name", {name: question.typed})}</span>
                     <input class="input" autocomplete="off" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} /></label>}
                 {problem !== undefined && <p class="field-problem" role="alert">{problem}</p>}

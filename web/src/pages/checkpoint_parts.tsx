@@ -5,11 +5,31 @@ import {isServed} from "../api/served";
 import type {Checkpoint} from "../api/shapes";
 import {t, tCount} from "../i18n/texts";
 import {formatBytes} from "../i18n/format";
-import {ask} from "../design/dialog";
-import {copyText} from "./copy_configuration";
+import {ask, show} from "../design/dialog";
+import {View} from "../design/states";
+import {useResource} from "../state/resource";
+import {copyText} from "../design/copy_text";
 
-function archiveUrl(experiment: number, checkpoint: Checkpoint): string {
-    return apiUrl(`experiments/${experiment}/trials/${checkpoint.trial}/checkpoints/${encodeURIComponent(checkpoint.path.split("/").at(-1)!)}/archive.tar`);
+const pathOf = (experiment: number, checkpoint: Checkpoint): string =>
+    `experiments/${experiment}/trials/${checkpoint.trial}/checkpoints/${encodeURIComponent(checkpoint.id.split("/").at(-1)!)}`;
+
+interface Files {
+    readonly path: string;
+    readonly bytes: number;
+    readonly files: readonly {readonly path: string; readonly bytes: number; readonly link: string | null}[];
+}
+
+/// The list of files of a checkpoint, in a dialog.
+function FileList({experiment, checkpoint}: {experiment: number; checkpoint: Checkpoint}) {
+    const list = useResource<Files>(`${pathOf(experiment, checkpoint)}/files`);
+    return <>
+        <h2>{t("checkpoints.files_of", {id: checkpoint.id})}</h2>
+        <View resource={list} rows={4}>{({path, files}) => <>
+            <p class="mono small muted cut-anywhere">{path}</p>
+            <div class="file-list" tabIndex={0} role="region" aria-label={t("checkpoints.files")}><table class="table"><tbody>
+                {files.map((file) => <tr key={file.path}><td class="mono cut-anywhere">{file.path}{file.link !== null && <span class="muted"> → {file.link}</span>}</td><td class="number nowrap">{formatBytes(file.bytes)}</td></tr>)}
+            </tbody></table></div></>}</View>
+    </>;
 }
 
 export function askToDelete(experiment: number, checkpoints: readonly Checkpoint[], done: () => void): void {
@@ -32,7 +52,9 @@ export function askToDelete(experiment: number, checkpoints: readonly Checkpoint
 /// The archive of a checkpoint, or the command that copies it where the daemon serves no archives.
 export function Download({experiment, checkpoint}: {experiment: number; checkpoint: Checkpoint}) {
     const [copied, setCopied] = useState(false);
-    if (isServed("/archive.tar")) return <a href={archiveUrl(experiment, checkpoint)} download>{t("checkpoints.download")}</a>;
+    if (isServed("/archive.tar")) return <span class="links">
+        {isServed("/{checkpoint}/files") && <button class="link" onClick={() => show(<FileList experiment={experiment} checkpoint={checkpoint} />)}>{t("checkpoints.files")}</button>}
+        <a href={apiUrl(`${pathOf(experiment, checkpoint)}/archive.tar`)} download>{t("checkpoints.download")}</a></span>;
     const command = `hpsearch checkpoints download ${checkpoint.id} DIRECTORY`;
     return <button class="link" title={command} onClick={() => void copyText(command).then(() => setCopied(true))}>{copied ? t("copy.done") : t("checkpoints.command")}</button>;
 }

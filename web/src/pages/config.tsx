@@ -4,7 +4,8 @@ import {useResource} from "../state/resource";
 import {go} from "../state/router";
 import {t} from "../i18n/texts";
 import {View} from "../design/states";
-import {asYaml, copyText} from "./copy_configuration";
+import {copyText} from "../design/copy_text";
+import {asYaml} from "./copy_configuration";
 import {YamlText} from "./yaml_text";
 import type {ExperimentPageProps} from "./routes";
 

@@ -3,6 +3,7 @@ import {useState} from "preact/hooks";
 import {t} from "../i18n/texts";
 import {Menu} from "../design/menu";
 import {announce} from "../design/announce";
+import {copyText} from "../design/copy_text";
 import {flatHparams} from "../state/hparams";
 
 /// A JSON value in one line of YAML. JSON is YAML.
@@ -16,17 +17,6 @@ export const asYaml = (values: Readonly<Record<string, unknown>>, indent = ""): 
             : `${indent}${yamlScalar(name)}: ${yamlScalar(value)}\n`).join("");
 
 const shellWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-
-export async function copyText(text: string): Promise<void> {
-    if (navigator.clipboard) return navigator.clipboard.writeText(text);
-    // Pages over plain HTTP from another host have no clipboard.
-    const area = document.createElement("textarea");
-    area.value = text;
-    document.body.append(area);
-    area.select();
-    document.execCommand("copy");
-    area.remove();
-}
 
 export function CopyConfiguration({experiment, trial}: {experiment: {id: number}; trial: {trial: number; hparams: Readonly<Record<string, unknown>>}}) {
     const [copied, setCopied] = useState(false);

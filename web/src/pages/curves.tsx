@@ -1,20 +1,21 @@
 // Learning curves: chosen trials, or all as a heat map.
-import {useRef} from "preact/hooks";
+import {useMemo, useRef} from "preact/hooks";
 import {get} from "../api/client";
 import type {MetricNames} from "../api/types";
 import {useResource} from "../state/resource";
 import {selectionOf} from "../state/selection";
 import {t} from "../i18n/texts";
 import {Empty, View} from "../design/states";
-import {fromJson, type Columns} from "../plot/columns";
+import {columnOf, fromJson, type Columns} from "../plot/columns";
 import {css, rungColour} from "../plot/colour";
 import {curvesFigure, type Curves, type CurveX, type Density} from "../plot/curves";
 import type {Clip} from "../plot/domain";
 import {Plot, useLook, type PointerUse} from "../plot/frame";
 import {plotPace} from "../plot/history_figure";
+import {keepsAll, keptRows, someOf} from "../plot/kept";
 import {Legend, type LegendEntry} from "../plot/legend";
 import {amount} from "./story";
-import {Choose, ScaleChoice, Segments, Switch, useChosen} from "../plot/page_parts";
+import {Choose, FilterChoice, readFilter, ScaleChoice, Segments, Switch, useChosen} from "../plot/page_parts";
 import type {ScaleKind} from "../plot/scale";
 import type {ExperimentPageProps} from "./routes";
 
@@ -31,12 +32,26 @@ export default function Page({experiment, query}: ExperimentPageProps) {
     const what = `metric=${encodeURIComponent(metric)}${group ? `&group=${encodeURIComponent(group)}` : ""}`;
     const live = {topic: `experiment:${experiment.id}`, every: plotPace(experiment)};
     const path = `experiments/${experiment.id}/curves?${what}`;
-    // The daemon's own choice has about 60 trials; a sample of its columns names 200.
-    const sample = useResource<Columns>(many ? `experiments/${experiment.id}/columns?fields=trial&sample=200` : null, {...live, read: readColumns});
-    const listed = many && sample.data ? [...sample.data.fields[0]!.data.subarray(0, sample.data.filled)].join(",") : "";
-    const curves = useResource<Curves>(many && !sample.data && !sample.problem ? null : `${path}&points=200${listed ? `&trials=${listed}` : ""}`, live);
+    const filter = readFilter(query);
+    const filtered = !dense && !keepsAll(filter);
+    // The daemon's own choice has about 60 trials, of all; a sample of its columns names 200, and columns name those that a filter keeps.
+    const named = filtered ? "fields=trial,metric,rung" : many ? "fields=trial&sample=200" : "";
+    const sample = useResource<Columns>(named ? `experiments/${experiment.id}/columns?${named}` : null, {...live, read: readColumns});
+    const listed = useMemo(() => {
+        const trials = sample.data && columnOf(sample.data, "trial");
+        if (!sample.data || !trials) return "";
+        const rows = filtered ? [...keptRows(sample.data, filter, experiment.smaller_is_better)] : Array.from({length: sample.data.filled}, (_, row) => row);
+        return someOf(rows.map((row) => trials.data[row]!), many ? 200 : 60).join(",");
+    }, [sample.data, filtered, many, filter.bestShare, filter.fromRung]);
+    const none = filtered && sample.data !== undefined && listed === "";
+    const answer = useResource<Curves>(named && !sample.data && !sample.problem || none ? null : `${path}&points=200${listed ? `&trials=${listed}` : ""}`, live);
+    // The last curves stay while those of other trials load.
+    const last = useRef<Curves | undefined>(undefined);
+    if (answer.data) last.current = answer.data;
+    const before = last.current?.metric === metric && last.current.group === group ? last.current : undefined;
+    const curves = none ? {...answer, loading: false, data: before && {...before, trials: []}} : answer.data || !before ? answer : {...answer, data: before};
     // Chosen trials that the daemon's own choice leaves out.
-    const missing = curves.data ? chosen.filter((trial) => !curves.data!.trials.some((curve) => curve.trial === trial)).slice(0, 60) : [];
+    const missing = curves.data && !filtered ? chosen.filter((trial) => !curves.data!.trials.some((curve) => curve.trial === trial)).slice(0, 60) : [];
     const extra = useResource<Curves>(missing.length > 0 ? `${path}&trials=${missing.join(",")}` : null, live);
     const density = useResource<Density>(dense ? `${path}&mode=density` : null, live);
     const choices = (names.data?.metrics ?? []).map((each) => ({
@@ -46,7 +61,7 @@ export default function Page({experiment, query}: ExperimentPageProps) {
         <View resource={curves}>
             {(data) => {
                 const joined = extra.data && missing.length > 0 ? {...data, trials: [...data.trials, ...extra.data.trials]} : data;
-                return joined.trials.length === 0 && !density.data
+                return joined.trials.length === 0 && !density.data && !filtered
                     ? <Empty title={t("plot.curves.none_title", {metric})} command={`hpsearch log ${experiment.id} 0`}><p>{t("plot.curves.none_text", {metric})}</p></Empty>
                     : <CurvesView experiment={experiment} query={query} captured={[]} curves={joined} density={dense ? density.data ?? null : null}
                         metrics={choices.some((each) => each.value === current) ? choices : [{value: current, text: current}, ...choices]} current={current} />;
@@ -90,6 +105,7 @@ function CurvesView({experiment, query, curves, density, metrics, current}: View
                     <Segments<CurveX> label={t("plot.x_axis")} value={x} choices={[{value: "step", text: curves.unit || t("plot.curves.step")}, {value: "time", text: t("plot.history.time")}]}
                         onChange={(value) => query.set({x: value === "step" ? undefined : value, zoom: undefined})} />
                     {x === "step" && <Switch label={t("plot.curves.log_x")} on={options.logX} onChange={(on) => query.set({xlog: on ? 1 : undefined, zoom: undefined})} />}
+                    {!density && <FilterChoice query={query} experiment={experiment} />}
                     <ScaleChoice query={query} />
                     <Switch label={t("plot.curves.smooth")} on={smooth > 0} onChange={(on) => query.set({smooth: on ? 0.7 : undefined})} />
                     {zoom && <button type="button" class="plot-chip" onClick={() => query.set({zoom: undefined})}>{t("plot.unzoom")} ×</button>}

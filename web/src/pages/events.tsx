@@ -7,10 +7,16 @@ import {t, tCount} from "../i18n/texts";
 import {formatTime} from "../i18n/format";
 import {Empty, View} from "../design/states";
 import {SearchField} from "../design/search_field";
-import {lastEvents} from "./last_events";
+import {readSpan} from "../state/span";
+import {eventsDuring, lastEvents} from "./last_events";
 import {storyOf, type StoryLine} from "./story";
 import {StoryList} from "./story_list";
 import type {ExperimentPageProps} from "./routes";
+
+interface Listed {
+    readonly events: readonly StoredEvent[];
+    readonly more: boolean;
+}
 
 const kinds: readonly StoryLine["kind"][] = ["decision", "attempt", "experiment", "worker", "checkpoint"];
 const firstEvents = 2000;
@@ -30,14 +36,19 @@ function Exact({events}: {events: readonly StoredEvent[]}) {
 
 export default function Events({experiment, query}: ExperimentPageProps) {
     const [wanted, setWanted] = useState(firstEvents);
-    const events = useResource<StoredEvent[]>(`experiments/${experiment.id}/events#${wanted}`, {topic: `experiment:${experiment.id}`, every: 3000, read: (_, signal) => lastEvents(experiment.id, wanted, signal)});
+    const span = readSpan(query);
+    const events = useResource<Listed>(`experiments/${experiment.id}/events#${wanted},${span ?? ""}`, {...(span ? {} : {topic: `experiment:${experiment.id}`, every: 3000}), read: async (_, signal) => {
+        if (span) return eventsDuring(experiment.id, span, wanted, signal);
+        const found = await lastEvents(experiment.id, wanted, signal);
+        return {events: found, more: found.length > 0 && found[0]!.type !== "experiment_created"};
+    }});
     const shownKinds = query.list("kind");
     const exact = query.get("view") === "exact";
     const q = (query.get("q") ?? "").toLowerCase();
     const toggle = (kind: string) => query.set({kind: (shownKinds.includes(kind) ? shownKinds.filter((each) => each !== kind) : [...shownKinds, kind]).join(",")});
     return (
         <View resource={events}>
-            {(list) => {
+            {({events: list, more}) => {
                 const lines = storyOf(list, experiment.metric, experiment.unit).reverse();
                 const found = lines.filter((line) => (shownKinds.length === 0 || shownKinds.includes(line.kind) || (shownKinds.includes("trouble") && line.trouble)) && (q === "" || line.text.toLowerCase().includes(q)));
                 const exactFound = [...list].reverse().filter((event) => q === "" || JSON.stringify(event).toLowerCase().includes(q));
@@ -47,6 +58,7 @@ export default function Events({experiment, query}: ExperimentPageProps) {
                         <div class="toolbar">
                             <div class="chips" role="group" aria-label={t("events.kinds")}>
                                 {!exact && [...kinds, "trouble" as const].map((kind) => <button key={kind} class="chip" aria-pressed={shownKinds.includes(kind)} onClick={() => toggle(kind)}>{t(`events.kind.${kind}`)}</button>)}
+                                {span && <button class="chip" aria-pressed="true" title={t("events.span_remove")} onClick={() => query.set({span: ""})}>{t("plot.timeline.range", {from: formatTime(span[0]), to: formatTime(span[1])})} ×</button>}
                                 <button class="chip" aria-pressed={exact} onClick={() => query.set({view: exact ? "" : "exact"})}>{t("events.exact")}</button>
                             </div>
                             <div class="push"><SearchField value={query.get("q") ?? ""} label={t("events.search")} onInput={(text) => query.set({q: text}, {replace: true})} /></div>
@@ -56,7 +68,7 @@ export default function Events({experiment, query}: ExperimentPageProps) {
                             : <StoryList experiment={experiment.id} lines={found.slice(0, mostShown)} />}
                         <p class="muted small events-end">
                             {total > mostShown ? t("events.first_of", {n: mostShown, total}) : tCount("events.count", total)}
-                            {(list[0]?.type !== "experiment_created") && <> · <button class="link" onClick={() => setWanted(wanted * 4)}>{t("events.older")}</button></>}
+                            {more && <> · <button class="link" onClick={() => setWanted(wanted * 4)}>{t(span ? "events.more" : "events.older")}</button></>}
                             {" · "}<a href={apiUrl(`events?experiment=${experiment.id}&limit=1000`)}>{t("events.json")}</a>
                         </p>
                     </>

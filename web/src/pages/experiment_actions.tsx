@@ -58,7 +58,10 @@ export function ExperimentActions({experiment, done}: {experiment: ExperimentSum
                 done();
             },
         })});
-    } else if (isServed("/experiments/{experiment}", "delete")) {
+    } else if (isServed("/experiments/{experiment}/archive", "post")) {
+        more.push({label: t(experiment.archived ? "action.unarchive" : "action.archive"), perform: () => void send(experiment.archived ? "unarchive" : "archive")});
+    }
+    if (ended(state) && isServed("/experiments/{experiment}", "delete")) {
         more.push({label: t("action.delete_dots"), danger: true, perform: () => ask({
             title: t("action.delete_title", {name}),
             body: <p>{t("action.delete_effect")}</p>,

@@ -2,7 +2,7 @@
 import {useEffect} from "preact/hooks";
 import type {Experiment} from "../api/shapes";
 import type {Message} from "../live/stream";
-import type {Query} from "../state/router";
+import {address, type Query} from "../state/router";
 import {useResource} from "../state/resource";
 import {t} from "../i18n/texts";
 import {Link} from "../design/link";
@@ -11,11 +11,15 @@ import {ExperimentHeader} from "./experiment_header";
 import {Lazy} from "./lazy";
 import {experimentRoutes, fits, type ExperimentRoute} from "./routes";
 
+/// What pages of an experiment share: chosen trials, filters, ranges, the scale of the metric, a part of the time.
+const shared = ["t", "best", "rung", "b", "y", "clip", "span"];
+
 function Tabs({id, current}: {id: number; current: string}) {
+    const query = Object.fromEntries(Object.entries(address.value.query).filter(([name]) => shared.includes(name)));
     return (
         <nav class="tabs" aria-label={t("tab.label")}>
             {experimentRoutes.filter((route) => !route.hidden).map((route) => (
-                <Link key={route.pattern} to={route.pattern === "" ? `e/${id}` : `e/${id}/${route.pattern}`} class="tab"
+                <Link key={route.pattern} to={{path: route.pattern === "" ? ["e", String(id)] : ["e", String(id), route.pattern], query}} class="tab"
                     aria-current={current === route.pattern ? "page" : undefined}
                     ref={(link: HTMLAnchorElement | null) => { if (link && current === route.pattern) intoView(link); }}>{t(route.title)}</Link>
             ))}

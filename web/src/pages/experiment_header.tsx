@@ -18,7 +18,7 @@ export function ExperimentHeader({experiment, reload}: {experiment: Experiment; 
                 <p class="crumbs"><Link to="experiments">{t("nav.experiments")}</Link>{place.map((part) => <><span>/</span><span>{part}</span></>)}<span>/</span><span>{experiment.id}</span></p>
                 <div class="head-line">
                     <Title class="title" title={name}>{shortened(name, 80)}</Title>
-                    <StateMark state={experiment.state} large />
+                    <StateMark state={experiment.state} large />{experiment.archived && <span class="tag">{t("list.archived")}</span>}
                 </div>
             </div>
             <div class="head-actions"><ExperimentActions experiment={experiment} done={reload} /></div>

@@ -7,9 +7,9 @@ import {useResource} from "../state/resource";
 import {shortened} from "../i18n/format";
 import {View} from "../design/states";
 import type {Clip} from "../plot/domain";
-import {HistoryPlot, StatesOverTime, useHistory} from "../plot/history_figure";
+import {HISTORY_FIELDS, HistoryPlot, StatesOverTime, useHistory} from "../plot/history_figure";
 import type {History, HistoryX} from "../plot/history";
-import {Choose, ScaleChoice, Segments, useChosen} from "../plot/page_parts";
+import {Choose, FilterChoice, readFilter, ScaleChoice, Segments, useChosen} from "../plot/page_parts";
 import type {ScaleKind} from "../plot/scale";
 import {useColumns} from "../plot/use_columns";
 import type {ExperimentPageProps} from "./routes";
@@ -19,18 +19,19 @@ const mostOthers = 5;
 export default function Page({experiment, query}: ExperimentPageProps) {
     useChosen(experiment.id, query);
     const history = useHistory(experiment);
-    const {columns} = useColumns(experiment, "trial,state,metric,slot_seconds,created_at,started_at,ended_at");
+    const {columns} = useColumns(experiment, HISTORY_FIELDS);
     const x = (["time", "trials", "slot_seconds"] as const).find((each) => each === query.get("x")) ?? "time";
     const ids = query.list("vs").map(Number).filter((id) => Number.isInteger(id) && id > 0 && id !== experiment.id).slice(0, mostOthers);
     const others = useOthers(ids);
     return (
         <View resource={history}>
             {(data) => <>
-                <HistoryPlot experiment={experiment} history={data} columns={columns} x={x} others={others} height={380}
+                <HistoryPlot experiment={experiment} history={data} columns={columns} x={x} others={others} height={380} filter={readFilter(query)}
                     kind={(query.get("y") as ScaleKind | undefined) ?? "linear"} clip={(query.get("clip") as Clip | undefined) ?? "auto"}
                     controls={<>
                         <Segments<HistoryX> label={t("plot.x_axis")} value={x} onChange={(value) => query.set({x: value === "time" ? undefined : value})}
                             choices={[{value: "time", text: t("plot.history.time")}, {value: "trials", text: t("plot.history.trials")}, {value: "slot_seconds", text: t("plot.history.slots")}]} />
+                        <FilterChoice query={query} experiment={experiment} />
                         <ScaleChoice query={query} />
                         <Compare experiment={experiment} query={query} captured={[]} ids={ids} />
                     </>} />

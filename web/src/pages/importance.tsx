@@ -10,11 +10,11 @@ import {amount} from "./story";
 import type {ExperimentPageProps} from "./routes";
 
 export default function Page({experiment, query}: ExperimentPageProps) {
-    const rung = query.number("rung");
+    const rung = query.number("level");
     const resource = useResource<Importance>(`experiments/${experiment.id}/importance${rung === undefined ? "" : `?rung=${Math.max(0, Math.floor(rung))}`}`,
         {topic: `experiment:${experiment.id}`, every: plotPace(experiment) * 2});
     const controls = experiment.rungs.length > 1 ? (
-        <Choose label={t("plot.importance.at")} value={rung === undefined ? "" : String(rung)} onChange={(value) => query.set({rung: value})}
+        <Choose label={t("plot.importance.at")} value={rung === undefined ? "" : String(rung)} onChange={(value) => query.set({level: value})}
             choices={[{value: "", text: t("plot.importance.deepest")}, ...experiment.rungs.map(({length}, index) => ({
                 value: String(index), text: t("plot.importance.at_rung", {rung: index, length, unit: experiment.unit})}))]} />) : null;
     return (

@@ -38,8 +38,23 @@ export async function lastEvents(experiment: number, wanted: number, signal: Abo
     return found;
 }
 
-/// Up to about `most` events after an LSN, and where to go on.
-export async function eventsFrom(experiment: number, after: number, most: number, signal: AbortSignal) {
+/// The LSN before the first event at or after a time. Asks for about twenty single events.
+async function before(time: number, last: number, signal: AbortSignal): Promise<number> {
+    let low = 0;
+    let high = last;
+    while (low < high) {
+        const middle = Math.floor((low + high) / 2);
+        const {events: [event]} = await get<EventPage>(`events?after=${middle}&limit=1`, signal);
+        if (event === undefined || event.at >= time) high = middle;
+        else low = event.lsn;
+    }
+    return low;
+}
+
+/// Up to about `most` events of a time, from old to new, and whether there are more.
+export async function eventsDuring(experiment: number, [from, to]: readonly [number, number], most: number, signal: AbortSignal) {
     const {lsn} = await get<Status>("status", signal);
-    return between(experiment, after, lsn, most, signal);
+    const start = await before(from, lsn, signal);
+    const {events, next} = await between(experiment, start, await before(to, lsn, signal), most, signal);
+    return {events, more: next !== null};
 }

@@ -10,6 +10,7 @@ import {Editor} from "../form/editor";
 import {FormFields} from "../form/form_fields";
 import {PreviewNote} from "../form/preview";
 import {ProgramFiles} from "../form/program_files";
+import {narrow, readRanges, type Ranges} from "../form/narrow";
 import {packTar, sha256, type PackedFile} from "../form/tar";
 import {uploadContext, useCheck} from "../form/use_check";
 import {printYaml, type Yaml} from "../form/yaml";
@@ -18,13 +19,14 @@ import type {PageProps} from "./routes";
 /// What only the daemon sets.
 const derived = ["program_traits"];
 
-/// The configuration of another experiment, with the points of some of its trials to begin with.
-async function forked(id: number, points: readonly string[]): Promise<{text: string; digest: string}> {
+/// The configuration of another experiment, with the points of some of its trials to begin with, and in narrower ranges.
+async function forked(id: number, points: readonly string[], ranges: Ranges): Promise<{text: string; digest: string}> {
     const [config, experiment, trials] = await Promise.all([
         get<Record<string, Yaml>>(`experiments/${id}/config`), get<Experiment>(`experiments/${id}`),
         Promise.all(points.map((trial) => get<Trial>(`experiments/${id}/trials/${trial}`)))]);
     for (const name of derived) delete config[name];
     if (trials.length > 0) config["searcher"] = {...(config["searcher"] as Record<string, Yaml>), points_to_evaluate: trials.map((trial) => trial.hparams as Record<string, Yaml>)};
+    if (config["hyperparameters"]) config["hyperparameters"] = narrow(config["hyperparameters"] as Record<string, Yaml>, ranges);
     return {text: printYaml(config), digest: experiment.context_digest};
 }
 
@@ -33,7 +35,7 @@ function Starting({query, ready}: PageProps & {ready: (text: string, digest: str
     const [problem, setProblem] = useState<string | undefined>();
     useEffect(() => {
         if (fork === undefined) ready(starter, "");
-        else void forked(fork, query.list("points")).then(({text, digest}) => ready(text, digest), (cause: unknown) => setProblem(cause instanceof Problem ? cause.message : String(cause)));
+        else void forked(fork, query.list("points"), readRanges(query.get("narrow") ?? "")).then(({text, digest}) => ready(text, digest), (cause: unknown) => setProblem(cause instanceof Problem ? cause.message : String(cause)));
     }, [fork]);
     return problem ? <p class="inline-problem" role="alert">{problem}</p> : null;
 }

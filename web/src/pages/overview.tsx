@@ -41,7 +41,7 @@ function Figures({experiment, now}: {experiment: Experiment; now: number}) {
             <Figure label={t("list.trials")} value={formatNumber(experiment.trials_total)} note={running > 0 ? tCount("overview.running", running) : undefined} />
             <Figure label={t("overview.time")} value={formatDuration(until - from)} note={t("overview.slot_time", {time: formatDuration(slots)})} />
             <Figure label={t("overview.trained")} value={numberOf(full) > 0 ? formatPercent(numberOf(trained) / numberOf(full)) : "–"}
-                note={t("overview.trained_note", {trained: formatNumber(trained), full: formatNumber(full), unit: tWord("unit", experiment.unit)})} />
+                note={t("overview.trained_note", {trained: formatNumber(trained), full: formatNumber(full), unit: numberOf(full) === 1 ? tWord("unit_one", experiment.unit) : tWord("unit", experiment.unit)})} />
         </div>
     );
 }

@@ -1,21 +1,20 @@
 // Parallel coordinates: which values good trials have in common.
-import {useEffect, useMemo, useRef, useState} from "preact/hooks";
+import {useMemo, useRef, useState} from "preact/hooks";
 import {useResource} from "../state/resource";
 import {selectionOf} from "../state/selection";
 import {t} from "../i18n/texts";
 import {formatNumber} from "../i18n/format";
 import {Link} from "../design/link";
-import {Empty, Loading} from "../design/states";
 import {print, parse, type Brushes} from "../plot/brush";
 import {columnOf, type Columns} from "../plot/columns";
+import {ColumnsFrame} from "../plot/columns_frame";
 import {Plot} from "../plot/frame";
 import type {Importance} from "../plot/importance";
 import {keepRows, makeScratch, parallelFigure, valueText, type ParallelFigure, type ParallelOptions} from "../plot/parallel";
 import {useBrushing} from "../plot/parallel_brushing";
 import {labelOf, MOST_AXES, parallelModel, varyingNames, type ParallelModel} from "../plot/parallel_model";
-import {Choose, CopyButton, FilterChoice, Problem, readFilter, ScaleChoice, useChosen} from "../plot/page_parts";
-import {pointsYaml, rangesYaml} from "../plot/search_next";
-import {useColumns} from "../plot/use_columns";
+import {Choose, CopyButton, FilterChoice, readFilter, ScaleChoice, useChosen} from "../plot/page_parts";
+import {brushedRanges, pointsYaml} from "../plot/search_next";
 import type {ExperimentPageProps} from "./routes";
 
 const tableRows = 50;
@@ -23,16 +22,7 @@ const mostPoints = 20;
 
 export default function Page({experiment, query}: ExperimentPageProps) {
     useChosen(experiment.id, query);
-    const {columns, problem, complete, reload} = useColumns(experiment);
-    if (problem && !columns) return <Problem text={problem.message} again={reload} />;
-    if (!columns) return <Loading />;
-    if (complete && columns.total === 0) return <Empty title={t("plot.no_trials_title")}><p>{t("plot.no_trials_text")}</p></Empty>;
-    return (
-        <>
-            {!complete && <p class="muted small" role="status">{t("plot.loaded", {n: formatNumber(columns.filled), total: formatNumber(columns.rows)})}</p>}
-            <Axes experiment={experiment} query={query} captured={[]} columns={columns} />
-        </>
-    );
+    return <ColumnsFrame experiment={experiment}>{(columns) => <Axes experiment={experiment} query={query} captured={[]} columns={columns} />}</ColumnsFrame>;
 }
 
 function Axes({experiment, query, columns}: ExperimentPageProps & {columns: Columns}) {
@@ -109,11 +99,6 @@ function Brushing({experiment, query, columns, model, flipped, flip, reorder, ch
         keepRows(model, settled, own);
         return Array.from(model.order).filter((row) => own.keep[row]);
     }, [model, inAddress, filter.bestShare, filter.fromRung]);
-    useEffect(() => {
-        const {brushed} = selectionOf(experiment.id);
-        brushed.value = rows.length === model.rows ? null : new Set(rows.map((row) => model.trials[row]!));
-        return () => { brushed.value = null; };
-    }, [rows]);
     const anyBrush = Object.keys(inAddress).length > 0;
     return (
         <>
@@ -123,7 +108,7 @@ function Brushing({experiment, query, columns, model, flipped, flip, reorder, ch
                 deps={[model, brushes, flipped, filter.bestShare, filter.fromRung, options.coarse]}
                 pointer={(figure) => pointer(figure as ParallelFigure)}
                 controls={<>
-                    <FilterChoice query={query} rungs={model.rungCount} /><ScaleChoice query={query} />{choosers}
+                    <FilterChoice query={query} experiment={experiment} /><ScaleChoice query={query} />{choosers}
                     {anyBrush && <button type="button" class="plot-chip" onClick={() => query.set({b: undefined})}>{t("plot.parallel.clear")} ×</button>}
                 </>} />
             <p class="muted small">{t("plot.parallel.how")}</p>
@@ -133,7 +118,9 @@ function Brushing({experiment, query, columns, model, flipped, flip, reorder, ch
                     <span class="push" />
                     <CopyButton label={t("plot.parallel.copy_points")} title={t("plot.parallel.copy_points_title", {n: Math.min(mostPoints, rows.length)})}
                         text={() => pointsYaml(columns, rows.slice(0, mostPoints))} />
-                    {anyBrush && <CopyButton label={t("plot.parallel.copy_ranges")} title={t("plot.parallel.copy_ranges_title")} text={() => rangesYaml(model, inAddress, columns)} />}
+                    <Link class="button" title={t("plot.parallel.next_title", {n: Math.min(mostPoints, rows.length)})} to={{path: ["new"], query: {
+                        fork: String(experiment.id), points: rows.slice(0, mostPoints).map((row) => model.trials[row]).join(","),
+                        ...(anyBrush ? {narrow: JSON.stringify(brushedRanges(model, inAddress, columns))} : {})}}}>{t("plot.parallel.next")}</Link>
                 </div>
                 <KeptTable experiment={experiment.id} model={model} rows={rows} />
             </section>

@@ -1,18 +1,16 @@
 // One parameter against the metric, any two against each other, or the mean over two.
 import {useMemo, useRef, useState} from "preact/hooks";
 import {t} from "../i18n/texts";
-import {formatNumber} from "../i18n/format";
-import {Empty, Loading} from "../design/states";
 import {css} from "../plot/colour";
 import {columnOf, type Columns} from "../plot/columns";
+import {ColumnsFrame} from "../plot/columns_frame";
 import {contourFigure} from "../plot/contour";
 import {Plot, useLook, type PointerUse} from "../plot/frame";
 import {Legend} from "../plot/legend";
-import {Choose, FilterChoice, Problem, readFilter, ScaleChoice, Segments, useChosen} from "../plot/page_parts";
+import {Choose, FilterChoice, readFilter, ScaleChoice, Segments, useChosen} from "../plot/page_parts";
 import {keepRows, makeScratch} from "../plot/parallel";
 import {labelOf, parallelModel, varyingNames, type ParallelAxis, type ParallelModel} from "../plot/parallel_model";
 import {rungPalette, scatterFigure, WHOLE, type ScatterFigure, type View} from "../plot/scatter";
-import {useColumns} from "../plot/use_columns";
 import type {ExperimentPageProps} from "./routes";
 
 const firstSlices = 12;
@@ -20,16 +18,7 @@ type Mode = "slice" | "pair" | "contour";
 
 export default function Page({experiment, query}: ExperimentPageProps) {
     useChosen(experiment.id, query);
-    const {columns, problem, complete, reload} = useColumns(experiment);
-    if (problem && !columns) return <Problem text={problem.message} again={reload} />;
-    if (!columns) return <Loading />;
-    if (complete && columns.total === 0) return <Empty title={t("plot.no_trials_title")}><p>{t("plot.no_trials_text")}</p></Empty>;
-    return (
-        <>
-            {!complete && <p class="muted small" role="status">{t("plot.loaded", {n: formatNumber(columns.filled), total: formatNumber(columns.rows)})}</p>}
-            <Scatter experiment={experiment} query={query} captured={[]} columns={columns} />
-        </>
-    );
+    return <ColumnsFrame experiment={experiment}>{(columns) => <Scatter experiment={experiment} query={query} captured={[]} columns={columns} />}</ColumnsFrame>;
 }
 
 function Scatter({experiment, query, columns}: ExperimentPageProps & {columns: Columns}) {
@@ -60,7 +49,7 @@ function Scatter({experiment, query, columns}: ExperimentPageProps & {columns: C
             <Choose label={t("plot.scatter.y")} value={y.name} choices={choices} onChange={(value) => query.set({py: value, view: undefined})} /></>}
         {mode === "pair" && <Segments label={t("plot.scatter.colour")} value={query.get("colour") === "rung" ? "rung" : "metric"}
             choices={[{value: "metric", text: t("plot.scatter.by_rank")}, {value: "rung", text: t("plot.scatter.by_rung")}]} onChange={(value) => query.set({colour: value === "rung" ? value : undefined})} />}
-        <FilterChoice query={query} rungs={model.rungCount} />
+        <FilterChoice query={query} experiment={experiment} />
         <ScaleChoice query={query} />
     </>;
     const byRung = mode === "slice" || query.get("colour") === "rung";

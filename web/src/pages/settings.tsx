@@ -1,6 +1,7 @@
 // Theme, language, keys; who is signed in; about the daemon and the pages.
 import {useEffect, useState} from "preact/hooks";
 import {closeSession, session} from "../api/client";
+import {isServed} from "../api/served";
 import type {Status} from "../api/shapes";
 import {useResource} from "../state/resource";
 import {base} from "../state/router";
@@ -10,6 +11,8 @@ import {formatBytes, formatDuration, formatTime} from "../i18n/format";
 import {show} from "../design/dialog";
 import {View} from "../design/states";
 import {KeyList} from "./keys";
+import {Tokens} from "./settings_tokens";
+import {Workspaces} from "./settings_workspaces";
 import type {PageProps} from "./routes";
 
 function Licences() {
@@ -42,8 +45,10 @@ export default function Settings(_: PageProps) {
             </section>
             <section class="section"><h2>{t("settings.account")}</h2>
                 <View resource={who} rows={2}>{({name, role}) => <div class="settings-row"><span>{name}</span><span class="muted">{t("settings.role", {role})}</span>{current && current.expires_at && <span class="muted">{t("settings.until", {time: formatTime(current.expires_at)})}</span>}
-                    {current && <button class="button" onClick={() => void closeSession()}>{t("settings.sign_out")}</button>}</div>}</View>
+                    {current?.expires_at && <button class="button" onClick={() => void closeSession()}>{t("settings.sign_out")}</button>}</div>}</View>
             </section>
+            {who.data?.role === "admin" && isServed("/tokens", "post") && <Tokens />}
+            {who.data?.role === "admin" && isServed("/workspaces", "get") && <Workspaces />}
             <section class="section"><h2>{t("settings.about")}</h2>
                 <View resource={status} rows={4}>{(data) => <dl class="facts">
                     <dt>{t("settings.version")}</dt><dd>hpsearch {data.version}</dd>

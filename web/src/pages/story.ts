@@ -84,6 +84,10 @@ export class Story {
             case "experiment_stopping": return [t("story.experiment_stopping") + colon(textOf(event["reason"])), "experiment"];
             case "experiment_ended":
                 return [t("story.experiment_ended", {state: tWord("state", textOf(event["state"]))}) + colon(textOf(event["reason"])), "experiment", event["state"] === "FAILED"];
+            case "experiment_archived": return [t("story.archived"), "experiment"];
+            case "experiment_unarchived": return [t("story.unarchived"), "experiment"];
+            case "trial_retried": return [t("story.retried", {trial}), "attempt"];
+            case "worker_draining": return [t("story.worker_draining", {worker}), "worker"];
             case "program_changed": return [t("story.program_changed"), "experiment"];
             case "trial_created": {
                 const reason = fieldsOf(event["reason"]);

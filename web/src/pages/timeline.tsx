@@ -3,6 +3,7 @@ import {useRef, useState} from "preact/hooks";
 import {t} from "../i18n/texts";
 import {formatTime} from "../i18n/format";
 import {useResource} from "../state/resource";
+import {printSpan, readSpan, type Span} from "../state/span";
 import {Link} from "../design/link";
 import {Empty, View} from "../design/states";
 import {Plot, useLook, type PointerUse} from "../plot/frame";
@@ -30,7 +31,13 @@ export default function Page({experiment, query}: ExperimentPageProps) {
 
 function TimelineView({experiment, query, timeline}: ExperimentPageProps & {timeline: Timeline}) {
     const {theme} = useLook();
-    const [brush, setBrush] = useState<readonly [number, number] | null>(null);
+    const [moving, setBrush] = useState<Span | null>(null);
+    const settled = readSpan(query);
+    const brush = moving ?? settled;
+    const settle = (next: Span | null) => {
+        setBrush(null);
+        query.set({span: next ? printSpan(next) : undefined}, {replace: true});
+    };
     const start = useRef<number | null>(null);
     const startedAt = experiment.first_lease_at ?? experiment.created_at;
     const pointer = (figure: TimelineFigure): PointerUse => {
@@ -49,14 +56,14 @@ function TimelineView({experiment, query, timeline}: ExperimentPageProps & {time
             },
             up: (x) => {
                 const at = value(x);
-                if (start.current !== null && Math.abs(at - start.current) < (timeline.to - timeline.from) / 200) setBrush(null);
+                if (start.current !== null) settle(Math.abs(at - start.current) < (timeline.to - timeline.from) / 200 ? null : [Math.min(start.current, at), Math.max(start.current, at)]);
                 start.current = null;
             },
             cursor: () => "",
             key: (event) => {
                 if (event.key !== "b") return false;
                 const size = timeline.to - timeline.from;
-                setBrush(brush ? null : [timeline.from + size * 0.4, timeline.from + size * 0.6]);
+                settle(brush ? null : [timeline.from + size * 0.4, timeline.from + size * 0.6]);
                 return true;
             },
         };
@@ -66,20 +73,24 @@ function TimelineView({experiment, query, timeline}: ExperimentPageProps & {time
     return (
         <>
             <Plot name="timeline" label={t("tab.timeline")} experiment={experiment.id} height={() => timelineHeight(timeline)} minWidth={320}
-                make={(size, look) => timelineFigure(timeline, startedAt, brush, size, look)} deps={[timeline, startedAt, brush]}
+                make={(size, look) => timelineFigure(timeline, startedAt, brush, size, look)} deps={[timeline, startedAt, brush?.[0], brush?.[1]]}
                 pointer={(figure) => pointer(figure as TimelineFigure)}
                 controls={<>
-                    {outcomes.length > 0
-                        ? <Legend entries={outcomes.map((outcome) => ({shape: "square" as const, colour: theme.states[outcome]!, text: t(`plot.timeline.is_${outcome}`)}))} />
-                        : <span class="muted small">{t("plot.timeline.binned")}</span>}
+                    <Legend entries={[
+                        ...outcomes.map((outcome) => ({shape: "square" as const, colour: theme.states[outcome]!, text: t(`plot.timeline.is_${outcome}`)})),
+                        {shape: "hatch", colour: theme.rule, text: t("plot.timeline.is_idle")},
+                        ...(timeline.quarantines.length > 0 ? [{shape: "hatch" as const, colour: theme.states["waiting"]!, text: t("plot.timeline.is_quarantined")}] : []),
+                    ]} />
+                    {timeline.bins && <span class="muted small">{t("plot.timeline.binned")}</span>}
                     {query.get("from") && <button type="button" class="plot-chip" onClick={() => query.set({from: undefined, to: undefined})}>{t("plot.unzoom")} ×</button>}
                 </>} />
             {brush
                 ? <div class="plot-moments" role="status">
                     <span class="small">{t("plot.timeline.range", {from: formatTime(brush[0]), to: formatTime(brush[1])})}{trials && ` · ${t("plot.timeline.trials", {n: trials.size})}`}</span>
-                    <button type="button" class="button" onClick={() => { query.set({from: Math.floor(brush[0] * 1000) / 1000, to: Math.ceil(brush[1] * 1000) / 1000}); setBrush(null); }}>{t("plot.timeline.zoom")}</button>
+                    <button type="button" class="button" onClick={() => { const [start, end] = printSpan(brush).split(","); query.set({from: start, to: end, span: undefined}); }}>{t("plot.timeline.zoom")}</button>
                     <Link class="button" to={`e/${experiment.id}/trials?where=${encodeURIComponent(`created_at<=${brush[1].toFixed(3)} and not ended_at<${brush[0].toFixed(3)}`)}`}>{t("plot.timeline.table")}</Link>
-                    <button type="button" class="button quiet" onClick={() => setBrush(null)}>{t("plot.timeline.clear")}</button>
+                    <Link class="button" to={`e/${experiment.id}/events?span=${printSpan(brush)}`}>{t("plot.timeline.story")}</Link>
+                    <button type="button" class="button quiet" onClick={() => settle(null)}>{t("plot.timeline.clear")}</button>
                 </div>
                 : <p class="muted small">{t("plot.timeline.how")}</p>}
         </>

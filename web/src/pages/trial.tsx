@@ -5,6 +5,8 @@ import {useResource} from "../state/resource";
 import {t, tWord} from "../i18n/texts";
 import {formatDuration, formatNumber, formatShortTime, formatTime} from "../i18n/format";
 import {Link} from "../design/link";
+import {announce} from "../design/announce";
+import {copyText} from "../design/copy_text";
 import {View} from "../design/states";
 import {toneOf} from "../design/state_mark";
 import {useNow} from "../design/now";
@@ -19,6 +21,8 @@ import {TrialCheckpoints} from "./trial_checkpoints";
 import {TrialHeader} from "./trial_header";
 import type {ExperimentPageProps} from "./routes";
 
+/// Where the programs of attempts leave what TensorBoard reads (docs/job-contract.md).
+const tensorboard = "ml/output/tensorboard";
 const loadCurves = () => import("../plot/trial_curves");
 
 /// The numbers behind the decision, as a small table.
@@ -105,6 +109,7 @@ export default function TrialPage({experiment, query, captured}: ExperimentPageP
                                     <dt>{t("column.restarts")}</dt><dd>{data.restarts}</dd>
                                     <dt>{t("list.created")}</dt><dd>{formatTime(data.created_at)}</dd>
                                     {data.ended_at !== null && <><dt>{t("column.ended_at")}</dt><dd>{formatTime(data.ended_at)}</dd></>}
+                                    <dt>TensorBoard</dt><dd><span class="mono">{tensorboard}</span> <button class="link" onClick={() => void copyText(tensorboard).then(() => announce(t("copy.done")))}>{t("copy.path")}</button> <span class="row-sub">{t("trial.tensorboard")}</span></dd>
                                 </dl></section>
                             <TrialCheckpoints experiment={experiment} trial={number} />
                         </div>

@@ -8,7 +8,7 @@ import {t, tCount} from "../i18n/texts";
 import {announce} from "../design/announce";
 import {ask} from "../design/dialog";
 import type {MenuItem} from "../design/menu";
-import {copyText} from "./copy_configuration";
+import {copyText} from "../design/copy_text";
 
 const mostCompared = 12;
 

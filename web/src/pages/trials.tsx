@@ -1,18 +1,23 @@
 // The table of an experiment's trials.
 import {useMemo, useRef} from "preact/hooks";
+import type {Experiment} from "../api/shapes";
+import {parse} from "../plot/brush";
 import {columnOf, wordOf, type Columns} from "../plot/columns";
+import {FilterChoice, readFilter} from "../plot/page_parts";
+import {brushedTrials} from "../plot/parallel_model";
 import {selectionOf} from "../state/selection";
 import {useResource} from "../state/resource";
 import {go} from "../state/router";
 import {t, tCount, tWord} from "../i18n/texts";
 import {formatNumber} from "../i18n/format";
-import {Empty, View} from "../design/states";
+import {Empty, Loading, View} from "../design/states";
 import {toneOf} from "../design/state_mark";
 import {trialStates} from "../design/bars";
 import {Menu} from "../design/menu";
-import {loadTrials} from "../table/load_trials";
+import {loadTrials, mostTrials} from "../table/load_trials";
 import {extraFields, labelOf, standardFields, trialColumn} from "../table/trial_columns";
-import {useRows} from "../table/use_rows";
+import {usePagedTrials} from "../table/paged_trials";
+import {useRows, type Rows} from "../table/use_rows";
 import {VirtualTable} from "../table/virtual_table";
 import {WhereField} from "../table/where_field";
 import {ColumnChooser} from "../table/column_chooser";
@@ -22,8 +27,47 @@ import type {ExperimentPageProps} from "./routes";
 const firstHparams = 12;
 const firstExtras = ["slot_seconds", "reason"];
 
-function TrialTable({experiment, query, columns}: ExperimentPageProps & {columns: Columns}) {
+/// What the rows of the table come from: all trials, sorted here, or pages of them, sorted by the daemon.
+interface Source {
+    readonly columns: Columns;
+    readonly rows: Rows;
+    readonly matched: number;
+    readonly total: number;
+    readonly paged: boolean;
+    readonly onEnd?: () => void;
+}
+
+const defaultSort = (experiment: Experiment) => (experiment.smaller_is_better ? "metric" : "-metric");
+
+/// All trials: filtered and sorted in a Web Worker.
+function AllTrials(props: ExperimentPageProps & {columns: Columns}) {
+    const {experiment, query, columns} = props;
     const whole = useRef<HTMLDivElement>(null);
+    const ranges = query.get("b") ?? "";
+    const scale = {smallerIsBetter: experiment.smaller_is_better, metricLabel: "", lengthLabel: "", logMetric: query.get("y") === "log", clip: query.get("clip") === "off" ? "off" : query.get("clip") === "on" ? "on" : "auto"} as const;
+    const brushed = useMemo(() => (ranges === "" ? undefined : Uint32Array.from(brushedTrials(columns, parse(ranges), scale))), [columns, columns.filled, ranges, scale.logMetric, scale.clip]);
+    const busy = () => whole.current?.matches(":hover, :focus-within") === true || (whole.current?.querySelector(".virtual")?.scrollTop ?? 0) > 0;
+    const rows = useRows(columns, {sort: query.get("sort") || defaultSort(experiment), where: query.get("where") ?? "", states: query.list("state"),
+        filter: {...readFilter(query), smallerIsBetter: experiment.smaller_is_better}, ...(brushed && query.get("brushed") !== "no" ? {trials: brushed} : {})}, busy);
+    return <div ref={whole}><TrialTable {...props} {...(brushed ? {brushed: brushed.length} : {})} source={{columns, rows, matched: rows.rows.length, total: columns.filled, paged: false}} /></div>;
+}
+
+/// More trials than a browser should hold: pages in the daemon's order, as far as they were scrolled to.
+function PagedTable(props: ExperimentPageProps) {
+    const {experiment, query} = props;
+    const {fromRung} = readFilter(query);
+    const where = query.get("where") ?? "";
+    const reached = fromRung > 0 ? `rung>=${fromRung}` : "";
+    const trials = usePagedTrials(experiment.id, {sort: query.get("sort") || defaultSort(experiment), where: where !== "" && reached !== "" ? `(${where}) and ${reached}` : where + reached, states: query.list("state")});
+    const {columns, problem, matched = 0} = trials;
+    const rows = useMemo(() => Uint32Array.from({length: columns?.filled ?? 0}, (_, row) => row), [columns]);
+    if (!columns) return problem ? <p class="field-problem" role="alert">{problem.message || t("state.unreachable")}</p> : <Loading rows={10} />;
+    const told = problem ? {at: 0, found: "", unknown: false, message: problem.message || t("state.unreachable")} : undefined;
+    return <TrialTable {...props} source={{columns, rows: {rows, problem: told, fresh: 0, update: () => {}, ready: !trials.loading}, matched, total: experiment.trials_total, paged: true, onEnd: trials.more}} />;
+}
+
+function TrialTable({experiment, query, source, brushed}: ExperimentPageProps & {source: Source; brushed?: number}) {
+    const {columns, rows} = source;
     const lastChosen = useRef<number>(undefined);
     const selection = selectionOf(experiment.id);
     const hparams = columns.fields.map((field) => field.name).filter((name) => name.startsWith("hparams."));
@@ -36,10 +80,6 @@ function TrialTable({experiment, query, columns}: ExperimentPageProps & {columns
     const states = query.list("state");
     const sort = query.get("sort") ?? "";
     const where = query.get("where") ?? "";
-    const brushed = query.get("brushed") === "yes" ? selection.brushed.value : null;
-    const defaultSort = experiment.smaller_is_better ? "metric" : "-metric";
-    const busy = () => whole.current?.matches(":hover, :focus-within") === true || (whole.current?.querySelector(".virtual")?.scrollTop ?? 0) > 0;
-    const rows = useRows(columns, {sort: sort === "" ? defaultSort : sort, where, states, ...(brushed ? {trials: [...brushed]} : {})}, busy);
     const trials = columnOf(columns, "trial")!;
     const keyOf = (row: number) => trials.data[row]!;
     const chosen = selection.selected.value;
@@ -56,13 +96,14 @@ function TrialTable({experiment, query, columns}: ExperimentPageProps & {columns
     const state = columnOf(columns, "state");
     const counts = useMemo(() => {
         const found = new Map<string, number>();
-        if (state) for (let row = 0; row < columns.filled; row += 1) found.set(wordOf(state, row), (found.get(wordOf(state, row)) ?? 0) + 1);
+        if (source.paged) for (const [name, count] of Object.entries(experiment.trials)) found.set(name, count);
+        else if (state) for (let row = 0; row < columns.filled; row += 1) found.set(wordOf(state, row), (found.get(wordOf(state, row)) ?? 0) + 1);
         return found;
-    }, [columns, columns.filled]);
+    }, [columns, columns.filled, source.paged ? experiment.trials : null]);
     const names = [...new Set([...columns.fields.map((field) => field.name), ...extraFields])];
     const example = (hparams.find((name) => columnOf(columns, name)?.words === undefined) ?? "hparams.lr").slice(8);
     return (
-        <div ref={whole}>
+        <>
             <div class="toolbar">
                 <div class="chips" role="group" aria-label={t("list.by_state")}>
                     {trialStates.filter((each) => (counts.get(each) ?? 0) > 0 || states.includes(each)).map((each) => (
@@ -70,8 +111,9 @@ function TrialTable({experiment, query, columns}: ExperimentPageProps & {columns
                             onClick={() => query.set({state: (states.includes(each) ? states.filter((one) => one !== each) : [...states, each]).join(",")})}>
                             {tWord("state", each)} <span class="count">{formatNumber(counts.get(each) ?? 0)}</span></button>
                     ))}
-                    {selection.brushed.value && <button class="chip" aria-pressed={brushed !== null} onClick={() => query.set({brushed: brushed ? "" : "yes"})}>{tCount("trials.brushed", selection.brushed.value.size)}</button>}
+                    {brushed !== undefined && <button class="chip" aria-pressed={query.get("brushed") !== "no"} onClick={() => query.set({brushed: query.get("brushed") === "no" ? "" : "no"})}>{tCount("trials.brushed", brushed)}</button>}
                 </div>
+                <div class="plot-controls"><FilterChoice query={query} experiment={experiment} onlyRungs={source.paged} /></div>
                 <div class="push chips">
                     {chosen.size > 0 && <Menu label={tCount("list.selected", chosen.size)} name="trials" items={trialActions(experiment, columns, rows.rows, fields, [...chosen], () => { selection.selected.value = new Set(); })} />}
                     <ColumnChooser names={names} shown={fields} labelOf={(name) => labelOf(name, experiment.metric)} onChange={(next) => query.set({columns: next.join(",")}, {replace: true})} />
@@ -79,22 +121,26 @@ function TrialTable({experiment, query, columns}: ExperimentPageProps & {columns
             </div>
             <WhereField value={where} problem={rows.problem} names={names} example={`${example}<0.1 and state=completed`} onChange={(text) => query.set({where: text})} />
             <p class="table-count muted small" role="status">
-                {rows.rows.length === columns.filled ? tCount("trials.count", columns.filled) : t("trials.count_of", {n: formatNumber(rows.rows.length), total: formatNumber(columns.filled)})}
-                {columns.total > columns.rows && <> · {t("trials.sampled", {total: formatNumber(columns.total)})}</>}
+                {source.matched === source.total ? tCount("trials.count", source.total) : t("trials.count_of", {n: formatNumber(source.matched), total: formatNumber(source.total)})}
+                {source.paged && <> · {t("trials.paged", {n: formatNumber(rows.rows.length)})}</>}
                 {rows.fresh > 0 && <> · <button class="link" onClick={rows.update}>{tCount("trials.fresh", rows.fresh)}</button></>}
             </p>
             {rows.rows.length === 0 && rows.ready
-                ? <Empty title={t("trials.nothing_found")}><button class="button" onClick={() => query.set({state: "", where: "", brushed: ""})}>{t("list.clear")}</button></Empty>
-                : <VirtualTable caption={t("tab.trials")} rows={rows.rows} rowKey={keyOf} sort={sort === "" ? defaultSort : sort} onSort={(next) => query.set({sort: next})}
+                ? <Empty title={t("trials.nothing_found")}><button class="button" onClick={() => query.set({state: "", where: "", b: "", best: "", rung: ""})}>{t("list.clear")}</button></Empty>
+                : <VirtualTable caption={t("tab.trials")} rows={rows.rows} rowKey={keyOf} sort={sort === "" ? defaultSort(experiment) : sort} {...(source.onEnd ? {onEnd: source.onEnd} : {})} onSort={(next) => query.set({sort: next})}
                     columns={fields.map((field) => trialColumn(columns, field, experiment.id, experiment.metric))}
                     chosen={chosen} onChoose={choose} chooseLabel={(key) => t("list.choose", {name: t("tab.trial", {trial: key})})} chooseAllLabel={t("list.choose_all")}
                     onChooseAll={() => { selection.selected.value = chosen.size >= rows.rows.length ? new Set() : new Set(Array.from(rows.rows, keyOf)); }}
                     onHover={(key) => { selection.hovered.value = key; }} hovered={selection.hovered.value} onOpen={(key) => go(`e/${experiment.id}/t/${key}`)} />}
-        </div>
+        </>
     );
 }
 
 export default function Trials(props: ExperimentPageProps) {
+    return props.experiment.trials_total > mostTrials ? <PagedTable {...props} /> : <Loaded {...props} />;
+}
+
+function Loaded(props: ExperimentPageProps) {
     const {experiment, query} = props;
     const listed = query.list("columns");
     const extras = (listed.length > 0 ? listed : firstExtras).concat((query.get("sort") ?? "").replaceAll("-", "").split(","))
@@ -102,13 +148,13 @@ export default function Trials(props: ExperimentPageProps) {
     const wanted = [...new Set(extras)].sort();
     const columns = useResource<Columns>(`experiments/${experiment.id}/columns#${wanted.join()}`, {
         topic: `trials:${experiment.id}`, every: experiment.trials_total > 20_000 ? 5000 : 2000,
-        read: (_, signal) => loadTrials(experiment.id, wanted, experiment.trials_total, signal),
+        read: (_, signal) => loadTrials(experiment.id, wanted, signal),
     });
     return (
         <View resource={columns} rows={10}>
             {(data) => data.rows === 0
                 ? <Empty title={t("trials.empty")}><p>{experiment.waits_for ? t("overview.waits", {why: experiment.waits_for}) : t("trials.empty_text")}</p></Empty>
-                : <TrialTable {...props} columns={data} />}
+                : <AllTrials {...props} columns={data} />}
         </View>
     );
 }

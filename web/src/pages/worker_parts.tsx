@@ -31,10 +31,10 @@ export function workerActions(worker: Worker, done: () => void): MenuItem[] {
     };
     const running = worker.attempts.length;
     const items: MenuItem[] = [];
-    if (worker.quarantined) items.push({label: t("workers.release_dots"), perform: () => ask({title: t("workers.release_title", {name: worker.name}), body: t("workers.release_effect"), action: t("workers.release"), perform: send("release")})});
-    else if (worker.present) items.push({label: t("workers.quarantine_dots"), danger: true, perform: () => ask({
+    if (worker.quarantined || worker.draining) items.push({label: t("workers.release_dots"), perform: () => ask({title: t("workers.release_title", {name: worker.name}), body: t("workers.release_effect"), action: t("workers.release"), perform: send("release")})});
+    if (!worker.quarantined && worker.present) items.push({label: t("workers.quarantine_dots"), danger: true, perform: () => ask({
         title: t("workers.quarantine_title", {name: worker.name}), body: `${t("workers.quarantine_effect")} ${running > 0 ? tCount("workers.go_on", running) : ""}`, action: t("workers.quarantine"), danger: true,
-        field: {label: t("workers.why")}, perform: (why) => send("quarantine", {why})()})});
+        fields: [{name: "why", label: t("workers.why")}], perform: ({why}) => send("quarantine", {why})()})});
     if (isServed("/workers/{worker}/drain") && worker.present && worker.draining !== true) items.push({label: t("workers.drain_dots"), danger: true, perform: () => ask({
         title: t("workers.drain_title", {name: worker.name}), body: t("workers.drain_effect"), action: t("workers.drain"), danger: true, perform: send("drain")})});
     return items;

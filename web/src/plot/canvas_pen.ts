@@ -104,6 +104,15 @@ export class CanvasPen implements Pen {
         }
         c.stroke();
         break;
+      case "hatch":
+        c.lineWidth = 1;
+        c.strokeRect(x - r + 0.5, y - r + 0.5, size - 1, size - 1);
+        for (const cut of [0.5, 1, 1.5]) {
+          c.moveTo(x - r + Math.max(0, cut - 1) * size, y - r + Math.min(1, cut) * size);
+          c.lineTo(x - r + Math.min(1, cut) * size, y - r + Math.max(0, cut - 1) * size);
+        }
+        c.stroke();
+        break;
       case "square":
         c.fillRect(x - r, y - r, size, size);
         break;

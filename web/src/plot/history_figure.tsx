@@ -9,9 +9,13 @@ import { columnOf, numbersOf, wordOf, type Columns } from "./columns";
 import type { Clip } from "./domain";
 import { Plot, say } from "./frame";
 import { historyFigure, startOf, type History, type HistoryX, type Results } from "./history";
+import { keptTrials, type Filter } from "./kept";
 import type { ScaleKind } from "./scale";
 import { statesFigure, type Lives } from "./states_over_time";
+import type { Timeline } from "./timeline";
 import { useColumns } from "./use_columns";
+
+const RUNNING_BINS = 200;
 
 export const plotPace = (experiment: Experiment) => (experiment.trials_total > 20000 ? 5000 : 2000);
 
@@ -19,29 +23,26 @@ export function useHistory(experiment: Experiment) {
   return useResource<History>(`experiments/${experiment.id}/history`, { topic: `experiment:${experiment.id}`, every: plotPace(experiment) });
 }
 
-/**
- * What every trial reached, placed on the axis of a history. Columns have no time of a result: trials that made the
- * best better have it in the history, the others stand where their training would have ended without waiting.
- */
-export function resultsOf(columns: Columns | null, x: HistoryX, history: History): Results | null {
+/** The columns that the history and the states over time are drawn from. */
+export const HISTORY_FIELDS = "trial,state,metric,rung,created_at,started_at,reported_at,ended_at";
+
+/** The best result of every kept trial, at the time of its report; one without a finite result stands at its end. */
+export function resultsOf(columns: Columns | null, x: HistoryX, history: History, kept: ReadonlySet<number> | null = null): Results | null {
   const trials = columns && columnOf(columns, "trial");
   const metric = columns && columnOf(columns, "metric");
   if (!columns || !trials || !metric || x === "slot_seconds") return null;
-  const numbers = (name: string) => {
-    const column = columnOf(columns, name);
-    return column ? numbersOf(column, columns.filled) : new Float64Array(columns.filled).fill(NaN);
-  };
-  const [started, ended, spent] = [numbers("started_at"), numbers("ended_at"), numbers("slot_seconds")];
-  const known = new Map(history.points.map((point) => [point.trial, point.time]));
+  const times = ["reported_at", "ended_at"].flatMap((name) => columnOf(columns, name)?.data ?? []);
   const startedAt = startOf(history);
-  const places = new Float64Array(columns.filled);
-  for (let row = 0; row < columns.filled; ++row) {
-    const trained = started[row]! + (Number.isNaN(spent[row]!) ? 0 : spent[row]!);
-    const time = known.get(trials.data[row]!) ?? (ended[row]! < trained ? ended[row]! : trained);
-    places[row] = x === "trials" ? row + 1 : Math.min(history.end.time, time) - startedAt;
-  }
-  return { trials: trials.data, x: places, metric: numbersOf(metric, columns.filled) };
+  const values = numbersOf(metric, columns.filled);
+  let rows = Array.from(values, (_, row) => row);
+  if (kept) rows = rows.filter((row) => kept.has(trials.data[row]!));
+  return {
+    trials: rows.map((row) => trials.data[row]!), metric: Float64Array.from(rows, (row) => values[row]!),
+    x: Float64Array.from(rows, (row) => (x === "trials" ? row + 1 : (times.map((time) => time[row]!).find((time) => !Number.isNaN(time)) ?? NaN) - startedAt)),
+  };
 }
+
+const EVERY: Filter = { bestShare: 1, fromRung: 0 };
 
 export interface HistoryViewProps {
   readonly experiment: Experiment;
@@ -52,13 +53,20 @@ export interface HistoryViewProps {
   readonly clip?: Clip;
   readonly height?: number;
   readonly quiet?: boolean;
+  readonly filter?: Filter;
   readonly others?: readonly { readonly name: string; readonly history: History }[];
   readonly controls?: preact.ComponentChildren;
 }
 
 export function HistoryPlot(props: HistoryViewProps) {
-  const { experiment, history, columns, x = "time", kind = "linear", clip = "auto", others = [] } = props;
-  const results = useMemo(() => resultsOf(columns, x, history), [columns, columns?.filled, x, history]);
+  if (props.quiet && props.history.points.length === 0) return <p class="muted">{t("plot.history.sentence_none", { metric: props.history.metric })}</p>;
+  return <Drawn {...props} />;
+}
+
+function Drawn(props: HistoryViewProps) {
+  const { experiment, history, columns, x = "time", kind = "linear", clip = "auto", others = [], filter = EVERY } = props;
+  const results = useMemo(() => resultsOf(columns, x, history, keptTrials(columns, filter, experiment.smaller_is_better)),
+    [columns, columns?.filled, x, history, filter.bestShare, filter.fromRung]);
   return (
     <Plot name="history" label={t("tab.history")} experiment={experiment.id} height={props.height ?? 260} quiet={props.quiet ?? false}
       controls={props.controls}
@@ -69,12 +77,15 @@ export function HistoryPlot(props: HistoryViewProps) {
 
 export function StatesOverTime({ experiment, columns, height = 200 }: { experiment: Experiment; columns: Columns | null; height?: number }) {
   const lives = useMemo(() => (columns ? livesOf(columns) : null), [columns, columns?.filled]);
+  const timeline = useResource<Timeline>(`experiments/${experiment.id}/timeline?bins=${RUNNING_BINS}`, { topic: `experiment:${experiment.id}`, every: plotPace(experiment) });
+  const bins = timeline.data?.bins;
+  const running = useMemo(() => (bins && bins.trials.length > 0 ? bins : null), [bins]);
   if (!lives || lives.created.length === 0) return null;
   const from = experiment.created_at;
   const to = experiment.ended_at ?? Math.max(daemonNow(), ...lastOf(lives));
   return (
     <Plot name="states" label={say("plot.states.label")} experiment={experiment.id} height={height} quiet
-      make={(size, look) => statesFigure(lives, from, to, (state) => (state === "RUNNING" ? say("plot.states.open") : tWord("state", state)), size, look)} deps={[lives, from, experiment.ended_at]} />
+      make={(size, look) => statesFigure(lives, running, from, to, (state) => (state === "RUNNING" && !running ? say("plot.states.open") : tWord("state", state)), size, look)} deps={[lives, running, from, experiment.ended_at]} />
   );
 }
 
@@ -98,7 +109,7 @@ export function livesOf(columns: Columns): Lives | null {
 /** For the overview. */
 export default function HistoryFigure({ experiment }: { experiment: Experiment }) {
   const history = useHistory(experiment);
-  const columns = useColumns(experiment, "trial,state,metric,slot_seconds,created_at,started_at,ended_at");
+  const columns = useColumns(experiment, HISTORY_FIELDS);
   return (
     <View resource={history} rows={4}>
       {(data) => <>

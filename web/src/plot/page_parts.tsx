@@ -2,9 +2,12 @@
 import { effect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { copyText } from "../design/copy_text";
+import type { Experiment } from "../api/shapes";
 import type { Query } from "../state/router";
 import { selectionOf } from "../state/selection";
 import { say } from "./frame";
+import type { Filter } from "./kept";
 
 /** Plots that need room scroll sideways on a phone. */
 export const minWidthOf = (width: number) => Math.min(900, Math.max(320, width));
@@ -83,11 +86,6 @@ export function ScaleChoice({ query, outside }: { query: Query; outside?: string
   );
 }
 
-export interface Filter {
-  readonly bestShare: number;
-  readonly fromRung: number;
-}
-
 /** "Best k %" and "reached rung r or longer", of the address: best and rung. */
 export function readFilter(query: Query): Filter {
   const best = query.number("best");
@@ -95,12 +93,13 @@ export function readFilter(query: Query): Filter {
   return { bestShare: best !== undefined && best > 0 && best < 100 ? best / 100 : 1, fromRung: rung !== undefined && rung > 0 ? Math.floor(rung) : 0 };
 }
 
-export function FilterChoice({ query, rungs }: { query: Query; rungs: number }) {
+export function FilterChoice({ query, experiment, onlyRungs = false }: { query: Query; experiment: Experiment; onlyRungs?: boolean }) {
+  const rungs = experiment.rungs.length;
   const { bestShare, fromRung } = readFilter(query);
   return (
     <>
-      <Choose label={say("plot.filter")} value={bestShare < 1 ? String(Math.round(bestShare * 100)) : ""} onChange={(value) => query.set({ best: value })}
-        choices={[{ value: "", text: say("plot.filter.all") }, ...["50", "20", "10", "5", "1"].map((value) => ({ value, text: say("plot.filter.best", { percent: value }) }))]} />
+      {!onlyRungs && <Choose label={say("plot.filter")} value={bestShare < 1 ? String(Math.round(bestShare * 100)) : ""} onChange={(value) => query.set({ best: value })}
+        choices={[{ value: "", text: say("plot.filter.all") }, ...["50", "20", "10", "5", "1"].map((value) => ({ value, text: say("plot.filter.best", { percent: value }) }))]} />}
       {rungs > 1 && <Choose label={say("plot.filter.rung")} value={String(fromRung)} onChange={(value) => query.set({ rung: value === "0" ? undefined : value })}
         choices={Array.from({ length: rungs }, (_, rung) => ({ value: String(rung), text: rung === 0 ? say("plot.filter.any") : say("plot.filter.from_rung", { rung }) }))} />}
     </>
@@ -110,7 +109,7 @@ export function FilterChoice({ query, rungs }: { query: Query; rungs: number }) 
 export function CopyButton(props: { readonly label: string; readonly title: string; readonly text: () => string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(props.text());
+    await copyText(props.text());
     setCopied(true);
     setTimeout(() => setCopied(false), 2000);
   };

@@ -3,6 +3,7 @@ import type { Box } from "./axes";
 import { filterRows, type Brushes } from "./brush";
 import { css, packed, parseColour, rungColour } from "./colour";
 import { type Figure, type Hit, type Look, type Size, type Stress } from "./figure";
+import { keepFiltered, type Filter } from "./kept";
 import { countText, metricText, shareText } from "./number";
 import { bandDensity, BINS, largest, paintDensity, pairCounts } from "./pair_counts";
 import { NO_PLACE, type ParallelAxis, type ParallelModel } from "./parallel_model";
@@ -12,13 +13,10 @@ import { makeRaster } from "./raster";
 export const MOST_LINES = 2000;
 const BEST_LINES = 200;
 
-export interface ParallelOptions {
+export interface ParallelOptions extends Filter {
   readonly brushes: Brushes;
   /** Names of flipped axes. */
   readonly flipped: ReadonlySet<string>;
-  /** Only the best share of trials, 0–1, and those that reached a rung. */
-  readonly bestShare: number;
-  readonly fromRung: number;
   /** While a brush moves, bands are drawn at half the resolution, and of lines only the best that it keeps. */
   readonly coarse: boolean;
 }
@@ -46,14 +44,7 @@ export interface ParallelFigure extends Figure {
 export function keepRows(model: ParallelModel, options: ParallelOptions, scratch: Scratch): number {
   if (scratch.keep.length !== model.rows) scratch.keep = new Uint8Array(model.rows);
   const keep = scratch.keep;
-  if (options.bestShare < 1) {
-    keep.fill(0);
-    const count = Math.ceil(model.rows * options.bestShare);
-    for (let i = 0; i < count; ++i) keep[model.order[i]!] = 1;
-  } else keep.fill(1);
-  if (options.fromRung > 0) {
-    for (let row = 0; row < model.rows; ++row) if (model.rungs[row] === 255 || model.rungs[row]! < options.fromRung) keep[row] = 0;
-  }
+  keepFiltered(options, model.order, model.rungs, keep);
   return filterRows(options.brushes, model.axes.map((axis) => axis.name), model.axes.map((axis) => axis.positions), keep, model.rows);
 }
 
@@ -101,7 +92,7 @@ export function parallelFigure(model: ParallelModel, options: ParallelOptions, s
     axisX,
     box,
     marks: lines ? kept : MOST_LINES * 10,
-    sentence: sentence(model, kept, options, look),
+    sentence: sentence(model, keep, kept, options, look),
     draw(pen) {
       if (lines) drawLines(pen);
       else drawBands(pen);
@@ -256,13 +247,16 @@ export function valueText(axis: ParallelAxis, row: number, model: ParallelModel)
   return metricText(Number(value.toPrecision(5)));
 }
 
-function sentence(model: ParallelModel, kept: number, { brushes }: ParallelOptions, { say }: Look): string {
+function sentence(model: ParallelModel, keep: Uint8Array, kept: number, { brushes }: ParallelOptions, { say }: Look): string {
   const brushed = model.axes.filter((axis) => brushes[axis.name]).map((axis) => axis.label);
   let best = -1;
-  const order = model.order;
-  if (model.rows > 0 && model.metric[order[0]!]! - model.metric[order[0]!]! === 0) best = order[0]!;
+  for (const row of model.order) {
+    if (!keep[row]) continue;
+    if (Number.isFinite(model.metric[row]!)) best = row;
+    break;
+  }
   const main = kept === model.rows
     ? say("plot.parallel.sentence", { n: countText(model.rows), axes: model.axes.length })
-    : say("plot.parallel.sentence_kept", { kept: countText(kept), n: countText(model.rows), share: shareText(kept / Math.max(1, model.rows)), names: brushed.join(", ") });
+    : say(brushed.length === 0 ? "plot.parallel.sentence_filtered" : "plot.parallel.sentence_kept", { kept: countText(kept), n: countText(model.rows), share: shareText(kept / Math.max(1, model.rows)), names: brushed.join(", ") });
   return best < 0 ? main : `${main} ${say("plot.parallel.sentence_best", { trial: model.trials[best]!, value: metricText(model.metric[best]!) })}`;
 }

@@ -2,8 +2,10 @@
  * A parallel plot's axes: which columns, on which scale, and where each trial stands on each. Computed once per data,
  * so that a brush costs only a filter and counts. Pure.
  */
+import { filterRows, type Brushes } from "./brush";
 import { columnOf, missingOf, numbersOf, type Column, type Columns } from "./columns";
 import { looksLogarithmic, quantile, sortedFinite, spread, type Clip } from "./domain";
+import { bestFirst } from "./kept";
 import { binned } from "./pair_counts";
 import { category, makeScale, niceEnds, whole, type Scale } from "./scale";
 
@@ -101,28 +103,13 @@ export function parallelModel(columns: Columns, names: readonly string[], option
   };
 }
 
-/** Rows in the order of their metric, best first; NaN and infinity last. Cost: 20 ms at 100,000. */
-export function bestFirst(metric: Float64Array, smallerIsBetter: boolean): Uint32Array {
-  const sign = smallerIsBetter ? 1 : -1;
-  if (metric.length > ROW_LIMIT) {
-    const keys = metric.map((value) => (value - value !== 0 ? Infinity : sign * value));
-    return Uint32Array.from(keys, (_, row) => row).sort((a, b) => (keys[a]! < keys[b]! ? -1 : keys[a]! > keys[b]! ? 1 : a - b));
-  }
-  // The 32 bits of a float, made to sort like the number, with the row behind them: plain numbers sort much faster.
-  const float = new Float32Array(1);
-  const bits = new Int32Array(float.buffer);
-  const keys = new Float64Array(metric.length);
-  for (let row = 0; row < metric.length; ++row) {
-    const value = metric[row]!;
-    float[0] = value - value !== 0 ? Infinity : sign * value;
-    const raw = bits[0]!;
-    keys[row] = (raw < 0 ? -(raw & 0x7fffffff) : raw) * ROW_LIMIT + row;
-  }
-  keys.sort();
-  return Uint32Array.from(keys, (key) => key - Math.floor(key / ROW_LIMIT) * ROW_LIMIT);
+/** The trials whose values lie in the ranges of every brushed axis. */
+export function brushedTrials(columns: Columns, brushes: Brushes, options: ModelOptions): number[] {
+  const model = parallelModel(columns, Object.keys(brushes), options);
+  const keep = new Uint8Array(model.rows).fill(1);
+  filterRows(brushes, model.axes.map((axis) => axis.name), model.axes.map((axis) => axis.positions), keep);
+  return Array.from(model.trials).filter((_, row) => keep[row]);
 }
-
-const ROW_LIMIT = 2 ** 20;
 
 /** Few lengths, as rungs have them: one place each. Null where there are many. */
 function lengthAxis(name: string, label: string, column: Column, rows: number): ParallelAxis | null {

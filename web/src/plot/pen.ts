@@ -4,7 +4,7 @@
  */
 import type { Raster } from "./raster";
 
-export type Shape = "circle" | "ring" | "cross" | "square" | "triangle" | "diamond" | "bar" | "pause" | "restart" | "half";
+export type Shape = "circle" | "ring" | "cross" | "square" | "triangle" | "diamond" | "bar" | "pause" | "restart" | "half" | "hatch";
 
 export interface TextStyle {
   readonly fill: string;
@@ -40,6 +40,17 @@ export interface Pen {
   /** Stretched over the box. */
   image(raster: Raster, x: number, y: number, width: number, height: number): void;
   clipped(x: number, y: number, width: number, height: number, draw: () => void): void;
+}
+
+/** Slanted lines inside a box, on one raster over the whole plot. */
+export function hatch(pen: Pen, x: number, y: number, width: number, height: number, style: LineStyle, gap = 6): void {
+  const points: number[] = [];
+  for (let sum = Math.ceil((x + y) / gap) * gap; sum < x + width + y + height; sum += gap) {
+    const left = Math.max(x, sum - y - height);
+    const right = Math.min(x + width, sum - y);
+    if (right > left) points.push(left, sum - left, right, sum - right, NaN, NaN);
+  }
+  if (points.length > 0) pen.line(points, style);
 }
 
 /** Cuts a text in the middle until it fits. */

@@ -97,13 +97,19 @@ export function log(from: number, to: number): Scale {
       }
       const every = Math.max(1, Math.ceil(decades / Math.max(1, count)));
       const factors = decades * 3 <= count + 1 ? [1, 2, 5] : [1];
+      // Of the powers of ten that could have labels, the ones that are most.
+      const first = Math.ceil(Math.log10(lo) - 1e-9);
+      const last = Math.floor(Math.log10(hi) + 1e-9);
+      let offset = 0;
+      const labels = (from: number) => Math.max(0, Math.floor((last - from) / every) - Math.ceil((first - from) / every) + 1);
+      for (let other = 1; other < every; ++other) if (labels(other) > labels(offset)) offset = other;
       const ticks: Tick[] = [];
       for (let power = Math.floor(Math.log10(lo)); power <= Math.ceil(Math.log10(hi)); ++power) {
         for (let digit = 1; digit < 10; ++digit) {
           const value = Number(`${digit}e${power}`);
           const position = at(value);
           if (position < -1e-9 || position > 1 + 1e-9) continue;
-          const labelled = factors.includes(digit) && power % every === 0;
+          const labelled = factors.includes(digit) && (power - offset) % every === 0;
           if (!labelled && decades > 8) continue;
           ticks.push({ at: position, value, label: labelled ? tickText(value, Math.max(0, -power)) : "" });
         }

@@ -1,4 +1,4 @@
-/** What brushes mean for the next search: its points and its ranges, as lines for the experiment file. Pure. */
+/** What brushes mean for the next search: its points and its ranges. Pure. */
 import type { Brushes } from "./brush";
 import { columnOf, missingOf, type Columns } from "./columns";
 import type { ParallelModel } from "./parallel_model";
@@ -37,23 +37,16 @@ export function pointsYaml(columns: Columns, rows: readonly number[]): string {
   return ["searcher:", "  points_to_evaluate:", ...lines].join("\n") + "\n";
 }
 
-/** The brushed ranges as hyperparameters. A brush with several ranges gives the range around them. */
-export function rangesYaml(model: ParallelModel, brushes: Brushes, columns: Columns): string {
-  const lines = model.axes.flatMap((axis) => {
+/** The brushed ranges by hyperparameter, for the form. A brush with several ranges gives the range around them. */
+export function brushedRanges(model: ParallelModel, brushes: Brushes, columns: Columns): Record<string, readonly [number, number] | { readonly vals: readonly unknown[] }> {
+  return Object.fromEntries(model.axes.flatMap((axis): [string, readonly [number, number] | { readonly vals: readonly unknown[] }][] => {
     const ranges = brushes[axis.name];
     if (!ranges || !axis.name.startsWith("hparams.")) return [];
-    const path = axis.name.slice(8);
     const column = columnOf(columns, axis.name);
     if (axis.words && column?.words) {
-      const kept = column.words.filter((_, code) => ranges.some(({ from, to }) => axis.scale.at(code) >= from && axis.scale.at(code) <= to));
-      return [`  ${path}: {type: categorical, vals: [${kept.map(scalar).join(", ")}]}`];
+      return [[axis.name.slice(8), { vals: column.words.filter((_, code) => ranges.some(({ from, to }) => axis.scale.at(code) >= from && axis.scale.at(code) <= to)) }]];
     }
-    const low = axis.scale.value(ranges[0]!.from);
-    const high = axis.scale.value(ranges[ranges.length - 1]!.to);
-    const whole = column?.type === "u32";
-    const type = whole ? "int" : "double";
-    const ends = whole ? [Math.ceil(low), Math.max(Math.ceil(low) + 1, Math.floor(high))] : [Number(low.toPrecision(4)), Number(high.toPrecision(4))];
-    return [`  ${path}: {type: ${type}, minval: ${ends[0]}, maxval: ${ends[1]}${axis.scale.kind === "log" ? ", scale: log" : ""}}`];
-  });
-  return ["hyperparameters:", ...lines].join("\n") + "\n";
+    const ends = [ranges[0]!.from, ranges[ranges.length - 1]!.to].map((position) => Number(axis.scale.value(position).toPrecision(6)));
+    return [[axis.name.slice(8), [ends[0]!, ends[1]!]]];
+  }));
 }

@@ -15,14 +15,25 @@ export interface Lives {
 
 /** From the bottom up: what is done for good lies at the bottom. */
 const ENDS = ["COMPLETED", "STOPPED", "FAILED", "CANCELED"] as const;
-export const LAYERS = [...ENDS, "RUNNING", "PENDING"] as const;
+export const LAYERS = [...ENDS, "RUNNING", "PAUSED", "PENDING"] as const;
 export type Layer = (typeof LAYERS)[number];
 
+/** How many trials ran on average between edges[i] and edges[i + 1]. */
+export interface Running {
+  readonly edges: readonly number[];
+  readonly trials: readonly number[];
+}
+
+function runningAt({ edges, trials }: Running, time: number): number {
+  const bin = upperBound(edges, time) - 1;
+  return Math.round(trials[Math.min(trials.length - 1, bin)] ?? 0);
+}
+
 /**
- * counts[layer][i] of the moment `times[i]`. A trial is pending from its creation, active from its first start until
- * its end (a pause between rungs counts as active), then in its last state.
+ * counts[layer][i] of the moment `times[i]`. A trial is pending from its creation to its first start; until its end it
+ * runs or is paused, then it is in its last state. Without `running`, pauses count as running.
  */
-export function countStates(lives: Lives, times: ArrayLike<number>): Record<Layer, Float64Array> {
+export function countStates(lives: Lives, times: ArrayLike<number>, running: Running | null = null): Record<Layer, Float64Array> {
   const counts = Object.fromEntries(LAYERS.map((layer) => [layer, new Float64Array(times.length)])) as Record<Layer, Float64Array>;
   const created = lives.created.slice().sort();
   const started = lives.started.filter((time) => !Number.isNaN(time)).sort();
@@ -36,17 +47,19 @@ export function countStates(lives: Lives, times: ArrayLike<number>): Record<Laye
     const begun = upperBound(started, times[i]!);
     const over = upperBound(allEnds, times[i]!);
     const lost = upperBound(neverStarted, times[i]!);
-    counts.RUNNING[i] = Math.max(0, begun - (over - lost));
+    const open = Math.max(0, begun - (over - lost));
+    counts.RUNNING[i] = running ? Math.min(open, runningAt(running, times[i]!)) : open;
+    counts.PAUSED[i] = open - counts.RUNNING[i]!;
     counts.PENDING[i] = Math.max(0, upperBound(created, times[i]!) - begun - lost);
   }
   return counts;
 }
 
-export function statesFigure(lives: Lives, from: number, to: number, name: (state: string) => string, size: Size, look: Look): Figure {
+export function statesFigure(lives: Lives, running: Running | null, from: number, to: number, name: (state: string) => string, size: Size, look: Look): Figure {
   const { theme, say } = look;
   const steps = Math.max(2, Math.min(400, Math.round(size.width / 2)));
   const times = Float64Array.from({ length: steps + 1 }, (_, i) => from + ((to - from) * i) / steps);
-  const counts = countStates(lives, times);
+  const counts = countStates(lives, times, running);
   const most = Math.max(1, ...Array.from(times, (_, i) => LAYERS.reduce((sum, layer) => sum + counts[layer][i]!, 0)));
   const yScale = whole(0, most);
   const xScale = elapsed(0, Math.max(1e-3, to - from), durationText);
@@ -77,7 +90,7 @@ export function statesFigure(lives: Lives, from: number, to: number, name: (stat
         const points: number[] = [];
         for (let i = 0; i <= steps; ++i) points.push(px(times[i]! - from), py(floor(layer, i) + counts[layer][i]!));
         for (let i = steps; i >= 0; --i) points.push(px(times[i]! - from), py(floor(layer, i)));
-        pen.area(points, colour(layer), layer === "PENDING" ? 0.28 : layer === "STOPPED" ? 0.5 : 0.75);
+        pen.area(points, colour(layer), layer === "PENDING" ? 0.28 : layer === "PAUSED" ? 0.45 : layer === "STOPPED" ? 0.5 : 0.75);
         middles.push(py(floor(layer, steps) + counts[layer][steps]! / 2));
       }
       drawAxes(pen, theme, { box, x: xScale, xLabel: rightwards(say("plot.history.time")) });

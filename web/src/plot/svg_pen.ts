@@ -55,6 +55,7 @@ export class SvgPen implements Pen {
       case "ring": ring(surface ?? "none"); break;
       case "half": ring("none"); path(`M${n(x)} ${n(y - r)}A${n(r)} ${n(r)} 0 0 0 ${n(x)} ${n(y + r)}Z`, true); break;
       case "cross": path([1, -1].map((s) => `M${n(x - r * 0.8)} ${n(y - s * r * 0.8)}L${n(x + r * 0.8)} ${n(y + s * r * 0.8)}`).join(""), false); break;
+      case "hatch": this.frame(x - r, y - r, size, size, { stroke: colour }); break;
       case "square": this.rect(x - r, y - r, size, size, colour); break;
       case "bar": this.rect(x - r, y - size * 2, size, size * 4, colour); break;
       case "triangle": path(`M${n(x)} ${n(y - r)}L${n(x + r * 0.95)} ${n(y + r * 0.75)}L${n(x - r * 0.95)} ${n(y + r * 0.75)}Z`, true); break;

@@ -3,7 +3,7 @@ import { drawAxes, rightwards, xOf } from "./axes";
 import { css, mix, parseColour } from "./colour";
 import type { Figure, Hit, Look, Size } from "./figure";
 import { countText, durationText, shareText } from "./number";
-import { fitText, type Pen, type Shape } from "./pen";
+import { fitText, hatch, type Pen, type Shape } from "./pen";
 import { elapsed } from "./scale";
 
 export type Outcome = "running" | "finished" | "paused" | "stopped" | "failed" | "lost" | "preempted" | "canceled";
@@ -32,13 +32,16 @@ export interface Timeline {
   readonly now: number;
   readonly slots: readonly Slot[];
   readonly bars?: readonly Bar[];
-  readonly bins?: { readonly edges: readonly number[]; readonly busy: readonly (readonly number[])[] };
+  readonly bins?: { readonly edges: readonly number[]; readonly busy: readonly (readonly number[])[]; readonly trials: readonly number[] };
+  readonly quarantines: readonly { readonly worker: number; readonly from: number; readonly to: number | null }[];
 }
 
 export const OUTCOMES: readonly Outcome[] = ["running", "finished", "paused", "stopped", "failed", "lost", "preempted", "canceled"];
 /** Troubles have a mark besides their colour. */
 const SHAPES: Partial<Record<Outcome, Shape>> = { failed: "triangle", lost: "diamond", preempted: "square", canceled: "cross" };
 
+/** Lower rows have no room for slanted lines. */
+const HATCHED = 8;
 const TOP = 14;
 const BOTTOM = 44;
 const HEAD = 20;
@@ -110,10 +113,12 @@ export function timelineFigure(timeline: Timeline, startedAt: number, brush: rea
       timeline.slots.forEach((slot) => {
         const top = rows.get(`${slot.worker}.${slot.slot}`)!;
         pen.rect(box.left, top + 1, box.right - box.left, tall - 2, theme.grid, 2, theme.dark ? 0.8 : 1);
+        if (tall >= HATCHED) hatch(pen, box.left, top + 1, box.right - box.left, tall - 2, { stroke: theme.rule, alpha: 0.55 });
         if (tall < 12) return;
         pen.text(box.left < 50 ? String(slot.slot) : say("plot.timeline.slot", { slot: slot.slot }), box.left - 8, top + tall / 2, { fill: theme.muted, size: 11, align: "right", base: "middle" });
         pen.text(shareText(slot.busy), box.right + 8, top + tall / 2, { fill: slot.busy < 0.5 ? theme.bad : theme.muted, size: 11, base: "middle" });
       });
+      for (const each of timeline.quarantines) drawQuarantine(pen, each);
       if (timeline.bins) drawBins(pen);
       else for (const bar of bars) drawBar(pen, bar);
       if (brush) drawBrush(pen, brush);
@@ -171,12 +176,28 @@ export function timelineFigure(timeline: Timeline, startedAt: number, brush: rea
     const left = at(bar.from);
     const width = Math.max(1, at(end) - left - (tall >= 12 ? 1 : 0));
     const colour = colourOf(bar.outcome);
+    pen.rect(left, top + 1, width, tall - 2, theme.surface);
     pen.rect(left, top + 1, width, tall - 2, colour, tall >= 12 ? 2 : 0, 0.88);
     const shape = SHAPES[bar.outcome];
     if (tall < 14) return;
     if (shape && width >= 14) pen.mark(shape, left + width - 8, top + tall / 2, 8, theme.surface);
     const text = String(bar.trial);
     if (pen.textWidth(text, 11) + 10 <= width - (shape ? 14 : 0)) pen.text(text, left + 5, top + tall / 2, { fill: theme.surface, size: 11, weight: 560, base: "middle" });
+  }
+
+  /** On the worker's slots where nothing ran, and as a line under its name where something did. */
+  function drawQuarantine(pen: Pen, { worker, from, to }: Timeline["quarantines"][number]): void {
+    const left = at(from);
+    const width = Math.max(2, at(to ?? timeline.now) - left);
+    const colour = theme.states["waiting"]!;
+    const mine = timeline.slots.filter((slot) => slot.worker === worker).map((slot) => rows.get(`${worker}.${slot.slot}`)!);
+    if (mine.length === 0) return;
+    pen.rect(left, Math.min(...mine) - 3, width, 3, colour);
+    for (const top of mine) {
+      pen.rect(left, top + 1, width, tall - 2, theme.surface);
+      if (tall >= HATCHED) hatch(pen, left, top + 1, width, tall - 2, { stroke: colour, width: 1.5 }, 4);
+      else pen.rect(left, top + 1, width, tall - 2, colour, 0, 0.35);
+    }
   }
 
   function drawBins(pen: Pen): void {
@@ -192,6 +213,7 @@ export function timelineFigure(timeline: Timeline, startedAt: number, brush: rea
         const shade = Math.round(Math.min(1, row[i]!) * 10);
         let j = i + 1;
         while (j < row.length && Math.round(Math.min(1, row[j]!) * 10) === shade) ++j;
+        if (shade > 0) pen.rect(at(edges[i]!), top + 0.5, Math.max(1, at(edges[j]!) - at(edges[i]!)), Math.max(1, tall - 1), theme.surface);
         if (shade > 0) pen.rect(at(edges[i]!), top + 0.5, Math.max(1, at(edges[j]!) - at(edges[i]!)), Math.max(1, tall - 1), shades[shade]!);
         i = j;
       }

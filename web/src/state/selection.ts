@@ -5,8 +5,6 @@ export interface Selection {
     /// The trial under the pointer or the keyboard's mark, null for none.
     readonly hovered: Signal<number | null>;
     readonly selected: Signal<ReadonlySet<number>>;
-    /// Trials that brushes keep; null while nothing is brushed.
-    readonly brushed: Signal<ReadonlySet<number> | null>;
 }
 
 const kept = new Map<number, Selection>();
@@ -14,7 +12,7 @@ const kept = new Map<number, Selection>();
 export function selectionOf(experiment: number): Selection {
     let selection = kept.get(experiment);
     if (!selection) {
-        selection = {hovered: signal<number | null>(null), selected: signal<ReadonlySet<number>>(new Set()), brushed: signal<ReadonlySet<number> | null>(null)};
+        selection = {hovered: signal<number | null>(null), selected: signal<ReadonlySet<number>>(new Set())};
         kept.set(experiment, selection);
     }
     return selection;

@@ -4,7 +4,7 @@ import {ColumnDecoder, columnOf, fromJson, makeArray, missingOf, type Column, ty
 
 const binary = "application/vnd.hpsearch.columns";
 
-async function read(path: string, signal: AbortSignal, onRows?: (columns: Columns) => void): Promise<Columns> {
+async function read(path: string, signal: AbortSignal): Promise<Columns> {
     const response = await getRaw(path, {Accept: `${binary}, application/json;q=0.5`}, signal);
     if (!(response.headers.get("Content-Type") ?? "").includes(binary) || !response.body) return fromJson(await response.json());
     const decoder = new ColumnDecoder();
@@ -12,7 +12,7 @@ async function read(path: string, signal: AbortSignal, onRows?: (columns: Column
     for (;;) {
         const {done, value} = await reader.read();
         if (done) return decoder.finish();
-        if (decoder.push(value)) onRows?.(decoder.columns!);
+        decoder.push(value);
     }
 }
 
@@ -35,15 +35,12 @@ function joined(first: Columns, extra: Columns): Columns {
     return {...first, fields: [...first.fields, ...added]};
 }
 
-/// Of more trials than this a page has a sample, and says so.
+/// A search with more trials is shown in pages that the daemon sorts.
 export const mostTrials = 100_000;
 
-export async function loadTrials(id: number, extra: readonly string[], trials: number, signal: AbortSignal, onRows?: (columns: Columns) => void): Promise<Columns> {
-    const sample = trials > mostTrials ? `sample=${mostTrials}` : "";
+export async function loadTrials(id: number, extra: readonly string[], signal: AbortSignal): Promise<Columns> {
     const path = `experiments/${id}/columns`;
     const [first, more] = await Promise.all([
-        read(sample === "" ? path : `${path}?${sample}`, signal, extra.length === 0 ? onRows : undefined),
-        extra.length === 0 ? undefined : read(`${path}?fields=trial,${extra.map(encodeURIComponent).join(",")}${sample === "" ? "" : `&${sample}`}`, signal),
-    ]);
+        read(path, signal), extra.length === 0 ? undefined : read(`${path}?fields=trial,${extra.map(encodeURIComponent).join(",")}`, signal)]);
     return more ? joined(first, more) : first;
 }

@@ -1,5 +1,6 @@
 // Which rows a table shows, and in which order. Runs in a Web Worker, and in tests.
 import {columnOf, wordOf, type Column, type Columns} from "../plot/columns";
+import {keepsAll, keptRows, type Filter} from "../plot/kept";
 import {parseWhere, WhereProblem, type Condition} from "./where";
 
 export interface Wish {
@@ -8,12 +9,14 @@ export interface Wish {
     readonly where: string;
     readonly states: readonly string[];
     /// Only these trials, such as those that a plot's brush keeps.
-    readonly trials?: readonly number[];
+    readonly trials?: Uint32Array;
+    /// The filters of plots.
+    readonly filter?: Filter & {readonly smallerIsBetter: boolean};
 }
 
 export interface Answer {
     readonly rows: Uint32Array;
-    readonly problem?: {readonly at: number; readonly found: string; readonly unknown: boolean};
+    readonly problem?: {readonly at: number; readonly found: string; readonly unknown: boolean; readonly message?: string};
 }
 
 type Test = (row: number) => boolean;
@@ -141,6 +144,11 @@ export function answer(columns: Columns, wish: Wish): Answer {
     if (wish.trials && trial) {
         const wanted = new Set(wish.trials);
         tests.push((row) => wanted.has(trial.data[row]!));
+    }
+    if (wish.filter && !keepsAll(wish.filter)) {
+        const kept = new Uint8Array(total);
+        for (const row of keptRows(columns, wish.filter, wish.filter.smallerIsBetter)) kept[row] = 1;
+        tests.push((row) => kept[row] === 1);
     }
     const rows = new Uint32Array(total);
     let count = 0;

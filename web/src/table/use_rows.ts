@@ -13,6 +13,15 @@ export interface Rows {
     readonly ready: boolean;
 }
 
+/// Lists of many trials are told apart by a number each.
+const listNumbers = new WeakMap<object, number>();
+let lists = 0;
+
+function numberOf(list: object): number {
+    if (!listNumbers.has(list)) listNumbers.set(list, ++lists);
+    return listNumbers.get(list)!;
+}
+
 export function useRows(columns: Columns | undefined, wish: Wish, busy: () => boolean): Rows {
     const source = useRef<RowSource>(undefined);
     const [state, setState] = useState<{rows: Uint32Array; trials: Uint32Array; problem: Answer["problem"]; fresh: number; columns: Columns | undefined}>(
@@ -20,7 +29,7 @@ export function useRows(columns: Columns | undefined, wish: Wish, busy: () => bo
     const shownWish = useRef("");
     const [forced, force] = useState(0);
     const shownForce = useRef(0);
-    const spelled = JSON.stringify(wish);
+    const spelled = `${JSON.stringify({...wish, trials: undefined})}#${wish.trials ? numberOf(wish.trials) : ""}`;
     useEffect(() => () => source.current?.close(), []);
     useEffect(() => {
         if (columns) (source.current ??= new RowSource()).set(columns);

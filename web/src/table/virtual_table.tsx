@@ -30,6 +30,8 @@ interface Props {
     readonly onHover?: (key: number | null) => void;
     readonly hovered?: number | null;
     readonly onOpen: (key: number) => void;
+    /// The last rows are seen.
+    readonly onEnd?: () => void;
 }
 
 export function VirtualTable(props: Props) {
@@ -52,6 +54,9 @@ export function VirtualTable(props: Props) {
     const first = Math.max(0, Math.floor(top / rowHeight) - spare);
     const last = Math.min(rows.length, Math.ceil((top + height) / rowHeight) + spare);
     const shown = rows.subarray(first, last);
+    useEffect(() => {
+        if (last >= rows.length && rows.length > 0) props.onEnd?.();
+    }, [last, rows.length]);
     const main = sort.split(",")[0] ?? "";
     const width = 44 + columns.reduce((sum, column) => sum + column.width, 0);
     const press = (event: KeyboardEvent, index: number) => {

@@ -15,7 +15,8 @@ export function WhereField({value, problem, names, example, onChange}: {value: s
     } catch (cause) {
         if (cause instanceof WhereProblem) wrong = cause.found === "" ? t("where.incomplete") : t("where.wrong", {text: cause.found});
     }
-    if (problem?.unknown) wrong = t("where.unknown", {name: problem.found});
+    if (problem?.message) wrong = problem.message;
+    else if (problem?.unknown) wrong = t("where.unknown", {name: problem.found});
     return (
         <form class="where" onSubmit={(event) => {
             event.preventDefault();
