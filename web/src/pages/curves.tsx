@@ -8,7 +8,7 @@ import {t} from "../i18n/texts";
 import {Empty, View} from "../design/states";
 import {columnOf, fromJson, type Columns} from "../plot/columns";
 import {css, rungColour} from "../plot/colour";
-import {curvesFigure, type Curves, type CurveX, type Density} from "../plot/curves";
+import {curvesFigure, rungLengths, type Curves, type CurveX, type Density} from "../plot/curves";
 import type {Clip} from "../plot/domain";
 import {Plot, useLook, type PointerUse} from "../plot/frame";
 import {plotPace} from "../plot/history_figure";
@@ -99,7 +99,7 @@ function CurvesView({experiment, query, curves, density, metrics, current}: View
                 pointer={useZoom(query)}
                 controls={<>
                     {metrics.length > 1 && <Choose label={t("plot.curves.metric")} value={current} choices={metrics} onChange={choose} />}
-                    <Segments label={t("plot.curves.mode")} value={density ? "density" : query.get("n") === "200" ? "200" : "60"}
+                    <Segments label={t("plot.curves.mode")} value={query.get("mode") === "density" ? "density" : query.get("n") === "200" ? "200" : "60"}
                         choices={[{value: "60", text: t("plot.curves.some", {n: 60})}, {value: "200", text: t("plot.curves.some", {n: 200})}, {value: "density", text: t("plot.curves.all")}]}
                         onChange={(value) => query.set({mode: value === "density" ? value : undefined, n: value === "200" ? value : undefined})} />
                     <Segments<CurveX> label={t("plot.x_axis")} value={x} choices={[{value: "step", text: curves.unit || t("plot.curves.step")}, {value: "time", text: t("plot.history.time")}]}
@@ -108,6 +108,7 @@ function CurvesView({experiment, query, curves, density, metrics, current}: View
                     {!density && <FilterChoice query={query} experiment={experiment} />}
                     <ScaleChoice query={query} />
                     <Switch label={t("plot.curves.smooth")} on={smooth > 0} onChange={(on) => query.set({smooth: on ? 0.7 : undefined})} />
+                    {query.get("mode") === "density" && !density && <span class="muted small" role="status">{t("plot.curves.density_loads")}</span>}
                     {zoom && <button type="button" class="plot-chip" onClick={() => query.set({zoom: undefined})}>{t("plot.unzoom")} ×</button>}
                 </>} />
             <CurvesKey curves={curves} dark={look.theme.dark} ink={look.theme.ink} faint={look.theme.faint} />
@@ -117,10 +118,10 @@ function CurvesView({experiment, query, curves, density, metrics, current}: View
 
 /// The colours of rungs and the marks on curves.
 function CurvesKey({curves, dark, ink, faint}: {curves: Curves; dark: boolean; ink: string; faint: string}) {
-    const rungs = Math.max(curves.rungs.length, 1);
+    const lengths = rungLengths(curves);
     const seen = new Set(curves.trials.flatMap((curve) => curve.events.map((event) => event.what)));
     const entries: LegendEntry[] = [
-        ...curves.rungs.map((rung) => ({shape: "square" as const, colour: css(rungColour(rung.rung, rungs, dark)), text: t("plot.curves.reached", {amount: amount(rung.length, curves.unit)})})),
+        ...lengths.map((length, rung) => ({shape: "square" as const, colour: css(rungColour(rung, lengths.length, dark)), text: t("plot.curves.reached", {amount: amount(length, curves.unit)})})),
         ...([["promoted", "triangle", ink], ["paused", "pause", ink], ["stopped", "cross", faint], ["restarted", "restart", ink], ["finished", "diamond", ink]] as const)
             .filter(([what]) => seen.has(what)).map(([what, shape, colour]) => ({shape, colour, text: t(`plot.curves.is_${what}`)})),
     ];

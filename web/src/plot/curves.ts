@@ -53,6 +53,9 @@ export interface Density {
   readonly trials: number;
 }
 
+/** The lengths of rungs, each once: brackets have some in common. A curve's rung is a place in this list. */
+export const rungLengths = ({ rungs }: Curves): number[] => [...new Set(rungs.map((rung) => rung.length))].sort((a, b) => a - b);
+
 export type CurveX = "step" | "time";
 
 export interface CurveOptions {
@@ -125,7 +128,7 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
   const box = { left: labelRoom(measure, axis.scale, count), top: 26, right: size.width - (options.small && curves.trials.length <= 1 ? 16 : 92), bottom: size.height - 44 - axis.strip };
   const px = xOf(box, xScale);
   const py = metricY(axis, box);
-  const rungs = Math.max(curves.rungs.length, ...curves.trials.map((curve) => rungOf(curve) + 1), 1);
+  const rungs = Math.max(rungLengths(curves).length, ...curves.trials.map((curve) => rungOf(curve) + 1), 1);
   const colourOf = (curve: Curve) => options.colour === "trial"
     ? theme.categories[curves.trials.indexOf(curve) % theme.categories.length]!
     : css(rungColour(Math.max(0, rungOf(curve)), rungs, theme.dark));

@@ -85,7 +85,7 @@ export function StatesOverTime({ experiment, columns, height = 200 }: { experime
   const to = experiment.ended_at ?? Math.max(daemonNow(), ...lastOf(lives));
   return (
     <Plot name="states" label={say("plot.states.label")} experiment={experiment.id} height={height} quiet
-      make={(size, look) => statesFigure(lives, running, from, to, (state) => (state === "RUNNING" && !running ? say("plot.states.open") : tWord("state", state)), size, look)} deps={[lives, running, from, experiment.ended_at]} />
+      make={(size, look) => statesFigure(lives, running, from, to, (state) => (state === "RUNNING" && !running ? say("plot.states.open") : state === "PAUSED" ? say("plot.states.between") : tWord("state", state)), size, look)} deps={[lives, running, from, experiment.ended_at]} />
   );
 }
 
@@ -114,6 +114,7 @@ export default function HistoryFigure({ experiment }: { experiment: Experiment }
     <View resource={history} rows={4}>
       {(data) => <>
         <HistoryPlot experiment={experiment} history={data} columns={columns.columns} quiet />
+        <h3 class="plot-sub">{t("plot.states.label")}</h3>
         <StatesOverTime experiment={experiment} columns={columns.columns} />
       </>}
     </View>

@@ -26,7 +26,7 @@ export function tickText(value: number, decimals: number): string {
   }
   const text = value.toFixed(Math.min(12, Math.max(0, decimals)));
   if (size < 10000) return minus(text);
-  return minus(text.replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f"));
+  return minus(text.replace(/\B(?=(\d{3})+(?!\d))/g, ","));
 }
 
 /** A hyphen is shorter and lower than a minus beside digits. */
@@ -59,9 +59,9 @@ export function shareText(share: number): string {
   return `${percent < 10 ? Number(percent.toFixed(1)) : Math.round(percent)}\u202f%`;
 }
 
-/** A count with thin spaces between thousands: 100 000. */
+/** A count with commas between thousands, as formatNumber writes it: 100,000. */
 export function countText(count: number): string {
-  return String(Math.round(count)).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+  return String(Math.round(count)).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
 /** The middle gives way: the start and the end of a long name tell names apart. */

@@ -63,12 +63,12 @@ export function statesFigure(lives: Lives, running: Running | null, from: number
   const most = Math.max(1, ...Array.from(times, (_, i) => LAYERS.reduce((sum, layer) => sum + counts[layer][i]!, 0)));
   const yScale = whole(0, most);
   const xScale = elapsed(0, Math.max(1e-3, to - from), durationText);
+  const seen = LAYERS.filter((layer) => counts[layer].some((count) => count > 0));
   const measure = { textWidth: (text: string, px: number) => text.length * px * 0.58 };
-  const box = { left: labelRoom(measure, yScale, 4), top: 26, right: size.width - 108, bottom: size.height - 44 };
+  const box = { left: labelRoom(measure, yScale, 4), top: 26, right: size.width - Math.max(96, ...seen.map((layer) => `${name(layer)} ${countText(counts[layer][steps]!)}`.length * 6.8 + 14)), bottom: size.height - 44 };
   const px = xOf(box, xScale);
   const py = yOf(box, yScale);
   const colour = (layer: Layer) => theme.states[layer.toLowerCase()]!;
-  const seen = LAYERS.filter((layer) => counts[layer].some((count) => count > 0));
   const floor = (layer: Layer, i: number) => {
     let sum = 0;
     for (const each of LAYERS) {
