@@ -47,6 +47,10 @@ Failure failure_of_status(unsigned status, const Value& error) {
       out.exit = Exit::conflict;
       out.code = Errc::conflict;
       break;
+    case 429:
+      out.exit = text_at(error, "code") == "quota" ? Exit::conflict : Exit::failed;
+      out.code = text_at(error, "code") == "quota" ? Errc::quota : Errc::unavailable;
+      break;
     case 507:
       out.exit = Exit::storage;
       out.code = Errc::unavailable;
@@ -184,6 +188,10 @@ Outcome<Value> Client::get(const std::string& target) const {
 Outcome<Value> Client::post(const std::string& target, const Value& body,
                             const std::string& idempotency_key) const {
   return ask("POST", target, engine::compact_json(body), idempotency_key);
+}
+
+Outcome<Value> Client::put(const std::string& target, const Value& body) const {
+  return ask("PUT", target, engine::compact_json(body), "");
 }
 
 Outcome<Value> Client::patch(const std::string& target, const Value& body) const {

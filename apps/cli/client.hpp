@@ -32,6 +32,7 @@ class Client {
   [[nodiscard]] Outcome<net::HttpReading> stream(const std::string& target, const std::string& last_id) const;
   [[nodiscard]] Outcome<engine::Value> post(const std::string& target, const engine::Value& body,
                                             const std::string& idempotency_key = "") const;
+  [[nodiscard]] Outcome<engine::Value> put(const std::string& target, const engine::Value& body) const;
   [[nodiscard]] Outcome<engine::Value> patch(const std::string& target, const engine::Value& body) const;
   [[nodiscard]] Outcome<engine::Value> remove(const std::string& target) const;
 

@@ -15,6 +15,7 @@ Failure failure_of(const engine::Error& error) {
       break;
     case engine::Errc::wrong_state:
     case engine::Errc::conflict:
+    case engine::Errc::quota:
       exit = Exit::conflict;
       break;
     case engine::Errc::corrupt:

@@ -25,6 +25,8 @@ unsigned status_of(Errc code) {
       return 409;
     case Errc::conflict:
       return 422;
+    case Errc::quota:
+      return 429;
     case Errc::unavailable:
       return 503;
     case Errc::version_mismatch:

@@ -51,6 +51,8 @@ struct Dispatch {
   Status operator()(const ContinueTime&) const { return continue_time(step); }
   Status operator()(const NoteTime&) const { return note_time(step); }
   Status operator()(const NoteRequest& command) const { return note_request(step, command); }
+  Status operator()(const CreateWorkspace& command) const { return create_workspace(step, command); }
+  Status operator()(const ChangeQuota& command) const { return change_quota(step, command); }
 };
 
 }  // namespace
@@ -62,21 +64,22 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
-Result<Effects> Engine::step(Command command, Instant now) {
+Result<Effects> Engine::step(Command command, Instant now, const std::string& actor) {
   Effects effects;
-  if (const Status done = step(std::move(command), now, effects); !done) {
+  if (const Status done = step(std::move(command), now, effects, actor); !done) {
     return done.error();
   }
   return effects;
 }
 
-Status Engine::step(Command command, Instant now, Effects& effects) {
+Status Engine::step(Command command, Instant now, Effects& effects, const std::string& actor) {
   effects.events.clear();
   effects.orders.clear();
   effects.created.reset();
   effects.joined.reset();
-  Step step(state_->state, effects, std::max(now, state_->state.last_instant));
+  Step step(state_->state, effects, std::max(now, state_->state.last_instant), actor);
   Status done = std::visit(Dispatch{step}, command);
+  step.command_is_done();
   if (done) {
     schedule(step);
     give_orders(step);
@@ -125,6 +128,9 @@ const std::map<ExperimentId, ExperimentRecord>& Engine::experiments() const noex
 }
 const std::map<WorkerId, WorkerRecord>& Engine::workers() const noexcept {
   return state_->state.workers;
+}
+const Workspaces& Engine::workspaces() const noexcept {
+  return state_->state.workspaces;
 }
 
 const ExperimentRecord* Engine::find(ExperimentId experiment) const noexcept {

@@ -16,10 +16,11 @@ namespace hpsearch::engine {
 /// One command being carried out: what it makes happen is applied at once and written down.
 class Step {
  public:
-  Step(EngineState& state, Effects& effects, Instant now)
+  Step(EngineState& state, Effects& effects, Instant now, const std::string& actor)
       : state_(state),
         effects_(effects),
         now_(now),
+        actor_(&actor),
         first_(state.last_lsn.number() + 1),
         ends_left_(state.most_ends) {}
 
@@ -66,8 +67,23 @@ class Step {
   /// ends: so many end in one step. False: no more in this one.
   [[nodiscard]] bool take_from_end_quota() noexcept { return ends_left_ > 0 && ends_left_-- > 0; }
 
+  /// The command is carried out: what follows is the engine's own doing.
+  void command_is_done() noexcept { actor_ = nullptr; }
+
+  /// The experiment could use a free slot, but its workspace's quota is reached.
+  void hold_back(const ExperimentRecord& record) {
+    state_.workspaces.find(record.workspace->name)->second.held_back.insert(record.id);
+    state_.agenda.hungry.remove(record.id);
+  }
+
+  /// Events that have an actor get the one who sent the command.
   template <class Body>
   void emit(Body body) {
+    if constexpr (requires { body.actor; }) {
+      if (actor_ != nullptr) {
+        body.actor = *actor_;
+      }
+    }
     Event& event = effects_.events.emplace_back();
     event.lsn = Lsn(state_.last_lsn.number() + 1);
     event.at = now_;
@@ -79,6 +95,7 @@ class Step {
   EngineState& state_;
   Effects& effects_;
   Instant now_;
+  const std::string* actor_;  ///< nullptr: nobody asked for what happens now.
   Lsn first_;
   std::uint64_t ends_left_;
 };
@@ -166,6 +183,16 @@ void delayed(Step& step, const FruitlessEnd& end);
 Status continue_time(Step& step);
 Status note_time(Step& step);
 Status note_request(Step& step, const NoteRequest& command);
+
+Status create_workspace(Step& step, const CreateWorkspace& command);
+Status change_quota(Step& step, const ChangeQuota& command);
+
+/// Why an experiment with this config cannot be submitted to its workspace now, or Done.
+Status may_submit(const EngineState& state, const ExperimentConfig& config);
+/// Why one more experiment cannot be active there, or Done.
+Status may_begin(const WorkspaceRecord& workspace);
+/// Why its search cannot plan that many trials in its workspace, or Done.
+Status may_plan(const EngineState& state, const WorkspaceRecord& workspace, const ExperimentConfig& config);
 
 /// Reports of a rank above 0: its exit is all that counts.
 void take_member_reports(Step& step, const TakeReports& command);

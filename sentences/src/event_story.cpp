@@ -28,6 +28,21 @@ std::string after_colon(const std::string& text) {
   return text.empty() ? "" : ": " + text;
 }
 
+/// " by alice"
+std::string by(const std::string& actor) {
+  return actor.empty() ? "" : " by " + actor;
+}
+
+/// " (alice)"
+std::string in_brackets(const std::string& actor) {
+  return actor.empty() ? "" : " (" + actor + ")";
+}
+
+/// "8", "none"
+std::string limit_text(const std::optional<std::uint64_t>& limit) {
+  return limit ? std::to_string(*limit) : "none";
+}
+
 std::string name_of(TrialNumber trial) {
   return "trial " + std::to_string(trial.number());
 }
@@ -103,18 +118,18 @@ struct EventStory::LineOf {
     if (story.live_.empty()) {
       story.idle_from_ = story.now_;
     }
-    return event.reason.empty() ? Line{"the experiment is paused"}
+    return event.reason.empty() ? Line{"the experiment is paused" + by(event.actor)}
                                 : Line{"the experiment paused itself: " + event.reason, true};
   }
 
-  Line operator()(const engine::ExperimentResumed& /*event*/) const {
+  Line operator()(const engine::ExperimentResumed& event) const {
     story.paused_ = false;
-    return {"the experiment is resumed"};
+    return {"the experiment is resumed" + by(event.actor)};
   }
 
-  Line operator()(const engine::ExperimentReopened& /*event*/) const {
+  Line operator()(const engine::ExperimentReopened& event) const {
     story.ended_ = false;
-    return {"the experiment continues: its limits changed"};
+    return {"the experiment continues: its limits changed" + in_brackets(event.actor)};
   }
 
   Line operator()(const engine::ProgramChanged& event) const {
@@ -122,8 +137,8 @@ struct EventStory::LineOf {
     for (const std::string& file : event.changed) {
       files += (files.empty() ? "" : ", ") + file;
     }
-    std::string text =
-        "the experiment has another program" + (files.empty() ? "" : ": " + files + " changed");
+    std::string text = "the experiment has another program" +
+                       (files.empty() ? "" : ": " + files + " changed") + in_brackets(event.actor);
     if (event.context_digest.empty()) {
       return {text + "; all attempts that start from now on run it"};
     }
@@ -138,7 +153,7 @@ struct EventStory::LineOf {
   }
 
   Line operator()(const engine::ExperimentStopping& event) const {
-    return {"the experiment is ending" + after_colon(event.reason)};
+    return {"the experiment is ending" + after_colon(event.reason) + in_brackets(event.actor)};
   }
 
   Line operator()(const engine::ExperimentEnded& event) const {
@@ -146,7 +161,9 @@ struct EventStory::LineOf {
     return {"the experiment is " + lower(engine::name_of(event.state)) + after_colon(event.reason)};
   }
 
-  Line operator()(const engine::LimitsChanged& /*event*/) const { return {}; }
+  Line operator()(const engine::LimitsChanged& event) const {
+    return {event.actor.empty() ? "" : "limits of the experiment were changed" + by(event.actor)};
+  }
 
   // --- trials ---
 
@@ -179,7 +196,9 @@ struct EventStory::LineOf {
   }
 
   /// The trial's end, which follows, gives the reason.
-  Line operator()(const engine::TrialExitedEarly& /*event*/) const { return {}; }
+  Line operator()(const engine::TrialExitedEarly& event) const {
+    return {event.actor.empty() ? "" : name_of(event.trial) + " is ended" + by(event.actor)};
+  }
 
   Line operator()(const engine::TrialEnded& event) const {
     return {name_of(event.trial) + " " + lower(engine::name_of(event.state)) + story.where(event.trial) +
@@ -235,7 +254,8 @@ struct EventStory::LineOf {
 
   Line operator()(const engine::AttemptDisowned& event) const {
     return {name_of(event.worker) + " must end " + attempt_of(event.key) + " of " + name_of(event.key.trial) +
-            ", which is not in this store; requested by an operator"};
+            ", which is not in this store; requested by " +
+            (event.actor.empty() ? "an operator" : event.actor)};
   }
 
   Line operator()(const engine::MemberExited& event) const {
@@ -268,7 +288,8 @@ struct EventStory::LineOf {
   }
 
   Line operator()(const engine::CheckpointsCollected& event) const {
-    return {name_of(event.trial) + ": " + counted(event.paths.size(), "checkpoint") + " no longer needed"};
+    return {name_of(event.trial) + ": " + counted(event.paths.size(), "checkpoint") +
+            (event.actor.empty() ? " no longer needed" : " deleted by " + event.actor)};
   }
 
   Line operator()(const engine::CheckpointsDeleted& /*event*/) const { return {}; }
@@ -284,11 +305,12 @@ struct EventStory::LineOf {
   }
 
   Line operator()(const engine::WorkerQuarantined& event) const {
-    return {name_of(event.worker) + " is in quarantine" + after_colon(event.why), true};
+    return {name_of(event.worker) + " is in quarantine" + after_colon(event.why) + in_brackets(event.actor),
+            true};
   }
 
   Line operator()(const engine::WorkerReleased& event) const {
-    return {name_of(event.worker) + " is released from quarantine"};
+    return {name_of(event.worker) + " is released from quarantine" + by(event.actor)};
   }
 
   Line operator()(const engine::SlotsQuarantined& event) const {
@@ -325,6 +347,17 @@ struct EventStory::LineOf {
   }
 
   Line operator()(const engine::RequestTaken& /*event*/) const { return {}; }
+
+  Line operator()(const engine::WorkspaceCreated& event) const {
+    return {"workspace " + event.workspace + " was created" + by(event.actor)};
+  }
+
+  Line operator()(const engine::QuotaChanged& event) const {
+    return {"the quota of workspace " + event.workspace + " was changed" + by(event.actor) + ": max_slots " +
+            limit_text(event.max_slots) + ", max_slots_per_user " + limit_text(event.max_slots_per_user) +
+            ", max_active_experiments " + limit_text(event.max_active_experiments) +
+            ", max_trials_per_experiment " + limit_text(event.max_trials_per_experiment)};
+  }
 
   Line operator()(const engine::TimeNoted& event) const {
     const std::int64_t seconds = event.uncounted.in_micros() / 1'000'000;

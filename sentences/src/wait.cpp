@@ -73,6 +73,17 @@ struct WhyTrialWaits {
            std::to_string(wait.slots_per_trial) + ", and max_slots is " + std::to_string(wait.max_slots);
   }
 
+  std::string operator()(const engine::WaitForQuota& wait) const {
+    const std::string workspace = "workspace \"" + wait.workspace + "\"";
+    const std::string needs = ", a trial needs " + std::to_string(wait.slots_per_trial) +
+                              ", and the quota is " + std::to_string(wait.most);
+    if (!wait.per_user) {
+      return workspace + " uses " + counted(wait.used, "slot") + needs + " (max_slots)";
+    }
+    return (wait.user.empty() ? std::string("users without a name use ") : wait.user + " uses ") +
+           counted(wait.used, "slot") + " of " + workspace + needs + " for each user (max_slots_per_user)";
+  }
+
   std::string operator()(const engine::WaitForRestingWorkers& wait) const {
     return "the last attempts failed to start on every worker (hpsearch workers shows the reasons); the next "
            "attempt starts in " +

@@ -35,6 +35,10 @@ class StateText {
       text.put(worker);
       text.out_ << '\n';
     }
+    for (const auto& [name, workspace] : engine.workspaces()) {
+      text.put(workspace);
+      text.out_ << '\n';
+    }
     return text.out_.str();
   }
 
@@ -179,13 +183,23 @@ class StateText {
     const auto& [experiment, trial, step, path] = x;
     all(experiment, trial, step, path);
   }
+  void put(const Quota& x) {
+    const auto& [slots, slots_per_user, active, trials] = x;
+    all(slots, slots_per_user, active, trials);
+  }
+  void put(const WorkspaceRecord& x) {
+    const auto& [name, created_at, creator, quota, experiments, active, slots, slots_of, held_back] = x;
+    static_cast<void>(held_back);  // The scheduler's own mark.
+    all(name, created_at, creator, quota, experiments, active, slots, slots_of);
+  }
   void put(const SlotTime& x) { all(x.slots(), x.since(), x.until(x.since())); }
   void put(const ExperimentRecord& x) {
     all(x.id, x.state, to_value(x.config), x.effective, x.created_with, x.context_directory, x.context_digest,
         x.context_bytes, x.idempotency_key, x.owner, x.source, x.pending, x.running, x.by_state, x.best,
         x.stopping_as, x.stop_at_once, x.reason, x.first_failures, x.notes, x.counts_from_zero, x.unreported,
         x.ran_unlogged, x.ahead, x.created_at, x.ended_at, x.first_lease_at, x.uncounted, x.last_release_at,
-        x.slot_time, x.condemned, x.programs, x.created_by, x.changed_by, x.best_history, x.spans);
+        x.slot_time, x.condemned, x.programs, x.created_by, x.changed_by, x.best_history, x.spans,
+        x.workspace->name);
     out_ << '\n';
     put(*x.searcher);
     out_ << '\n';

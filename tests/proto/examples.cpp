@@ -22,6 +22,22 @@ Value hparams() {
                     {"warmup", Value{}}, {"width", 64.0}};
 }
 
+/// The same event, on somebody's request.
+template <class Body>
+Body by_ann(Body body) {
+  body.actor = "ann";
+  return body;
+}
+
+ProgramChanged program_changed() {
+  return {ExperimentId{3},
+          TrialNumber{12},
+          {TrialNumber{4}, TrialNumber{11}},
+          "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+          10240,
+          {"train.py", "model.py"}};
+}
+
 Report metrics_report() {
   return MetricsReport{Units{27},
                        {{"loss", std::numeric_limits<double>::quiet_NaN()},
@@ -425,10 +441,14 @@ const std::vector<Example<EventBody>>& example_events() {
            SourceCheckpoint{ExperimentId{3}, TrialNumber{12}, Units{27}, "/data/checkpoints/3/12/2-27"},
            "ann"}},
       {"experiment_paused", ExperimentPaused{experiment}, false},
-      {"experiment_paused_by_itself", ExperimentPaused{experiment, "its first attempts failed"}},
-      {"experiment_resumed", ExperimentResumed{experiment}},
+      {"experiment_paused_by_itself", ExperimentPaused{experiment, "its first attempts failed"}, false},
+      {"experiment_paused_by", by_ann(ExperimentPaused{experiment, "its first attempts failed"})},
+      {"experiment_resumed", ExperimentResumed{experiment}, false},
+      {"experiment_resumed_by", by_ann(ExperimentResumed{experiment})},
       {"experiment_stopping",
-       ExperimentStopping{experiment, ExperimentState::canceled, true, "killed by its user"}},
+       ExperimentStopping{experiment, ExperimentState::canceled, true, "killed by its user"}, false},
+      {"experiment_stopping_by",
+       by_ann(ExperimentStopping{experiment, ExperimentState::canceled, true, "killed by its user"})},
       {"experiment_ended", ExperimentEnded{experiment, ExperimentState::completed, "the space is exhausted"}},
       {"trial_created",
        TrialCreated{experiment,
@@ -451,7 +471,9 @@ const std::vector<Example<EventBody>>& example_events() {
       {"trial_exited_early",
        TrialExitedEarly{experiment, trial, ExitReason::errored, "exit code 1, five times"}, false},
       {"trial_exited_early_unmeasured",
-       TrialExitedEarly{experiment, trial, ExitReason::errored, "its metric never came", true}},
+       TrialExitedEarly{experiment, trial, ExitReason::errored, "its metric never came", true}, false},
+      {"trial_exited_early_by",
+       by_ann(TrialExitedEarly{experiment, trial, ExitReason::errored, "its metric never came", true})},
       {"trial_ended",
        TrialEnded{experiment, trial, TrialState::stopped, rung_reason(Reason::Why::rung_closed)}, false},
       {"trial_ended_as_expected",
@@ -523,35 +545,45 @@ const std::vector<Example<EventBody>>& example_events() {
                                                         "10.0.0.8",
                                                         8}},
       {"request_taken", RequestTaken{std::string(64, 'a'), std::string(64, 'b')}},
+      {"workspace_created", WorkspaceCreated{"nlp", "alice"}},
+      {"quota_changed", QuotaChanged{"nlp", 8, 4, 20, 1'000, "uid:1000"}},
+      {"quota_changed_to_one_limit", QuotaChanged{"nlp", 0}, false},
       {"time_noted", TimeNoted{Duration::seconds(90)}},
       {"lease_time_added", LeaseTimeAdded{key(), Duration::seconds(90)}},
       {"slot_withdrawn", SlotWithdrawn{WorkerId{4}, SlotIndex{1}, "GPU 1 is lost"}},
       {"slot_restored", SlotRestored{WorkerId{4}, SlotIndex{1}, true}},
       {"limits_changed", LimitsChanged{ExperimentId{3}, Value::Map{{"name", "digits"}}}, false},
-      {"limits_changed_by_points", LimitsChanged{ExperimentId{3}, Value::Map{{"name", "digits"}}, true}},
+      {"limits_changed_by_points", LimitsChanged{ExperimentId{3}, Value::Map{{"name", "digits"}}, true},
+       false},
+      {"limits_changed_by", by_ann(LimitsChanged{ExperimentId{3}, Value::Map{{"name", "digits"}}, true})},
       {"worker_lost", WorkerLost{WorkerId{4}, "told to end"}},
       {"attempt_adopted", AttemptAdopted{key(), WorkerId{4}, {SlotIndex{0}, SlotIndex{3}}, Units{81}, 31},
        false},
       {"attempt_adopted_to_train_on",
        AttemptAdopted{key(), WorkerId{4}, {SlotIndex{0}, SlotIndex{3}}, Units{81}, 31, true}, false},
       {"attempt_adopted_with_unlogged_decision",
-       AttemptAdopted{key(), WorkerId{4}, {SlotIndex{0}, SlotIndex{3}}, Units{81}, 31, true, true}},
-      {"worker_quarantined", WorkerQuarantined{WorkerId{4}, "3 different trials failed there"}},
-      {"worker_released", WorkerReleased{WorkerId{4}}},
-      {"attempt_disowned", AttemptDisowned{WorkerId{4}, key()}},
+       AttemptAdopted{key(), WorkerId{4}, {SlotIndex{0}, SlotIndex{3}}, Units{81}, 31, true, true}, false},
+      {"attempt_adopted_by",
+       by_ann(AttemptAdopted{key(), WorkerId{4}, {SlotIndex{0}, SlotIndex{3}}, Units{81}, 31, true, true})},
+      {"worker_quarantined", WorkerQuarantined{WorkerId{4}, "3 different trials failed there"}, false},
+      {"worker_quarantined_by", by_ann(WorkerQuarantined{WorkerId{4}, "3 different trials failed there"})},
+      {"worker_released", WorkerReleased{WorkerId{4}}, false},
+      {"worker_released_by", by_ann(WorkerReleased{WorkerId{4}})},
+      {"attempt_disowned", AttemptDisowned{WorkerId{4}, key()}, false},
+      {"attempt_disowned_by", by_ann(AttemptDisowned{WorkerId{4}, key()})},
       {"slots_quarantined", SlotsQuarantined{WorkerId{4}, key(), {SlotIndex{0}, SlotIndex{3}}}},
       {"slots_released", SlotsReleased{WorkerId{4}, key(), true}},
       {"checkpoints_collected",
        CheckpointsCollected{
-           experiment, trial, {"/data/checkpoints/7/300/1-9", "/data/checkpoints/7/300/2-27"}}},
+           experiment, trial, {"/data/checkpoints/7/300/1-9", "/data/checkpoints/7/300/2-27"}},
+       false},
+      {"checkpoints_collected_by",
+       by_ann(CheckpointsCollected{experiment, trial, {"/data/checkpoints/7/300/1-9"}})},
       {"checkpoints_deleted", CheckpointsDeleted{experiment, {"/data/checkpoints/7/300/1-9"}}},
-      {"experiment_reopened", ExperimentReopened{ExperimentId{3}}},
-      {"program_changed", ProgramChanged{ExperimentId{3},
-                                         TrialNumber{12},
-                                         {TrialNumber{4}, TrialNumber{11}},
-                                         "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
-                                         10240,
-                                         {"train.py", "model.py"}}},
+      {"experiment_reopened", ExperimentReopened{ExperimentId{3}}, false},
+      {"experiment_reopened_by", by_ann(ExperimentReopened{ExperimentId{3}})},
+      {"program_changed", program_changed(), false},
+      {"program_changed_by", by_ann(program_changed())},
   });
   return examples;
 }

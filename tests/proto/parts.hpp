@@ -269,9 +269,9 @@ auto parts(Is<engine::ExperimentCreated> auto& x) {
   return std::tie(experiment, config, context, key, digest, bytes, source, owner);
 }
 auto parts(Is<engine::LimitsChanged> auto& x) {
-  auto& [experiment, config, points_given, parsed] = x;
+  auto& [experiment, config, points_given, parsed, actor] = x;
   static_cast<void>(parsed);  // Not part of the event.
-  return std::tie(experiment, config, points_given);
+  return std::tie(experiment, config, points_given, actor);
 }
 
 template <class T>

@@ -56,6 +56,18 @@ TEST_F(Story, ShowsWhatATrialReachedTogetherWithWhatFollows) {
       EndsWith("trial 3 promoted to 16 epochs: rank 1 of 9"));
 }
 
+TEST_F(Story, ShowsWhoseRequestItWas) {
+  EXPECT_EQ(tell(ExperimentPaused{ExperimentId(1), "", "ann"}), "the experiment is paused by ann");
+  EXPECT_EQ(tell(ExperimentResumed{ExperimentId(1), "uid:1000"}), "the experiment is resumed by uid:1000");
+  EXPECT_EQ(tell(ExperimentStopping{ExperimentId(1), ExperimentState::canceled, false, "canceled by a user",
+                                    "ann"}),
+            "the experiment is ending: canceled by a user (ann)");
+  EXPECT_EQ(tell(WorkspaceCreated{"nlp", "ann"}), "workspace nlp was created by ann");
+  EXPECT_EQ(tell(QuotaChanged{"nlp", 8, std::nullopt, 20, std::nullopt, "ann"}),
+            "the quota of workspace nlp was changed by ann: max_slots 8, max_slots_per_user none, "
+            "max_active_experiments 20, max_trials_per_experiment none");
+}
+
 TEST_F(Story, ShowsThatATrialWaitsToGoOn) {
   EXPECT_THAT(tell(TrialQueued{ExperimentId(1), TrialNumber(3)}),
               EndsWith("trial 3 waits for a slot to continue"));

@@ -31,6 +31,14 @@ TEST(WaitText, Limits) {
             "this experiment uses 3 slots, a trial needs 2, and max_slots is 4");
 }
 
+TEST(WaitText, Quotas) {
+  EXPECT_EQ(why_trial_waits(WaitForQuota{"nlp", "alice", 7, 2, 8, false}),
+            "workspace \"nlp\" uses 7 slots, a trial needs 2, and the quota is 8 (max_slots)");
+  EXPECT_EQ(why_trial_waits(WaitForQuota{"nlp", "alice", 1, 1, 1, true}),
+            "alice uses 1 slot of workspace \"nlp\", a trial needs 1, and the quota is 1 for each user "
+            "(max_slots_per_user)");
+}
+
 TEST(WaitText, Workers) {
   EXPECT_EQ(why_trial_waits(WaitForWorker{}), "no worker is connected");
   EXPECT_EQ(

@@ -30,7 +30,8 @@ class Life {
       : draw_(seed, TrialNumber(0), "life"),
         samplers_(seed, TrialNumber(0), "samplers"),
         spaces_(seed, TrialNumber(0), "spaces"),
-        repeats_(seed, TrialNumber(0), "repeats") {}
+        repeats_(seed, TrialNumber(0), "repeats"),
+        quotas_(seed, TrialNumber(0), "quotas") {}
 
   void run() {
     cluster_.engine.set_most_ends(most_ends_);
@@ -39,6 +40,7 @@ class Life {
     }
     for (int turn = 0; turn < 600 && !testing::Test::HasFailure(); ++turn) {
       something_happens();
+      change_quota();
       check();
     }
     heal();
@@ -73,7 +75,11 @@ class Life {
   void create() {
     const int trials = static_cast<int>(1 + draw_.below(25));
     const int concurrent = static_cast<int>(draw_.below(6));
-    const Value::Map others{{"max_restarts", static_cast<int>(draw_.below(3))}};
+    Value::Map others{{"max_restarts", static_cast<int>(draw_.below(3))}};
+    if (quotas_.below(2) == 0) {
+      others["workspace"] = "nlp";
+      others["project"] = "letters";
+    }
     switch (draw_.below(4)) {
       case 0:
         cluster_.create(sampled(random_config(trials, concurrent, others)));
@@ -175,6 +181,22 @@ class Life {
     }
   }
 
+  /// In two of three lives, now and then. Experiments are in one of two workspaces.
+  void change_quota() {
+    if (quotas_.below(40) != 0 || has_quotas_ == 0) {
+      return;
+    }
+    Quota quota;
+    if (quotas_.below(3) != 0) {
+      quota.max_slots = quotas_.below(5);
+    }
+    if (quotas_.below(3) == 0) {
+      quota.max_slots_per_user = quotas_.below(3);
+    }
+    const bool is_named = quotas_.below(2) == 0 && cluster_.engine.workspaces().contains("nlp");
+    cluster_.step(ChangeQuota{is_named ? "nlp" : "default", quota});
+  }
+
   void change_limits(const ExperimentRecord& record) {
     Value::Map searcher;
     Value::Map resources{{"priority", static_cast<std::int64_t>(1 + draw_.below(99))}};
@@ -264,6 +286,12 @@ class Life {
       cluster_.engine.set_suspect(id, false);
     }
     cluster_.join("healthy", 4);
+    for (const char* name : {"default", "nlp"}) {  // One slot is enough to end.
+      if (cluster_.engine.workspaces().contains(name)) {
+        cluster_.step(
+            ChangeQuota{name, Quota{1 + quotas_.below(3), std::nullopt, std::nullopt, std::nullopt}});
+      }
+    }
     for (const auto& [id, record] : cluster_.engine.experiments()) {
       if (record.state == ExperimentState::paused) {
         cluster_.step(ResumeExperiment{id});
@@ -301,6 +329,8 @@ class Life {
   Draw samplers_;  // Its own, so that lives stay what they were but for this.
   Draw spaces_;    // Likewise.
   Draw repeats_;   // Likewise.
+  Draw quotas_;    // Likewise.
+  std::uint64_t has_quotas_ = quotas_.below(3);
   std::uint64_t most_ends_ = chance(2) ? 512 : 1 + draw_.below(3);  // In one step; the rest in the next ones.
   TestCluster cluster_;
   std::map<std::string, std::uint64_t> incarnations_;

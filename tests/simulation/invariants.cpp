@@ -83,6 +83,64 @@ std::string broken_trial(const Engine& engine, const ExperimentRecord& record, s
   return trial.live->key.lease == trial.last_lease ? "" : who + "has two leases";
 }
 
+/// The slots of a workspace's attempts: those of each owner.
+std::map<std::string, std::uint64_t, std::less<>> slots_by_owner(const Engine& engine,
+                                                                 const std::string& workspace) {
+  std::map<std::string, std::uint64_t, std::less<>> slots;
+  for (const auto& [id, record] : engine.experiments()) {
+    for (const TrialNumber number : record.running) {
+      for (const auto& [worker, held] : places_of(*record.trials[number.number()].live)) {
+        if (workspace == workspace_of(record.config) && held > 0) {
+          slots[record.owner] += held;
+        }
+      }
+    }
+  }
+  return slots;
+}
+
+/// What the grant of a lease leaves of its workspace's quota.
+std::string broken_quota(const Engine& engine, const ExperimentRecord& leased) {
+  const std::string name(workspace_of(leased.config));
+  const Quota& quota = engine.workspaces().at(name).quota;
+  const auto slots = slots_by_owner(engine, name);
+  std::uint64_t sum = 0;
+  for (const auto& [owner, held] : slots) {
+    sum += held;
+  }
+  if (quota.max_slots && sum > *quota.max_slots) {
+    return "workspace " + name + " got a slot beyond its quota of " + std::to_string(*quota.max_slots);
+  }
+  const auto mine = slots.find(leased.owner);
+  return quota.max_slots_per_user && mine != slots.end() && mine->second > *quota.max_slots_per_user
+             ? "a user of workspace " + name + " got a slot beyond the quota of " +
+                   std::to_string(*quota.max_slots_per_user)
+             : "";
+}
+
+std::string broken_workspace(const Engine& engine, const WorkspaceRecord& workspace) {
+  const std::string who = "workspace " + workspace.name + ": ";
+  const auto slots = slots_by_owner(engine, workspace.name);
+  std::uint64_t sum = 0;
+  for (const auto& [owner, held] : slots) {
+    sum += held;
+  }
+  std::uint64_t experiments = 0;
+  std::uint64_t active = 0;
+  for (const auto& [id, record] : engine.experiments()) {
+    const bool mine = workspace_of(record.config) == workspace.name;
+    experiments += mine ? 1U : 0U;
+    active += mine && !is_ended(record.state) ? 1U : 0U;
+  }
+  if (workspace.slots != sum || workspace.slots_of != slots) {
+    return who + "counts " + std::to_string(workspace.slots) + " slots, and its attempts hold " +
+           std::to_string(sum);
+  }
+  return workspace.experiments == experiments && workspace.active == active
+             ? ""
+             : who + "its experiments don't add up";
+}
+
 }  // namespace
 
 std::string broken_limit(const Engine& engine, const Event* last) {
@@ -93,6 +151,9 @@ std::string broken_limit(const Engine& engine, const Event* last) {
     const bool created = creation != nullptr && creation->experiment == id;
     if (last != nullptr && !leased && !created) {
       continue;  // Nothing else can go beyond a limit.
+    }
+    if (const std::string beyond = leased ? broken_quota(engine, record) : ""; !beyond.empty()) {
+      return beyond;
     }
     const std::string where = "experiment " + std::to_string(id.number()) + ": ";
     const SearcherConfig& searcher = record.config.searcher;
@@ -156,7 +217,8 @@ std::string idle_slot(const Engine& engine) {
         std::min(asked == 0 ? total : asked, record.config.resources.max_slots.value_or(total));
     const bool may_run_more =
         record.running.size() + record.delayed.size() < limit;  // Those keep their places.
-    if (free == 0 || record.state != ExperimentState::active || !may_run_more ||
+    const bool full = slot_quota_reached(*record.workspace, record.owner, 1).has_value();
+    if (free == 0 || full || record.state != ExperimentState::active || !may_run_more ||
         record.config.resources.slots_per_trial != 1) {
       continue;
     }
@@ -211,6 +273,11 @@ std::string broken_invariant(const Engine& engine) {
         return where + "ended as " + std::string(name_of(record.state)) + " (" + record.reason +
                ") with trial " + std::to_string(i) + " left " + std::string(name_of(record.trials[i].state));
       }
+    }
+  }
+  for (const auto& [name, workspace] : engine.workspaces()) {
+    if (const std::string broken = broken_workspace(engine, workspace); !broken.empty()) {
+      return broken;
     }
   }
   for (const auto& [id, worker] : engine.workers()) {

@@ -18,6 +18,8 @@ const char* name_of(Errc code) noexcept {
       return "unavailable";
     case Errc::conflict:
       return "conflict";
+    case Errc::quota:
+      return "quota";
   }
   return "unknown";
 }

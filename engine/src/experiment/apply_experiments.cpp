@@ -79,6 +79,10 @@ void apply(const Applier& applier, const ExperimentCreated& created) {
   if (!created.idempotency_key.empty()) {
     applier.state.by_idempotency_key[created.idempotency_key] = created.experiment;
   }
+  WorkspaceRecord& workspace = workspace_named(applier.state, workspace_of(record.config));
+  ++workspace.experiments;
+  ++workspace.active;
+  record.workspace = &workspace;
   applier.state.experiments.emplace(created.experiment, std::move(record));
   applier.state.going.insert(created.experiment);
   applier.experiment(created.experiment);
@@ -161,7 +165,9 @@ void apply(const Applier& applier, const ExperimentEnded& ended) {
   record.state = ended.state;
   record.reason = ended.reason;
   record.ended_at = applier.event.at;
-  applier.state.going.erase(ended.experiment);
+  if (applier.state.going.erase(ended.experiment) > 0) {
+    --workspace_named(applier.state, record.workspace->name).active;
+  }
   // What was among the experiment's best for a while may be so no more.
   const bool anew = record.config.retention.save_experiment_best > 0;
   for (std::uint64_t number = 0; anew && number < record.trials.size(); ++number) {
@@ -188,7 +194,9 @@ void apply(const Applier& applier, const ExperimentReopened& reopened) {
   record.reason.clear();
   record.ended_at = {};
   forget_first_failures(record);
-  applier.state.going.insert(reopened.experiment);
+  if (applier.state.going.insert(reopened.experiment).second) {
+    ++workspace_named(applier.state, record.workspace->name).active;
+  }
 }
 
 std::string problem_with(const EventChecks& checks, const ExperimentReopened& reopened) {

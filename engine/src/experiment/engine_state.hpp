@@ -11,6 +11,7 @@
 #include "hpsearch/engine/experiment/events.hpp"
 #include "hpsearch/engine/experiment/experiment_record.hpp"
 #include "hpsearch/engine/experiment/numbering.hpp"
+#include "hpsearch/engine/experiment/workspace.hpp"
 #include "hpsearch/engine/scheduler/plan.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "scheduler/agenda.hpp"
@@ -23,6 +24,8 @@ struct EngineState {
   std::map<ExperimentId, ExperimentRecord> experiments;
   std::set<ExperimentId> going;  ///< Those that have not ended.
   std::map<std::string, ExperimentId> by_idempotency_key;
+  Workspaces workspaces{{std::string(default_workspace), {.name = std::string(default_workspace)}}};
+  bool checks_workspaces = false;  ///< Somebody has created one: experiments name a known one.
   std::map<WorkerId, WorkerRecord> workers;
   std::map<std::string, WorkerId> worker_by_uid;
   std::set<WorkerId> suspects;    ///< Told by the shell, not journaled.
@@ -56,6 +59,15 @@ struct EngineState {
 
 /// Marks the experiment as one the scheduler must look after.
 void touch(EngineState& state, ExperimentRecord& record);
+
+/// Its attempts hold so many slots more, or less. Free ones are offered to its experiments.
+void count_slots(EngineState& state, const ExperimentRecord& record, std::int64_t more);
+
+/// The quota may allow more now: what it held back is looked after.
+void offer_again(EngineState& state, WorkspaceRecord& workspace);
+
+/// The workspace of that name, which is new if nobody named it before.
+WorkspaceRecord& workspace_named(EngineState& state, std::string_view name);
 
 /// Takes the slots in trouble out of its ledger, which is new.
 void withdraw_those(WorkerRecord& worker);

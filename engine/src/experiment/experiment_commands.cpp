@@ -203,6 +203,9 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
   if (!problems.empty()) {
     return wrong_config(problems);
   }
+  if (Status allowed = may_submit(state, *config); !allowed) {
+    return allowed;
+  }
   const std::uint64_t last = state.experiments.empty() ? 0 : state.experiments.rbegin()->first.number();
   const ExperimentId id(last + 1);
   step.emit(ExperimentCreated{id, std::move(effective), command.context_directory, command.idempotency_key,
@@ -264,10 +267,18 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
   const Value* points = command.changes.at_path("searcher.points_to_evaluate");
   const bool points_given = points != nullptr && points->as_list() != nullptr && !points->as_list()->empty();
   const Value& before = record->effective;
+  if (changed->parsed->searcher.max_trials > record->config.searcher.max_trials) {
+    if (Status allowed = may_plan(step.state(), *record->workspace, *changed->parsed); !allowed) {
+      return allowed;
+    }
+  }
   const bool search_changes = points_given || !(*config.at_path("searcher") == *before.at_path("searcher"));
   if (is_ended(record->state)) {
     if (const std::string why = what_keeps_ended(step, *record, *changed->parsed); !why.empty()) {
       return Error{Errc::wrong_state, id_and_state(*record) + ": " + why};
+    }
+    if (Status free = may_begin(*record->workspace); !free) {
+      return free;
     }
     step.emit(ExperimentReopened{command.experiment});
     revive_trials(step, *record);

@@ -180,6 +180,12 @@ Wait wait_for_slots(const ExperimentRecord& record, const Workers& workers, Inst
   if (resources.max_slots && (running + 1) * need > *resources.max_slots) {
     return WaitForMaxSlots{running * need, need, *resources.max_slots};
   }
+  if (const auto reached = record.workspace == nullptr
+                               ? std::nullopt
+                               : slot_quota_reached(*record.workspace, record.owner, need)) {
+    return WaitForQuota{record.workspace->name, record.owner,     reached->used, need,
+                        reached->most,          reached->per_user};
+  }
   if (const auto back = first_back(workers, resources, now)) {
     return WaitForRestingWorkers{*back - now};
   }

@@ -359,12 +359,17 @@ bool fill_one(Step& step) {
   }
   std::vector<const ResourcesConfig*> do_not_fit;  // Few: most experiments want the same.
   Reserved reserved;
-  for (const Claim& claim : step.agenda().hungry) {
-    const ExperimentRecord& record = step.state().experiments.at(claim.experiment);
+  for (auto next = step.agenda().hungry.begin(); next != step.agenda().hungry.end();) {
+    const ExperimentRecord& record = step.state().experiments.at(next->experiment);
+    ++next;  // Before the claim may go.
     if (record.searcher_is_idle) {
       continue;
     }
     const ResourcesConfig& wanted = record.config.resources;
+    if (slot_quota_reached(*record.workspace, record.owner, wanted.slots_per_trial)) {
+      step.hold_back(record);
+      continue;
+    }
     if (needs_several(step.state(), record)) {
       if (!needs_slots(step.state(), record)) {
         step.searcher_is_idle(record.id);

@@ -1,5 +1,6 @@
 #include "simulation/cluster/users.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -34,7 +35,8 @@ Users::Users(VirtualTime& time, Faults& faults, DaemonNode& daemon, Promises& pr
       budgets_(seed, engine::TrialNumber(0), "budgets"),
       samplers_(seed, engine::TrialNumber(0), "samplers"),
       spaces_(seed, engine::TrialNumber(0), "spaces"),
-      repeats_(seed, engine::TrialNumber(0), "repeats") {
+      repeats_(seed, engine::TrialNumber(0), "repeats"),
+      quotas_(seed, engine::TrialNumber(0), "quotas") {
 }
 
 Value Users::search() {
@@ -179,8 +181,20 @@ void Users::quarantine_some_worker() {
               [this, worker] { perform(engine::ReleaseWorker{worker}); });
 }
 
+/// An attempt on several workers needs all its slots within it.
+void Users::change_quota() {
+  engine::Quota quota;
+  if (quotas_.below(3) != 0) {
+    quota.max_slots = std::max<std::uint64_t>(gang_slots_, 1) + quotas_.below(4);
+  }
+  perform(engine::ChangeQuota{std::string(engine::default_workspace), quota});
+}
+
 void Users::act(Fault kind) {
   const daemon::Runtime* runtime = daemon_.listening();
+  if (runtime != nullptr && quotas_.below(3) == 0) {
+    change_quota();
+  }
   if (runtime != nullptr && kind == Fault::user_quarantines_worker) {
     quarantine_some_worker();
     return;

@@ -33,6 +33,7 @@ class Users {
                              std::uint64_t tries);
   void perform(engine::Command command);
   void quarantine_some_worker();
+  void change_quota();
   [[nodiscard]] engine::Value new_limits(const engine::ExperimentRecord& record);
 
   VirtualTime& time_;
@@ -46,6 +47,7 @@ class Users {
   engine::Draw samplers_;  // And of how configurations are chosen.
   engine::Draw spaces_;    // And among which.
   engine::Draw repeats_;   // And of repeats of the best.
+  engine::Draw quotas_;    // And of quotas.
   std::uint64_t gang_slots_ = 0;
   std::uint64_t submitted_ = 0;
   std::uint64_t unanswered_ = 0;

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "hpsearch/engine/base/instant.hpp"
@@ -15,6 +16,7 @@
 #include "hpsearch/engine/experiment/experiment_record.hpp"
 #include "hpsearch/engine/experiment/numbering.hpp"
 #include "hpsearch/engine/experiment/orders.hpp"
+#include "hpsearch/engine/experiment/workspace.hpp"
 #include "hpsearch/engine/searcher.hpp"
 
 namespace hpsearch::engine {
@@ -53,12 +55,15 @@ class Engine {
   /// which stands for "not yet".
   ///
   /// bad_request: the config is wrong (every problem named); not_found: no such experiment or worker;
-  /// wrong_state: for example resuming an ended experiment.
-  [[nodiscard]] Result<Effects> step(Command command, Instant now);
+  /// wrong_state: for example resuming an ended experiment; quota: the workspace is full.
+  ///
+  /// `actor`: whose request it is, for the events that it makes happen (not for what follows from them);
+  /// "" = not known.
+  [[nodiscard]] Result<Effects> step(Command command, Instant now, const std::string& actor = {});
 
   /// The same into an Effects that is used again and again, which spares the allocations: a report that
   /// decides nothing then allocates nothing. What was in `effects` is gone; on failure it is empty.
-  [[nodiscard]] Status step(Command command, Instant now, Effects& effects);
+  [[nodiscard]] Status step(Command command, Instant now, Effects& effects, const std::string& actor = {});
 
   /// Recovery: takes one event of the log. Events must come in order from lsn 1, before the first step.
   /// corrupt: the event cannot follow what was replayed so far; the engine is useless then. What searchers
@@ -79,6 +84,7 @@ class Engine {
   [[nodiscard]] const ExperimentRecord* find(ExperimentId experiment) const noexcept;
   [[nodiscard]] const TrialRecord* find(ExperimentId experiment, TrialNumber trial) const noexcept;
   [[nodiscard]] const std::map<WorkerId, WorkerRecord>& workers() const noexcept;
+  [[nodiscard]] const Workspaces& workspaces() const noexcept;  ///< The default one is always among them.
 
   /// Why JoinWorker would be refused now, or Done: who is refused was not heard of as that worker. O(log
   /// workers).

@@ -17,6 +17,7 @@ enum class Errc {
   corrupt,           ///< Bytes that fail their own checks.
   unavailable,       ///< The outside world refused; may work later.
   conflict,          ///< Its name stands for something else already; ask under another.
+  quota,             ///< A limit of the workspace is reached; works again when there is room.
 };
 
 /// The code's name as it stands in JSON and logs, for example "bad_request".

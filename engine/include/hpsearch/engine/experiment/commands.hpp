@@ -12,6 +12,7 @@
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/engine/experiment/slot_device.hpp"
+#include "hpsearch/engine/experiment/workspace.hpp"
 #include "hpsearch/engine/searcher.hpp"
 
 namespace hpsearch::engine {
@@ -195,6 +196,17 @@ struct ContinueTime {};
 /// The log is to say how late it is: a restart continues from its last event. For when nothing else happens.
 struct NoteTime {};
 
+/// bad_request: no workspace may have that name; wrong_state: there is one of that name.
+struct CreateWorkspace {
+  std::string name;
+};
+/// The workspace has these limits from now on. What runs beyond them runs on; nothing new starts until there
+/// is room. The same limits again are not an error and leave no trace. not_found: there is no such workspace.
+struct ChangeQuota {
+  std::string workspace;
+  Quota quota;
+};
+
 /// A client's request is done by the command before, whose events become durable together with those of this
 /// one.
 struct NoteRequest {
@@ -207,6 +219,6 @@ using Command =
                  ChangeExperiment, ChangeProgram, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
                  QuarantineWorker, ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, CheckTimers,
                  NoteLeakedProcesses, DeleteCheckpoints, ConfirmDeleted, NoteTroubles, DisclaimAttempts,
-                 DisownAttempt, ContinueTime, NoteTime, NoteRequest>;
+                 DisownAttempt, ContinueTime, NoteTime, NoteRequest, CreateWorkspace, ChangeQuota>;
 
 }  // namespace hpsearch::engine

@@ -76,10 +76,12 @@ struct ExperimentPaused {
   static constexpr const char* type = "experiment_paused";
   ExperimentId experiment;
   std::string reason{};  ///< Why it paused itself; "" = a user paused it.
+  std::string actor{};   ///< Whose request it was; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
     fields.maybe("reason", self.reason);
+    fields.maybe("actor", self.actor);
   }
   friend void apply(const Applier& applier, const ExperimentPaused& event);
   friend std::string problem_with(const EventChecks& checks, const ExperimentPaused& event);
@@ -89,8 +91,12 @@ struct ExperimentPaused {
 struct ExperimentResumed {
   static constexpr const char* type = "experiment_resumed";
   ExperimentId experiment;
+  std::string actor{};  ///< Whose request it was; "" = not recorded.
 
-  static void list_fields(auto& fields, auto& self) { fields("experiment", self.experiment); }
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields.maybe("actor", self.actor);
+  }
   friend void apply(const Applier& applier, const ExperimentResumed& event);
   friend std::string problem_with(const EventChecks& checks, const ExperimentResumed& event);
 };
@@ -102,11 +108,13 @@ struct LimitsChanged {
   Value config;               ///< The whole effective config from now on.
   bool points_given = false;  ///< Its points_to_evaluate come next, even if they did not change.
   std::shared_ptr<const ExperimentConfig> parsed{};  ///< As in ExperimentCreated. Not stored.
+  std::string actor{};                               ///< Whose request it was; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
     fields("config", self.config);
     fields.maybe("points_given", self.points_given);
+    fields.maybe("actor", self.actor);
   }
   friend void apply(const Applier& applier, const LimitsChanged& event);
   friend std::string problem_with(const EventChecks& checks, const LimitsChanged& event);
@@ -117,8 +125,12 @@ struct LimitsChanged {
 struct ExperimentReopened {
   static constexpr const char* type = "experiment_reopened";
   ExperimentId experiment;
+  std::string actor{};  ///< Whose request it was; "" = not recorded.
 
-  static void list_fields(auto& fields, auto& self) { fields("experiment", self.experiment); }
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields.maybe("actor", self.actor);
+  }
   friend void apply(const Applier& applier, const ExperimentReopened& event);
   friend std::string problem_with(const EventChecks& checks, const ExperimentReopened& event);
 };
@@ -134,6 +146,7 @@ struct ProgramChanged {
   std::string context_digest{};        ///< SHA-256 of the packed context; "" = workers read the directory.
   std::uint64_t context_bytes = 0;     ///< Size of the packed context, in bytes.
   std::vector<std::string> changed{};  ///< The files that changed, as the user's command names them.
+  std::string actor{};                 ///< Whose request it was; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -142,6 +155,7 @@ struct ProgramChanged {
     fields.maybe("context_digest", self.context_digest);
     fields.maybe("context_bytes", self.context_bytes);
     fields.maybe("changed", self.changed);
+    fields.maybe("actor", self.actor);
   }
   friend void apply(const Applier& applier, const ProgramChanged& event);
   friend std::string problem_with(const EventChecks& checks, const ProgramChanged& event);
@@ -154,12 +168,14 @@ struct ExperimentStopping {
   ExperimentState target{};  ///< The state that it ends in.
   bool at_once = false;      ///< Programs are killed, not asked to stop.
   std::string reason;
+  std::string actor{};  ///< Whose request it was; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
     fields("target", self.target);
     fields.maybe("at_once", self.at_once);
     fields.maybe("reason", self.reason);
+    fields.maybe("actor", self.actor);
   }
   friend void apply(const Applier& applier, const ExperimentStopping& event);
   friend std::string problem_with(const EventChecks& checks, const ExperimentStopping& event);
@@ -284,6 +300,7 @@ struct TrialExitedEarly {
   ExitReason exit{};
   std::string detail;
   bool unmeasured = false;  ///< Because the searcher's metric was not reported.
+  std::string actor{};      ///< Whose request it was; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -291,6 +308,7 @@ struct TrialExitedEarly {
     fields("exit", self.exit);
     fields.maybe("detail", self.detail);
     fields.maybe("unmeasured", self.unmeasured);
+    fields.maybe("actor", self.actor);
   }
   friend void apply(const Applier& applier, const TrialExitedEarly& event);
   friend std::string problem_with(const EventChecks& checks, const TrialExitedEarly& event);
@@ -412,6 +430,7 @@ struct AttemptAdopted {
   std::uint64_t upto = 0;  ///< Its next report has the number after this.
   bool trains_on = false;  ///< It has to train to its trial's length, whatever it was told before.
   bool has_unlogged_decision = false;  ///< It got a decision that this log lacks, and may end because of it.
+  std::string actor{};                 ///< Whose request it was; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     AttemptKey::list_fields(fields, self.key);
@@ -421,6 +440,7 @@ struct AttemptAdopted {
     fields.maybe("upto", self.upto);
     fields.maybe("trains_on", self.trains_on);
     fields.maybe("has_unlogged_decision", self.has_unlogged_decision);
+    fields.maybe("actor", self.actor);
   }
   friend void apply(const Applier& applier, const AttemptAdopted& event);
   friend std::string problem_with(const EventChecks& checks, const AttemptAdopted& event);
@@ -430,11 +450,13 @@ struct AttemptAdopted {
 struct AttemptDisowned {
   static constexpr const char* type = "attempt_disowned";
   WorkerId worker;
-  AttemptKey key;  ///< As its worker knows it. Its experiment and trial need not exist here.
+  AttemptKey key;       ///< As its worker knows it. Its experiment and trial need not exist here.
+  std::string actor{};  ///< Whose request it was; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("worker", self.worker);
     AttemptKey::list_fields(fields, self.key);
+    fields.maybe("actor", self.actor);
   }
   friend void apply(const Applier& applier, const AttemptDisowned& event);
   friend std::string problem_with(const EventChecks& checks, const AttemptDisowned& event);
@@ -521,11 +543,13 @@ struct CheckpointsCollected {
   ExperimentId experiment;
   TrialNumber trial;
   std::vector<std::string> paths;  ///< As they were reported.
+  std::string actor{};             ///< Whose request it was; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
     fields("trial", self.trial);
     fields("paths", self.paths);
+    fields.maybe("actor", self.actor);
   }
   friend void apply(const Applier& applier, const CheckpointsCollected& event);
   friend std::string problem_with(const EventChecks& checks, const CheckpointsCollected& event);
@@ -600,10 +624,12 @@ struct WorkerQuarantined {
   static constexpr const char* type = "worker_quarantined";
   WorkerId worker;
   std::string why;
+  std::string actor{};  ///< Whose request it was; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("worker", self.worker);
     fields("why", self.why);
+    fields.maybe("actor", self.actor);
   }
   friend void apply(const Applier& applier, const WorkerQuarantined& event);
   friend std::string problem_with(const EventChecks& checks, const WorkerQuarantined& event);
@@ -613,8 +639,12 @@ struct WorkerQuarantined {
 struct WorkerReleased {
   static constexpr const char* type = "worker_released";
   WorkerId worker;
+  std::string actor{};  ///< Whose request it was; "" = not recorded.
 
-  static void list_fields(auto& fields, auto& self) { fields("worker", self.worker); }
+  static void list_fields(auto& fields, auto& self) {
+    fields("worker", self.worker);
+    fields.maybe("actor", self.actor);
+  }
   friend void apply(const Applier& applier, const WorkerReleased& event);
   friend std::string problem_with(const EventChecks& checks, const WorkerReleased& event);
 };
@@ -726,6 +756,44 @@ struct LeaseTimeAdded {
   friend std::string problem_with(const EventChecks& checks, const LeaseTimeAdded& event);
 };
 
+// --- workspaces ---
+
+/// An admin created a workspace. From the first one on, experiments are refused that name an unknown one.
+struct WorkspaceCreated {
+  static constexpr const char* type = "workspace_created";
+  std::string workspace;
+  std::string actor{};  ///< Whose request it was; "" = not recorded.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("workspace", self.workspace);
+    fields.maybe("actor", self.actor);
+  }
+  friend void apply(const Applier& applier, const WorkspaceCreated& event);
+  friend std::string problem_with(const EventChecks& checks, const WorkspaceCreated& event);
+};
+
+/// An admin gave a workspace these limits instead of those it had. A field that is missing is no limit.
+struct QuotaChanged {
+  static constexpr const char* type = "quota_changed";
+  std::string workspace;
+  std::optional<std::uint64_t> max_slots{};           ///< In use at once.
+  std::optional<std::uint64_t> max_slots_per_user{};  ///< The same, by experiments of one owner.
+  std::optional<std::uint64_t> max_active_experiments{};
+  std::optional<std::uint64_t> max_trials_per_experiment{};
+  std::string actor{};  ///< Whose request it was; "" = not recorded.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("workspace", self.workspace);
+    fields.maybe("max_slots", self.max_slots);
+    fields.maybe("max_slots_per_user", self.max_slots_per_user);
+    fields.maybe("max_active_experiments", self.max_active_experiments);
+    fields.maybe("max_trials_per_experiment", self.max_trials_per_experiment);
+    fields.maybe("actor", self.actor);
+  }
+  friend void apply(const Applier& applier, const QuotaChanged& event);
+  friend std::string problem_with(const EventChecks& checks, const QuotaChanged& event);
+};
+
 // --- clients ---
 
 /// The events before this one, since the last of its kind or the last commit, are what a client's request
@@ -751,7 +819,8 @@ using EventBody =
                  LimitsChanged, AttemptAdopted, WorkerQuarantined, WorkerReleased, SlotsQuarantined,
                  SlotsReleased, CheckpointsCollected, CheckpointsDeleted, SlotWithdrawn, SlotRestored,
                  MemberExited, MemberLost, GangEnded, StartDelayed, StoreRestored, AttemptDisowned, TimeNoted,
-                 LeaseTimeAdded, ExperimentReopened, ProgramChanged, RequestTaken>;
+                 LeaseTimeAdded, ExperimentReopened, ProgramChanged, RequestTaken, WorkspaceCreated,
+                 QuotaChanged>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

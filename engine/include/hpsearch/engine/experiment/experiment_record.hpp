@@ -23,6 +23,7 @@
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/engine/experiment/trial_record.hpp"
 #include "hpsearch/engine/experiment/trial_tally.hpp"
+#include "hpsearch/engine/experiment/workspace.hpp"
 #include "hpsearch/engine/space/hparam_table.hpp"
 
 namespace hpsearch::engine {
@@ -60,7 +61,9 @@ struct ExperimentRecord {
   std::uint64_t context_bytes = 0;      ///< Of the packed context.
   std::vector<ProgramChange> programs;  ///< Those that came later, in order; few.
   std::string idempotency_key;
-  std::string owner;                       ///< Who submitted it, by name; "" = not recorded.
+  std::string owner;  ///< Who submitted it, by name; "" = not recorded.
+  /// The one it belongs to, in the engine; nullptr only in a record that no engine has.
+  const WorkspaceRecord* workspace = nullptr;
   std::optional<SourceCheckpoint> source;  ///< What its trials begin from; not deleted while it lives.
   std::unique_ptr<Searcher> searcher;
   ChunkedVector<TrialRecord> trials;        ///< Indexed by TrialNumber.

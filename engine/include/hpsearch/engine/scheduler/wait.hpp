@@ -50,6 +50,15 @@ struct WaitForMaxSlots {  ///< One more trial would exceed max_slots.
   std::uint64_t max_slots = 0;
 };
 
+struct WaitForQuota {  ///< One more trial would exceed a limit of the workspace.
+  std::string workspace;
+  std::string user;        ///< The owner of the experiment; "" = not recorded.
+  std::uint64_t used = 0;  ///< Slots.
+  std::uint64_t slots_per_trial = 0;
+  std::uint64_t most = 0;  ///< Slots.
+  bool per_user = false;   ///< max_slots_per_user, else max_slots.
+};
+
 struct WaitForRestingWorkers {  ///< No worker gets leases for a while: attempts failed to start on each of
                                 ///< them.
   Duration remaining;           ///< Until the first of them gets leases again.
@@ -126,6 +135,6 @@ struct WaitForRetry {  ///< The trial's last attempts ended without a report; th
 using Wait = std::variant<WaitForResume, WaitForConcurrency, WaitForFirstReport, WaitForMaxSlots,
                           WaitForRestingWorkers, WaitForWorker, WaitForRelease, WaitForLargerWorker,
                           WaitForReachableWorkers, WaitForGang, WaitForFreeSlots, WaitForDevices,
-                          WaitForRoomWithoutSlots, WaitForTurn, WaitForRetry>;
+                          WaitForRoomWithoutSlots, WaitForTurn, WaitForRetry, WaitForQuota>;
 
 }  // namespace hpsearch::engine
