@@ -32,7 +32,8 @@ Value::Map shown(const TokenRecord& token) {
           {"created", seconds_or_null(token.created)},
           {"expires", seconds_or_null(token.expires)},
           {"last_used_day", seconds_or_null(token.used)},
-          {"creator", token.creator}};
+          {"creator", token.creator},
+          {"workspaces", Scope(token.workspaces).value()}};
 }
 
 /// The only answer that ever holds a token.
@@ -52,8 +53,10 @@ Value audit_page(const std::vector<Value>& lines, std::size_t most) {
 }
 
 void who_am_i(RequestContext&, Call call) {
-  call.reply(
-      with(200, Value::Map{{"name", call.caller.name}, {"role", std::string(name_of(call.caller.role))}}));
+  call.reply(with(200, Value::Map{{"name", call.caller.name},
+                                  {"owner", owner_name(call.caller)},
+                                  {"role", std::string(name_of(call.caller.role))},
+                                  {"workspaces", call.caller.scope.value()}}));
 }
 
 /// Changes of tokens wait for a disk, therefore they are made beside the loop.
@@ -73,7 +76,28 @@ struct TokenRequest {
   std::string name;
   Role role = Role::viewer;
   std::optional<Duration> life = Tokens::usual_life;
+  Scope scope{};
 };
+
+/// A list of names, or ["*"] for all. The workspaces need not exist yet.
+std::optional<Scope> read_workspaces(const Value& value) {
+  const Value::List* list = value.as_list();
+  if (list == nullptr || list->empty() || list->size() > Scope::most_names) {
+    return std::nullopt;
+  }
+  std::vector<std::string> names;
+  for (const Value& name : *list) {
+    if (name.as_text() == nullptr || name.as_text()->empty()) {
+      return std::nullopt;
+    }
+    names.push_back(*name.as_text());
+  }
+  const bool has_star = std::find(names.begin(), names.end(), Scope::everything) != names.end();
+  if (has_star && names.size() > 1) {
+    return std::nullopt;
+  }
+  return has_star ? Scope() : Scope(std::move(names));
+}
 
 std::string names_of_roles() {
   std::string names;
@@ -84,13 +108,13 @@ std::string names_of_roles() {
 }
 
 TokenRequest read_request(const Value::Map& body, const Caller& caller, engine::Problems& problems) {
-  static constexpr std::array<std::string_view, 3> known{"name", "role", "expires_in_seconds"};
+  static constexpr std::array<std::string_view, 4> known{"name", "role", "expires_in_seconds", "workspaces"};
   TokenRequest request;
   for (const auto& [key, value] : body) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       const std::string_view near = engine::nearest(key, known);
-      problems.push_back(
-          {key, "is not known", near.empty() ? "name, role, expires_in_seconds" : std::string(near)});
+      problems.push_back({key, "is not known",
+                          near.empty() ? "name, role, expires_in_seconds, workspaces" : std::string(near)});
     }
   }
   const Value* name = body.find("name");
@@ -108,6 +132,14 @@ TokenRequest read_request(const Value::Map& body, const Caller& caller, engine::
         {"role", role == nullptr ? "is missing" : "is " + engine::compact_json(*role), names_of_roles()});
   } else {
     request.role = *named;
+  }
+  if (const Value* workspaces = body.find("workspaces")) {
+    if (auto scope = read_workspaces(*workspaces)) {
+      request.scope = *std::move(scope);
+    } else {
+      problems.push_back({"workspaces", "is " + engine::compact_json(*workspaces),
+                          "a list of 1 to 100 names of workspaces, or [\"*\"] for all"});
+    }
   }
   if (const Value* life = body.find("expires_in_seconds")) {
     const double seconds = life->number_or(0);
@@ -138,7 +170,7 @@ void create(RequestContext& context, Call call) {
     return;
   }
   change(context, call, [request, creator = call.caller.name, now = context.runtime.now()](Tokens& tokens) {
-    return shown(tokens.create(request.name, request.role, request.life, creator, now));
+    return shown(tokens.create(request.name, request.role, request.life, creator, now, request.scope));
   });
 }
 

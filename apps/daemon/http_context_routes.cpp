@@ -59,7 +59,7 @@ constexpr Route table[] = {
      {"find_context", "contexts", "Whether the daemon has a context", ""}},
     {"PUT",
      "/api/v1/contexts/*",
-     Role::operate,
+     Role::submit,
      &take,
      {"store_context", "contexts", "Stores a context", "StoredContext", "", 201, "", "application/x-tar"}},
 };

@@ -151,11 +151,12 @@ void events(RequestContext& context, Call call) {
       return;
     }
   }
-  const Result<EventSelection> selection = EventSelection::of(call.request);
+  Result<EventSelection> selection = EventSelection::of(call.request);
   if (!selection) {
     call.reply(failure(selection.error()));
     return;
   }
+  selection->limit_to(call.caller.scope, context.streams->places);
   if (wants_stream(call.request)) {
     stream_events(context, call, *selection, *after);
     return;
@@ -217,7 +218,10 @@ constexpr Route table[] = {
      "/metrics",
      Role::viewer,
      &metrics,
-     {"daemon_metrics", "daemon", "Metrics of the daemon for Prometheus", "", "", 200, "text/plain"}},
+     {"daemon_metrics", "daemon", "Metrics of the daemon for Prometheus", "", "", 200, "text/plain"},
+     {},
+     true,
+     Reach::all},
     {"GET",
      "/api/v1/status",
      Role::viewer,

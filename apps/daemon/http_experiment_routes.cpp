@@ -36,8 +36,28 @@ Error no_context(const std::string& digest) {
           "the daemon does not have the context " + digest + "; PUT it to /api/v1/contexts/ first"};
 }
 
+/// Why the caller may not submit this, as far as workspaces are concerned: the one it is for, and that of the
+/// checkpoint it starts from.
+std::optional<HttpResponse> out_of_scope(const RequestContext& request_context, const Caller& caller,
+                                         const engine::ExperimentConfig& config) {
+  const std::string workspace(engine::workspace_of(config));
+  if (!caller.scope.has(workspace)) {
+    return refusal(403, caller.name + " may submit to " + caller.scope.text() +
+                            (config.workspace.empty()
+                                 ? ", and an experiment that names no workspace goes to " + workspace
+                                 : ", not to workspace " + workspace));
+  }
+  engine::Problems problems;
+  const auto& experiments = request_context.runtime.engine().experiments();
+  const auto source = engine::find_source(experiments, config.searcher, problems);
+  if (source && !may_see(caller, experiments.at(source->experiment))) {
+    return failure(no_experiment(source->experiment));
+  }
+  return std::nullopt;
+}
+
 /// Creates the experiment, or tells what prevents it now.
-void create(RequestContext& request_context, CheckedSubmission checked, std::string key,
+void create(RequestContext& request_context, CheckedSubmission checked, std::string key, const Caller& caller,
             const net::HttpServer::Reply& reply) {
   if (checked.refusal) {
     reply(*std::move(checked.refusal));
@@ -45,6 +65,10 @@ void create(RequestContext& request_context, CheckedSubmission checked, std::str
   }
   if (request_context.runtime.storage().intake != Intake::everything) {
     reply(no_room(request_context.runtime.storage()));
+    return;
+  }
+  if (auto refused = out_of_scope(request_context, caller, *checked.parsed.config)) {
+    reply(*std::move(refused));
     return;
   }
   std::uint64_t context_bytes = 0;
@@ -104,8 +128,8 @@ void submit(RequestContext& request_context, Call call) {
        caller = std::move(call.caller), reply = std::move(call.reply)]() -> net::Background::Afterwards {
         auto checked = std::make_shared<CheckedSubmission>(check_submission(text, registry, secrets));
         checked->owner = owner_name(caller);
-        return [&request_context, checked, key, reply] {
-          create(request_context, std::move(*checked), key, reply);
+        return [&request_context, checked, key, caller, reply] {
+          create(request_context, std::move(*checked), key, caller, reply);
         };
       });
 }
@@ -265,7 +289,7 @@ void list_chosen(RequestContext& request_context, const Call& call) {
   const queries::SortedPage::Entry begin{cursor->keys, cursor->number};
   std::vector<queries::SortedPage::Entry> entries;
   for (const auto& [id, record] : request_context.runtime.engine().experiments()) {
-    if (!is_asked_for(call.request, record)) {
+    if (!may_see(call.caller, record) || !is_asked_for(call.request, record)) {
       continue;
     }
     queries::SortedPage::Entry entry{{}, id.number()};
@@ -317,7 +341,9 @@ void list(RequestContext& request_context, Call call) {
   const auto& experiments = request_context.runtime.engine().experiments();
   auto next = experiments.upper_bound(engine::ExperimentId(page->after()));
   for (; next != experiments.end() && page->takes_more(); ++next) {
-    page->add(next->first.number(), summary_now(request_context, next->second));
+    if (may_see(call.caller, next->second)) {
+      page->add(next->first.number(), summary_now(request_context, next->second));
+    }
   }
   request_context.answer(call, page->answer(next != experiments.end()));
 }
@@ -499,7 +525,7 @@ constexpr QueryParameter experiments_query[] = {
 constexpr Route table[] = {
     {"POST",
      "/api/v1/experiments",
-     Role::operate,
+     Role::submit,
      &submit,
      {"create_experiment", "experiments", "Creates an experiment", "CreatedExperiment", "Submission", 201, "",
       "", true},
@@ -507,7 +533,7 @@ constexpr Route table[] = {
      false},
     {"POST",
      "/api/v1/experiments/validate",
-     Role::operate,
+     Role::submit,
      &validate,
      {"validate_experiment", "experiments", "Checks an experiment without creating it", "Validation",
       "Submission", 200, "", "", true},
@@ -515,7 +541,7 @@ constexpr Route table[] = {
      false},
     {"POST",
      "/api/v1/experiments/preview",
-     Role::operate,
+     Role::submit,
      &preview,
      {"preview_experiment", "experiments", "Estimates what an experiment costs without creating it",
       "Preview", "Submission", 200, "", "", true},
@@ -523,7 +549,7 @@ constexpr Route table[] = {
      false},
     {"POST",
      "/api/v1/preview",
-     Role::operate,
+     Role::submit,
      &preview,
      {"preview", "experiments", "The same as preview_experiment", "Preview", "Submission", 200, "", "", true},
      {},
@@ -542,15 +568,16 @@ constexpr Route table[] = {
      {"show_experiment", "experiments", "Describes an experiment", "Experiment"}},
     {"POST",
      "/api/v1/experiments/#/fork",
-     Role::operate,
+     Role::submit,
      &fork,
      {"fork_experiment", "experiments", "Answers the submission that creates the same experiment again",
       "Fork"},
      {},
-     false},
+     false,
+     Reach::any_experiment},
     {"PATCH",
      "/api/v1/experiments/#",
-     Role::operate,
+     Role::submit,
      &set_limits,
      {"change_experiment", "experiments", "Changes limits of an experiment", "ExperimentSummary",
       "LimitChanges"}},
@@ -577,28 +604,28 @@ constexpr Route table[] = {
      place_page_query},
     {"POST",
      "/api/v1/experiments/#/program",
-     Role::operate,
+     Role::submit,
      &change_program,
      {"change_program", "experiments", "Changes the program of trials that have reported nothing yet",
       "ExperimentSummary", "ProgramRequest"}},
     {"POST",
      "/api/v1/experiments/#/pause",
-     Role::operate,
+     Role::submit,
      &pause,
      {"pause_experiment", "experiments", "Pauses an experiment", "ExperimentSummary"}},
     {"POST",
      "/api/v1/experiments/#/resume",
-     Role::operate,
+     Role::submit,
      &resume,
      {"resume_experiment", "experiments", "Resumes a paused experiment", "ExperimentSummary"}},
     {"POST",
      "/api/v1/experiments/#/cancel",
-     Role::operate,
+     Role::submit,
      &cancel,
      {"cancel_experiment", "experiments", "Cancels an experiment", "ExperimentSummary"}},
     {"POST",
      "/api/v1/experiments/#/kill",
-     Role::operate,
+     Role::submit,
      &kill,
      {"kill_experiment", "experiments", "Ends an experiment and its programs at once", "ExperimentSummary"}},
 };

@@ -114,10 +114,18 @@ void RequestContext::read(const Call& call, std::function<Committer::Then(EventS
   }
 }
 
+Error no_experiment(engine::ExperimentId id) {
+  return {Errc::not_found, "there is no experiment " + std::to_string(id.number())};
+}
+
+bool may_see(const Caller& caller, const ExperimentRecord& record) {
+  return caller.scope.has(engine::workspace_of(record.config));
+}
+
 Result<const ExperimentRecord*> RequestContext::experiment(const Call& call) const {
   const ExperimentRecord* record = runtime.engine().find(call.experiment());
   if (record == nullptr) {
-    return Error{Errc::not_found, "there is no experiment " + std::to_string(call.numbers.at(0))};
+    return no_experiment(call.experiment());
   }
   return record;
 }
@@ -150,7 +158,7 @@ void RequestContext::perform(const Call& call, engine::Command command, std::fun
     runtime.when_durable([reply, response = shown()] { reply(response); });
   };
   // What it came to is told when it is durable, and not before.
-  static_cast<void>(runtime.perform(std::move(command), std::move(answer), call.name));
+  static_cast<void>(runtime.perform(std::move(command), std::move(answer), call.name, actor_of(call.caller)));
 }
 
 void RequestContext::perform(engine::Command command, Runtime::Answer answer) {

@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "daemon/access/authentication.hpp"
+#include "daemon/access/request_rates.hpp"
 #include "daemon/api/parameter.hpp"
 #include "daemon/http_answers.hpp"
 #include "daemon/http_routes.hpp"
 #include "daemon/metrics/http_counts.hpp"
 #include "daemon/streams/event_feed.hpp"
+#include "daemon/streams/experiment_places.hpp"
 #include "daemon/streams/open_streams.hpp"
 #include "daemon/streams/stored_events.hpp"
 #include "daemon/streams/topic_feed.hpp"
@@ -54,12 +56,16 @@ struct Streams {
       : open(loop, std::move(may_read)),
         stored(runtime),
         events(runtime, stored, loop),
-        topics(runtime, stored, std::move(values)) {}
+        topics(runtime, stored, std::move(values)),
+        places(std::make_shared<ExperimentPlaces>()),
+        new_places(ExperimentPlaces::fill(places, runtime)) {}
 
   OpenStreams open;
   StoredEvents stored;
   EventFeed events;
   TopicFeed topics;
+  std::shared_ptr<ExperimentPlaces> places;
+  net::Watch new_places;
 };
 
 /// Where handlers work. Nothing leaves it that a crash could take back.
@@ -69,6 +75,7 @@ struct RequestContext {
   AboutDaemon about;
   std::shared_ptr<PastStates> past;
   HttpCounts http_counts{};
+  RequestRates rates{};
   std::unique_ptr<Streams> streams{};  ///< Always there.
   std::shared_ptr<std::atomic<unsigned>> density_reads = std::make_shared<std::atomic<unsigned>>(0);
 
@@ -112,6 +119,15 @@ struct Operation {
 inline constexpr Operation only_for_workers{"", "", "", ""};
 inline constexpr Operation only_for_browsers{"", "", "", ""};
 
+/// For which workspaces a caller needs the role of a route.
+enum class Reach : std::uint8_t {
+  /// Below /experiments/#: that of the experiment, which a submitter changes only if it is its own. Elsewhere
+  /// any one, but all of them where operators or admins are needed.
+  usual,
+  any_experiment,  ///< That of the experiment, also if it belongs to others: the route changes nothing.
+  all,             ///< All of them.
+};
+
 struct Route {
   std::string_view method;
   std::string_view path;  ///< # stands for a number, * for a SHA-256, $ for the id of a token, % for a name.
@@ -122,6 +138,7 @@ struct Route {
   /// A change under an Idempotency-Key is carried out once. False: the handler looks at the key itself, or
   /// changes nothing.
   bool keeps_answer = true;
+  Reach reach = Reach::usual;
 };
 
 /// The path of all addresses that are pages for people (Pages::is_page).
@@ -129,7 +146,7 @@ inline constexpr std::string_view page_paths = "/>";
 /// Of a route that takes whatever stands in the query.
 inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text, "Anything."}};
 
-[[nodiscard]] std::array<std::span<const Route>, 15> all_routes() noexcept;
+[[nodiscard]] std::array<std::span<const Route>, 16> all_routes() noexcept;
 [[nodiscard]] std::span<const Route> access_routes() noexcept;
 [[nodiscard]] std::span<const Route> bulk_routes() noexcept;
 [[nodiscard]] std::span<const Route> context_routes() noexcept;
@@ -145,6 +162,12 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 [[nodiscard]] std::span<const Route> trial_routes() noexcept;
 [[nodiscard]] std::span<const Route> usage_routes() noexcept;
 [[nodiscard]] std::span<const Route> worker_routes() noexcept;
+[[nodiscard]] std::span<const Route> workspace_routes() noexcept;
+
+/// As is answered where there is none, or the caller may not see it.
+[[nodiscard]] engine::Error no_experiment(engine::ExperimentId id);
+/// Whether it is in a workspace of the caller.
+[[nodiscard]] bool may_see(const Caller& caller, const engine::ExperimentRecord& record);
 
 // Values as more than one route shows them: from the engine's memory, and what is known beyond the log.
 [[nodiscard]] engine::Value summary_now(const RequestContext& context,
@@ -152,7 +175,9 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 [[nodiscard]] engine::Value detail_now(const RequestContext& context, const engine::ExperimentRecord& record);
 /// Why none of its trials runs; "" if one does.
 [[nodiscard]] std::string waits_for(const RequestContext& context, const engine::ExperimentRecord& record);
-[[nodiscard]] engine::Value worker_now(const RequestContext& context, const engine::WorkerRecord& worker);
+/// Without what it runs for experiments outside of the scope.
+[[nodiscard]] engine::Value worker_now(const RequestContext& context, const engine::WorkerRecord& worker,
+                                       const Scope& scope = {});
 [[nodiscard]] engine::Value status_now(const RequestContext& context);
 
 /// For what cannot be taken for lack of room.

@@ -76,6 +76,38 @@ net::HttpResponse not_allowed(const Caller& caller, const Route& route) {
                           std::string(name_of(route.least)));
 }
 
+constexpr std::string_view below_an_experiment = "/api/v1/experiments/#";
+
+/// Why the caller, whose role is enough, may not use the route for what the call names.
+std::optional<net::HttpResponse> out_of_reach(const RequestContext& context, const Call& call,
+                                              const Route& route) {
+  const Caller& caller = call.caller;
+  const bool needs_all = route.reach == Reach::all || route.least >= Role::operate;
+  if (!route.path.starts_with(below_an_experiment)) {
+    return needs_all && route.least > Role::worker && !caller.scope.is_all()
+               ? std::optional(refusal(403, caller.name + " is " + std::string(name_of(caller.role)) +
+                                                " in " + caller.scope.text() + "; " +
+                                                std::string(route.method) +
+                                                " on this path needs a token for all workspaces"))
+               : std::nullopt;
+  }
+  const engine::ExperimentRecord* record = context.runtime.engine().find(call.experiment());
+  if (record == nullptr) {
+    return std::nullopt;
+  }
+  if (!may_see(caller, *record)) {
+    return failure(no_experiment(call.experiment()));
+  }
+  const bool changes =
+      route.method != "GET" && route.method != "HEAD" && route.reach != Reach::any_experiment;
+  if (changes && caller.role == Role::submit && owner_name(caller) != record->owner) {
+    return refusal(403, "experiment " + std::to_string(call.experiment().number()) + " belongs to " +
+                            (record->owner.empty() ? "somebody else" : record->owner) +
+                            "; a submitter changes only its own experiments");
+  }
+  return std::nullopt;
+}
+
 /// Finds the route of the call and whether its caller may use it; otherwise what he is answered.
 std::variant<const Route*, net::HttpResponse> find_route(RequestContext& context, Call& call) {
   std::variant<Caller, net::HttpResponse> caller =
@@ -95,7 +127,8 @@ std::variant<const Route*, net::HttpResponse> find_route(RequestContext& context
         continue;
       }
       if (call.caller.role >= route.least) {
-        return &route;
+        auto refused = out_of_reach(context, call, route);
+        return refused ? std::variant<const Route*, net::HttpResponse>(*std::move(refused)) : &route;
       }
       return call.caller.role == Role::anyone ? token_needed() : not_allowed(call.caller, route);
     }
@@ -106,6 +139,20 @@ std::variant<const Route*, net::HttpResponse> find_route(RequestContext& context
   return path_known
              ? failure(405, Error{Errc::bad_request, call.request.method + " is not served on this path"})
              : failure(Error{Errc::not_found, "there is nothing at this path"});
+}
+
+/// What a caller gets whose token has sent too many requests.
+std::optional<net::HttpResponse> too_many_requests(RequestContext& context, const Caller& caller) {
+  const auto wait =
+      caller.token_id.empty() ? std::nullopt : context.rates.take(caller.token_id, context.runtime.now());
+  if (!wait) {
+    return std::nullopt;
+  }
+  net::HttpResponse response =
+      refusal(429, caller.name + " sends more than " +
+                       std::to_string(static_cast<int>(RequestRates::a_second)) + " requests a second");
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
 }
 
 /// Whether the answer to the call is to be kept, or is known already: then it is sent. False: all is said.
@@ -187,6 +234,9 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
   if (!audited(context, call)) {
     return;
   }
+  if (auto refused = too_many_requests(context, call.caller)) {
+    found = *std::move(refused);
+  }
   if (auto* refused = std::get_if<net::HttpResponse>(&found)) {
     counted(context.http_counts, call, "", "")(std::move(*refused));
     return;
@@ -214,10 +264,11 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 
 }  // namespace
 
-std::array<std::span<const Route>, 15> all_routes() noexcept {
-  return {daemon_routes(),     access_routes(), session_routes(), usage_routes(),   worker_routes(),
-          experiment_routes(), trial_routes(),  bulk_routes(),    curve_routes(),   export_routes(),
-          log_routes(),        stream_routes(), file_routes(),    context_routes(), page_routes()};
+std::array<std::span<const Route>, 16> all_routes() noexcept {
+  return {daemon_routes(), access_routes(),     session_routes(), usage_routes(),
+          worker_routes(), experiment_routes(), trial_routes(),   bulk_routes(),
+          curve_routes(),  export_routes(),     log_routes(),     stream_routes(),
+          file_routes(),   context_routes(),    page_routes(),    workspace_routes()};
 }
 
 ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {
@@ -235,7 +286,9 @@ ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon
           .summary = [context = context.get()](const auto& record) { return summary_now(*context, record); },
           .detail = [context = context.get()](const auto& record) { return detail_now(*context, record); },
           .waits_for = [context = context.get()](const auto& record) { return waits_for(*context, record); },
-          .worker = [context = context.get()](const auto& worker) { return worker_now(*context, worker); },
+          .worker = [context = context.get()](
+                        const auto& worker,
+                        const Scope& scope) { return worker_now(*context, worker, scope); },
           .status = [context = context.get()] { return status_now(*context); }});
   return {[context](HttpRequest request, net::HttpServer::Reply reply) {
             handle(*context, std::move(request), std::move(reply));

@@ -23,6 +23,7 @@ double seconds_of(Instant at) {
 HttpResponse session_value(const Caller& caller, std::string_view secret, const Value& expires_at) {
   HttpResponse response = with(200, Value::Map{{"name", owner_name(caller)},
                                                {"role", std::string(name_of(caller.role))},
+                                               {"workspaces", caller.scope.value()},
                                                {"csrf", secret.empty() ? std::string() : csrf_of(secret)},
                                                {"expires_at", expires_at}});
   response.holds_secret = true;
@@ -33,9 +34,14 @@ SignedIn signed_in_as(const Caller& caller) {
   return {caller.name, caller.token_id, caller.token_hash, caller.role, caller.uid};
 }
 
-Caller caller_of(const SignedIn& who) {
+Caller caller_of(const RequestContext& context, const SignedIn& who) {
   Caller caller{who.role, who.name, who.token_id, false, who.uid};
   caller.token_hash = who.token_hash;
+  if (const Tokens* tokens = who.token_id.empty() ? nullptr : context.about.tokens) {
+    if (const auto token = tokens->find_again(who.token_id, who.token_hash, context.runtime.now())) {
+      caller.scope = Scope(token->workspaces);
+    }
+  }
   return caller;
 }
 
@@ -67,7 +73,7 @@ void sign_in(RequestContext& context, Call call) {
   if (given->first == "token") {
     caller = authentication.caller_with(given->second, call.request, now);
   } else if (const auto who = sessions->take_code(given->second, now)) {
-    caller = caller_of(*who);
+    caller = caller_of(context, *who);
   } else {
     caller = authentication.wrong_code(call.request, now);
   }

@@ -10,16 +10,19 @@ namespace {
 
 /// What changes, for pages and views that stay open.
 void stream(RequestContext& context, Call call) {
-  const auto topics = read_topics(call.request.query_or("topics", {}));
+  auto topics = read_topics(call.request.query_or("topics", {}));
   if (!topics) {
     call.reply(failure(topics.error()));
     return;
   }
-  for (const TopicName& topic : *topics) {
-    if (topic.experiment != engine::ExperimentId{} &&
-        context.runtime.engine().find(topic.experiment) == nullptr) {
-      call.reply(failure(engine::Error{
-          engine::Errc::not_found, "there is no experiment " + std::to_string(topic.experiment.number())}));
+  for (TopicName& topic : *topics) {
+    if (topic.experiment == engine::ExperimentId{}) {
+      topic.scope = call.caller.scope;
+      continue;
+    }
+    const engine::ExperimentRecord* record = context.runtime.engine().find(topic.experiment);
+    if (record == nullptr || !may_see(call.caller, *record)) {
+      call.reply(failure(no_experiment(topic.experiment)));
       return;
     }
   }

@@ -32,7 +32,7 @@ std::string key_of(const ExperimentRecord& record, std::string_view by) {
     return record.owner;
   }
   if (by == by_workspace) {
-    return record.config.workspace.empty() ? "default" : record.config.workspace;
+    return std::string(engine::workspace_of(record.config));
   }
   return std::to_string(record.id.number());
 }
@@ -53,7 +53,7 @@ void usage(RequestContext& context, Call call) {
   for (const auto& [id, record] : context.runtime.engine().experiments()) {
     const Duration slot_time = record.slot_time.between(from, std::max(now, record.slot_time.since()));
     const bool counts = slot_time > Duration() || record.created_at >= from;
-    if (!counts) {
+    if (!counts || !may_see(call.caller, record)) {
       continue;
     }
     Used& used = all[key_of(record, by)];

@@ -16,6 +16,18 @@ using engine::Error;
 using engine::Result;
 using engine::Value;
 
+/// Attempts of experiments that are not in the scope.
+void leave_out_others(const RequestContext& context, const Scope& scope, Value::Map& worker) {
+  for (const char* list : {"attempts", "leaked_processes", "on_hold"}) {
+    std::erase_if(*worker[list].as_list(), [&](const Value& attempt) {
+      const auto* id = attempt.as_map()->find("experiment")->as_integer();
+      const auto* record =
+          context.runtime.engine().find(engine::ExperimentId(static_cast<std::uint64_t>(*id)));
+      return record == nullptr || !scope.has(engine::workspace_of(record->config));
+    });
+  }
+}
+
 void workers(RequestContext& context, Call call) {
   auto page = NumberedPage::of(call, "workers");
   if (!page) {
@@ -25,7 +37,7 @@ void workers(RequestContext& context, Call call) {
   const auto& workers = context.runtime.engine().workers();
   auto next = workers.upper_bound(engine::WorkerId(page->after()));
   for (; next != workers.end() && page->takes_more(); ++next) {
-    page->add(next->first.number(), worker_now(context, next->second));
+    page->add(next->first.number(), worker_now(context, next->second, call.caller.scope));
   }
   context.answer(call, page->answer(next != workers.end()));
 }
@@ -34,7 +46,7 @@ void worker(RequestContext& context, Call call) {
   const auto& workers = context.runtime.engine().workers();
   const auto found = workers.find(call.worker());
   context.answer(call, found != workers.end()
-                           ? with(200, worker_now(context, found->second))
+                           ? with(200, worker_now(context, found->second, call.caller.scope))
                            : failure(Error{Errc::not_found,
                                            "there is no worker " + std::to_string(call.worker().number())}));
 }
@@ -159,7 +171,7 @@ constexpr Route table[] = {
 
 }  // namespace
 
-Value worker_now(const RequestContext& context, const engine::WorkerRecord& worker) {
+Value worker_now(const RequestContext& context, const engine::WorkerRecord& worker, const Scope& scope) {
   Value value = proto::worker_value(worker);
   Value::Map& map = *value.as_map();
   map["connected"] = worker.present && context.sessions.connected(worker.id);
@@ -177,6 +189,9 @@ Value worker_now(const RequestContext& context, const engine::WorkerRecord& work
                                  {"exited", held.exited}});
   }
   map["on_hold"] = std::move(on_hold);
+  if (!scope.is_all()) {
+    leave_out_others(context, scope, map);
+  }
   return value;
 }
 

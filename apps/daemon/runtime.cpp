@@ -124,9 +124,10 @@ void Runtime::stop() {
 }
 
 engine::Result<Runtime::Outcome> Runtime::perform(engine::Command command, Answer answer,
-                                                  std::optional<AnsweredRequests::Name> request) {
+                                                  std::optional<AnsweredRequests::Name> request,
+                                                  const std::string& actor) {
   const auto began = std::chrono::steady_clock::now();
-  auto stepped = engine_.step(std::move(command), now());
+  auto stepped = engine_.step(std::move(command), now(), actor);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   engine_seconds_ += seconds;
   step_seconds_.add(seconds);

@@ -79,8 +79,10 @@ class Runtime {
   /// process yet; `answer` is told the same, later, when it is durable. A refusal, too, is told only when
   /// everything it may rest on is durable.
   /// `request` is the client's whom it is for: the log has a note of it in the same commit.
+  /// `actor`: whose request it is, as events name it; "" = not known.
   engine::Result<Outcome> perform(engine::Command command, Answer answer = {},
-                                  std::optional<AnsweredRequests::Name> request = {});
+                                  std::optional<AnsweredRequests::Name> request = {},
+                                  const std::string& actor = {});
 
   /// Calls `watcher` with every event from now on, after it was applied and before it is durable, for as long
   /// as the Watch lives.

@@ -13,89 +13,103 @@ namespace {
 
 // Who may use which route, written down a second time: a route that is new, or that asks for less than
 // before, fails here until somebody has thought about it. A Route without a role does not compile.
-using Rights = std::map<std::pair<std::string, std::string>, Role>;
+
+/// What a caller gets whose role is enough, but not in all workspaces, or not in that of the experiment.
+enum class Elsewhere : std::uint8_t {
+  served,   ///< What there is of its own workspaces.
+  hidden,   ///< 404, as if the experiment did not exist.
+  refused,  ///< 403.
+};
+struct Right {
+  Role least;
+  Elsewhere elsewhere;
+};
+using Rights = std::map<std::pair<std::string, std::string>, Right>;
 const Rights rights{
-    {{"GET", "/healthz"}, Role::anyone},
-    {{"GET", "/version"}, Role::anyone},
-    {{"GET", "/readyz"}, Role::anyone},
-    {{"GET", "/api/v1/searchers"}, Role::viewer},
-    {{"GET", "/api/v1/searchers/%/schema"}, Role::viewer},
-    {{"POST", "/api/v1/experiments/validate"}, Role::operate},
-    {{"POST", "/api/v1/experiments/preview"}, Role::operate},
-    {{"POST", "/api/v1/preview"}, Role::operate},
-    {{"GET", "/metrics"}, Role::viewer},
-    {{"GET", "/api/v1/status"}, Role::viewer},
-    {{"GET", "/api/v1/events"}, Role::viewer},
-    {{"GET", "/api/v1/stream"}, Role::viewer},
-    {{"GET", "/api/v1/openapi.json"}, Role::anyone},
-    {{"POST", "/api/v1/store/backup"}, Role::admin},
-    {{"GET", "/api/v1/whoami"}, Role::viewer},
-    {{"GET", "/api/v1/usage"}, Role::viewer},
-    {{"GET", "/api/v1/audit"}, Role::admin},
-    {{"GET", "/api/v1/tokens"}, Role::admin},
-    {{"POST", "/api/v1/tokens"}, Role::admin},
-    {{"POST", "/api/v1/tokens/$/rotate"}, Role::admin},
-    {{"DELETE", "/api/v1/tokens/$"}, Role::admin},
-    {{"GET", "/api/v1/workers"}, Role::viewer},
-    {{"GET", "/api/v1/workers/#"}, Role::viewer},
-    {{"POST", "/api/v1/experiments/#/fork"}, Role::operate},
-    {{"POST", "/api/v1/workers/#/quarantine"}, Role::operate},
-    {{"POST", "/api/v1/workers/#/release"}, Role::operate},
-    {{"POST", "/api/v1/workers/#/attempts/#/#/#/adopt"}, Role::operate},
-    {{"POST", "/api/v1/workers/#/attempts/#/#/#/disown"}, Role::operate},
-    {{"POST", "/api/v1/experiments"}, Role::operate},
-    {{"GET", "/api/v1/experiments"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#"}, Role::viewer},
-    {{"PATCH", "/api/v1/experiments/#"}, Role::operate},
-    {{"GET", "/api/v1/experiments/#/config"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/best"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/model"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/checkpoints"}, Role::viewer},
-    {{"POST", "/api/v1/experiments/#/pause"}, Role::operate},
-    {{"POST", "/api/v1/experiments/#/program"}, Role::operate},
-    {{"POST", "/api/v1/experiments/#/resume"}, Role::operate},
-    {{"POST", "/api/v1/experiments/#/cancel"}, Role::operate},
-    {{"POST", "/api/v1/experiments/#/kill"}, Role::operate},
-    {{"GET", "/api/v1/experiments/#/columns"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/curves"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/export"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/history"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/importance"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/metrics"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/rungs"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/timeline"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/trials/#/checkpoints"}, Role::viewer},
-    {{"POST", "/api/v1/experiments/#/trials/#/checkpoints/delete"}, Role::operate},
-    {{"GET", "/api/v1/experiments/#/trials"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/trials/#"}, Role::viewer},
-    {{"POST", "/api/v1/experiments/#/trials/#/cancel"}, Role::operate},
-    {{"POST", "/api/v1/experiments/#/trials/#/stop"}, Role::operate},
-    {{"GET", "/api/v1/experiments/#/trials/#/explain"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/trials/#/metrics"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/trials/#/log"}, Role::viewer},
-    {{"PUT", "/api/v1/logs/#/#/#"}, Role::worker},
-    {{"GET", "/api/v1/experiments/#/files"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/trials/#/files"}, Role::viewer},
-    {{"GET", "/api/v1/experiments/#/trials/#/files/*"}, Role::viewer},
-    {{"PUT", "/api/v1/files/#/#/#"}, Role::worker},
-    {{"PUT", "/api/v1/files/#/#/*"}, Role::worker},
-    {{"GET", "/api/v1/contexts/*"}, Role::worker},
-    {{"HEAD", "/api/v1/contexts/*"}, Role::worker},
-    {{"PUT", "/api/v1/contexts/*"}, Role::operate},
-    {{"POST", "/api/v1/session"}, Role::anyone},
-    {{"GET", "/api/v1/session"}, Role::viewer},
-    {{"DELETE", "/api/v1/session"}, Role::viewer},
-    {{"POST", "/api/v1/session/code"}, Role::viewer},
-    {{"POST", "/api/v1/http-port"}, Role::admin},
-    {{"GET", "/>"}, Role::anyone},
-    {{"HEAD", "/>"}, Role::anyone},
+    {{"GET", "/healthz"}, {Role::anyone, Elsewhere::served}},
+    {{"GET", "/version"}, {Role::anyone, Elsewhere::served}},
+    {{"GET", "/readyz"}, {Role::anyone, Elsewhere::served}},
+    {{"GET", "/api/v1/searchers"}, {Role::viewer, Elsewhere::served}},
+    {{"GET", "/api/v1/searchers/%/schema"}, {Role::viewer, Elsewhere::served}},
+    {{"POST", "/api/v1/experiments/validate"}, {Role::submit, Elsewhere::served}},
+    {{"POST", "/api/v1/experiments/preview"}, {Role::submit, Elsewhere::served}},
+    {{"POST", "/api/v1/preview"}, {Role::submit, Elsewhere::served}},
+    {{"GET", "/metrics"}, {Role::viewer, Elsewhere::refused}},
+    {{"GET", "/api/v1/status"}, {Role::viewer, Elsewhere::served}},
+    {{"GET", "/api/v1/events"}, {Role::viewer, Elsewhere::served}},
+    {{"GET", "/api/v1/stream"}, {Role::viewer, Elsewhere::served}},
+    {{"GET", "/api/v1/openapi.json"}, {Role::anyone, Elsewhere::served}},
+    {{"POST", "/api/v1/store/backup"}, {Role::admin, Elsewhere::refused}},
+    {{"GET", "/api/v1/whoami"}, {Role::viewer, Elsewhere::served}},
+    {{"GET", "/api/v1/usage"}, {Role::viewer, Elsewhere::served}},
+    {{"GET", "/api/v1/audit"}, {Role::admin, Elsewhere::refused}},
+    {{"GET", "/api/v1/tokens"}, {Role::admin, Elsewhere::refused}},
+    {{"POST", "/api/v1/tokens"}, {Role::admin, Elsewhere::refused}},
+    {{"POST", "/api/v1/tokens/$/rotate"}, {Role::admin, Elsewhere::refused}},
+    {{"DELETE", "/api/v1/tokens/$"}, {Role::admin, Elsewhere::refused}},
+    {{"GET", "/api/v1/workers"}, {Role::viewer, Elsewhere::served}},
+    {{"GET", "/api/v1/workers/#"}, {Role::viewer, Elsewhere::served}},
+    {{"POST", "/api/v1/experiments/#/fork"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/workers/#/quarantine"}, {Role::operate, Elsewhere::refused}},
+    {{"POST", "/api/v1/workers/#/release"}, {Role::operate, Elsewhere::refused}},
+    {{"POST", "/api/v1/workers/#/attempts/#/#/#/adopt"}, {Role::operate, Elsewhere::refused}},
+    {{"POST", "/api/v1/workers/#/attempts/#/#/#/disown"}, {Role::operate, Elsewhere::refused}},
+    {{"POST", "/api/v1/experiments"}, {Role::submit, Elsewhere::served}},
+    {{"GET", "/api/v1/experiments"}, {Role::viewer, Elsewhere::served}},
+    {{"GET", "/api/v1/experiments/#"}, {Role::viewer, Elsewhere::hidden}},
+    {{"PATCH", "/api/v1/experiments/#"}, {Role::submit, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/config"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/best"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/model"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/checkpoints"}, {Role::viewer, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/#/pause"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/#/program"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/#/resume"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/#/cancel"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/#/kill"}, {Role::submit, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/columns"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/curves"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/export"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/history"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/importance"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/metrics"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/rungs"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/timeline"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/trials/#/checkpoints"}, {Role::viewer, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/#/trials/#/checkpoints/delete"}, {Role::submit, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/trials"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/trials/#"}, {Role::viewer, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/#/trials/#/cancel"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/#/trials/#/stop"}, {Role::submit, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/trials/#/explain"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/trials/#/metrics"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/trials/#/log"}, {Role::viewer, Elsewhere::hidden}},
+    {{"PUT", "/api/v1/logs/#/#/#"}, {Role::worker, Elsewhere::served}},
+    {{"GET", "/api/v1/experiments/#/files"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/trials/#/files"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/trials/#/files/*"}, {Role::viewer, Elsewhere::hidden}},
+    {{"PUT", "/api/v1/files/#/#/#"}, {Role::worker, Elsewhere::served}},
+    {{"PUT", "/api/v1/files/#/#/*"}, {Role::worker, Elsewhere::served}},
+    {{"GET", "/api/v1/contexts/*"}, {Role::worker, Elsewhere::served}},
+    {{"HEAD", "/api/v1/contexts/*"}, {Role::worker, Elsewhere::served}},
+    {{"PUT", "/api/v1/contexts/*"}, {Role::submit, Elsewhere::served}},
+    {{"POST", "/api/v1/session"}, {Role::anyone, Elsewhere::served}},
+    {{"GET", "/api/v1/session"}, {Role::viewer, Elsewhere::served}},
+    {{"DELETE", "/api/v1/session"}, {Role::viewer, Elsewhere::served}},
+    {{"POST", "/api/v1/session/code"}, {Role::viewer, Elsewhere::served}},
+    {{"POST", "/api/v1/http-port"}, {Role::admin, Elsewhere::refused}},
+    {{"GET", "/>"}, {Role::anyone, Elsewhere::served}},
+    {{"HEAD", "/>"}, {Role::anyone, Elsewhere::served}},
+    {{"GET", "/api/v1/workspaces"}, {Role::admin, Elsewhere::refused}},
+    {{"POST", "/api/v1/workspaces"}, {Role::admin, Elsewhere::refused}},
+    {{"PUT", "/api/v1/workspaces/%/quota"}, {Role::admin, Elsewhere::refused}},
 };
 
 /// Something of everything that a path names; none of it exists.
-std::string example_of(std::string_view pattern) {
+std::string example_of(std::string_view pattern, std::uint64_t number = 900) {
   std::string path;
   for (const char c : pattern) {
-    path += c == '#'   ? "900"
+    path += c == '#'   ? std::to_string(number)
             : c == '*' ? std::string(64, 'a')
             : c == '$' ? "aaaaaaaa"
             : c == '>' ? "experiments"
@@ -137,7 +151,8 @@ class AccessTable : public testing::Test {
 
   /// Straight to the routes: what the server in front of them does has its own tests.
   net::HttpResponse ask(const Route& route, const std::string& authorization,
-                        const std::optional<std::uint32_t>& uid = {}, const net::HttpHeaders& more = {}) {
+                        const std::optional<std::uint32_t>& uid = {}, const net::HttpHeaders& more = {},
+                        std::uint64_t number = 900) {
     // A fresh limit of wrong tokens for each.
     Authentication authentication(
         daemon_.tokens, {.owner = 1'000},
@@ -150,7 +165,7 @@ class AccessTable : public testing::Test {
                                              .authentication = &authentication});
     net::HttpRequest request;
     request.method = std::string(route.method);
-    request.path = example_of(route.path);
+    request.path = example_of(route.path, number);
     request.peer = {uid, uid ? "uid " + std::to_string(*uid) : "127.0.0.1"};
     request.headers = more;
     if (!authorization.empty()) {
@@ -186,7 +201,7 @@ TEST_F(AccessTable, HasARowForEachRoute) {
     ++routes;
     const auto row = rights.find({std::string(route.method), std::string(route.path)});
     ASSERT_NE(row, rights.end()) << name_of(route) << " has no row in this table";
-    EXPECT_EQ(name_of(route.least), name_of(row->second)) << name_of(route);
+    EXPECT_EQ(name_of(route.least), name_of(row->second.least)) << name_of(route);
   });
   EXPECT_EQ(routes, rights.size()) << "a row of the table has no route";
 }
@@ -199,6 +214,65 @@ TEST_F(AccessTable, OverTcpEachRoleGetsWhatItMayAndNothingElse) {
           << name_of(route) << " as " << one.name << ": " << status;
       EXPECT_NE(status, 401U) << name_of(route) << " as " << one.name;
     }
+  });
+}
+
+/// Of a user, in a workspace.
+engine::CreateExperiment submission(const std::string& workspace, const std::string& owner) {
+  engine::CreateExperiment command;
+  command.config = small_search(1);
+  (*command.config.as_map())["workspace"] = workspace;
+  (*command.config.as_map())["project"] = "letters";
+  command.owner = owner;
+  return command;
+}
+
+TEST_F(AccessTable, InAnotherWorkspaceEachRoleGetsNothing) {
+  const auto other = daemon_.runtime->perform(submission("vision", "submitter in nlp"));
+  ASSERT_TRUE(other);
+  const std::uint64_t number = other->created->number();
+  std::map<Role, std::string> tokens;
+  for (const NamedRole& one : token_roles) {
+    const auto made = daemon_.tokens.create(std::string(one.name) + " in nlp", one.role, Tokens::usual_life,
+                                            "uid 0", daemon_.runtime->now(), Scope({"nlp"}));
+    ASSERT_TRUE(made);
+    tokens[one.role] = made->text;
+  }
+  for_each_route([&](const Route& route) {
+    const Right right = rights.at({std::string(route.method), std::string(route.path)});
+    for (const NamedRole& one : token_roles) {
+      const net::HttpResponse response = ask(route, "Bearer " + tokens[one.role], {}, {}, number);
+      const std::string who = name_of(route) + " as " + std::string(one.name);
+      if (one.role < right.least || right.elsewhere == Elsewhere::refused) {
+        EXPECT_EQ(response.status, 403U) << who;
+      } else if (right.elsewhere == Elsewhere::hidden) {
+        EXPECT_EQ(response.status, 404U) << who;
+        EXPECT_NE(response.body.find("there is no experiment 1"), std::string::npos) << who << response.body;
+      } else {
+        EXPECT_NE(response.status, 403U) << who;
+        EXPECT_EQ(response.body.find("vision"), std::string::npos) << who;
+      }
+    }
+  });
+}
+
+TEST_F(AccessTable, SubmitterChangesOnlyItsOwnExperiments) {
+  const auto own = daemon_.runtime->perform(submission("nlp", "submitter"));
+  const auto others = daemon_.runtime->perform(submission("nlp", "ann"));
+  ASSERT_TRUE(own);
+  ASSERT_TRUE(others);
+  for_each_route([&](const Route& route) {
+    if (!route.path.starts_with("/api/v1/experiments/#") || route.least > Role::submit) {
+      return;
+    }
+    const std::string submitter = "Bearer " + token_of_[Role::submit];
+    const bool changes = route.method != "GET" && route.method != "HEAD" && !route.path.ends_with("/fork");
+    EXPECT_EQ(ask(route, submitter, {}, {}, others->created->number()).status == 403, changes)
+        << name_of(route);
+    EXPECT_NE(ask(route, submitter, {}, {}, own->created->number()).status, 403U) << name_of(route);
+    EXPECT_NE(ask(route, "Bearer " + token_of_[Role::operate], {}, {}, others->created->number()).status,
+              403U)
+        << name_of(route);
   });
 }
 
@@ -306,7 +380,7 @@ TEST_F(AccessTable, TokensAreMadeListedRotatedAndRevoked) {
   EXPECT_EQ(me.at("role"), "\"operator\"");
 
   const auto listed = daemon_.ask("GET", "/api/v1/tokens", "", admin);
-  EXPECT_EQ(listed.count("tokens"), 5U) << listed.text;
+  EXPECT_EQ(listed.count("tokens"), 6U) << listed.text;
   EXPECT_EQ(listed.text.find("sha256"), std::string::npos);
   EXPECT_EQ(listed.text.find("hps_"), std::string::npos);
 

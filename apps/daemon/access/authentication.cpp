@@ -26,6 +26,7 @@ constexpr const char* wrong_token = "the token is wrong, has expired or was revo
 Caller caller_of_token(const TokenRecord& token) {
   Caller caller{token.role, "token " + token.name, token.id, false};
   caller.token_hash = token.hash;
+  caller.scope = Scope(token.workspaces);
   return caller;
 }
 
@@ -58,6 +59,13 @@ std::string owner_name(const Caller& caller) {
   return ::getpwuid_r(*caller.uid, &entry, room.data(), room.size(), &found) == 0 && found != nullptr
              ? found->pw_name
              : caller.name;
+}
+
+std::string actor_of(const Caller& caller) {
+  if (!caller.token_id.empty()) {
+    return owner_name(caller);
+  }
+  return caller.uid ? "uid:" + std::to_string(*caller.uid) : "";
 }
 
 std::string_view bearer_of(const net::HttpRequest& request) noexcept {

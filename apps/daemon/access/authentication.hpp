@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "daemon/access/role.hpp"
+#include "daemon/access/scope.hpp"
 #include "daemon/access/sessions.hpp"
 #include "daemon/access/tokens.hpp"
 #include "hpsearch/engine/base/instant.hpp"
@@ -25,12 +26,16 @@ struct Caller {
   bool is_local = false;               ///< Over the Unix socket.
   std::optional<std::uint32_t> uid{};  ///< The user, over the Unix socket or signed in from there.
   std::string token_hash{};            ///< Of the token's secret.
+  Scope scope{};                       ///< The workspaces in which it has its role.
   std::string session{};               ///< Hash of the browser's session; "" = no cookie says who it is.
 };
 
 /// By which name others know who it is: that of the token, or of the user ("uid 1000" if it has none). May
 /// ask a directory service.
 [[nodiscard]] std::string owner_name(const Caller& caller);
+
+/// The same for the log, as events say it: that of the token, or "uid:1000"; "" for anyone.
+[[nodiscard]] std::string actor_of(const Caller& caller);
 
 /// Tells who sends a request.
 ///

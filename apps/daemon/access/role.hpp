@@ -9,13 +9,14 @@
 
 namespace hpsearch::daemon {
 
-/// What a client may do. Each role may do what those before it may.
+/// What a client may do, in the workspaces of its Scope. Each role may do what those before it may.
 enum class Role : std::uint8_t {
   anyone,   ///< Has shown nothing: health and version.
   worker,   ///< A session of a worker: fetches contexts, hands over logs.
   viewer,   ///< Reads everything but secrets.
-  operate,  ///< Submits and changes experiments, trials and workers.
-  admin,    ///< Also tokens and backups.
+  submit,   ///< Submits experiments, and changes those.
+  operate,  ///< Changes all experiments, trials and workers.
+  admin,    ///< Also tokens, workspaces, quotas and backups.
 };
 
 /// Those that a token may have, by their names.
@@ -24,7 +25,8 @@ struct NamedRole {
   Role role;
 };
 inline constexpr std::array token_roles{
-    NamedRole{"viewer", Role::viewer}, NamedRole{"operator", Role::operate}, NamedRole{"admin", Role::admin}};
+    NamedRole{"viewer", Role::viewer}, NamedRole{"submitter", Role::submit},
+    NamedRole{"operator", Role::operate}, NamedRole{"admin", Role::admin}};
 
 /// Nothing: no token may have a role of that name.
 [[nodiscard]] std::optional<Role> token_role(std::string_view name) noexcept;

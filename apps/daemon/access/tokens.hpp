@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/access/role.hpp"
+#include "daemon/access/scope.hpp"
 #include "daemon/access/token.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/result.hpp"
@@ -26,6 +27,7 @@ struct TokenRecord {
   std::int64_t expires = 0;  ///< 0 = never.
   std::int64_t used = 0;     ///< The start of the day (UTC) on which it was last used; 0 = not yet.
   std::string creator;       ///< "uid 0" or "token NAME".
+  std::vector<std::string> workspaces{};  ///< In which it has its role; none = in all.
 };
 
 void spell(auto& fields, proto::Is<TokenRecord> auto& token) {
@@ -37,6 +39,7 @@ void spell(auto& fields, proto::Is<TokenRecord> auto& token) {
   fields("expires", token.expires);
   fields.maybe("used", token.used);
   fields("creator", token.creator);
+  fields.maybe("workspaces", token.workspaces);
 }
 
 /// The tokens of a daemon, in the file tokens.json of its state directory (mode 0600). They are not events: a
@@ -78,7 +81,7 @@ class Tokens {
   /// taken; unavailable: it cannot be stored.
   [[nodiscard]] engine::Result<Made> create(const std::string& name, Role role,
                                             std::optional<engine::Duration> life, const std::string& creator,
-                                            engine::Instant now);
+                                            engine::Instant now, const Scope& scope = {});
   /// A new secret and as much life as the old one had. not_found: there is no such token.
   [[nodiscard]] engine::Result<Made> rotate(std::string_view id, engine::Instant now);
   /// Counts from the next request on. not_found: there is no such token.

@@ -5,12 +5,15 @@ namespace {
 
 constexpr Field caller_fields[] = {
     {"name", "text", "Token or user, such as \"token ci\" or \"uid 1000\"."},
+    {"owner", "text", "The name of the same token or user as experiments have it."},
     {"role", "text"},
+    {"workspaces", "[text]", "In which it has this role; [\"*\"]: in all."},
 };
 constexpr Field token_fields[] = {
     {"id", "text"},
     {"name", "text"},
-    {"role", "viewer|operator|admin"},
+    {"role", "viewer|submitter|operator|admin"},
+    {"workspaces", "[text]", "In which it has this role; [\"*\"]: in all."},
     {"created", "number?"},
     {"expires", "number?", "null: never."},
     {"last_used_day", "number?"},
@@ -21,7 +24,8 @@ constexpr Field token_list_fields[] = {{"tokens", "[Token]"}};
 constexpr Field revoked_fields[] = {{"revoked", "text", "The token's id."}};
 constexpr Field token_request_fields[] = {
     {"name", "text"},
-    {"role", "viewer|operator|admin"},
+    {"role", "viewer|submitter|operator|admin"},
+    {"workspaces?", "[text]", "In which it has this role, or [\"*\"] for all, as without it."},
     {"expires_in_seconds?", "number?",
      "Above 0 and up to 31536000; null (never) only for an admin, over the Unix socket. Without it 90 days."},
 };
@@ -46,7 +50,8 @@ constexpr Field audit_page_fields[] = {
 };
 constexpr Field session_fields[] = {
     {"name", "text", "Of the token or the user."},
-    {"role", "viewer|operator|admin"},
+    {"role", "viewer|submitter|operator|admin"},
+    {"workspaces", "[text]", "In which it has this role; [\"*\"]: in all."},
     {"csrf", "text", "What changes by cookie show in the header X-Hpsearch-CSRF; \"\" without a cookie."},
     {"expires_at", "number?", "When the session ends at the latest; null without a cookie."},
 };
@@ -73,7 +78,37 @@ constexpr Field usage_fields[] = {
     {"usage", "[Used]", "The largest first."},
 };
 
+constexpr Field quota_fields[] = {
+    {"max_slots", "integer?", "Slots in use at once; null: no limit, as in the other fields."},
+    {"max_slots_per_user", "integer?", "The same, by experiments of one owner."},
+    {"max_active_experiments", "integer?", "Experiments that have not ended."},
+    {"max_trials_per_experiment", "integer?", "Trials that a search plans, repeats included."},
+};
+constexpr Field quota_request_fields[] = {
+    {"max_slots?", "integer?", "A field that is missing or null is no limit."},
+    {"max_slots_per_user?", "integer?"},
+    {"max_active_experiments?", "integer?"},
+    {"max_trials_per_experiment?", "integer?"},
+};
+constexpr Field workspace_fields[] = {
+    {"name", "text"},
+    {"created", "number?", "null: nobody created it; it is the default one, or experiments named it."},
+    {"creator", "text", "Token or user; \"\" = not recorded."},
+    {"experiments", "integer"},
+    {"active_experiments", "integer", "Those that have not ended."},
+    {"slots", "integer", "That its trials hold now."},
+    {"quota", "Quota"},
+};
+constexpr Field workspace_list_fields[] = {{"workspaces", "[Workspace]"}};
+constexpr Field workspace_request_fields[] = {
+    {"name", "text", "1 to 63 lower-case letters, digits and \"-\", not \"-\" first."}};
+
 constexpr Schema table[] = {
+    {"Quota", "Limits of a workspace.", quota_fields},
+    {"QuotaRequest", "The limits of a workspace from now on.", quota_request_fields, Schema::Kind::body},
+    {"Workspace", "A workspace.", workspace_fields},
+    {"WorkspaceList", "All workspaces by name.", workspace_list_fields},
+    {"WorkspaceRequest", "The workspace to create.", workspace_request_fields, Schema::Kind::body},
     {"Used", "What one user, workspace or experiment took.", used_fields},
     {"Usage", "Slot time.", usage_fields},
     {"AuditEntry", "A request that changed something, was refused or signed somebody in.", audit_fields},

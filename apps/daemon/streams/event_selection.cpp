@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "daemon/http_request_context.hpp"
+#include "daemon/streams/experiment_places.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/net/event_stream.hpp"
 #include "hpsearch/proto/stored.hpp"
@@ -119,9 +120,15 @@ engine::Result<EventSelection> EventSelection::of(const net::HttpRequest& reques
   return selection;
 }
 
+void EventSelection::limit_to(const Scope& scope, std::shared_ptr<const ExperimentPlaces> places) {
+  scope_ = scope;
+  places_ = scope.is_all() ? nullptr : std::move(places);
+}
+
 bool EventSelection::takes(const engine::Event& event) const {
   return types_.test(event.body.index()) && (!experiment_ || experiment_of(event.body) == experiment_) &&
-         (!trial_ || trial_of(event.body) == trial_);
+         (!trial_ || trial_of(event.body) == trial_) &&
+         (places_ == nullptr || places_->shows(scope_, event.body));
 }
 
 }  // namespace hpsearch::daemon

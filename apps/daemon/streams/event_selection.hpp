@@ -1,10 +1,12 @@
 #pragma once
 
 #include <bitset>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <variant>
 
+#include "daemon/access/scope.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
 #include "hpsearch/net/http.hpp"
@@ -21,12 +23,17 @@ namespace hpsearch::daemon {
 /// The same as a message of a stream.
 [[nodiscard]] std::string stream_text(const engine::Event& event);
 
+class ExperimentPlaces;
+
 /// Which events a subscriber gets.
 class EventSelection {
  public:
   /// As the query says it: experiment, trial, type and without, which are lists of types with commas.
   /// bad_request: a type is not known, or a trial has no experiment.
   [[nodiscard]] static engine::Result<EventSelection> of(const net::HttpRequest& request);
+
+  /// Only what somebody who may use these workspaces may see.
+  void limit_to(const Scope& scope, std::shared_ptr<const ExperimentPlaces> places);
 
   [[nodiscard]] bool takes(const engine::Event& event) const;
 
@@ -38,6 +45,8 @@ class EventSelection {
   std::optional<engine::ExperimentId> experiment_;
   std::optional<engine::TrialNumber> trial_;
   Types types_ = Types().set();
+  Scope scope_;
+  std::shared_ptr<const ExperimentPlaces> places_;  ///< Set if the scope has limits.
 };
 
 }  // namespace hpsearch::daemon

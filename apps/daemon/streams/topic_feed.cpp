@@ -82,7 +82,7 @@ engine::Result<std::vector<TopicName>> read_topics(std::string_view list) {
                    "topics has \"" + std::string(text) +
                        "\"; a topic is experiments, experiment:NUMBER, trials:NUMBER, workers or cluster"};
     }
-    const TopicName topic{found->first, engine::ExperimentId(number)};
+    const TopicName topic{found->first, engine::ExperimentId(number), {}};
     if (std::find(topics.begin(), topics.end(), topic) == topics.end()) {
       topics.push_back(topic);
     }
@@ -121,13 +121,16 @@ void TopicFeed::follow(const std::shared_ptr<net::HttpBody>& body, const std::ve
 void TopicFeed::note(const engine::Event& event) {
   const auto experiment = experiment_of(event.body);
   const auto mark = [this](Kind kind, engine::ExperimentId id, std::uint64_t number) {
-    if (const auto found = topics_.find({kind, id}); found != topics_.end()) {
+    // Followers of different scopes have topics of their own, next to each other.
+    for (auto found = topics_.lower_bound({kind, id, {}});
+         found != topics_.end() && found->first.kind == kind && found->first.experiment == id; ++found) {
       found->second.dirty.insert(number);
     }
   };
   mark(Kind::cluster, {}, 0);
   if (!std::holds_alternative<engine::ReportTaken>(event.body)) {
-    if (const auto found = topics_.find({Kind::workers, {}}); found != topics_.end()) {
+    for (auto found = topics_.lower_bound({Kind::workers, {}, {}});
+         found != topics_.end() && found->first.kind == Kind::workers; ++found) {
       found->second.look_at = {};  // Which of them changed is found by looking.
     }
   }
@@ -187,12 +190,12 @@ void TopicFeed::look_for_silent_changes(const TopicName& name, Topic& topic) {
   switch (name.kind) {
     case Kind::workers:
       for (const auto& [id, worker] : runtime_.engine().workers()) {
-        compare(id.number(), id.number(), engine::compact_json(values_.worker(worker)));
+        compare(id.number(), id.number(), engine::compact_json(values_.worker(worker, name.scope)));
       }
       break;
     case Kind::experiments:
       for (const auto& [id, record] : runtime_.engine().experiments()) {
-        if (!engine::is_ended(record.state)) {
+        if (!engine::is_ended(record.state) && shows(name, id.number())) {
           compare(id.number(), id.number(), values_.waits_for(record));
         }
       }
@@ -218,6 +221,9 @@ bool TopicFeed::send(const TopicName& name, Topic& topic) {
     }
     return takes_it;
   });
+  if (name.kind == Kind::experiments) {
+    std::erase_if(topic.dirty, [&](std::uint64_t number) { return !shows(name, number); });
+  }
   if (!topic.dirty.empty() && !topic.live.empty()) {
     std::erase_if(topic.live, [&topic](const auto& body) {
       const bool is_slow = body->unsent() >= slow_reader_bytes;
@@ -238,12 +244,19 @@ bool TopicFeed::send(const TopicName& name, Topic& topic) {
   return has_sent;
 }
 
+bool TopicFeed::shows(const TopicName& name, std::uint64_t experiment) const {
+  const auto* record = runtime_.engine().find(engine::ExperimentId(experiment));
+  return name.scope.is_all() || (record != nullptr && name.scope.has(engine::workspace_of(record->config)));
+}
+
 Value::Map TopicFeed::all_of(const TopicName& name) const {
   std::set<std::uint64_t> numbers{0};
   if (name.kind == Kind::experiments) {
     numbers.clear();
     for (const auto& [id, record] : runtime_.engine().experiments()) {
-      numbers.insert(id.number());
+      if (shows(name, id.number())) {
+        numbers.insert(id.number());
+      }
     }
   } else if (name.kind == Kind::workers) {
     numbers.clear();
@@ -298,7 +311,7 @@ Value::Map TopicFeed::rows_of(const TopicName& name, const std::set<std::uint64_
       for (const std::uint64_t number : numbers) {
         if (const auto found = engine.workers().find(engine::WorkerId(number));
             found != engine.workers().end()) {
-          rows.push_back(values_.worker(found->second));
+          rows.push_back(values_.worker(found->second, name.scope));
         }
       }
       return {{"workers", std::move(rows)}};

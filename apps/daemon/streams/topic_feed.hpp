@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/access/scope.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/streams/stored_events.hpp"
 #include "hpsearch/net/http_body.hpp"
@@ -22,6 +23,7 @@ struct TopicName {
   enum class Kind : std::uint8_t { experiments, experiment, trials, workers, cluster };
   Kind kind = Kind::cluster;
   engine::ExperimentId experiment{};  ///< Of the kinds that have one.
+  Scope scope{};  ///< Of the other kinds: what its followers may see. Not part of its text.
 
   [[nodiscard]] std::string text() const;
   friend auto operator<=>(const TopicName&, const TopicName&) = default;
@@ -45,7 +47,7 @@ class TopicFeed {
     std::function<engine::Value(const engine::ExperimentRecord&)> summary;
     std::function<engine::Value(const engine::ExperimentRecord&)> detail;
     std::function<std::string(const engine::ExperimentRecord&)> waits_for;
-    std::function<engine::Value(const engine::WorkerRecord&)> worker;
+    std::function<engine::Value(const engine::WorkerRecord&, const Scope&)> worker;
     std::function<engine::Value()> status;
   };
   /// Rows of a message; of more only their count is told.
@@ -75,6 +77,8 @@ class TopicFeed {
   void look_for_silent_changes(const TopicName& name, Topic& topic);
   /// Whether there was something to tell.
   bool send(const TopicName& name, Topic& topic);
+  /// Whether those who follow the topic may see the experiment.
+  [[nodiscard]] bool shows(const TopicName& name, std::uint64_t experiment) const;
   [[nodiscard]] engine::Value::Map all_of(const TopicName& name) const;
   [[nodiscard]] engine::Value::Map rows_of(const TopicName& name,
                                            const std::set<std::uint64_t>& numbers) const;

@@ -1,0 +1,36 @@
+#include "daemon/access/scope.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hpsearch::daemon {
+
+Scope::Scope(std::vector<std::string> names) : names_(std::move(names)) {
+  std::sort(names_.begin(), names_.end());
+  names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
+}
+
+bool Scope::has(std::string_view workspace) const noexcept {
+  return is_all() || std::binary_search(names_.begin(), names_.end(), workspace);
+}
+
+engine::Value Scope::value() const {
+  engine::Value::List list;
+  if (is_all()) {
+    list.emplace_back(everything);
+  }
+  for (const std::string& name : names_) {
+    list.emplace_back(name);
+  }
+  return list;
+}
+
+std::string Scope::text() const {
+  std::string text;
+  for (const std::string& name : names_) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return is_all() ? std::string(everything) : text;
+}
+
+}  // namespace hpsearch::daemon
