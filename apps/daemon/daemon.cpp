@@ -343,6 +343,7 @@ class Daemon {
                   .uploads = contexts_->directory(),
                   .tls = tls_,
                   .only_from = options_.behind_proxy,
+                  .base_path = options_.http_base_path,
                   .refuse_head = routes.refuse_head};
     const std::string place = options_.http_socket.empty() ? directory_->http_socket() : options_.http_socket;
     auto socket = net::HttpServer::listen(loop_, "unix://" + absolute(place), routes.handler, rules);

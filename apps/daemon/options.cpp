@@ -43,6 +43,21 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
                  "Serve --http without TLS, to a proxy in this network alone, which speaks TLS")
       ->type_name("CIDR")
       ->excludes(certificate);
+  app.add_option("--http-base-path", options.http_base_path,
+                 "Path below which a proxy shows the daemon, such as /hpsearch; pages and sign-in work there")
+      ->type_name("/PATH")
+      ->check([](const std::string& path) {
+        const bool is_path =
+            path.size() > 1 && path.front() == '/' && path.back() != '/' &&
+            path.find("//") == std::string::npos && !path.starts_with("/api/") &&
+            path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./") ==
+                std::string::npos &&
+            path.find("/.") == std::string::npos;
+        return is_path
+                   ? std::string()
+                   : "\"" + path +
+                         "\" must begin with / and have letters, digits, -, _, . and /, without / at its end";
+      });
   app.add_option("--web-root", options.web_root,
                  "Serve the pages in this directory instead of the built-in ones; for their development, and "
                  "only with --http on a loopback address")

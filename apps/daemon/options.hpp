@@ -17,10 +17,11 @@ struct Options {
   std::string tls_cert;     ///< PEM file; "" = none.
   std::string tls_key;
   bool tls_self_signed = false;
-  std::string behind_proxy;   ///< The network of a proxy that speaks TLS; "" = none.
-  std::string web_root;       ///< Directory with the pages; "" = those in the program.
-  std::string workers;        ///< "" = workers.sock in the state directory.
-  bool workers_open = false;  ///< Over TCP workers need no key.
+  std::string behind_proxy;    ///< The network of a proxy that speaks TLS; "" = none.
+  std::string http_base_path;  ///< "/hpsearch": all paths are served below it as well; "" = none.
+  std::string web_root;        ///< Directory with the pages; "" = those in the program.
+  std::string workers;         ///< "" = workers.sock in the state directory.
+  bool workers_open = false;   ///< Over TCP workers need no key.
   double lost_after_seconds = 300;
   std::uint64_t context_limit = 95;                      ///< Megabytes, of 10^6 bytes.
   std::uint64_t log_quota = std::uint64_t{20} << 30U;    ///< Bytes of all kept logs.

@@ -168,6 +168,18 @@ void HttpSession::parse_head() {
                           });
 }
 
+namespace {
+
+/// The base path from the path of the request, if it is there.
+void take_off(const std::string& base, HttpRequest& request) {
+  if (!base.empty() && request.path.starts_with(base + "/")) {
+    request.path.erase(0, base.size());
+    request.base_path = base;
+  }
+}
+
+}  // namespace
+
 void HttpSession::check_head() {
   const auto& head = (*parser_).get();
   is_head_ = head.method() == http::verb::head;
@@ -186,6 +198,11 @@ void HttpSession::check_head() {
   } else if (!read_target(view_of(head.target()), request_)) {
     refuse(refusal(400, "bad_request", "the target of the request is not a path"));
   } else if (what_ = request_.method + " " + request_.path;
+             !shared_->rules.base_path.empty() && request_.path == shared_->rules.base_path) {
+    HttpResponse below = refusal(308, "moved", "the pages are below this path");
+    below.headers.emplace_back("Location", shared_->rules.base_path + "/");
+    refuse(std::move(below));
+  } else if (take_off(shared_->rules.base_path, request_);
              head.count(http::field::host) != 1 || !host_allowed(site(), request_.header("Host"))) {
     refuse(refusal(403, "bad_request", "the Host of the request is not this server"));
   } else if (!is_head_ && request_.method != "GET" && !origin_allowed(site(), request_)) {

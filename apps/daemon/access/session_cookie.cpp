@@ -8,6 +8,7 @@ namespace hpsearch::daemon {
 namespace {
 
 constexpr const char* cookie_over_tls = "__Host-hpsearch";
+constexpr const char* cookie_below_a_path = "__Secure-hpsearch";  // __Host- is for the path / alone.
 
 std::string_view port_of(std::string_view host) {
   const std::size_t colon = host.rfind(':');
@@ -19,7 +20,10 @@ std::string_view port_of(std::string_view host) {
 }  // namespace
 
 std::string session_cookie_name(const net::HttpRequest& request) {
-  return request.is_encrypted ? cookie_over_tls : "hpsearch_" + std::string(port_of(request.header("Host")));
+  if (request.is_encrypted) {
+    return request.base_path.empty() ? cookie_over_tls : cookie_below_a_path;
+  }
+  return "hpsearch_" + std::string(port_of(request.header("Host")));
 }
 
 std::string_view session_secret_of(const net::HttpRequest& request) {
@@ -39,7 +43,7 @@ std::string_view session_secret_of(const net::HttpRequest& request) {
 std::string set_session_cookie(const net::HttpRequest& request, std::string_view secret) {
   const auto seconds = secret.empty() ? 0 : Sessions::longest_life.in_micros() / 1'000'000;
   return session_cookie_name(request) + "=" + std::string(secret) +
-         "; HttpOnly; SameSite=Strict; Path=/; Max-Age=" + std::to_string(seconds) +
+         "; HttpOnly; SameSite=Strict; Path=" + request.base_path + "/; Max-Age=" + std::to_string(seconds) +
          (request.is_encrypted ? "; Secure" : "");
 }
 

@@ -58,6 +58,8 @@ struct HttpRequest {
   std::string
       id{};  ///< As the answer's X-Request-Id and the log have it; no other request of this server has it.
   bool is_encrypted = false;  ///< It came over TLS, here or at the proxy in front.
+  /// HttpRules::base_path if its path began with it; `path` is without it. Else "".
+  std::string base_path{};
 
   [[nodiscard]] std::string_view query_or(std::string_view name, std::string_view otherwise) const noexcept;
   [[nodiscard]] std::string_view header(
@@ -105,6 +107,10 @@ struct HttpRules {
   /// Over TCP, only connections from this network are served, those of a proxy: "10.0.0.5/32"; "" = from
   /// everywhere.
   std::string only_from{};
+  /// A path below which all others are served as well, for proxies that put several servers below one
+  /// address: "/hpsearch", without a "/" at its end; "" = none. A request for exactly this path is sent on to
+  /// that with a "/".
+  std::string base_path{};
   /// Asked with the head of a request (its body is empty then) before the body is read, on the loop: an
   /// answer refuses the request, so that strangers' bodies cost nothing. Not set: all are read.
   std::function<std::optional<HttpResponse>(const HttpRequest& head)> refuse_head{};
