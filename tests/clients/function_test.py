@@ -18,8 +18,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients" /
 
 import hpsearch as hp
 from fake_worker import PACKAGE, TrialTest
-from hpsearch._function_file import LARGE, FunctionFile, LoadedFunction, passes_of
+from hpsearch._function_file import LARGE, FunctionFile, passes_of
 from hpsearch._function_source import Untransferable, source_of
+from hpsearch._loaded_function import LoadedFunction
 from hpsearch._local import check_platform, checked_name, local, make_private, process_with_lock
 from hpsearch._search_directory import _differences
 
@@ -162,7 +163,7 @@ class Files(Folder):
                     print(written.kind)
             """)
         self.assertEqual(said.split(), ["source", "source"])
-        loader = ("import sys\nfrom hpsearch._function_file import LoadedFunction\nimport pathlib\n"
+        loader = ("import sys\nfrom hpsearch._loaded_function import LoadedFunction\nimport pathlib\n"
                   "print(LoadedFunction(pathlib.Path(sys.argv[1]).resolve()).call({'x': 5}))\n")
         for name, expected in (("c1", "6"), ("c0", '{"y": 11, "z": 11}')):
             done = subprocess.run([sys.executable, "-B", "-c", loader, name], capture_output=True, text=True,

@@ -143,6 +143,20 @@ class PythonTune(harness.Case):
         self.addCleanup(os.close, lock)
         self.assertRegex(self.run_script(call, "third", expect=1), r"WrongState: process \d+ starts the search 'night' now")
 
+    def test_a_search_whose_process_is_killed_says_how_to_go_on(self):
+        call = TRAINING + f"""
+    print(hp.tune(train, SPACE, metric="val_loss", max_length=5, max_trials=4, name="lost", slots=2,
+                  arguments={{"ledger": {str(self.ledger_path)!r}, "pause": 0.2}}).best.metric)
+"""
+        first = self.script(call, "first")
+        harness.wait_for(lambda: len(self.lines("epoch")) > 1, "some epochs", first.said)
+        os.kill(process_with_lock(self.home / "lost/search/run.lock"), signal.SIGTERM)
+        self.assertEqual(first.popen.wait(harness.PATIENCE), 1)
+        self.assertIn("the same call of tune() goes on with it", first.said())
+        self.run_script(call, "second")
+        epochs = [tuple(line) for line in self.lines("epoch")]
+        self.assertEqual(len({line[0] for line in epochs}), 4)
+
     def test_a_function_that_fails_says_why(self):
         said = self.run_script("""
             import hpsearch as hp

@@ -1,19 +1,12 @@
-"""A function written into a directory, and read from it in the process of a trial.
-
-The directory has function.json (FunctionRecord) and what that names. It is the context of the trials.
-"""
+"""A function written into a directory, the context of its trials; _loaded_function reads it there."""
 
 from __future__ import annotations
 
-import __future__
-import ast
 import functools
 import hashlib
-import importlib
 import inspect
 import io
 import json
-import mmap
 import os
 import pathlib
 import pickle
@@ -22,10 +15,9 @@ import types
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from ._function_source import FunctionSource, Untransferable, source_of
+from ._loaded_function import RECORD
 
-RECORD = "function.json"
 LARGE = 1 << 20  # Bytes. Larger arguments lie in files of their own, and are mapped.
-_MODULE = "hpsearch_function"  # The module that source is run as.
 
 
 class FunctionFile:
@@ -63,7 +55,7 @@ class FunctionFile:
 
     def write(self, directory: pathlib.Path, shared: Optional[pathlib.Path] = None) -> None:
         """Writes it into `directory`, and large arguments, once each, into `shared`, else below `directory`."""
-        record: Dict[str, Any] = {"kind": self.kind, "passes": self.passes, "large": {}, "paths": _search_paths(),
+        record: Dict[str, Any] = {"kind": self.kind, "passes": self.passes, "positional": _positional(self._function), "large": {}, "paths": _search_paths(),
                                   "arguments_directory": str(shared or "")}
         arguments = shared or directory / "arguments"
         if self.kind == "module":
@@ -150,81 +142,13 @@ def passes_of(function: Callable[..., Any], space: Sequence[str], arguments: Map
     return passes
 
 
-class LoadedFunction:
-    """A function that was read from a directory."""
-
-    def __init__(self, directory: pathlib.Path) -> None:
-        record = json.loads((directory / RECORD).read_text(encoding="utf-8"))
-        sys.path[:0] = [str(directory)] if str(directory) not in sys.path else []
-        sys.path += [path for path in record["paths"] if path not in sys.path]
-        self._passes: Dict[str, str] = record["passes"]
-        self._function = _read_function(directory, record)
-        self._arguments: Dict[str, Any] = pickle.loads((directory / "arguments.pickle").read_bytes())
-        for name, file in record["large"].items():
-            places = [directory / "arguments" / file, pathlib.Path(record["arguments_directory"]) / file]
-            self._arguments[name] = _mapped(next((place for place in places if place.exists()), places[0]))
-
-    def call(self, trial: Any) -> Any:
-        """Calls it for a trial, and returns what it returns."""
-        given: List[Any] = []
-        named: Dict[str, Any] = {}
-        kinds = {}
-        try:
-            kinds = {name: parameter.kind for name, parameter in inspect.signature(self._function).parameters.items()}
-        except (TypeError, ValueError):
-            pass
-        for name, source in self._passes.items():
-            if source == "param" and name not in trial:
-                continue  # A condition does not hold, and the parameter has a default.
-            value = trial if source == "trial" else trial[name] if source == "param" else self._arguments[name]
-            if kinds.get(name, inspect.Parameter.POSITIONAL_ONLY) is inspect.Parameter.POSITIONAL_ONLY and not named:
-                given.append(value)
-            else:
-                named[name] = value
-        return self._function(*given, **named)
-
-
-def _read_function(directory: pathlib.Path, record: Mapping[str, Any]) -> Callable[..., Any]:
-    if record["kind"] == "pickle":
-        made: Callable[..., Any] = pickle.loads((directory / "function.pickle").read_bytes())
-        return made
-    if record["kind"] == "module":
-        found: Any = importlib.import_module(record["module"])
-        for part in record["name"].split("."):
-            found = getattr(found, part)
-        return found  # type: ignore[no-any-return]
-    return _run_source(directory, record)
-
-
-def _run_source(directory: pathlib.Path, record: Mapping[str, Any]) -> Callable[..., Any]:
-    module = types.ModuleType(_MODULE)
-    sys.modules[_MODULE] = module
-    file = directory / "function_source.py"
-    waiting: Dict[str, bytes] = pickle.loads((directory / "function_values.pickle").read_bytes())
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
-        _take_values(module, waiting)  # Defaults of parameters may need them.
-        flags = __future__.annotations.compiler_flag if record["postponed"] else 0
-        exec(compile(ast.Module(body=[node], type_ignores=[]), str(file), "exec", flags, True), vars(module))
-    _take_values(module, waiting)
-    for name, content in waiting.items():
-        _Unpickler(io.BytesIO(content)).load()  # Says what is missing.
-    made: Callable[..., Any] = getattr(module, record["name"])
-    return made
-
-
-def _take_values(module: types.ModuleType, waiting: Dict[str, bytes]) -> None:
-    """Those whose classes are defined by now."""
-    for name, content in list(waiting.items()):
-        try:
-            setattr(module, name, _Unpickler(io.BytesIO(content)).load())
-        except AttributeError:
-            continue
-        del waiting[name]
-
-
-class _Unpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        return super().find_class(_MODULE if module == "__main__" else module, name)
+def _positional(function: Any) -> List[str]:
+    """Parameters that cannot be given by name."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return ["trial"]
+    return [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_ONLY]
 
 
 def _is_importable(function: Callable[..., Any]) -> bool:
@@ -255,14 +179,6 @@ def _large_file(value: Any) -> "Optional[tuple[str, bytes]]":
         numpy.save(out, value, allow_pickle=False)
         return hashlib.sha256(out.getvalue()).hexdigest() + ".npy", out.getvalue()
     return None
-
-
-def _mapped(path: pathlib.Path) -> Any:
-    if path.suffix == ".npy":
-        import numpy
-        return numpy.load(str(path), mmap_mode="r", allow_pickle=False)
-    with open(str(path), "rb") as file:
-        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def _small_digest(value: Any) -> str:

@@ -55,20 +55,22 @@ def show_card(experiment: "Experiment") -> None:
 
 
 def _line_of(history: Mapping[str, Any]) -> str:
+    """The best metric over time."""
     points: List[Any] = [point for point in history.get("points", []) if point["metric"] is not None]
     if len(points) < 2:
         return ""
-    last = max(points[-1]["trials"], (history.get("end") or {}).get("trials") or 0)
-    first = points[0]["trials"]
+    first = float(history.get("started_at") or points[0]["time"])
+    last = max(points[-1]["time"], float((history.get("end") or {}).get("time") or 0.0))
     values = [point["metric"] for point in points]
     low, high = min(values), max(values)
     places: List[str] = []
-    for point in points + [dict(points[-1], trials=last)]:
-        x = _WIDTH * (point["trials"] - first) / max(1, last - first)
-        y = _HEIGHT * (1 - (point["metric"] - low) / (high - low)) if high > low else _HEIGHT / 2
+    height = _HEIGHT / 2.0
+    for point in points + [dict(points[-1], time=last)]:
+        x = _WIDTH * min(1.0, (point["time"] - first) / max(1e-9, last - first))
         if places:
-            places.append("{:.1f},{}".format(x, places[-1].split(",")[1]))
-        places.append("{:.1f},{:.1f}".format(x, y))
-    return ("<svg width='{}' height='{}' style='display:block;margin:4px 0;overflow:visible'>"
+            places.append("{:.1f},{:.1f}".format(x, height))
+        height = _HEIGHT * (1 - (point["metric"] - low) / (high - low)) if high > low else height
+        places.append("{:.1f},{:.1f}".format(x, height))
+    return ("<svg width='{}' height='{}' style='display:block;margin:6px 0;overflow:visible'>"
             "<polyline points='{}' fill='none' stroke='#1f6feb' stroke-width='1.5'/></svg>").format(
                 _WIDTH, _HEIGHT, " ".join(places))

@@ -7,7 +7,6 @@ directory of the `hpsearch run` that runs it. That process is in a session of it
 from __future__ import annotations
 
 import atexit
-import fcntl
 import json
 import os
 import pathlib
@@ -15,9 +14,9 @@ import secrets
 import shutil
 import subprocess
 import time
-from typing import Any, Dict, List, Mapping, Optional, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Union
 
-from ._address import Address, daemon_file, is_alive, parse_address, running_daemon
+from ._address import Address, is_alive, parse_address, running_daemon
 from ._context import copy_context
 from ._experiment import Experiment
 from ._function_file import FunctionFile
@@ -25,6 +24,7 @@ from ._guard import end_of
 from ._local import Guard, check_platform, checked_name, environment, make_private, process_with_lock, state_home
 from ._problems import BadRequest, ExperimentFailed, Unreachable, WrongState
 from ._programs import programs
+from ._snapshot import Snapshot
 from ._transport import Transport
 
 _PATIENCE = 90.0  # Seconds, for a daemon to answer.
@@ -76,6 +76,7 @@ class SearchDirectory:
             raise ValueError("there is no search {!r} in {}".format(self.name, self.path.parent))
 
     def _lock(self) -> int:
+        import fcntl  # Not on Windows, where the rest of the package works.
         descriptor = os.open(str(self.path / "tune.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -146,6 +147,10 @@ class SearchDirectory:
 
     # --- who has it ---
 
+    def is_running(self) -> bool:
+        """Whether `hpsearch run` runs."""
+        return self._runner() is not None
+
     def end_runner(self) -> None:
         """Ends `hpsearch run`; what it ran is paused."""
         process = self._runner()
@@ -161,8 +166,8 @@ class SearchDirectory:
 
     def _end_reader(self) -> None:
         """A daemon that only reads, of this or another process, makes room for the search."""
-        process = int(daemon_file(self.run_state / "daemon").get("pid") or 0)
-        if process_with_lock(self.run_state / "daemon" / "lock") is None or not is_alive(process):
+        process = process_with_lock(self.run_state / "daemon" / "lock")
+        if not process:
             return
         guard = _readers.pop(str(self.run_state), None)
         if guard is not None:
@@ -231,6 +236,15 @@ class LocalExperiment(Experiment):
         super().__init__(transport, number)
         self.directory = directory.path
         self._search = directory
+
+    def watch(self) -> Iterator[Snapshot]:
+        """As Experiment.watch(). ExperimentFailed: the process that runs the search has ended before the search."""
+        for change in super().watch():
+            yield change
+            if not change.ended and not self._search.is_running():
+                raise ExperimentFailed("the process that ran experiment {} ({}) has ended; the same call of tune() goes on "
+                                       "with it. The end of its log:\n{}".format(
+                                           change.id, change.name, end_of(self.directory / "run.log")), experiment=change.id)
 
     def end_runner(self) -> None:
         """Ends the process that runs it. The same call of tune() goes on with it."""

@@ -38,7 +38,7 @@ def tune(function: Callable[..., Any], space: Mapping[str, Any], *, metric: str 
     with trial.report(), or returns a number, or a dict of numbers.
 
     `space` has distributions (hpsearch.log, uniform, quniform, int, choice, const) and constants. `max_length` is the
-    longest training of a trial, as 27 or {"epochs": 27}. `searcher` is a name, or a section as hpsearch.asha() makes it;
+    longest training of a trial, in epochs, or in a unit of yours as {"steps": 500}. `searcher` is a name, or a section as hpsearch.asha() makes it;
     without one it is adaptive_asha where `max_length` is above 1, else random. `resources` are {"gpus": 1} or the
     section of the experiment file; `slots` is how many trials run at once on this machine; `fields` are other fields of
     the file. Trials also get a copy of the directory `context`. Arrays and bytes of more than 1 MiB in `arguments` are
@@ -87,7 +87,7 @@ def _config(space: Mapping[str, Any], metric: str, max_length: Length, max_trial
     else:
         section = dict(searcher)
     section.setdefault("metric", metric)
-    section.setdefault("max_length", max_length)
+    section.setdefault("max_length", {"epochs": max_length} if isinstance(max_length, int) else max_length)
     section.setdefault("smaller_is_better", smaller_is_better)
     if section["name"] not in ("grid", "single"):
         section.setdefault("max_trials", 100 if max_trials is None else max_trials)

@@ -8,8 +8,8 @@ import sys
 from typing import Any, Mapping
 
 from . import _in_trial as now
-from ._function_file import LoadedFunction
 from ._function_trial import FunctionTrial, Pause, Stop
+from ._loaded_function import LoadedFunction
 
 LOADING = "HPSEARCH_LOADS_FUNCTION"
 

@@ -1,0 +1,99 @@
+"""A function read from the directory that it was written into, in the process of a trial."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import mmap
+import pathlib
+import pickle
+import sys
+import types
+from typing import Any, Callable, Dict, List, Mapping
+
+RECORD = "function.json"
+_MODULE = "hpsearch_function"  # The module that source is run as.
+
+
+class LoadedFunction:
+    """A function that was read from a directory."""
+
+    def __init__(self, directory: pathlib.Path) -> None:
+        record = json.loads((directory / RECORD).read_text(encoding="utf-8"))
+        sys.path[:0] = [str(directory)] if str(directory) not in sys.path else []
+        sys.path += [path for path in record["paths"] if path not in sys.path]
+        self._passes: Dict[str, str] = record["passes"]  # What each parameter gets.
+        self._positional: List[str] = record["positional"]
+        self._function = _read_function(directory, record)
+        self._arguments: Dict[str, Any] = pickle.loads((directory / "arguments.pickle").read_bytes())
+        for name, file in record["large"].items():
+            places = [directory / "arguments" / file, pathlib.Path(record["arguments_directory"]) / file]
+            self._arguments[name] = _mapped(next((place for place in places if place.exists()), places[0]))
+
+    def call(self, trial: Any) -> Any:
+        """Calls it for a trial, and returns what it returns."""
+        given: List[Any] = []
+        named: Dict[str, Any] = {}
+        for name, source in self._passes.items():
+            if source == "param" and name not in trial:
+                continue  # A condition does not hold, and the parameter has a default.
+            value = trial if source == "trial" else trial[name] if source == "param" else self._arguments[name]
+            if name in self._positional:
+                given.append(value)
+            else:
+                named[name] = value
+        return self._function(*given, **named)
+
+
+def _read_function(directory: pathlib.Path, record: Mapping[str, Any]) -> Callable[..., Any]:
+    if record["kind"] == "pickle":
+        made: Callable[..., Any] = pickle.loads((directory / "function.pickle").read_bytes())
+        return made
+    if record["kind"] == "module":
+        found: Any = importlib.import_module(record["module"])
+        for part in record["name"].split("."):
+            found = getattr(found, part)
+        return found  # type: ignore[no-any-return]
+    return _run_source(directory, record)
+
+
+def _run_source(directory: pathlib.Path, record: Mapping[str, Any]) -> Callable[..., Any]:
+    import __future__
+    import ast
+    module = types.ModuleType(_MODULE)
+    sys.modules[_MODULE] = module
+    file = directory / "function_source.py"
+    waiting: Dict[str, bytes] = pickle.loads((directory / "function_values.pickle").read_bytes())
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        _take_values(module, waiting)  # Defaults of parameters may need them.
+        flags = __future__.annotations.compiler_flag if record["postponed"] else 0
+        exec(compile(ast.Module(body=[node], type_ignores=[]), str(file), "exec", flags, True), vars(module))
+    _take_values(module, waiting)
+    for name, content in waiting.items():
+        _Unpickler(io.BytesIO(content)).load()  # Says what is missing.
+    made: Callable[..., Any] = getattr(module, record["name"])
+    return made
+
+
+def _take_values(module: types.ModuleType, waiting: Dict[str, bytes]) -> None:
+    """Those whose classes are defined by now."""
+    for name, content in list(waiting.items()):
+        try:
+            setattr(module, name, _Unpickler(io.BytesIO(content)).load())
+        except AttributeError:
+            continue
+        del waiting[name]
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        return super().find_class(_MODULE if module == "__main__" else module, name)
+
+
+def _mapped(path: pathlib.Path) -> Any:
+    if path.suffix == ".npy":
+        import numpy
+        return numpy.load(str(path), mmap_mode="r", allow_pickle=False)
+    with open(str(path), "rb") as file:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
