@@ -8,6 +8,7 @@ import pathlib
 import pickle
 import shutil
 import sys
+import tarfile
 import tempfile
 import threading
 import unittest
@@ -137,6 +138,20 @@ class Requests(DaemonTest):
                 os._exit(2)
         self.assertEqual(client.status()["version"], "0.1.0")
         self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_a_checkpoint_of_another_machine_comes_from_the_daemon(self):
+        archive = io.BytesIO()
+        with tarfile.open(fileobj=archive, mode="w") as opened:
+            opened.addfile(tarfile.TarInfo("net"), io.BytesIO())
+        trial = {"trial": 4, "state": "COMPLETED", "best_checkpoint": "/nowhere/1-9", "best_checkpoint_step": 9, "hparams": {}}
+        base = "GET /api/v1/experiments/1/trials/4/checkpoints"
+        daemon, client = self.serve({
+            "GET /api/v1/experiments/1/best": (200, trial),
+            base: (200, {"checkpoints": [{"id": "1-9", "path": "/nowhere/1-9", "step": 9}], "next": None}),
+            base + "/1-9/archive.tar": (200, archive.getvalue(), {"Content-Type": "application/x-tar"})})
+        checkpoint = client.experiment(1).best.checkpoint
+        self.assertEqual((checkpoint.step, checkpoint.id), (9, "1-9"))
+        self.assertEqual([path.name for path in checkpoint.download(self.folder / "best").iterdir()], ["net"])
 
     def test_limits_go_to_their_sections(self):
         daemon, client = self.serve({"PATCH /api/v1/experiments/1": (200, detail())})

@@ -47,11 +47,13 @@ if TYPE_CHECKING:
     from ._spaces import choice, const, int, log, quniform, uniform
     from ._trials import Explanation, TrialView
     from ._tune import tune
+    from .search import Search
 
 # Where the names are that are imported when they are first used.
 _LATER = {
     "aio": "", "Checkpoint": "_checkpoint", "Client": "_client", "Experiment": "_experiment",
     "Explanation": "_trials", "Local": "_local", "FunctionTrial": "_function_trial", "Pause": "_function_trial",
+    "Search": "search",
     "Snapshot": "_snapshot", "Stop": "_function_trial", "TrialView": "_trials", "local": "_local", "programs": "_programs",
     "programs_version": "_programs", "tune": "_tune",
     "AccessDenied": "_problems", "BadRequest": "_problems", "Conflict": "_problems", "ExperimentCanceled": "_problems",
@@ -66,7 +68,7 @@ _LATER = {
 __all__ = [
     "__version__", "AccessDenied", "BadRequest", "CONTINUE", "Checkpoint", "Client", "Conflict", "Directive", "Disconnected",
     "Experiment", "ExperimentCanceled", "ExperimentFailed", "Explanation", "FunctionTrial", "IncompatibleDaemon",
-    "InvalidHyperparameters", "Local", "NotFound", "PAUSE", "Pause", "Problem", "ProblemItem", "Refused", "STOP",
+    "InvalidHyperparameters", "Local", "NotFound", "PAUSE", "Pause", "Problem", "ProblemItem", "Refused", "STOP", "Search",
     "Snapshot", "Stop", "TrialInfo", "TrialView", "Unreachable", "WrongState", "aio", "asha",
     "async_halving", "checkpoint", "checkpoint_dir", "choice", "const", "data", "experiment", "grid", "in_trial", "int",
     "invalid_hyperparameters", "latest_checkpoint", "length", "local", "log", "metric", "output_dir", "params",
