@@ -1,0 +1,228 @@
+"""The search as an estimator of scikit-learn."""
+
+from __future__ import annotations
+
+import numbers
+import time
+from typing import Any, ClassVar, Dict, List, Optional
+
+import numpy as np
+import sklearn
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils import check_random_state, indexable
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import _num_samples
+
+from ..search import Search
+from ._evaluation import CONCURRENT, Evaluation, evaluate, run
+from ._folds import Folds, fair_order, warn_of_failures
+from ._results import best_row, cv_results, in_order
+from ._space import Space
+from ._warm import warm
+from ._workers import workers
+
+_MODES = ("aggressive", "standard", "conservative")
+# Rungs below the last one, unless min_resource is given: the first trains a 27th part with divisor 3.
+_RUNGS_BELOW = 3
+
+
+class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
+    """Searches hyperparameters of an estimator by asynchronous successive halving with cross-validation.
+
+    Candidates begin with a small amount of a resource. The best 1/divisor of those that were measured get divisor times as
+    much, and so on, without waiting for the slowest. best_estimator_ is trained on all data with best_params_.
+
+    estimator: what is tuned; its score method counts unless scoring is given.
+    space: a map from parameters to lists, frozen distributions of scipy.stats, or hyperparameters as in an experiment file
+        ({"type": "double", "minval": 1e-4, "maxval": 1, "scale": "log"}).
+    resource: "n_samples" (training samples, all folds together), or the name of a whole-number parameter of the estimator,
+        such as "n_estimators", "max_iter" or "clf__max_iter".
+    max_resource: units of the last rung. "auto": all samples, or the estimator's own value of the parameter.
+    min_resource: units of the first rung, or a little more. "auto": a 27th part of max_resource with divisor 3, enough for
+        each class in each fold, and no more rungs than max_trials can fill.
+    divisor: at least 2. mode: "aggressive" (one bracket), "standard" or "conservative" (more brackets, which protect against
+        early scores that mislead). max_trials: number of candidates.
+    cv, scoring, refit, error_score, verbose, return_train_score, n_jobs: as in HalvingRandomSearchCV. scoring is one metric.
+    warm_start: "auto": a promoted candidate trains on its kept models where the estimator can (docs/sklearn.md lists when);
+        True: raises ValueError where it can't; False: anew. Kept models stay in memory until the search ends.
+    random_state: seed of the candidates and of the order of samples. The same seed gives the same candidates, promotions and
+        scores for any n_jobs, if the estimator has a random_state of its own.
+    on: "inprocess".
+
+    Attributes, besides those of HalvingRandomSearchCV: trained_resource_ (units trained, over all folds), saved_resource_
+    (units that warm start didn't train again), n_resources_ and n_candidates_ (per rung).
+    """
+
+    _required_parameters: ClassVar[List[str]] = ["estimator", "space"]
+
+    def __init__(self, estimator: Any, space: Any, *, resource: str = "n_samples", max_resource: Any = "auto",
+                 min_resource: Any = "auto", divisor: float = 3, mode: str = "aggressive", max_trials: int = 50, cv: Any = 5,
+                 scoring: Any = None, refit: Any = True, n_jobs: Optional[int] = None, warm_start: Any = "auto",
+                 error_score: Any = np.nan, return_train_score: bool = True, random_state: Any = None, verbose: int = 0,
+                 on: Any = "inprocess") -> None:
+        super().__init__(estimator, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv, verbose=verbose, error_score=error_score,
+                         return_train_score=return_train_score)
+        self.space = space
+        self.resource = resource
+        self.max_resource = max_resource
+        self.min_resource = min_resource
+        self.divisor = divisor
+        self.mode = mode
+        self.max_trials = max_trials
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.on = on
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> "HpsearchCV":
+        """Searches, and trains the best on all of X and y. params: groups for cv, others for the estimator's fit; with
+        scikit-learn's metadata routing, those that were requested."""
+        self._check_parameters()
+        space = Space(self.space)
+        scorer = check_scoring(self.estimator, scoring=self.scoring)
+        X, y = indexable(X, y)
+        fit_params, split_params, score_params = self._routed(params)
+        cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        splits = [(_indexes(train), _indexes(test)) for train, test in cv.split(X, y, **split_params)]
+        if not splits:
+            raise ValueError(f"cv gives no split: {cv!r}")
+        random = check_random_state(self.random_state)
+        folds = Folds()
+        folds.estimator = clone(self.estimator)
+        folds.X, folds.y, folds.samples, folds.splits = X, y, _num_samples(X), splits
+        folds.fit_params, folds.score_params, folds.scorer = fit_params, score_params, scorer
+        folds.resource, folds.error_score, folds.train_scores = self.resource, self.error_score, self.return_train_score
+        folds.warm = warm(self.estimator, self.resource, space.hyperparameters, self.warm_start)
+        folds.config = sklearn.get_config()
+        smallest, folds.longest = self._bounds(folds, y)
+        seed = int(random.randint(np.iinfo(np.int32).max))
+        folds.orders = self._orders(folds, y, random)
+        begin = time.perf_counter()
+        with Search(self._experiment(space, smallest, folds.longest, seed), slots=CONCURRENT) as search, \
+                workers(run, folds, self.n_jobs) as crew:
+            rows = in_order(evaluate(search, space, folds, crew))
+        warn_of_failures([fit for each in rows for fit in each.fits], self.error_score)
+        self._store(rows, scorer, len(splits), cv)
+        if self.verbose:
+            print(f"HpsearchCV: {self.max_trials} candidates, {len(rows) * len(splits)} fits in {time.perf_counter() - begin:.1f} s; "
+                  f"{self.trained_resource_} {self.resource} trained over {len(splits)} folds, {self.saved_resource_} saved by warm "
+                  f"start; best score {self.cv_results_['mean_test_score'][self.best_index_]:.4g}")
+        if self.refit:
+            self._refit(X, y, fit_params)
+        return self
+
+    def _run_search(self, evaluate_candidates: Any) -> None:
+        raise NotImplementedError("HpsearchCV has a fit of its own")
+
+    def _check_parameters(self) -> None:
+        if self.on != "inprocess":
+            raise NotImplementedError(f"on is {self.on!r}; HpsearchCV runs \"inprocess\" only: data and estimator stay in this program. "
+                                      "Use hpsearch.tune to search on other machines")
+        if self.scoring is not None and not isinstance(self.scoring, str) and not callable(self.scoring):
+            raise ValueError(f"scoring is of type {type(self.scoring).__name__}; HpsearchCV compares candidates by one metric: give its "
+                             "name or one scorer")
+        if not isinstance(self.refit, (bool, np.bool_)) and not callable(self.refit):
+            raise ValueError(f"refit is {self.refit!r}; it must be True, False or a function of cv_results_ that returns a row")
+        if self.mode not in _MODES:
+            raise ValueError(f"mode is {self.mode!r}; it must be one of {', '.join(_MODES)}")
+        if not (isinstance(self.warm_start, bool) or self.warm_start == "auto"):
+            raise ValueError(f"warm_start is {self.warm_start!r}; it must be \"auto\", True or False")
+        if self.error_score != "raise" and not isinstance(self.error_score, numbers.Real):
+            raise ValueError(f"error_score is {self.error_score!r}; it must be \"raise\" or a number")
+        if not isinstance(self.max_trials, numbers.Integral) or self.max_trials < 1:
+            raise ValueError(f"max_trials is {self.max_trials!r}; it must be a whole number of at least 1")
+        if not isinstance(self.divisor, numbers.Real) or not 2 <= self.divisor <= 1000:
+            raise ValueError(f"divisor is {self.divisor!r}; it must be a number from 2 to 1000")
+        names = self.estimator.get_params(deep=True)
+        if self.resource != "n_samples" and self.resource not in names:
+            raise ValueError(f"resource is {self.resource!r}; it must be \"n_samples\" or a parameter of "
+                             f"{type(self.estimator).__name__}: {', '.join(sorted(names)) or 'it has none'}")
+        if isinstance(self.space, dict) and self.resource in self.space:
+            raise ValueError(f"space: {self.resource} is the resource, so the search sets it; leave it out of space")
+
+    def _bounds(self, folds: Folds, y: Any) -> "tuple[int, int]":
+        """Units of the first and the last rung."""
+        samples = self.resource == "n_samples"
+        longest = self.max_resource
+        if isinstance(longest, str) and longest == "auto":
+            longest = folds.samples if samples else self.estimator.get_params(deep=True)[self.resource]
+            if not isinstance(longest, numbers.Integral) or longest < 1:
+                raise ValueError(f"max_resource is \"auto\", but the estimator's {self.resource} is {longest!r}; give a whole number")
+        if not isinstance(longest, numbers.Integral) or longest < 1:
+            raise ValueError(f"max_resource is {longest!r}; it must be \"auto\" or a whole number of at least 1")
+        if samples and longest > folds.samples:
+            raise ValueError(f"max_resource is {longest}, but there are {folds.samples} samples")
+        smallest = self.min_resource
+        if isinstance(smallest, str) and smallest == "auto":
+            smallest = -(-longest // self.divisor**_RUNGS_BELOW)
+            if samples:
+                classes = len(np.unique(y)) if is_classifier(self.estimator) and y is not None and np.ndim(y) == 1 else 1
+                smallest = max(smallest, 2 * len(folds.splits) * classes)
+            smallest = min(smallest, longest)
+        if not isinstance(smallest, numbers.Real) or not 1 <= smallest <= longest:
+            raise ValueError(f"min_resource is {smallest!r}; it must be \"auto\" or a number from 1 to max_resource, {longest}")
+        return int(smallest), int(longest)
+
+    def _orders(self, folds: Folds, y: Any, random: np.random.RandomState) -> List[Any]:
+        if self.resource != "n_samples":
+            return [None] * len(folds.splits)
+        fair = is_classifier(self.estimator) and y is not None and type_of_target(y) in ("binary", "multiclass")
+        labels = np.asarray(y).ravel() if fair else None
+        return [train[fair_order(None if labels is None else labels[train], random, len(train))]
+                for train, _ in folds.splits]
+
+    def _experiment(self, space: Space, smallest: int, longest: int, seed: int) -> Dict[str, Any]:
+        rungs = 1
+        while smallest * self.divisor**rungs <= longest:
+            rungs += 1
+        return {"hyperparameters": space.hyperparameters,
+                "searcher": {"name": "adaptive_asha", "metric": "score", "smaller_is_better": False, "max_length": longest,
+                             "max_trials": int(self.max_trials), "divisor": float(self.divisor), "mode": self.mode, "max_rungs": rungs,
+                             "max_concurrent_trials": CONCURRENT},
+                "reproducibility": {"experiment_seed": seed}}
+
+    def _routed(self, params: Dict[str, Any]) -> "tuple[Dict[str, Any], Dict[str, Any], Dict[str, Any]]":
+        """Parameters of the estimator's fit, of cv and of the scorer."""
+        params = {name: value for name, value in params.items() if value is not None}
+        if sklearn.get_config().get("enable_metadata_routing", False):
+            from sklearn.utils.metadata_routing import process_routing
+
+            routed = process_routing(self, "fit", **params)
+            return dict(routed.estimator.fit), dict(routed.splitter.split), dict(routed.scorer.score)
+        groups = {"groups": params.pop("groups")} if "groups" in params else {}
+        return params, groups, {}
+
+    def _store(self, rows: List[Evaluation], scorer: Any, splits: int, cv: Any) -> None:
+        results = cv_results(rows, self.resource, self.return_train_score)
+        self.cv_results_ = results
+        self.scorer_ = scorer
+        self.multimetric_ = False
+        self.n_splits_ = splits
+        self.cv_splitter_ = cv
+        self.n_resources_ = [int(each) for each in np.unique(results["resource"])]
+        self.n_candidates_ = [int(np.sum(results["resource"] == each)) for each in self.n_resources_]
+        self.trained_resource_ = sum(fit.trained for each in rows for fit in each.fits)
+        self.saved_resource_ = sum(each.length - fit.trained for each in rows for fit in each.fits if fit.error is None)
+        self.best_index_ = int(self.refit(results)) if callable(self.refit) else best_row(results)
+        if not 0 <= self.best_index_ < len(rows):
+            raise IndexError(f"refit returned {self.best_index_}; cv_results_ has {len(rows)} rows")
+        self.best_params_ = results["params"][self.best_index_]
+        if not callable(self.refit):
+            self.best_score_ = float(results["mean_test_score"][self.best_index_])
+
+    def _refit(self, X: Any, y: Any, fit_params: Dict[str, Any]) -> None:
+        values = {name: clone(value, safe=False) for name, value in self.best_params_.items()}
+        self.best_estimator_ = clone(self.estimator).set_params(**values)
+        begin = time.perf_counter()
+        self.best_estimator_.fit(*((X,) if y is None else (X, y)), **fit_params)
+        self.refit_time_ = time.perf_counter() - begin
+        if hasattr(self.best_estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+
+def _indexes(chosen: Any) -> Any:
+    """Numbers of samples; cv may give a mask."""
+    chosen = np.asarray(chosen)
+    return np.flatnonzero(chosen) if chosen.dtype == bool else chosen
