@@ -5,14 +5,13 @@
 #include <deque>
 #include <filesystem>
 #include <mutex>
-#include <string_view>
 #include <utility>
 
+#include "daemon/checkpoint_place.hpp"
 #include "hpsearch/jobs/remote_storage.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/net/rclone.hpp"
 #include "hpsearch/proto/checkpoint_manifest.hpp"
-#include "hpsearch/proto/checkpoint_owner.hpp"
 #include "hpsearch/trees/tree.hpp"
 
 namespace hpsearch::daemon {
@@ -21,13 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 using trees::Directory;
 using trees::Kind;
-constexpr std::size_t longest_owner = std::size_t{64} * 1024;
 constexpr std::chrono::minutes again_after{1};
 using proto::manifest_name;
-
-bool is_number(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
 
 /// The complaint, or "". Manifest first: without it, what is left is no checkpoint.
 std::string remove_remote(const std::string& address, const std::map<std::string, std::string>& environment) {
@@ -44,47 +38,21 @@ std::string remove_remote(const std::string& address, const std::map<std::string
   return gone || missing ? "" : "cannot remove the checkpoint " + address + ": " + gone.error().message;
 }
 
-/// Where a checkpoint lies, opened below the root of all without following a link.
-struct Shelf {
-  Directory experiment;
-  Directory trial;
-};
-
-/// Nothing: it is gone.
-engine::Result<std::optional<Shelf>> shelf_of(const fs::path& place) {
-  const fs::path trial = place.parent_path();
-  const auto root = Directory::open(trial.parent_path().parent_path());
-  auto of_experiment = root ? root->directory(trial.parent_path().filename()) : root.error();
-  auto of_trial = of_experiment ? of_experiment->directory(trial.filename()) : of_experiment.error();
-  if (of_trial) {
-    return std::optional(Shelf{*std::move(of_experiment), *std::move(of_trial)});
-  }
-  return of_trial.error().code == engine::Errc::not_found ? engine::Result<std::optional<Shelf>>(std::nullopt)
-                                                          : of_trial.error();
-}
-
 /// Why it must stay, or "".
-std::string not_removable(const Shelf& shelf, const fs::path& place, std::uint64_t store) {
+std::string not_removable(const CheckpointShelf& shelf, const fs::path& place, std::uint64_t store) {
   const std::string name = place.filename().string();
   const auto there = shelf.trial.kind(name);
   const auto manifest = shelf.trial.kind(fs::path(name) / manifest_name);
   if (!there || (*there && (*there != Kind::directory || !manifest || *manifest != Kind::file))) {
     return place.string() + " is not removed: it holds no checkpoint";
   }
-  const auto owner = shelf.experiment.read(proto::checkpoint_owner_name, longest_owner);
-  if (!owner && owner.error().code == engine::Errc::not_found) {
-    return "";
-  }
-  const std::string found = owner ? owner->substr(0, owner->find('\n')) : "";
-  return owner && found + "\n" == proto::checkpoint_owner(store)
-             ? ""
-             : place.string() + " is not removed: " + shelf.experiment.name().string() +
-                   proto::of_another_owner(found, store);
+  const std::string elsewhere = belongs_elsewhere(shelf, store);
+  return elsewhere.empty() ? "" : place.string() + " is not removed: " + elsewhere;
 }
 
 /// The complaint, or "". Under another name first, so that nobody takes half of it for a checkpoint.
 std::string remove_directory(const fs::path& place, std::uint64_t store) {
-  const auto shelf = shelf_of(place);
+  const auto shelf = open_shelf(place);
   if (!shelf) {
     return place.string() + " is not removed: " + shelf.error().message;
   }
@@ -114,20 +82,6 @@ std::string remove_directory(const fs::path& place, std::uint64_t store) {
   static_cast<void>(
       (*shelf)->experiment.remove(place.parent_path().filename()).has_value());  // If nothing is left in it.
   return "";
-}
-
-/// ROOT/EXPERIMENT/TRIAL/ATTEMPT-STEP, spelled in one way only.
-bool is_place_of_a_checkpoint(const std::string& path, engine::ExperimentId experiment) {
-  const fs::path place(path);
-  const std::string name = place.filename().string();
-  const std::size_t dash = name.find('-');
-  const bool plain = jobs::is_remote(path) ? path.find("/../") == std::string::npos
-                                           : place.is_absolute() && place == place.lexically_normal();
-  return plain && dash != std::string::npos &&
-         engine::read_attempt_label(std::string_view(name).substr(0, dash)) &&
-         is_number(std::string_view(name).substr(dash + 1)) &&
-         is_number(place.parent_path().filename().string()) &&
-         place.parent_path().parent_path().filename() == std::to_string(experiment.number());
 }
 
 }  // namespace

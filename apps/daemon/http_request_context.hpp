@@ -76,7 +76,8 @@ struct RequestContext {
   std::shared_ptr<PastStates> past;
   HttpCounts http_counts{};
   RequestRates rates{};
-  std::unique_ptr<Streams> streams{};  ///< Always there.
+  std::unique_ptr<Streams> streams{};                   ///< Always there.
+  std::unique_ptr<net::Background> checkpoint_reads{};  ///< Always there: their storage may be slow.
   std::shared_ptr<std::atomic<unsigned>> density_reads = std::make_shared<std::atomic<unsigned>>(0);
 
   /// Answers from the engine's memory, once what it shows is durable.
@@ -146,9 +147,10 @@ inline constexpr std::string_view page_paths = "/>";
 /// Of a route that takes whatever stands in the query.
 inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text, "Anything."}};
 
-[[nodiscard]] std::array<std::span<const Route>, 16> all_routes() noexcept;
+[[nodiscard]] std::array<std::span<const Route>, 17> all_routes() noexcept;
 [[nodiscard]] std::span<const Route> access_routes() noexcept;
 [[nodiscard]] std::span<const Route> bulk_routes() noexcept;
+[[nodiscard]] std::span<const Route> checkpoint_routes() noexcept;
 [[nodiscard]] std::span<const Route> context_routes() noexcept;
 [[nodiscard]] std::span<const Route> curve_routes() noexcept;
 [[nodiscard]] std::span<const Route> daemon_routes() noexcept;

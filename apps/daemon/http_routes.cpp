@@ -21,6 +21,8 @@ using engine::Errc;
 using engine::Error;
 using net::HttpRequest;
 
+constexpr std::size_t most_checkpoint_reads = 4;
+
 /// What names of searchers, workspaces and the like look like.
 bool is_word(std::string_view text) noexcept {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
@@ -264,17 +266,19 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 
 }  // namespace
 
-std::array<std::span<const Route>, 16> all_routes() noexcept {
+std::array<std::span<const Route>, 17> all_routes() noexcept {
   return {daemon_routes(), access_routes(),     session_routes(), usage_routes(),
           worker_routes(), experiment_routes(), trial_routes(),   bulk_routes(),
           curve_routes(),  export_routes(),     log_routes(),     stream_routes(),
-          file_routes(),   context_routes(),    page_routes(),    workspace_routes()};
+          file_routes(),   checkpoint_routes(), context_routes(), page_routes(),    workspace_routes()};
 }
 
 ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {
   auto past = std::make_shared<PastStates>(runtime, about.checks);
   auto context =
       std::make_shared<RequestContext>(RequestContext{runtime, sessions, std::move(about), std::move(past)});
+  context->checkpoint_reads =
+      std::make_unique<net::Background>(context->about.checks->loop(), most_checkpoint_reads);
   context->streams = std::make_unique<Streams>(
       runtime, context->about.checks->loop(),
       [context = context.get()](const HttpRequest& request) {

@@ -81,16 +81,20 @@ bool HttpSession::is_to_be_packed(const HttpResponse& response) const {
 }
 
 void HttpSession::begin_body(const HttpResponse& response) {
-  const bool chunked = version_ >= 11;
-  keep_alive_ = keep_alive_ && chunked;  // Else only the end of the connection ends the body.
+  const bool packs = is_to_be_packed(response);
+  const bool is_sized = response.content_length && !packs;
+  const bool chunked = version_ >= 11 && !is_sized;
+  keep_alive_ = keep_alive_ && (chunked || is_sized);  // Else only the end of the connection ends the body.
   head_ = head_of(response, http::response<http::empty_body>{});
   if (chunked) {
     head_.chunked(true);
+  } else if (is_sized) {
+    head_.content_length(*response.content_length);
   }
   const bool has_body = !is_head_;
   if (has_body) {
     streamed_ = std::make_unique<Streamed>(chunked);
-    if (is_to_be_packed(response)) {
+    if (packs) {
       head_.set(http::field::content_encoding, "gzip");
       streamed_->queue.pack();
     }

@@ -103,6 +103,9 @@ const Rights rights{
     {{"GET", "/api/v1/workspaces"}, {Role::admin, Elsewhere::refused}},
     {{"POST", "/api/v1/workspaces"}, {Role::admin, Elsewhere::refused}},
     {{"PUT", "/api/v1/workspaces/%/quota"}, {Role::admin, Elsewhere::refused}},
+    {{"GET", "/api/v1/experiments/#/trials/#/checkpoints/%/files"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/#/trials/#/checkpoints/%/archive.tar"}, {Role::viewer, Elsewhere::hidden}},
+    {{"HEAD", "/api/v1/experiments/#/trials/#/checkpoints/%/archive.tar"}, {Role::viewer, Elsewhere::hidden}},
 };
 
 /// Something of everything that a path names; none of it exists.

@@ -123,25 +123,13 @@ test("trials are filtered, sorted, chosen and compared", async () => {
     await context.close();
 });
 
-test("the best checkpoint is downloaded, and it is the one on the disk", async (t) => {
+test("the best checkpoint is downloaded, and it is the one on the disk", async () => {
     const best = JSON.parse(stage.hpsearch("best", String(search), "-o", "json"));
     const context = await stage.context({acceptDownloads: true});
     const page = await context.newPage();
     await page.goto(`${stage.url}e/${search}/t/${best.trial}`);
-    const paths = Object.keys((await stage.api("openapi.json")).paths);
-    if (!paths.some((path) => path.endsWith("/archive.tar"))) {
-        t.skip("the daemon serves no archives of checkpoints");
-        await context.close();
-        return;
-    }
     const link = page.locator(".checkpoint-list a").first();
     await link.waitFor();
-    const answer = await fetch(await link.evaluate((each) => each.href));
-    if (answer.status === 404) {
-        t.skip("the daemon serves no archives of checkpoints");
-        await context.close();
-        return;
-    }
     const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
     const path = join(stage.folder, "best.tar");
     await download.saveAs(path);

@@ -19,6 +19,19 @@ constexpr Field list_fields[] = {
     {"dropped_unnamed", "integer"}, {"left", "[OtherFile]", "Files that are on the worker only."},
     {"left_unnamed", "integer"},
 };
+constexpr Field checkpoint_file_fields[] = {
+    {"path", "text", "Below the checkpoint's directory."},
+    {"bytes", "integer"},
+    {"crc32c", "integer?", "Null for a link."},
+    {"link", "text?", "Where it leads, if it is a symbolic link."},
+};
+constexpr Field checkpoint_fields[] = {
+    {"id", "text", "EXPERIMENT/TRIAL/ATTEMPT-STEP."},
+    {"path", "text", "Its directory."},
+    {"step", "integer"},
+    {"bytes", "integer", "Of all files."},
+    {"files", "[CheckpointFile]"},
+};
 constexpr Field context_fields[] = {{"context", "text", "SHA-256 of the archive."}, {"bytes", "integer"}};
 
 constexpr Schema table[] = {
@@ -27,6 +40,8 @@ constexpr Schema table[] = {
     {"KeptFile", "A file that a program left.", file_fields},
     {"OtherFile", "A file that the daemon does not have.", other_fields},
     {"TrialFiles", "Files of a trial.", list_fields},
+    {"CheckpointFile", "A file of a checkpoint.", checkpoint_file_fields},
+    {"CheckpointFiles", "Files of a checkpoint.", checkpoint_fields},
     {"StoredContext", "A context that the daemon has.", context_fields},
 };
 

@@ -74,8 +74,9 @@ struct HttpResponse {
   /// If set, the body is written as it comes: called on the loop after the head was sent; not for a HEAD, and
   /// not if the connection has gone by then.
   std::function<void(std::shared_ptr<HttpBody>)> stream{};
-  std::optional<std::uint64_t>
-      content_length{};       ///< As an answer says it, also that to a HEAD, which has no body.
+  /// Received: as the answer says it, also that to a HEAD, which has no body. To send: what `stream` writes
+  /// in all, if that is known; it writes exactly so many bytes or cuts.
+  std::optional<std::uint64_t> content_length{};
   HttpHeaders headers{};      ///< To send: besides those that every answer has. Received: all.
   bool holds_secret = false;  ///< It is never packed: the packed length would tell of the secret (BREACH).
 };

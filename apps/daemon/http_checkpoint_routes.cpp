@@ -1,0 +1,262 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "daemon/byte_range.hpp"
+#include "daemon/checkpoint_archive.hpp"
+#include "daemon/checkpoint_place.hpp"
+#include "daemon/http_request_context.hpp"
+#include "hpsearch/engine/experiment/source_checkpoint.hpp"
+#include "hpsearch/jobs/remote_storage.hpp"
+#include "hpsearch/net/http_body.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Value;
+
+constexpr std::size_t bytes_at_once = std::size_t{256} << 10U;
+constexpr std::size_t most_unsent = std::size_t{1} << 20U;  // Then it waits for who reads it.
+
+/// Which checkpoint, and what its files are read with, beside the loop.
+struct Asked {
+  std::string id;  ///< As people name it.
+  std::string path;
+  engine::ExperimentId experiment;
+  engine::TrialNumber trial;
+  std::uint64_t store = 0;
+};
+
+Result<Asked> asked_for(const RequestContext& context, const Call& call) {
+  const auto record = context.experiment_with_trial(call);
+  if (!record) {
+    return record.error();
+  }
+  const std::string id = std::to_string(call.experiment().number()) + "/" +
+                         std::to_string(call.trial().number()) + "/" + call.word;
+  const auto& known = (*record)->trials[call.trial().number()].checkpoints;
+  if (known) {
+    for (const engine::KnownCheckpoint& checkpoint : known->kept) {
+      if (engine::checkpoint_id((*record)->id, call.trial(), checkpoint.path) == id) {
+        return Asked{id, checkpoint.path, call.experiment(), call.trial(), context.runtime.cluster()};
+      }
+    }
+  }
+  return Error{Errc::not_found, "there is no checkpoint " + id};
+}
+
+std::string download_command(const Asked& asked) {
+  return "hpsearch checkpoints download " + asked.id + " DIR";
+}
+
+/// An open checkpoint with its list of files.
+struct Opened {
+  trees::Directory directory;
+  proto::CheckpointManifest manifest;
+};
+
+Result<Opened> open(const Asked& asked) {
+  if (jobs::is_remote(asked.path)) {
+    return Error{Errc::wrong_state, "checkpoint " + asked.id + " is in an object store, at " + asked.path +
+                                        "; download it with " + download_command(asked)};
+  }
+  auto directory = open_checkpoint(asked.path, asked.experiment, asked.store);
+  if (!directory && directory.error().code == Errc::not_found) {
+    return Error{Errc::not_found, "checkpoint " + asked.id + " is at " + asked.path +
+                                      ", which is not on the daemon's machine; on a machine that has it, run " +
+                                      download_command(asked)};
+  }
+  if (!directory) {
+    return directory.error();
+  }
+  auto manifest = read_manifest_of(*directory, asked.experiment, asked.trial);
+  return manifest ? Result<Opened>(Opened{*std::move(directory), *std::move(manifest)}) : manifest.error();
+}
+
+Value files_value(const Asked& asked, const proto::CheckpointManifest& manifest) {
+  Value::List files;
+  std::uint64_t bytes = 0;
+  for (const proto::ManifestEntry& entry : manifest.files) {
+    files.emplace_back(Value::Map{{"path", entry.path},
+                                  {"bytes", integer(entry.bytes.value_or(0))},
+                                  {"crc32c", entry.crc32c ? integer(*entry.crc32c) : Value()},
+                                  {"link", entry.link ? Value(*entry.link) : Value()}});
+    bytes += entry.bytes.value_or(0);
+  }
+  return Value::Map{{"id", asked.id},
+                    {"path", asked.path},
+                    {"step", integer(engine::count(manifest.step))},
+                    {"bytes", integer(bytes)},
+                    {"files", std::move(files)}};
+}
+
+/// Runs `make` beside the loop, and what it returns on the loop.
+void read_beside(RequestContext& context, const Call& call,
+                 std::function<net::Background::Afterwards(const Asked&)> make) {
+  const auto asked = asked_for(context, call);
+  if (!asked) {
+    context.answer(call, failure(asked.error()));
+    return;
+  }
+  context.when_durable(call, [&context, asked = *asked, make = std::move(make)] {
+    context.checkpoint_reads->run([asked, make] { return make(asked); });
+  });
+}
+
+void files(RequestContext& context, Call call) {
+  read_beside(context, call, [call](const Asked& asked) -> net::Background::Afterwards {
+    const auto opened = open(asked);
+    auto response = std::make_shared<net::HttpResponse>(
+        opened ? with(200, files_value(asked, opened->manifest)) : failure(opened.error()));
+    return [reply = call.reply, response] { reply(std::move(*response)); };
+  });
+}
+
+/// Writes a part of an archive as fast as its reader takes it. Lives in what it has posted.
+class ArchiveSending : public std::enable_shared_from_this<ArchiveSending> {
+ public:
+  ArchiveSending(net::Background& reads, std::shared_ptr<const CheckpointArchive> archive, ByteRange range,
+                 std::shared_ptr<net::HttpBody> body)
+      : reads_(reads), archive_(std::move(archive)), range_(range), body_(std::move(body)) {}
+
+  void begin() {
+    body_->on_drained([weak = weak_from_this()] {
+      if (const auto self = weak.lock(); self != nullptr && std::exchange(self->waits_, false)) {
+        self->go_on();
+      }
+    });
+    // The connection, which has the body, keeps this alive until its end.
+    body_->on_closed([self = shared_from_this()] { self->body_.reset(); });
+    go_on();
+  }
+
+ private:
+  void go_on() {
+    if (body_ == nullptr || !body_->is_open()) {
+      return;
+    }
+    if (range_.begin == range_.end) {
+      body_->end();
+      body_.reset();
+      return;
+    }
+    const std::size_t limit = std::min<std::uint64_t>(range_.end - range_.begin, bytes_at_once);
+    reads_.run([self = shared_from_this(), limit,
+                from = range_.begin]() -> net::Background::Afterwards {
+      auto bytes = std::make_shared<Result<std::string>>(self->archive_->read(from, limit));
+      return [self, bytes] { self->take(std::move(*bytes)); };
+    });
+  }
+
+  void take(Result<std::string> bytes) {
+    if (body_ == nullptr || !body_->is_open()) {
+      return;
+    }
+    if (!bytes) {
+      body_->cut();
+      body_.reset();
+      return;
+    }
+    range_.begin += bytes->size();
+    body_->write(*std::move(bytes));
+    if (body_->unsent() > most_unsent) {
+      waits_ = true;
+    } else {
+      go_on();
+    }
+  }
+
+  net::Background& reads_;
+  std::shared_ptr<const CheckpointArchive> archive_;
+  ByteRange range_;  // What is still to be sent.
+  std::shared_ptr<net::HttpBody> body_;
+  bool waits_ = false;
+};
+
+net::HttpResponse archive_answer(net::Background& reads, const net::HttpRequest& request, const Asked& asked,
+                                 CheckpointArchive archive) {
+  const std::uint64_t all = archive.bytes();
+  std::string name = asked.id;
+  std::replace(name.begin(), name.end(), '/', '-');
+  const std::string tag = "\"" + name + "-" + std::to_string(all) + "\"";
+  const std::string_view unless = request.header("If-Range");
+  const RangeAnswer range =
+      unless.empty() || unless == tag ? range_of(request.header("Range"), all) : ByteRange{0, all};
+  if (std::holds_alternative<RangeNotThere>(range)) {
+    net::HttpResponse refused =
+        failure(416, Error{Errc::bad_request, "Range is \"" + std::string(request.header("Range")) +
+                                                  "\"; the archive has " + std::to_string(all) + " bytes"});
+    refused.headers.emplace_back("Content-Range", "bytes */" + std::to_string(all));
+    return refused;
+  }
+  const ByteRange part = std::get<ByteRange>(range);
+  net::HttpResponse response;
+  response.content_type = "application/x-tar";
+  response.headers = {{"Content-Disposition", "attachment; filename=\"checkpoint-" + name + ".tar\""},
+                      {"Accept-Ranges", "bytes"},
+                      {"ETag", tag}};
+  if (part.begin != 0 || part.end != all) {
+    response.status = 206;
+    response.headers.emplace_back("Content-Range", "bytes " + std::to_string(part.begin) + "-" +
+                                                       std::to_string(part.end - 1) + "/" +
+                                                       std::to_string(all));
+  }
+  response.content_length = part.end - part.begin;
+  response.stream = [&reads, part, archive = std::make_shared<const CheckpointArchive>(std::move(archive))](
+                        std::shared_ptr<net::HttpBody> body) {
+    std::make_shared<ArchiveSending>(reads, archive, part, std::move(body))->begin();
+  };
+  return response;
+}
+
+void archive(RequestContext& context, Call call) {
+  read_beside(context, call,
+              [&reads = *context.checkpoint_reads, call](const Asked& asked) -> net::Background::Afterwards {
+                auto opened = open(asked);
+                std::string top = "checkpoint-" + asked.id;
+                std::replace(top.begin(), top.end(), '/', '-');
+                auto packed = opened ? CheckpointArchive::of(std::move(opened->directory), opened->manifest,
+                                                             std::move(top))
+                                     : Result<CheckpointArchive>(opened.error());
+                auto response = std::make_shared<net::HttpResponse>(
+                    packed ? archive_answer(reads, call.request, asked, *std::move(packed))
+                           : failure(packed.error()));
+                return [reply = call.reply, response] { reply(std::move(*response)); };
+              });
+}
+
+constexpr Route table[] = {
+    {"GET",
+     "/api/v1/experiments/#/trials/#/checkpoints/%/files",
+     Role::viewer,
+     &files,
+     {"list_checkpoint_files", "trials", "Lists files of a checkpoint", "CheckpointFiles"}},
+    {"GET",
+     "/api/v1/experiments/#/trials/#/checkpoints/%/archive.tar",
+     Role::viewer,
+     &archive,
+     {.id = "fetch_checkpoint",
+      .tag = "trials",
+      .summary = "Answers the files of a checkpoint as a tar archive, or a range of its bytes",
+      .answer = "",
+      .answer_type = "application/x-tar"}},
+    {"HEAD",
+     "/api/v1/experiments/#/trials/#/checkpoints/%/archive.tar",
+     Role::viewer,
+     &archive,
+     {"measure_checkpoint", "trials", "Answers the size of the archive of a checkpoint", ""}},
+};
+
+}  // namespace
+
+std::span<const Route> checkpoint_routes() noexcept {
+  return table;
+}
+
+}  // namespace hpsearch::daemon
