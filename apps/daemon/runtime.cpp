@@ -25,8 +25,9 @@ std::optional<engine::ExperimentId> changed_experiment(const engine::EventBody& 
       []<class Event>(const Event& event) -> std::optional<engine::ExperimentId> {
         if constexpr (is_one_of<Event, engine::ExperimentCreated, engine::ExperimentPaused,
                                 engine::ExperimentResumed, engine::LimitsChanged, engine::ExperimentReopened,
-                                engine::ProgramChanged, engine::ExperimentStopping,
-                                engine::ExperimentEnded>) {
+                                engine::ProgramChanged, engine::ExperimentArchived,
+                                engine::ExperimentUnarchived, engine::ExperimentDeleted,
+                                engine::ExperimentStopping, engine::ExperimentEnded>) {
           return event.experiment;
         } else {
           return std::nullopt;

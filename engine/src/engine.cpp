@@ -32,11 +32,22 @@ struct Dispatch {
   }
   Status operator()(const ChangeExperiment& command) const { return change_experiment(step, command); }
   Status operator()(const ChangeProgram& command) const { return change_program(step, command); }
+  Status operator()(const ArchiveExperiment& command) const {
+    return archive_experiment(step, command.experiment, true);
+  }
+  Status operator()(const UnarchiveExperiment& command) const {
+    return archive_experiment(step, command.experiment, false);
+  }
+  Status operator()(const DeleteExperiment& command) const {
+    return delete_experiment(step, command.experiment);
+  }
+  Status operator()(const RetryTrial& command) const { return retry_trial(step, command); }
   Status operator()(const EndTrial& command) const { return end_trial(step, command); }
   Status operator()(const JoinWorker& command) const { return join_worker(step, command); }
   Status operator()(const LoseWorker& command) const { return lose_worker(step, command); }
   Status operator()(const ExpireLeases& command) const { return expire_leases(step, command); }
   Status operator()(const QuarantineWorker& command) const { return quarantine_worker(step, command); }
+  Status operator()(const DrainWorker& command) const { return drain_worker(step, command); }
   Status operator()(const ReleaseWorker& command) const { return release_worker(step, command); }
   Status operator()(const NoteLeakedProcesses& command) const { return note_leaked_processes(step, command); }
   Status operator()(const DisclaimAttempts& command) const { return disclaim_attempts(step, command); }
@@ -125,6 +136,12 @@ const Numbering& Engine::numbering() const noexcept {
 }
 const std::map<ExperimentId, ExperimentRecord>& Engine::experiments() const noexcept {
   return state_->state.experiments;
+}
+const std::map<ExperimentId, DeletedExperiment>& Engine::deleted() const noexcept {
+  return state_->state.deleted;
+}
+Error Engine::no_experiment(ExperimentId experiment) const {
+  return engine::no_experiment(state_->state, experiment);
 }
 const std::map<WorkerId, WorkerRecord>& Engine::workers() const noexcept {
   return state_->state.workers;

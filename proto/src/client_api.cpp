@@ -184,6 +184,7 @@ Value experiment_summary(const ExperimentRecord& experiment) {
       {"id", count_value(experiment.id.number())},
       {"name", experiment.config.name},
       {"state", engine::name_of(experiment.state)},
+      {"archived", experiment.archived},
       {"reason", experiment.reason},
       {"progress", progress_of(experiment)},
       {"searcher", searcher.name},
@@ -334,6 +335,13 @@ Value best_trial(const ExperimentRecord& experiment, Instant now) {
   return best ? trial_value(experiment, *best, now) : Value{};
 }
 
+Value device_value(const engine::SlotDevice& device) {
+  return Value::Map{{"uuid", device.uuid},
+                    {"name", device.name},
+                    {"index", count_value(device.index)},
+                    {"memory_bytes", count_value(device.memory_bytes)}};
+}
+
 Value worker_value(const engine::WorkerRecord& worker) {
   Value::List attempts;
   for (const engine::AttemptKey& key : worker.attempts) {
@@ -357,10 +365,7 @@ Value worker_value(const engine::WorkerRecord& worker) {
   }
   Value::List devices;
   for (const engine::SlotDevice& device : worker.devices) {
-    devices.push_back(Value::Map{{"uuid", device.uuid},
-                                 {"name", device.name},
-                                 {"index", count_value(device.index)},
-                                 {"memory_bytes", count_value(device.memory_bytes)}});
+    devices.push_back(device_value(device));
   }
   Value::Map labels;
   for (const auto& [key, label] : worker.labels) {
@@ -391,6 +396,7 @@ Value worker_value(const engine::WorkerRecord& worker) {
       {"labels", std::move(labels)},
       {"withdrawn", std::move(withdrawn)},
       {"quarantined", worker.quarantined.empty() ? Value() : Value(worker.quarantined)},
+      {"draining", worker.draining},
       {"attempts", std::move(attempts)},
   };
 }

@@ -208,6 +208,39 @@ bool Asha::on_closed(TrialNumber number) {
   return true;
 }
 
+std::string Asha::obstacle_to_retry(TrialNumber number) const {
+  const Trial& ended = trial(number);
+  if (ended.state != State::ended || ended.arrival == Rung::none ||
+      !rungs_[ended.rung].at(ended.arrival).score.is_worst()) {
+    return "no failure of it counts";
+  }
+  // Below the top, only the promotion type passes failures up or settles them.
+  const bool is_open = ended.rung == top() || ties_ == Rung::Ties::later_first ||
+                       rungs_[ended.rung].at(ended.arrival).standing == Rung::Standing::dead;
+  return is_open ? "" : "its rung is decided, and its failure counts there";
+}
+
+/// The failure leaves its rung, as if it had never been there. Promotions that were given stay.
+bool Asha::on_retried(TrialNumber number) {
+  if (!obstacle_to_retry(number).empty()) {
+    return false;
+  }
+  Trial& again = trials_[number.number()];
+  Rung& rung = rungs_[again.rung];
+  rung.move_to(again.arrival, Rung::Standing::gone);
+  again.arrival = rung.at(again.arrival).below;
+  if (again.arrival == Rung::none) {
+    has_left(again.rung);
+  }
+  again.state = State::training;
+  ++outstanding_[again.rung];
+  ++outstanding_total_;
+  ++open_;
+  decide_promotions(std::nullopt);
+  update_progress();
+  return true;
+}
+
 void Asha::on_no_more_trials() {
   quota_.close();
   decide_promotions(std::nullopt);

@@ -70,6 +70,11 @@ struct ComposedSearcher::Listener {
       ++self.invalid_;
     }
   }
+  void operator()(const engine::TrialWasRetried& retried) const {
+    if (self.policy_->on_retried(retried.trial)) {
+      self.proposer_->on_retried(retried.trial, retried.length);
+    }
+  }
   void operator()(const engine::TrialWasClosed& closed) const {
     if (self.policy_->on_closed(closed.trial)) {
       self.proposer_->on_closed(closed.trial);
@@ -192,6 +197,10 @@ engine::Outlook ComposedSearcher::outlook(TrialNumber trial) const {
   engine::Outlook outlook = gave_up() ? engine::Outlook{} : policy_->outlook(trial);
   outlook.exhausted = proposer_->exhausted();
   return outlook;
+}
+
+std::string ComposedSearcher::obstacle_to_retry(TrialNumber trial) const {
+  return gave_up() ? "its search gave up" : policy_->obstacle_to_retry(trial);
 }
 
 double ComposedSearcher::progress() const noexcept {

@@ -84,6 +84,18 @@ bool Flat::on_closed(TrialNumber trial) {
   return true;
 }
 
+bool Flat::on_retried(TrialNumber trial) {
+  if (trial.number() >= quota_.created_so_far() || !open_.try_emplace(trial).second) {
+    return false;
+  }
+  update_progress();
+  return true;
+}
+
+std::string Flat::obstacle_to_retry(TrialNumber /*trial*/) const {
+  return "";
+}
+
 void Flat::on_no_more_trials() {
   quota_.close();
   update_progress();

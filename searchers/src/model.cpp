@@ -84,6 +84,9 @@ class ModelBasedSampler final : public Sampler {
     model_.hear_result(trial, length, score);
   }
   void on_exited(TrialNumber trial, engine::ExitReason reason) override { model_.hear_ended(trial, reason); }
+  void on_retried(TrialNumber trial, Units target) override {
+    model_.hear_training(trial, target);  // The failure stays one observation of many.
+  }
   void on_closed(TrialNumber trial) override { model_.hear_ended(trial, engine::ExitReason::user_stopped); }
 
  private:

@@ -105,6 +105,9 @@ class SamplingProposer final : public Proposer {
   void on_exited(TrialNumber trial, ExitReason reason) override {
     tell([&](Sampler& sampler) { sampler.on_exited(trial, reason); });
   }
+  void on_retried(TrialNumber trial, Units target) override {
+    tell([&](Sampler& sampler) { sampler.on_retried(trial, target); });
+  }
   void on_closed(TrialNumber trial) override {
     tell([&](Sampler& sampler) { sampler.on_closed(trial); });
   }

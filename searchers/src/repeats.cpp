@@ -107,6 +107,13 @@ class SearchWithRepeats final : public engine::Searcher {
   [[nodiscard]] engine::Outlook outlook(TrialNumber trial) const override {
     return numbers_.is_repeat(trial) ? engine::Outlook{} : search_->outlook(numbers_.in_search(trial));
   }
+  [[nodiscard]] std::string obstacle_to_retry(TrialNumber trial) const override {
+    if (numbers_.is_repeat(trial)) {
+      return "";
+    }
+    return is_over_ ? "the search is over, and its best configurations are trained again"
+                    : search_->obstacle_to_retry(numbers_.in_search(trial));
+  }
   [[nodiscard]] std::optional<engine::Learnt> learnt() const override {
     std::optional<engine::Learnt> learnt = search_->learnt();
     if (learnt && learnt->best && learnt->best->trial) {
@@ -195,6 +202,12 @@ class SearchWithRepeats final : public engine::Searcher {
     }
     end(found);
     tell(exited);
+  }
+  void note(const engine::TrialWasRetried& retried) {
+    const bool is_repeat = numbers_.is_repeat(retried.trial);
+    const bool is_new = open_.emplace(retried.trial, Open{retried.hparams, is_repeat}).second;
+    open_repeats_ += is_repeat && is_new ? 1U : 0U;
+    tell(retried);
   }
   void note(const engine::TrialWasClosed& closed) {
     end(open_.find(closed.trial));

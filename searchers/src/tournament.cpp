@@ -268,6 +268,22 @@ bool Tournament::on_closed(TrialNumber trial) {
   return true;
 }
 
+std::string Tournament::obstacle_to_retry(TrialNumber trial) const {
+  const Member& known = member(trial);
+  return brackets_[known.bracket].policy->obstacle_to_retry(known.number());
+}
+
+bool Tournament::on_retried(TrialNumber trial) {
+  Bracket& bracket = bracket_with(trial);
+  if (!bracket.policy->on_retried(member(trial).number())) {
+    return false;
+  }
+  take_over_closable(bracket);
+  reporter_.reset();
+  update_progress();
+  return true;
+}
+
 void Tournament::on_no_more_trials() {
   for (Bracket& bracket : brackets_) {
     bracket.policy->on_no_more_trials();

@@ -132,6 +132,18 @@ struct EventStory::LineOf {
     return {"the experiment continues: its limits changed" + in_brackets(event.actor)};
   }
 
+  Line operator()(const engine::ExperimentArchived& event) const {
+    return {"the experiment is archived" + by(event.actor) + ": lists leave it out"};
+  }
+
+  Line operator()(const engine::ExperimentUnarchived& event) const {
+    return {"the experiment is shown in lists again" + by(event.actor)};
+  }
+
+  Line operator()(const engine::ExperimentDeleted& event) const {
+    return {"the experiment is deleted" + by(event.actor)};
+  }
+
   Line operator()(const engine::ProgramChanged& event) const {
     std::string files;
     for (const std::string& file : event.changed) {
@@ -193,6 +205,10 @@ struct EventStory::LineOf {
 
   Line operator()(const engine::TrialQueued& event) const {
     return {name_of(event.trial) + " waits for a slot to continue"};
+  }
+
+  Line operator()(const engine::TrialRetried& event) const {
+    return {name_of(event.trial) + " is tried once more" + by(event.actor)};
   }
 
   /// The trial's end, which follows, gives the reason.
@@ -309,8 +325,12 @@ struct EventStory::LineOf {
             true};
   }
 
+  Line operator()(const engine::WorkerDraining& event) const {
+    return {name_of(event.worker) + " is draining: it gets no new trials" + in_brackets(event.actor)};
+  }
+
   Line operator()(const engine::WorkerReleased& event) const {
-    return {name_of(event.worker) + " is released from quarantine" + by(event.actor)};
+    return {name_of(event.worker) + " gets new trials again" + by(event.actor)};
   }
 
   Line operator()(const engine::SlotsQuarantined& event) const {

@@ -96,6 +96,11 @@ struct WhyTrialWaits {
   }
 
   std::string operator()(const engine::WaitForRelease& wait) const {
+    if (wait.draining > 0) {
+      return "every worker" + of_these(wait.wanted) + " is draining" +
+             (wait.quarantined > 0 ? " or in quarantine" : "") +
+             " (hpsearch workers shows them, hpsearch release lets a worker get trials again)";
+    }
     return "every worker" + of_these(wait.wanted) +
            " is in quarantine (hpsearch workers shows the reasons, hpsearch release ends the quarantine)";
   }

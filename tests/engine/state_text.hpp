@@ -31,6 +31,10 @@ class StateText {
     for (const auto& [id, record] : engine.experiments()) {
       text.put(record);
     }
+    for (const auto& [id, deleted] : engine.deleted()) {
+      text.put(deleted);
+      text.out_ << '\n';
+    }
     for (const auto& [id, worker] : engine.workers()) {
       text.put(worker);
       text.out_ << '\n';
@@ -193,13 +197,18 @@ class StateText {
     all(name, created_at, creator, quota, experiments, active, slots, slots_of);
   }
   void put(const SlotTime& x) { all(x.slots(), x.since(), x.until(x.since())); }
+  void put(const DeletedExperiment& x) {
+    const auto& [id, name, workspace, owner, created_at, deleted_at, trials, slot_time, condemned,
+                 effective] = x;
+    all(id, name, workspace, owner, created_at, deleted_at, trials, slot_time, condemned, effective);
+  }
   void put(const ExperimentRecord& x) {
-    all(x.id, x.state, to_value(x.config), x.effective, x.created_with, x.context_directory, x.context_digest,
-        x.context_bytes, x.idempotency_key, x.owner, x.source, x.pending, x.running, x.by_state, x.best,
-        x.stopping_as, x.stop_at_once, x.reason, x.first_failures, x.notes, x.counts_from_zero, x.unreported,
-        x.ran_unlogged, x.ahead, x.created_at, x.ended_at, x.first_lease_at, x.uncounted, x.last_release_at,
-        x.slot_time, x.condemned, x.programs, x.created_by, x.changed_by, x.best_history, x.spans,
-        x.workspace->name);
+    all(x.id, x.state, x.archived, to_value(x.config), x.effective, x.created_with, x.context_directory,
+        x.context_digest, x.context_bytes, x.idempotency_key, x.owner, x.source, x.pending, x.running,
+        x.by_state, x.best, x.stopping_as, x.stop_at_once, x.reason, x.first_failures, x.notes,
+        x.counts_from_zero, x.unreported, x.ran_unlogged, x.ahead, x.created_at, x.ended_at, x.first_lease_at,
+        x.uncounted, x.last_release_at, x.slot_time, x.condemned, x.programs, x.created_by, x.changed_by,
+        x.best_history, x.spans, x.workspace->name);
     out_ << '\n';
     put(*x.searcher);
     out_ << '\n';
@@ -251,11 +260,12 @@ class StateText {
   }
   void put(const WorkerRecord& x) {
     const auto& [id, uid, name, incarnation, slot_kind, address, present, slots, attempts, unslotted,
-                 max_unslotted, quarantined, quarantines, quick_failures, start_failures, last_start_failure,
-                 rests_until, leaked, adopted, disowned, devices, pool, labels, withdrawn] = x;
+                 max_unslotted, quarantined, quarantines, draining, quick_failures, start_failures,
+                 last_start_failure, rests_until, leaked, adopted, disowned, devices, pool, labels,
+                 withdrawn] = x;
     all(id, uid, name, incarnation, slot_kind, address, present, slots, attempts, unslotted, max_unslotted,
-        quarantined, quarantines, quick_failures, start_failures, last_start_failure, rests_until, leaked,
-        adopted, disowned, devices, pool, labels, withdrawn);
+        quarantined, quarantines, draining, quick_failures, start_failures, last_start_failure, rests_until,
+        leaked, adopted, disowned, devices, pool, labels, withdrawn);
   }
 
   std::ostringstream out_;

@@ -130,7 +130,7 @@ TEST(ClientApi, FieldsAreThoseOfTheSchema) {
 TEST(ClientApi, SummaryOfAnExperiment) {
   EXPECT_EQ(
       compact_json(proto::experiment_summary(experiment())),
-      R"({"best":{"metric":0.75,"step":12,"trial":0},"created_at":1.0,"ended_at":null,"id":3,"labels":[],"max_length":16,)"
+      R"({"archived":false,"best":{"metric":0.75,"step":12,"trial":0},"created_at":1.0,"ended_at":null,"id":3,"labels":[],"max_length":16,)"
       R"("metric":"val_acc","name":"digits","owner":"","progress":0.25,"project":"default","reason":"",)"
       R"("searcher":"adaptive_asha",)"
       R"("smaller_is_better":false,"state":"ACTIVE",)"
@@ -260,7 +260,7 @@ TEST(ClientApi, TheBestTrialOrNull) {
 TEST(ClientApi, AWorker) {
   EXPECT_EQ(
       compact_json(proto::worker_value(worker())),
-      R"({"attempts":[{"attempt":1,"experiment":3,"trial":2}],"devices":[],"id":7,"incarnation":2,"labels":{},"leaked_processes":[],)"
+      R"({"attempts":[{"attempt":1,"experiment":3,"trial":2}],"devices":[],"draining":false,"id":7,"incarnation":2,"labels":{},"leaked_processes":[],)"
       R"("max_unslotted":null,"name":"gpu-7","pool":"default","present":true,"quarantined":null,"slot_kind":"gpu","slots":4,"slots_held":1,)"
       R"("slots_quarantined":0,"slots_withdrawn":0,"unslotted":0,"withdrawn":[]})");
 }

@@ -584,6 +584,11 @@ const std::vector<Example<EventBody>>& example_events() {
       {"experiment_reopened_by", by_ann(ExperimentReopened{ExperimentId{3}})},
       {"program_changed", program_changed(), false},
       {"program_changed_by", by_ann(program_changed())},
+      {"experiment_archived", by_ann(ExperimentArchived{ExperimentId{3}})},
+      {"experiment_unarchived", by_ann(ExperimentUnarchived{ExperimentId{3}})},
+      {"experiment_deleted", by_ann(ExperimentDeleted{ExperimentId{3}})},
+      {"trial_retried", by_ann(TrialRetried{experiment, trial})},
+      {"worker_draining", by_ann(WorkerDraining{WorkerId{4}})},
   });
   return examples;
 }

@@ -171,7 +171,8 @@ TEST_F(Story, ShowsWorkersAndTheirSlots) {
   EXPECT_THAT(tell(WorkerLost{WorkerId(5), "it was stopped"}), EndsWith("worker 5 left: it was stopped"));
   EXPECT_THAT(tell(WorkerQuarantined{WorkerId(5), "3 trials failed"}),
               EndsWith("worker 5 is in quarantine: 3 trials failed"));
-  EXPECT_THAT(tell(WorkerReleased{WorkerId(5)}), EndsWith("worker 5 is released from quarantine"));
+  EXPECT_THAT(tell(WorkerReleased{WorkerId(5)}), EndsWith("worker 5 gets new trials again"));
+  EXPECT_THAT(tell(WorkerDraining{WorkerId(5)}), EndsWith("worker 5 is draining: it gets no new trials"));
   EXPECT_THAT(
       tell(SlotsQuarantined{WorkerId(5), key(2), {SlotIndex(0), SlotIndex(3)}}),
       EndsWith("slots 0, 3 of worker 5 are out of use: a process of trial 2, attempt 1, survives SIGKILL"));
@@ -213,6 +214,18 @@ TEST_F(Story, ShowsThatAnExperimentContinuesAndWithWhichProgram) {
   changed.also = {TrialNumber(4), TrialNumber(5)};
   EXPECT_THAT(tell(changed), EndsWith("changed; trial 7 and later trials run it, and so do trial 4, trial 5, "
                                       "which reported nothing yet"));
+}
+
+TEST_F(Story, ShowsWhatUsersDoWithExperimentsThatHaveEnded) {
+  EXPECT_THAT(tell(ExperimentArchived{ExperimentId(1)}),
+              EndsWith("the experiment is archived: lists leave it out"));
+  EXPECT_THAT(tell(ExperimentUnarchived{ExperimentId(1)}),
+              EndsWith("the experiment is shown in lists again"));
+  EXPECT_THAT(tell(ExperimentDeleted{ExperimentId(1)}), EndsWith("the experiment is deleted"));
+}
+
+TEST_F(Story, ShowsThatATrialIsTriedOnceMore) {
+  EXPECT_THAT(tell(TrialRetried{ExperimentId(1), TrialNumber(3)}), EndsWith("trial 3 is tried once more"));
 }
 
 TEST_F(Story, CountsPausesAsIdleFromTheLastAttemptToTheNextLease) {

@@ -49,6 +49,13 @@ TEST(WaitText, Workers) {
             "every worker is in quarantine (hpsearch workers shows the reasons, hpsearch release ends the "
             "quarantine)");
   EXPECT_EQ(
+      why_trial_waits(WaitForRelease{{}, 0, 2}),
+      "every worker is draining (hpsearch workers shows them, hpsearch release lets a worker get trials "
+      "again)");
+  EXPECT_EQ(why_trial_waits(WaitForRelease{{}, 1, 2}),
+            "every worker is draining or in quarantine (hpsearch workers shows them, hpsearch release lets a "
+            "worker get trials again)");
+  EXPECT_EQ(
       why_trial_waits(WaitForRelease{WantedWorkers{"big", {}}}),
       "every worker in resource pool \"big\" is in quarantine (hpsearch workers shows the reasons, hpsearch "
       "release ends the quarantine)");

@@ -52,10 +52,12 @@ void EventCounts::count(const Event& event, engine::Instant at) {
   } else if constexpr (std::is_same_v<Event, ExperimentEnded>) {
     forget_all(ready_, event.experiment);
     forget_all(leased_, event.experiment);
+  } else if constexpr (std::is_same_v<Event, ExperimentDeleted>) {
+    searchers_.erase(event.experiment);
   } else if constexpr (std::is_same_v<Event, TrialCreated>) {
     ++trials_created;
     begin_wait(event.experiment, event.trial, at);
-  } else if constexpr (std::is_same_v<Event, TrialQueued>) {
+  } else if constexpr (std::is_same_v<Event, TrialQueued> || std::is_same_v<Event, TrialRetried>) {
     begin_wait(event.experiment, event.trial, at);
   } else if constexpr (std::is_same_v<Event, TrialPromoted>) {
     ++of_searcher(event.experiment).promoted;

@@ -91,6 +91,16 @@ std::string problem_with(const EventChecks& checks, const WorkerQuarantined& qua
   return checks.worker(quarantined.worker);
 }
 
+void apply(const Applier& applier, const WorkerDraining& draining) {
+  WorkerRecord& worker = applier.state.workers.at(draining.worker);
+  worker.draining = true;
+  note_vacancy(applier.state, worker);
+}
+
+std::string problem_with(const EventChecks& checks, const WorkerDraining& draining) {
+  return checks.worker(draining.worker);
+}
+
 void apply(const Applier& applier, const SlotsQuarantined& quarantined) {
   WorkerRecord& worker = applier.state.workers.at(quarantined.worker);
   worker.leaked_processes[quarantined.key] = SlotQuarantine{quarantined.slots};
@@ -177,6 +187,7 @@ void apply(const Applier& applier, const WorkerReleased& released) {
   if (!worker.quarantines.empty() && !worker.quarantines.back().to) {
     worker.quarantines.back().to = applier.event.at;
   }
+  worker.draining = false;
   worker.quick_failures.clear();
   forget_start_failures(applier.state, worker);
   note_vacancy(applier.state, worker);
@@ -204,7 +215,7 @@ void withdraw_those(WorkerRecord& worker) {
 }
 
 void note_vacancy(EngineState& state, const WorkerRecord& worker) {
-  if (worker.present && worker.quarantined.empty() && !state.suspects.contains(worker.id) &&
+  if (is_in_service(worker) && !state.suspects.contains(worker.id) &&
       !state.agenda.resting.contains(worker.id)) {
     state.vacancies.put(worker.id, worker.slots.free(), worker.attempts.size(), takes_unslotted(worker));
   } else {

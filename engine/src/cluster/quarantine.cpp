@@ -33,8 +33,7 @@ Error no_worker(WorkerId worker) {
 
 bool others_remain(const EngineState& state, WorkerId without) {
   return std::any_of(state.workers.begin(), state.workers.end(), [&](const auto& entry) {
-    return entry.first != without && entry.second.present && entry.second.quarantined.empty() &&
-           !state.suspects.contains(entry.first);
+    return entry.first != without && is_in_service(entry.second) && !state.suspects.contains(entry.first);
   });
 }
 
@@ -65,12 +64,23 @@ Status quarantine_worker(Step& step, const QuarantineWorker& command) {
   return Done{};
 }
 
+Status drain_worker(Step& step, const DrainWorker& command) {
+  const auto found = step.state().workers.find(command.worker);
+  if (found == step.state().workers.end()) {
+    return no_worker(command.worker);
+  }
+  if (!found->second.draining) {
+    step.emit(WorkerDraining{command.worker});
+  }
+  return Done{};
+}
+
 Status release_worker(Step& step, const ReleaseWorker& command) {
   const auto found = step.state().workers.find(command.worker);
   if (found == step.state().workers.end()) {
     return no_worker(command.worker);
   }
-  if (!found->second.quarantined.empty() || found->second.start_failures > 0) {
+  if (!found->second.quarantined.empty() || found->second.draining || found->second.start_failures > 0) {
     step.emit(WorkerReleased{command.worker});
   }
   release_slots(step, command.worker);

@@ -92,7 +92,8 @@ WelcomeWorker welcome(const EngineState& state, WorkerId id, const JoinWorker& c
       if (live && trial->live->key.lease != held.key.lease) {
         attempt.lease = trial->live->key.lease;
       }
-    } else if (state.workers.at(id).disowned.contains(held.key)) {
+    } else if (state.workers.at(id).disowned.contains(held.key) ||
+               state.deleted.contains(held.key.experiment)) {
       attempt.fate = WelcomeWorker::Fate::fenced;
     }
     answer.attempts.push_back(attempt);

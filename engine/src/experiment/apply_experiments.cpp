@@ -89,7 +89,8 @@ void apply(const Applier& applier, const ExperimentCreated& created) {
 }
 
 std::string problem_with(const EventChecks& checks, const ExperimentCreated& created) {
-  if (checks.state.experiments.contains(created.experiment)) {
+  if (checks.state.experiments.contains(created.experiment) ||
+      checks.state.deleted.contains(created.experiment)) {
     return "experiment " + std::to_string(created.experiment.number()) + " exists already";
   }
   if (created.source && checks.find(created.source->experiment, created.source->trial) == nullptr) {
@@ -173,7 +174,8 @@ void apply(const Applier& applier, const ExperimentEnded& ended) {
   for (std::uint64_t number = 0; anew && number < record.trials.size(); ++number) {
     note_settled(record, TrialNumber(number));
   }
-  if (record.source) {  // It may be surplus where it came from.
+  // It may be surplus where it came from.
+  if (record.source && applier.state.experiments.contains(record.source->experiment)) {
     note_settled(applier.experiment(record.source->experiment), record.source->trial);
   }
 }
@@ -188,6 +190,7 @@ void apply(const Applier& applier, const ExperimentReopened& reopened) {
     record.uncounted = record.uncounted + (applier.event.at - record.ended_at);
   }
   record.state = ExperimentState::active;
+  record.archived = false;
   record.stopping_as = ExperimentState::canceled;
   record.stop_at_once = false;
   record.ended_before = 0;
@@ -205,6 +208,67 @@ std::string problem_with(const EventChecks& checks, const ExperimentReopened& re
     return checks.experiment(reopened.experiment);
   }
   return is_ended(record->state) ? "" : "only an experiment that has ended is reopened";
+}
+
+void apply(const Applier& applier, const ExperimentArchived& archived) {
+  applier.experiment(archived.experiment).archived = true;
+}
+
+std::string problem_with(const EventChecks& checks, const ExperimentArchived& archived) {
+  const ExperimentRecord* record = checks.find(archived.experiment);
+  if (record == nullptr) {
+    return checks.experiment(archived.experiment);
+  }
+  return is_ended(record->state) ? "" : "only an experiment that has ended is archived";
+}
+
+void apply(const Applier& applier, const ExperimentUnarchived& unarchived) {
+  applier.experiment(unarchived.experiment).archived = false;
+}
+
+std::string problem_with(const EventChecks& checks, const ExperimentUnarchived& unarchived) {
+  return checks.experiment(unarchived.experiment);
+}
+
+void apply(const Applier& applier, const ExperimentDeleted& deleted) {
+  EngineState& state = applier.state;
+  const auto found = state.experiments.find(deleted.experiment);
+  ExperimentRecord& record = found->second;
+  DeletedExperiment kept{.id = record.id,
+                         .name = record.config.name,
+                         .workspace = record.workspace->name,
+                         .owner = record.owner,
+                         .created_at = record.created_at,
+                         .deleted_at = applier.event.at,
+                         .trials = record.trials.size(),
+                         .slot_time = std::move(record.slot_time),
+                         .condemned = {record.condemned.begin(), record.condemned.end()},
+                         .effective = {}};
+  for (const TrialRecord& trial : record.trials) {
+    for (const KnownCheckpoint& checkpoint :
+         trial.checkpoints ? trial.checkpoints->kept : std::vector<KnownCheckpoint>{}) {
+      kept.condemned.insert(checkpoint.path);
+    }
+  }
+  if (!kept.condemned.empty()) {
+    kept.effective = std::move(record.effective);
+  }
+  for (auto& [id, worker] : state.workers) {
+    std::erase_if(worker.quick_failures,
+                  [&deleted](const auto& failure) { return failure.first == deleted.experiment; });
+  }
+  workspace_named(state, record.workspace->name).held_back.erase(deleted.experiment);
+  state.agenda.forget(deleted.experiment);
+  state.deleted.emplace(deleted.experiment, std::move(kept));
+  state.experiments.erase(found);
+}
+
+std::string problem_with(const EventChecks& checks, const ExperimentDeleted& deleted) {
+  const ExperimentRecord* record = checks.find(deleted.experiment);
+  if (record == nullptr) {
+    return checks.experiment(deleted.experiment);
+  }
+  return is_ended(record->state) ? "" : "only an experiment that has ended is deleted";
 }
 
 void apply(const Applier& applier, const ProgramChanged& changed) {

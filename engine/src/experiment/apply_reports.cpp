@@ -204,14 +204,24 @@ std::string problem_with(const EventChecks& checks, const CheckpointsCollected& 
 }
 
 void apply(const Applier& applier, const CheckpointsDeleted& deleted) {
-  std::erase_if(applier.state.experiments.at(deleted.experiment).condemned,
-                [&deleted](const std::string& path) {
-                  return std::find(deleted.paths.begin(), deleted.paths.end(), path) != deleted.paths.end();
-                });
+  const auto found = applier.state.experiments.find(deleted.experiment);
+  if (found != applier.state.experiments.end()) {
+    std::erase_if(found->second.condemned, [&deleted](const std::string& path) {
+      return std::find(deleted.paths.begin(), deleted.paths.end(), path) != deleted.paths.end();
+    });
+    return;
+  }
+  DeletedExperiment& gone = applier.state.deleted.at(deleted.experiment);
+  for (const std::string& path : deleted.paths) {
+    gone.condemned.erase(path);
+  }
+  if (gone.condemned.empty()) {
+    gone.effective = {};  // Nobody needs the place any more.
+  }
 }
 
 std::string problem_with(const EventChecks& checks, const CheckpointsDeleted& deleted) {
-  return checks.experiment(deleted.experiment);
+  return checks.state.deleted.contains(deleted.experiment) ? "" : checks.experiment(deleted.experiment);
 }
 
 }  // namespace hpsearch::engine

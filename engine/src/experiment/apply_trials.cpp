@@ -181,6 +181,27 @@ std::string problem_with(const EventChecks& checks, const TrialQueued& queued) {
   return checks.moves(queued.experiment, queued.trial, TrialMove::run_again);
 }
 
+void apply(const Applier& applier, const TrialRetried& retried) {
+  ExperimentRecord& record = applier.experiment(retried.experiment);
+  TrialRecord& trial = record.trials[retried.trial.number()];
+  record.tally.reopened(trial);
+  move(record, trial, TrialMove::retry);
+  Reason reason;
+  reason.why = Reason::Why::user;
+  reason.detail = retried_by_user;
+  trial.reason = std::move(reason);
+  trial.ended_at = {};
+  trial.awaits_resume = false;
+  record.uncollected.erase(retried.trial);
+  wait_for_slot(applier.state, record, retried.trial, applier.event.at);
+  record.searcher->on_event(
+      TrialWasRetried{retried.trial, record.hparams[retried.trial.number()], trial.length});
+}
+
+std::string problem_with(const EventChecks& checks, const TrialRetried& retried) {
+  return checks.moves(retried.experiment, retried.trial, TrialMove::retry);
+}
+
 void apply(const Applier& applier, const TrialExitedEarly& exited) {
   ExperimentRecord& record = applier.experiment(exited.experiment);
   if (exited.exit == ExitReason::invalid_hp) {

@@ -8,6 +8,7 @@
 
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/cluster/worker.hpp"
+#include "hpsearch/engine/experiment/deleted_experiment.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
 #include "hpsearch/engine/experiment/experiment_record.hpp"
 #include "hpsearch/engine/experiment/numbering.hpp"
@@ -22,7 +23,8 @@ namespace hpsearch::engine {
 struct EngineState {
   SearcherRegistry registry;
   std::map<ExperimentId, ExperimentRecord> experiments;
-  std::set<ExperimentId> going;  ///< Those that have not ended.
+  std::map<ExperimentId, DeletedExperiment> deleted;  ///< None of them is among `experiments`.
+  std::set<ExperimentId> going;                       ///< Those that have not ended.
   std::map<std::string, ExperimentId> by_idempotency_key;
   Workspaces workspaces{{std::string(default_workspace), {.name = std::string(default_workspace)}}};
   bool checks_workspaces = false;  ///< Somebody has created one: experiments name a known one.
@@ -56,6 +58,9 @@ struct EngineState {
 /// not, it comes from the future of an older copy.
 [[nodiscard]] const TrialRecord* find_granted_trial(const EngineState& state, WorkerId holder,
                                                     const AttemptKey& key);
+
+/// There is none of this number, or it was deleted.
+[[nodiscard]] Error no_experiment(const EngineState& state, ExperimentId id);
 
 /// Marks the experiment as one the scheduler must look after.
 void touch(EngineState& state, ExperimentRecord& record);

@@ -16,10 +16,6 @@
 namespace hpsearch::engine {
 namespace {
 
-Error no_experiment(ExperimentId id) {
-  return Error{Errc::not_found, "there is no experiment " + std::to_string(id.number())};
-}
-
 Error wrong_state(const ExperimentRecord& record, const std::string& wish) {
   return Error{Errc::wrong_state, "experiment " + std::to_string(record.id.number()) + " is " +
                                       std::string(name_of(record.state)) + " and cannot be " + wish};
@@ -84,11 +80,18 @@ std::string difference(const ExperimentRecord& record, const CreateExperiment& c
   return "";
 }
 
+std::uint64_t last_number(const auto& experiments) {
+  return experiments.empty() ? 0 : experiments.rbegin()->first.number();
+}
+
 std::string id_and_state(const ExperimentRecord& record) {
   return "experiment " + std::to_string(record.id.number()) + " is " + std::string(name_of(record.state));
 }
 
 bool source_is_kept(const EngineState& state, const SourceCheckpoint& source) {
+  if (!state.experiments.contains(source.experiment)) {
+    return false;
+  }
   const TrialRecord& trial = trial_of(state, source.experiment, source.trial);
   return trial.checkpoints &&
          std::any_of(trial.checkpoints->kept.begin(), trial.checkpoints->kept.end(),
@@ -173,10 +176,21 @@ Result<ParsedConfig> read_submission(const CreateExperiment& command, SearcherRe
 
 }  // namespace
 
+Error no_experiment(const EngineState& state, ExperimentId id) {
+  const std::string number = std::to_string(id.number());
+  return Error{Errc::not_found, state.deleted.contains(id) ? "experiment " + number + " was deleted"
+                                                           : "there is no experiment " + number};
+}
+
 Status create_experiment(Step& step, const CreateExperiment& command) {
   const EngineState& state = step.state();
   const auto known = state.by_idempotency_key.find(command.idempotency_key);
   const bool repeated = !command.idempotency_key.empty() && known != state.by_idempotency_key.end();
+  if (repeated && state.deleted.contains(known->second)) {
+    return Error{Errc::conflict, "the idempotency key \"" + command.idempotency_key +
+                                     "\" stands for experiment " + std::to_string(known->second.number()) +
+                                     ", which was deleted; use another key"};
+  }
   Result<ParsedConfig> parsed = read_submission(command, state.registry);
   if (!parsed) {
     return parsed.error();
@@ -206,7 +220,7 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
   if (Status allowed = may_submit(state, *config); !allowed) {
     return allowed;
   }
-  const std::uint64_t last = state.experiments.empty() ? 0 : state.experiments.rbegin()->first.number();
+  const std::uint64_t last = std::max(last_number(state.experiments), last_number(state.deleted));
   const ExperimentId id(last + 1);
   step.emit(ExperimentCreated{id, std::move(effective), command.context_directory, command.idempotency_key,
                               command.context_digest, command.context_bytes, std::move(source), command.owner,
@@ -218,7 +232,7 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
 Status pause_experiment(Step& step, ExperimentId id) {
   const ExperimentRecord* record = find(step, id);
   if (record == nullptr) {
-    return no_experiment(id);
+    return no_experiment(step.state(), id);
   }
   if (record->state == ExperimentState::paused) {
     return Done{};  // Asking twice is not an error and leaves no trace.
@@ -233,7 +247,7 @@ Status pause_experiment(Step& step, ExperimentId id) {
 Status resume_experiment(Step& step, ExperimentId id) {
   const ExperimentRecord* record = find(step, id);
   if (record == nullptr) {
-    return no_experiment(id);
+    return no_experiment(step.state(), id);
   }
   if (record->state == ExperimentState::active) {
     return Done{};
@@ -254,7 +268,7 @@ Status resume_experiment(Step& step, ExperimentId id) {
 Status change_experiment(Step& step, const ChangeExperiment& command) {
   const ExperimentRecord* record = find(step, command.experiment);
   if (record == nullptr) {
-    return no_experiment(command.experiment);
+    return no_experiment(step.state(), command.experiment);
   }
   if (record->state == ExperimentState::canceled || record->state == ExperimentState::stopping) {
     return wrong_state(*record, "changed");
@@ -305,7 +319,7 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
 Status change_program(Step& step, const ChangeProgram& command) {
   const ExperimentRecord* record = find(step, command.experiment);
   if (record == nullptr) {
-    return no_experiment(command.experiment);
+    return no_experiment(step.state(), command.experiment);
   }
   if (record->state == ExperimentState::stopping || record->state == ExperimentState::canceled) {
     return wrong_state(*record, "given another program");
@@ -341,7 +355,7 @@ void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool a
 Status end_experiment(Step& step, ExperimentId id, bool at_once) {
   const ExperimentRecord* record = find(step, id);
   if (record == nullptr) {
-    return no_experiment(id);
+    return no_experiment(step.state(), id);
   }
   if (record->state == ExperimentState::canceled ||
       (record->state == ExperimentState::stopping && (record->stop_at_once || !at_once))) {
@@ -354,6 +368,47 @@ Status end_experiment(Step& step, ExperimentId id, bool at_once) {
   const ExperimentState target = already ? record->stopping_as : ExperimentState::canceled;
   const std::string reason = already ? record->reason : at_once ? "killed by a user" : "canceled by a user";
   stop_experiment(step, id, target, at_once, reason);
+  return Done{};
+}
+
+Status archive_experiment(Step& step, ExperimentId id, bool archived) {
+  const ExperimentRecord* record = find(step, id);
+  if (record == nullptr) {
+    return no_experiment(step.state(), id);
+  }
+  if (record->archived == archived) {
+    return Done{};
+  }
+  if (!is_ended(record->state)) {
+    return Error{Errc::wrong_state,
+                 id_and_state(*record) + " and cannot be archived; only an experiment that has ended can"};
+  }
+  if (archived) {
+    step.emit(ExperimentArchived{id});
+  } else {
+    step.emit(ExperimentUnarchived{id});
+  }
+  return Done{};
+}
+
+Status delete_experiment(Step& step, ExperimentId id) {
+  const EngineState& state = step.state();
+  const ExperimentRecord* record = find(step, id);
+  if (record == nullptr) {
+    return no_experiment(state, id);
+  }
+  if (!is_ended(record->state)) {
+    return Error{Errc::wrong_state, id_and_state(*record) + " and cannot be deleted; end it first"};
+  }
+  for (const ExperimentId other : state.going) {
+    const auto& source = state.experiments.at(other).source;
+    if (source && source->experiment == id) {
+      return Error{Errc::wrong_state, "experiment " + std::to_string(other.number()) +
+                                          " starts its trials from a checkpoint of experiment " +
+                                          std::to_string(id.number()) + "; end that experiment first"};
+    }
+  }
+  step.emit(ExperimentDeleted{id});
   return Done{};
 }
 

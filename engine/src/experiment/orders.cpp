@@ -52,6 +52,22 @@ std::vector<TrialPlace> touched_by(const EngineState& state, const std::vector<E
   return touched;
 }
 
+/// What is left of a deleted experiment. Few checkpoints in each order, so that each is confirmed soon.
+void discard(const DeletedExperiment& deleted, std::vector<Order>& orders) {
+  constexpr std::size_t most_paths = 256;
+  std::vector<std::string> paths;
+  for (const std::string& path : deleted.condemned) {
+    paths.push_back(path);
+    if (paths.size() == most_paths) {
+      orders.emplace_back(DiscardCheckpoints{deleted.id, std::exchange(paths, {})});
+    }
+  }
+  if (!paths.empty()) {
+    orders.emplace_back(DiscardCheckpoints{deleted.id, std::move(paths)});
+  }
+  orders.emplace_back(DiscardExperiment{deleted.id});
+}
+
 }  // namespace
 
 AttemptSpec attempt_spec_of(const EngineState& state, const AttemptKey& key, WorkerId worker) {
@@ -125,6 +141,9 @@ void give_orders(Step& step) {
       if (!paths.empty()) {
         orders.emplace_back(DiscardCheckpoints{collected->experiment, std::move(paths)});
       }
+    }
+    if (const auto* deleted = std::get_if<ExperimentDeleted>(&event.body)) {
+      discard(state.deleted.at(deleted->experiment), orders);
     }
     const auto* granted = std::get_if<LeaseGranted>(&event.body);
     if (granted != nullptr) {

@@ -28,7 +28,8 @@ Standing standing_of(const EngineState& state, const AttemptKey& key, WorkerId w
   if (known == nullptr) {
     const auto sender = state.workers.find(worker);
     const bool disowned = sender != state.workers.end() && sender->second.disowned.contains(key);
-    return disowned ? Standing::superseded : Standing::unknown;
+    const bool is_deleted = state.deleted.contains(key.experiment);
+    return disowned || is_deleted ? Standing::superseded : Standing::unknown;
   }
   const TrialRecord& trial = *known;
   if (trial.live && trial.live->key == key) {

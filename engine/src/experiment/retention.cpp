@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 
 #include "hpsearch/engine/experiment/best_trial.hpp"
@@ -166,7 +167,7 @@ void forget_latest_checkpoint(Step& step, ExperimentId id, TrialNumber number) {
 Status delete_checkpoints(Step& step, const DeleteCheckpoints& command) {
   const auto found = step.state().experiments.find(command.experiment);
   if (found == step.state().experiments.end()) {
-    return Error{Errc::not_found, "there is no experiment " + std::to_string(command.experiment.number())};
+    return no_experiment(step.state(), command.experiment);
   }
   const ExperimentRecord& record = found->second;
   if (command.trial.number() >= record.trials.size()) {
@@ -208,15 +209,21 @@ Status delete_checkpoints(Step& step, const DeleteCheckpoints& command) {
 }
 
 Status confirm_deleted(Step& step, const ConfirmDeleted& command) {
-  const auto found = step.state().experiments.find(command.experiment);
-  if (found == step.state().experiments.end()) {
-    return Error{Errc::not_found, "there is no experiment " + std::to_string(command.experiment.number())};
+  const EngineState& state = step.state();
+  const auto found = state.experiments.find(command.experiment);
+  const auto gone = state.deleted.find(command.experiment);
+  if (found == state.experiments.end() && gone == state.deleted.end()) {
+    return no_experiment(state, command.experiment);
   }
   CheckpointsDeleted event{command.experiment, {}};
-  for (const std::string& path : found->second.condemned) {
-    if (std::find(command.paths.begin(), command.paths.end(), path) != command.paths.end()) {
-      event.paths.push_back(path);
-    }
+  if (gone != state.deleted.end()) {
+    std::copy_if(command.paths.begin(), command.paths.end(), std::back_inserter(event.paths),
+                 [&gone](const std::string& path) { return gone->second.condemned.contains(path); });
+  } else {
+    std::copy_if(found->second.condemned.begin(), found->second.condemned.end(),
+                 std::back_inserter(event.paths), [&command](const std::string& path) {
+                   return std::find(command.paths.begin(), command.paths.end(), path) != command.paths.end();
+                 });
   }
   if (!event.paths.empty()) {
     step.emit(std::move(event));

@@ -271,7 +271,7 @@ void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached,
 Status end_trial(Step& step, const EndTrial& command) {
   const auto found = step.state().experiments.find(command.experiment);
   if (found == step.state().experiments.end()) {
-    return Error{Errc::not_found, "there is no experiment " + std::to_string(command.experiment.number())};
+    return no_experiment(step.state(), command.experiment);
   }
   const ExperimentRecord& record = found->second;
   if (command.trial.number() >= record.trials.size()) {
@@ -297,6 +297,37 @@ Status end_trial(Step& step, const EndTrial& command) {
   exit_early(step, record.id, command.trial, command.reason,
              canceled ? TrialState::canceled : TrialState::stopped,
              canceled ? "canceled by a user" : "stopped by a user");
+  return Done{};
+}
+
+Status retry_trial(Step& step, const RetryTrial& command) {
+  const auto found = step.state().experiments.find(command.experiment);
+  if (found == step.state().experiments.end()) {
+    return no_experiment(step.state(), command.experiment);
+  }
+  const ExperimentRecord& record = found->second;
+  const std::string which = "trial " + std::to_string(command.trial.number());
+  if (command.trial.number() >= record.trials.size()) {
+    return Error{Errc::not_found, "experiment " + std::to_string(record.id.number()) + " has no " + which};
+  }
+  if (record.state != ExperimentState::active && record.state != ExperimentState::paused) {
+    return Error{Errc::wrong_state, "experiment " + std::to_string(record.id.number()) + " is " +
+                                        std::string(name_of(record.state)) +
+                                        "; a trial is retried only before its experiment ends"};
+  }
+  const TrialState state = record.trials[command.trial.number()].state;
+  if (state != TrialState::failed) {
+    return Error{Errc::wrong_state,
+                 which + " is " + std::string(name_of(state)) + "; only a trial that has failed is retried"};
+  }
+  if (const std::string why = record.searcher->obstacle_to_retry(command.trial); !why.empty()) {
+    return Error{Errc::wrong_state, which + " cannot be retried: " + why};
+  }
+  close_all_that_can_be(step, record.id);  // By the ranks that they have now.
+  step.emit(TrialRetried{record.id, command.trial});
+  if (record.state == ExperimentState::paused) {
+    run_again(step, record.id, command.trial);
+  }
   return Done{};
 }
 

@@ -32,6 +32,17 @@ struct Agenda {
   std::set<DelayedStart> delayed;
   std::set<WorkerId> resting;  ///< Workers among them.
 
+  /// There is no such experiment any more.
+  void forget(ExperimentId experiment) {
+    std::erase(touched, experiment);
+    std::erase(unfinished, experiment);
+    hungry.remove(experiment);
+    set_deadline(experiment, std::nullopt);
+    std::erase_if(delayed, [experiment](const DelayedStart& start) {
+      return start.worker == WorkerId{} && start.experiment == experiment;
+    });
+  }
+
   void set_deadline(ExperimentId experiment, std::optional<Instant> deadline) {
     const auto known = deadline_of.find(experiment);
     if (known != deadline_of.end()) {

@@ -98,7 +98,7 @@ WaitForRetry wait_for_retry(TrialNumber trial, const FailureHistory& failures, c
 std::optional<Instant> first_back(const Workers& workers, const ResourcesConfig& wanted, Instant now) {
   std::optional<Instant> first;
   for (const auto& [id, worker] : workers) {
-    if (!worker.present || !worker.quarantined.empty() || !serves(worker, wanted)) {
+    if (!is_in_service(worker) || !serves(worker, wanted)) {
       continue;
     }
     if (worker.rests_until <= now) {
@@ -123,13 +123,14 @@ ConcurrencyLimit concurrency_limit(const ExperimentRecord& record, const Workers
 
 /// The slots of the workers that an experiment may use.
 struct SlotSum {
-  std::uint64_t total = 0;  ///< Of workers that are present and not in quarantine.
+  std::uint64_t total = 0;  ///< Of workers that may get leases.
   std::uint64_t free = 0;
   std::uint64_t most_free = 0;  ///< On one worker.
   std::uint64_t largest = 0;    ///< All slots of one worker.
   std::uint64_t withdrawn = 0;
   std::uint64_t quarantined = 0;     ///< Workers.
-  std::uint64_t usable = 0;          ///< Workers that are present and not in quarantine.
+  std::uint64_t draining = 0;        ///< Workers that are not in quarantine.
+  std::uint64_t usable = 0;          ///< Workers that may get leases.
   std::uint64_t unslotted = 0;       ///< Trials without slots on those.
   std::uint64_t most_unslotted = 0;  ///< Of those workers, if all have a bound.
   bool takes_unslotted = false;      ///< One of them takes one more trial without slots.
@@ -141,8 +142,8 @@ SlotSum sum_of_slots(const Workers& workers, const ResourcesConfig& wanted) {
     if (!worker.present || !serves(worker, wanted)) {
       continue;
     }
-    if (!worker.quarantined.empty()) {
-      ++sum.quarantined;
+    if (!is_in_service(worker)) {
+      ++(worker.quarantined.empty() ? sum.draining : sum.quarantined);
       continue;
     }
     ++sum.usable;
@@ -192,8 +193,9 @@ Wait wait_for_slots(const ExperimentRecord& record, const Workers& workers, Inst
   const SlotSum sum = sum_of_slots(workers, resources);
   std::optional<WantedWorkers> wanted = wanted_workers(resources, workers);
   if (need == 0 ? sum.usable == 0 : sum.total == 0) {
-    return sum.quarantined == 0 ? Wait(WaitForWorker{std::move(wanted)})
-                                : Wait(WaitForRelease{std::move(wanted)});
+    return sum.quarantined + sum.draining == 0
+               ? Wait(WaitForWorker{std::move(wanted)})
+               : Wait(WaitForRelease{std::move(wanted), sum.quarantined, sum.draining});
   }
   if (need == 0 && !sum.takes_unslotted) {
     return WaitForRoomWithoutSlots{sum.unslotted, sum.most_unslotted, std::move(wanted)};
@@ -206,7 +208,7 @@ Wait wait_for_slots(const ExperimentRecord& record, const Workers& workers, Inst
   }
   const bool fits = std::any_of(workers.begin(), workers.end(), [&resources](const auto& entry) {
     const WorkerRecord& worker = entry.second;
-    return worker.present && worker.quarantined.empty() && serves(worker, resources) &&
+    return is_in_service(worker) && serves(worker, resources) &&
            worker.slots.find_free(resources.slots_per_trial).has_value();
   });
   if (!fits) {
@@ -340,7 +342,7 @@ std::optional<WorkerRest> rest_of(const WorkerRecord& worker, Instant now) {
 Reason reason_of(const TrialRecord& trial) {
   Reason reason = trial.reason;
   const bool goes_on = trial.state == TrialState::pending || trial.state == TrialState::running;
-  if (goes_on && reason.why == Reason::Why::user) {
+  if (goes_on && reason.why == Reason::Why::user && reason.detail != retried_by_user) {
     reason.detail = "the experiment was resumed";
   }
   return reason;

@@ -9,13 +9,12 @@ namespace hpsearch::engine {
 bool fits_on_one(const std::map<WorkerId, WorkerRecord>& workers, const ResourcesConfig& wanted) {
   return std::any_of(workers.begin(), workers.end(), [&wanted](const auto& entry) {
     const WorkerRecord& worker = entry.second;
-    return worker.present && worker.quarantined.empty() && serves(worker, wanted) &&
-           could_hold(worker, wanted.slots_per_trial);
+    return is_in_service(worker) && serves(worker, wanted) && could_hold(worker, wanted.slots_per_trial);
   });
 }
 
 bool may_take_part(const WorkerRecord& worker, const ResourcesConfig& wanted) noexcept {
-  return worker.present && worker.quarantined.empty() && !worker.address.empty() && serves(worker, wanted);
+  return is_in_service(worker) && !worker.address.empty() && serves(worker, wanted);
 }
 
 bool is_loopback(const std::string& address) noexcept {

@@ -166,7 +166,7 @@ std::optional<Placement> find_place(const EngineState& state, const ResourcesCon
 std::optional<Placement> find_place_besides(const EngineState& state, const ResourcesConfig& wanted,
                                             WorkerId besides, const Reserved& reserved) {
   for (const auto& [id, worker] : state.workers) {
-    const bool usable = worker.present && worker.quarantined.empty() && !state.suspects.contains(id) &&
+    const bool usable = is_in_service(worker) && !state.suspects.contains(id) &&
                         !state.agenda.resting.contains(id) && id != besides && !reserved.contains(id) &&
                         serves(worker, wanted) && (wanted.slots_per_trial > 0 || takes_unslotted(worker));
     if (auto found = usable ? worker.slots.find_free(wanted.slots_per_trial) : std::nullopt) {

@@ -8,8 +8,9 @@ namespace {
 
 constexpr std::array<std::string_view, 7> names = {"PENDING", "RUNNING", "PAUSED",  "COMPLETED",
                                                    "STOPPED", "FAILED",  "CANCELED"};
-constexpr std::array<std::string_view, 8> moves = {"be leased", "run again",  "be paused", "be promoted",
-                                                   "complete",  "be stopped", "fail",      "be canceled"};
+constexpr std::array<std::string_view, 9> moves = {"be leased",   "run again",   "be paused",
+                                                   "be promoted", "complete",    "be stopped",
+                                                   "fail",        "be canceled", "be retried"};
 
 bool may(TrialState state, TrialMove move) {
   switch (move) {
@@ -26,6 +27,8 @@ bool may(TrialState state, TrialMove move) {
     case TrialMove::fail:
     case TrialMove::cancel:
       return !is_closed(state);
+    case TrialMove::retry:
+      return state == TrialState::failed;
   }
   return false;
 }
@@ -35,6 +38,7 @@ TrialState after(TrialState state, TrialMove move) {
     case TrialMove::lease:
       return TrialState::running;
     case TrialMove::run_again:
+    case TrialMove::retry:
       return TrialState::pending;
     case TrialMove::pause:
       return TrialState::paused;

@@ -92,6 +92,10 @@ class TpeSampler final : public Sampler {
       forget(subject(trial));
     }
   }
+  void on_retried(TrialNumber trial, Units target) override {
+    forget_failure(subject(trial), target);
+    train(subject(trial), target);
+  }
   void on_closed(TrialNumber trial) override { static_cast<void>(stop(subject(trial))); }
 
  private:
@@ -134,6 +138,19 @@ class TpeSampler final : public Sampler {
       --heard_;
     }
     results_[subject].clear();
+  }
+
+  /// The worst result that stands for it.
+  void forget_failure(std::uint64_t subject, Units target) {
+    auto& results = results_[subject];
+    const auto failure = std::find_if(results.begin(), results.end(), [target](const Earlier& result) {
+      return result.length == target && result.score.is_worst();
+    });
+    if (failure != results.end()) {
+      by_length_.find(target)->second.erase({failure->score, static_cast<std::uint32_t>(subject)});
+      results.erase(failure);
+      --heard_;
+    }
   }
 
   /// Those at the longest length that has enough; nullptr when none has.

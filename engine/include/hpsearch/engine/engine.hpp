@@ -12,6 +12,7 @@
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/cluster/worker.hpp"
 #include "hpsearch/engine/experiment/commands.hpp"
+#include "hpsearch/engine/experiment/deleted_experiment.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
 #include "hpsearch/engine/experiment/experiment_record.hpp"
 #include "hpsearch/engine/experiment/numbering.hpp"
@@ -81,6 +82,10 @@ class Engine {
   [[nodiscard]] Instant last_instant() const noexcept;
   [[nodiscard]] const Numbering& numbering() const noexcept;  ///< Of leases and decisions.
   [[nodiscard]] const std::map<ExperimentId, ExperimentRecord>& experiments() const noexcept;
+  /// Those that are not among experiments() any more.
+  [[nodiscard]] const std::map<ExperimentId, DeletedExperiment>& deleted() const noexcept;
+  /// not_found: there is none of this number, or it was deleted.
+  [[nodiscard]] Error no_experiment(ExperimentId experiment) const;
   [[nodiscard]] const ExperimentRecord* find(ExperimentId experiment) const noexcept;
   [[nodiscard]] const TrialRecord* find(ExperimentId experiment, TrialNumber trial) const noexcept;
   [[nodiscard]] const std::map<WorkerId, WorkerRecord>& workers() const noexcept;

@@ -225,6 +225,12 @@ struct TrialExited {  ///< Early; nothing more will come of it.
 struct TrialWasClosed {  ///< After `stop`, or because closable() named it.
   TrialNumber trial;
 };
+struct TrialWasRetried {  ///< It exited as errored, and trains to the same length once more. Only where
+                          ///< obstacle_to_retry() names none.
+  TrialNumber trial;
+  Value hparams;
+  Units length{};
+};
 struct MaxTrialsChanged {  ///< A user wants so many trials in all, from now on; those that exist stay. A
                            ///< search that is over continues if these are more.
   std::uint64_t max_trials = 0;
@@ -242,7 +248,7 @@ struct DuplicatesChanged {
 };
 using SearchEvent = std::variant<TrialWasCreated, TrialWasPromoted, TrialReported, TrialValidated,
                                  TrialExited, TrialWasClosed, MaxTrialsChanged, MaxConcurrentTrialsChanged,
-                                 PointsChanged, DuplicatesChanged>;
+                                 PointsChanged, DuplicatesChanged, TrialWasRetried>;
 
 /// A search strategy: asked what to do next, told what happened. It sees neither workers nor clocks nor
 /// processes. It *looks* when asked and *changes* only when it hears what was decided, so that replaying the
@@ -285,6 +291,13 @@ class Searcher {
   /// What its model has learnt so far; nothing if it has no model. Only for people: it may cost as much as a
   /// new trial's configuration. It changes no later answer.
   [[nodiscard]] virtual std::optional<Learnt> learnt() const;
+
+  /// Why the exit of this trial, which exited as errored, can no longer be taken back, as the end of a
+  /// sentence;
+  /// "" if it can. A trial that is taken back counts as if it had not exited.
+  [[nodiscard]] virtual std::string obstacle_to_retry(TrialNumber /*trial*/) const {
+    return "its searcher takes no failure back";
+  }
 
   /// Once a search repeats its best configurations, these: best mean first. O(finalists · log trials).
   [[nodiscard]] virtual std::vector<Finalist> finalists() const { return {}; }

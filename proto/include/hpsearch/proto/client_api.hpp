@@ -34,6 +34,7 @@ namespace hpsearch::proto {
                                           engine::TrialNumber trial, std::size_t place);
 /// The best trial as trial_value, or null.
 [[nodiscard]] engine::Value best_trial(const engine::ExperimentRecord& experiment, engine::Instant now);
+[[nodiscard]] engine::Value device_value(const engine::SlotDevice& device);
 [[nodiscard]] engine::Value worker_value(const engine::WorkerRecord& worker);
 /// A preview as JSON text over several lines: trials, brackets (each lengths, trials, share), final_counts,
 /// total_length, expected_reach, expected_length, full_length, warnings. Its numbers are JSON integers of any

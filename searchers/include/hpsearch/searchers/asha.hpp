@@ -43,6 +43,8 @@ class Asha : public StoppingPolicy {
   bool on_validated(engine::TrialNumber trial, engine::Score score) final;
   bool on_exited(engine::TrialNumber trial, engine::ExitReason reason) final;
   bool on_closed(engine::TrialNumber trial) final;
+  bool on_retried(engine::TrialNumber trial) final;
+  [[nodiscard]] std::string obstacle_to_retry(engine::TrialNumber trial) const final;
   void on_no_more_trials() final;
   void on_more_configurations() final { quota_.open(); }
   void on_max_trials(engine::Cardinality trials) final;

@@ -39,6 +39,7 @@ class ComposedSearcher final : public engine::Searcher {
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
   [[nodiscard]] std::optional<engine::Learnt> learnt() const override;
   [[nodiscard]] engine::Outlook outlook(engine::TrialNumber trial) const override;
+  [[nodiscard]] std::string obstacle_to_retry(engine::TrialNumber trial) const override;
   [[nodiscard]] std::vector<engine::BracketStanding> brackets() const override { return policy_->brackets(); }
   [[nodiscard]] std::optional<std::uint32_t> bracket_of(engine::TrialNumber trial) const override {
     return policy_->bracket_of(trial);

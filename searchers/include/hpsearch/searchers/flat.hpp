@@ -23,6 +23,8 @@ class Flat final : public StoppingPolicy {
   bool on_validated(engine::TrialNumber trial, engine::Score score) override;
   bool on_exited(engine::TrialNumber trial, engine::ExitReason reason) override;
   bool on_closed(engine::TrialNumber trial) override;
+  bool on_retried(engine::TrialNumber trial) override;
+  [[nodiscard]] std::string obstacle_to_retry(engine::TrialNumber trial) const override;
   void on_no_more_trials() override;
   void on_more_configurations() override { quota_.open(); }
   void on_max_trials(engine::Cardinality trials) override;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -51,10 +52,15 @@ class StoppingPolicy {
   virtual void on_created(engine::Units length) = 0;
   virtual void on_promoted(engine::TrialNumber trial) = 0;
   virtual void on_reported(engine::TrialNumber trial, engine::Units step) = 0;
-  // These three say whether it counted. False: it did not train, or had ended before, and nothing changes.
+  // These three, and on_retried(), say whether it counted. False: it did not train, or had ended before, and
+  // nothing changes.
   virtual bool on_validated(engine::TrialNumber trial, engine::Score score) = 0;
   virtual bool on_exited(engine::TrialNumber trial, engine::ExitReason reason) = 0;
   virtual bool on_closed(engine::TrialNumber trial) = 0;
+  /// A trial that exited as errored trains to the same length once more.
+  virtual bool on_retried(engine::TrialNumber trial) = 0;
+  /// Why it cannot; "" if it can.
+  [[nodiscard]] virtual std::string obstacle_to_retry(engine::TrialNumber trial) const = 0;
   /// No further configuration exists: make do with the trials there are.
   virtual void on_no_more_trials() = 0;
   /// There are some again; on_max_trials() follows.

@@ -31,6 +31,9 @@ class TrialListener {
                             engine::Score /*score*/) {}
   /// It ended early. With invalid_hp it counts as if it had never been.
   virtual void on_exited(engine::TrialNumber /*trial*/, engine::ExitReason /*reason*/) {}
+  /// It exited as errored, and trains to its target once more: what was learnt of that failure may be
+  /// forgotten.
+  virtual void on_retried(engine::TrialNumber /*trial*/, engine::Units /*target*/) {}
   /// Nothing more is wanted of it; its results stay.
   virtual void on_closed(engine::TrialNumber /*trial*/) {}
 };

@@ -52,6 +52,7 @@ struct WorkerRecord {
   std::optional<std::uint64_t> max_unslotted{};  ///< So many of those at most; nothing: no bound.
   std::string quarantined{};                     ///< Why it gets no new leases; "" = it may get some.
   std::vector<Quarantine> quarantines{};         ///< All, in their order.
+  bool draining = false;                         ///< An operator wants it idle: it gets no new leases.
   /// Trials that failed here soon after their start and without a report, one after another.
   std::vector<std::pair<ExperimentId, TrialNumber>> quick_failures{};
   std::uint64_t start_failures = 0;  ///< Attempts in a row that were over here as soon as they were leased …
@@ -67,6 +68,12 @@ struct WorkerRecord {
   std::map<std::string, std::string> labels{};
   std::map<SlotIndex, WithdrawnSlot> withdrawn{};  ///< Slots in trouble. Those not released get no leases.
 };
+
+/// It may get leases, if its slots are free and it was heard of: it is there, and neither in quarantine nor
+/// draining.
+[[nodiscard]] inline bool is_in_service(const WorkerRecord& worker) noexcept {
+  return worker.present && worker.quarantined.empty() && !worker.draining;
+}
 
 /// Trials that want these resources may run there: it is in their pool and has every label they name.
 [[nodiscard]] bool serves(const WorkerRecord& worker, const ResourcesConfig& wanted) noexcept;

@@ -47,6 +47,19 @@ struct KillExperiment {
   ExperimentId experiment;
 };
 
+/// Hides an experiment that has ended from lists, and shows it again. Asking again is not an error.
+struct ArchiveExperiment {
+  ExperimentId experiment;
+};
+struct UnarchiveExperiment {
+  ExperimentId experiment;
+};
+/// Forgets an experiment that has ended, with its checkpoints. wrong_state: it has not ended, or another one
+/// that has not ended starts its trials from one of its checkpoints.
+struct DeleteExperiment {
+  ExperimentId experiment;
+};
+
 /// Changes limits of an experiment. One that has completed or failed continues if the changes give it more to
 /// do: more trials, a larger budget, another target. `changes` has the shape of the experiment file and names
 /// only what changes: searcher.max_trials, .max_concurrent_trials, .points_to_evaluate (what comes next,
@@ -71,6 +84,14 @@ struct EndTrial {
   ExperimentId experiment;
   TrialNumber trial;
   ExitReason reason = ExitReason::user_canceled;
+};
+
+/// A user wants one more attempt of a failed trial. It counts once, as before, and fails for good with its
+/// next failure. wrong_state: it has not failed, its experiment is ending or has ended, or its searcher
+/// cannot take the failure back.
+struct RetryTrial {
+  ExperimentId experiment;
+  TrialNumber trial;
 };
 
 /// A user wants room: these checkpoints of a trial go, whatever the retention says. wrong_state: the trial
@@ -146,8 +167,12 @@ struct QuarantineWorker {
   WorkerId worker;
   std::string why;
 };
-/// Ends its quarantine, and that of each of its slots: they are leased again although something of an earlier
-/// program survives there.
+/// The same because it is to become idle: nothing is wrong with it. Asking again is not an error.
+struct DrainWorker {
+  WorkerId worker;
+};
+/// Ends its draining, its quarantine, and that of each of its slots: they are leased again although something
+/// of an earlier program survives there.
 struct ReleaseWorker {
   WorkerId worker;
 };
@@ -219,6 +244,7 @@ using Command =
                  ChangeExperiment, ChangeProgram, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
                  QuarantineWorker, ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, CheckTimers,
                  NoteLeakedProcesses, DeleteCheckpoints, ConfirmDeleted, NoteTroubles, DisclaimAttempts,
-                 DisownAttempt, ContinueTime, NoteTime, NoteRequest, CreateWorkspace, ChangeQuota>;
+                 DisownAttempt, ContinueTime, NoteTime, NoteRequest, CreateWorkspace, ChangeQuota,
+                 ArchiveExperiment, UnarchiveExperiment, DeleteExperiment, RetryTrial, DrainWorker>;
 
 }  // namespace hpsearch::engine

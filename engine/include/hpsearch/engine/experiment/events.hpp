@@ -197,6 +197,50 @@ struct ExperimentEnded {
   friend std::string problem_with(const EventChecks& checks, const ExperimentEnded& event);
 };
 
+/// A user hides an experiment that has ended from lists.
+struct ExperimentArchived {
+  static constexpr const char* type = "experiment_archived";
+  ExperimentId experiment;
+  std::string actor{};  ///< Whose request it was; "" = not recorded.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields.maybe("actor", self.actor);
+  }
+  friend void apply(const Applier& applier, const ExperimentArchived& event);
+  friend std::string problem_with(const EventChecks& checks, const ExperimentArchived& event);
+};
+
+/// A user shows an archived experiment in lists again. So does ExperimentReopened.
+struct ExperimentUnarchived {
+  static constexpr const char* type = "experiment_unarchived";
+  ExperimentId experiment;
+  std::string actor{};  ///< Whose request it was; "" = not recorded.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields.maybe("actor", self.actor);
+  }
+  friend void apply(const Applier& applier, const ExperimentUnarchived& event);
+  friend std::string problem_with(const EventChecks& checks, const ExperimentUnarchived& event);
+};
+
+/// An experiment that had ended was deleted. Its checkpoints, logs and files are removed, and nobody can read
+/// it any more. Its events stay in the store, its slot time stays in the accounts, and its number is not used
+/// again.
+struct ExperimentDeleted {
+  static constexpr const char* type = "experiment_deleted";
+  ExperimentId experiment;
+  std::string actor{};  ///< Whose request it was; "" = not recorded.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields.maybe("actor", self.actor);
+  }
+  friend void apply(const Applier& applier, const ExperimentDeleted& event);
+  friend std::string problem_with(const EventChecks& checks, const ExperimentDeleted& event);
+};
+
 // --- trials ---
 
 /// The searcher created a trial. It waits for a slot.
@@ -330,6 +374,22 @@ struct TrialEnded {
   }
   friend void apply(const Applier& applier, const TrialEnded& event);
   friend std::string problem_with(const EventChecks& checks, const TrialEnded& event);
+};
+
+/// A user wants a failed trial to be tried once more. Its searcher takes the failure back.
+struct TrialRetried {
+  static constexpr const char* type = "trial_retried";
+  ExperimentId experiment;
+  TrialNumber trial;
+  std::string actor{};  ///< Whose request it was; "" = not recorded.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("trial", self.trial);
+    fields.maybe("actor", self.actor);
+  }
+  friend void apply(const Applier& applier, const TrialRetried& event);
+  friend std::string problem_with(const EventChecks& checks, const TrialRetried& event);
 };
 
 // --- attempts ---
@@ -635,6 +695,21 @@ struct WorkerQuarantined {
   friend std::string problem_with(const EventChecks& checks, const WorkerQuarantined& event);
 };
 
+/// An operator wants the worker to become idle: it gets no new leases until it is released, and what runs
+/// there runs on.
+struct WorkerDraining {
+  static constexpr const char* type = "worker_draining";
+  WorkerId worker;
+  std::string actor{};  ///< Whose request it was; "" = not recorded.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("worker", self.worker);
+    fields.maybe("actor", self.actor);
+  }
+  friend void apply(const Applier& applier, const WorkerDraining& event);
+  friend std::string problem_with(const EventChecks& checks, const WorkerDraining& event);
+};
+
 /// The worker gets leases again.
 struct WorkerReleased {
   static constexpr const char* type = "worker_released";
@@ -820,7 +895,8 @@ using EventBody =
                  SlotsReleased, CheckpointsCollected, CheckpointsDeleted, SlotWithdrawn, SlotRestored,
                  MemberExited, MemberLost, GangEnded, StartDelayed, StoreRestored, AttemptDisowned, TimeNoted,
                  LeaseTimeAdded, ExperimentReopened, ProgramChanged, RequestTaken, WorkspaceCreated,
-                 QuotaChanged>;
+                 QuotaChanged, ExperimentArchived, ExperimentUnarchived, ExperimentDeleted, TrialRetried,
+                 WorkerDraining>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

@@ -53,6 +53,7 @@ struct ExperimentRecord {
   Lsn created_by;  ///< The event that created it.
   Lsn changed_by;  ///< The last one that may have changed it.
   ExperimentState state = ExperimentState::active;
+  bool archived = false;  ///< It has ended, and lists leave it out.
   ExperimentConfig config;
   Value effective;          ///< The config as the events have it: defaults filled in, limits as last changed.
   Box<Value> created_with;  ///< The first one, which its searcher was made from, once limits were changed.

@@ -76,7 +76,13 @@ struct DiscardCheckpoints {
   std::vector<std::string> paths;
 };
 
+/// Delete what is kept of this experiment beside the store: its logs and files, and contexts that only it
+/// named. For the shell, not for a worker.
+struct DiscardExperiment {
+  ExperimentId experiment;
+};
+
 using Order = std::variant<WelcomeWorker, LaunchAttempt, DecideAttempt, AckReports, ResendReports,
-                           FenceAttempt, HoldAttempt, GreetAgain, DiscardCheckpoints>;
+                           FenceAttempt, HoldAttempt, GreetAgain, DiscardCheckpoints, DiscardExperiment>;
 
 }  // namespace hpsearch::engine

@@ -168,6 +168,9 @@ struct TrialRecord {
                               ///< may have run.
 };
 
+/// What its reason says of a trial that a user wants once more.
+inline constexpr const char* retried_by_user = "retried by a user";
+
 /// It was canceled only because its experiment ended: if that is reopened, it continues.
 [[nodiscard]] inline bool ended_with_experiment(const TrialRecord& trial) noexcept {
   return trial.state == TrialState::canceled && trial.reason.why() == Reason::Why::experiment_end;

@@ -69,8 +69,10 @@ struct WaitForWorker {  ///< None is connected.
   std::optional<WantedWorkers> wanted;
 };
 
-struct WaitForRelease {  ///< All of them are in quarantine.
+struct WaitForRelease {  ///< All of them are in quarantine or draining.
   std::optional<WantedWorkers> wanted;
+  std::uint64_t quarantined = 0;
+  std::uint64_t draining = 0;
 };
 
 /// No single worker could hold the trial, even with all its healthy slots free.

@@ -14,6 +14,7 @@ namespace hpsearch::engine {
 ///        ^                  |  \--closed-by-the-searcher--> completed | stopped
 ///        \---run-again------/   \--program failed for good--> failed
 ///     any of the first three --the experiment ends--> canceled --it is reopened--> pending
+///     failed --a user wants it once more--> pending
 enum class TrialState : std::uint8_t {
   pending,    ///< Has work to do and no slot.
   running,    ///< An attempt holds its lease.
@@ -25,7 +26,7 @@ enum class TrialState : std::uint8_t {
 };
 
 /// What can happen to a trial.
-enum class TrialMove : std::uint8_t { lease, run_again, pause, promote, complete, stop, fail, cancel };
+enum class TrialMove : std::uint8_t { lease, run_again, pause, promote, complete, stop, fail, cancel, retry };
 
 /// The state that follows, or why the move is impossible there. Pure.
 [[nodiscard]] Result<TrialState> next_state(TrialState state, TrialMove move);

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/experiment/slot_time.hpp"
+
+namespace hpsearch::engine {
+
+/// What the engine keeps of a deleted experiment: what it used, for accounts, and what is still to be
+/// removed.
+struct DeletedExperiment {
+  ExperimentId id;
+  std::string name;
+  std::string workspace;  ///< Its name.
+  std::string owner;      ///< Who submitted it, by name; "" = not recorded.
+  Instant created_at;
+  Instant deleted_at;
+  std::uint64_t trials = 0;
+  SlotTime slot_time;
+  std::set<std::string> condemned;  ///< Its checkpoints that may still be there.
+  Value effective;                  ///< Its config, with the place of its checkpoints, while there are any.
+};
+
+}  // namespace hpsearch::engine
