@@ -122,13 +122,34 @@ void CheckpointRemover::remove_condemned() {
       remove({id, record.condemned});
     }
   }
+  for (const auto& [id, deleted] : runtime_.engine().deleted()) {
+    if (!deleted.condemned.empty() && !is_waiting(id)) {  // There may be many, and they are on their way.
+      remove({id, {deleted.condemned.begin(), deleted.condemned.end()}});
+    }
+  }
+}
+
+bool CheckpointRemover::is_waiting(engine::ExperimentId experiment) const {
+  const std::scoped_lock lock(shared_->mutex);
+  return std::any_of(shared_->wanted.begin(), shared_->wanted.end(),
+                     [experiment](const Wanted& waiting) { return waiting.order.experiment == experiment; });
+}
+
+const engine::Value* CheckpointRemover::config_of(engine::ExperimentId experiment) const {
+  if (const auto* record = runtime_.engine().find(experiment)) {
+    return &record->effective;
+  }
+  const auto deleted = runtime_.engine().deleted().find(experiment);
+  return deleted == runtime_.engine().deleted().end() || deleted->second.effective.is_null()
+             ? nullptr
+             : &deleted->second.effective;
 }
 
 void CheckpointRemover::remove(const engine::DiscardCheckpoints& order) {
   Wanted wanted{order, {}};
-  if (const auto* record = runtime_.engine().find(order.experiment)) {
+  if (const engine::Value* effective = config_of(order.experiment)) {
     const engine::Result<engine::Value> config =
-        open_secrets_ ? open_secrets_(record->effective) : engine::Result<engine::Value>(record->effective);
+        open_secrets_ ? open_secrets_(*effective) : engine::Result<engine::Value>(*effective);
     if (!config) {
       net::log(net::Level::error, "checkpoints of experiment " + std::to_string(order.experiment.number()) +
                                       " are not deleted: " + config.error().message);

@@ -46,6 +46,9 @@ class CheckpointRemover {
     std::map<std::string, std::string>
         storage_environment;  ///< For rclone, when they are not in directories.
   };
+  [[nodiscard]] bool is_waiting(engine::ExperimentId experiment) const;
+  /// nullptr: there was no such experiment.
+  [[nodiscard]] const engine::Value* config_of(engine::ExperimentId experiment) const;
   bool work();
   void removed(engine::ExperimentId experiment, std::vector<std::string> paths, const std::string& complaint);
 

@@ -380,6 +380,10 @@ class Daemon {
     storage_.emplace(*runtime_, directory_->path());
     ownership_.emplace(loop_, *directory_, *store_, [this](const Error& error) { storage_failed(error); });
     remover_->remove_condemned();
+    for (const auto& [id, deleted] : runtime_->engine().deleted()) {  // What a crash may have left.
+      logs_->remove(id);
+      kept_files_->remove(id);
+    }
     lateness_ = net::watch_lateness(loop_);
     static_cast<void>(net::lag_of(loop_).take_longest_turn());
     return Done{};
@@ -544,6 +548,10 @@ class Daemon {
   void carry_out(const engine::Order& order) {
     if (const auto* discard = std::get_if<engine::DiscardCheckpoints>(&order)) {
       remover_->remove(*discard);
+    } else if (const auto* deleted = std::get_if<engine::DiscardExperiment>(&order)) {
+      logs_->remove(deleted->experiment);
+      kept_files_->remove(deleted->experiment);
+      contexts_->keep_only(contexts_of_experiments());
     } else {
       sessions_->carry_out(order);
     }

@@ -216,6 +216,12 @@ std::string in_small_letters(std::string_view text) {
   return small;
 }
 
+/// Whether the query wants those that are archived, or not, or both.
+bool wants(const net::HttpRequest& request, bool archived) {
+  const std::string_view wanted = request.query_or("archived", "false");
+  return wanted == "all" || (wanted == "true") == archived;
+}
+
 bool is_one_of(std::string_view list, std::string_view name) {
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t comma = std::min(list.find(',', begin), list.size());
@@ -236,7 +242,8 @@ bool is_asked_for(const net::HttpRequest& request, const engine::ExperimentRecor
   };
   const std::string_view states = request.query_or("state", {});
   const std::string_view label = request.query_or("label", {});
-  if (!(states.empty() || is_one_of(states, engine::name_of(record.state))) ||
+  if (!wants(request, record.archived) ||
+      !(states.empty() || is_one_of(states, engine::name_of(record.state))) ||
       !fits("workspace", config.workspace) || !fits("project", config.project) ||
       !fits("searcher", config.searcher.name) || !fits("owner", record.owner) ||
       !(label.empty() ||
@@ -340,10 +347,15 @@ void list(RequestContext& request_context, Call call) {
   }
   const auto& experiments = request_context.runtime.engine().experiments();
   auto next = experiments.upper_bound(engine::ExperimentId(page->after()));
-  for (; next != experiments.end() && page->takes_more(); ++next) {
-    if (may_see(call.caller, next->second)) {
-      page->add(next->first.number(), summary_now(request_context, next->second));
+  const auto skip_unwanted = [&] {
+    while (next != experiments.end() &&
+           (!wants(call.request, next->second.archived) || !may_see(call.caller, next->second))) {
+      ++next;
     }
+  };
+  for (skip_unwanted(); next != experiments.end() && page->takes_more(); skip_unwanted()) {
+    page->add(next->first.number(), summary_now(request_context, next->second));
+    ++next;
   }
   request_context.answer(call, page->answer(next != experiments.end()));
 }
@@ -404,7 +416,9 @@ void checkpoints(RequestContext& request_context, Call call) {
 
 void change(RequestContext& request_context, const Call& call, engine::Command command) {
   request_context.perform(call, std::move(command), [&request_context, id = call.experiment()] {
-    return with(200, proto::experiment_summary(*request_context.runtime.engine().find(id)));
+    const engine::ExperimentRecord* record = request_context.runtime.engine().find(id);
+    return record != nullptr ? with(200, proto::experiment_summary(*record))
+                             : failure(request_context.runtime.engine().no_experiment(id));
   });
 }
 
@@ -422,6 +436,21 @@ void cancel(RequestContext& request_context, Call call) {
 
 void kill(RequestContext& request_context, Call call) {
   change(request_context, call, engine::KillExperiment{call.experiment()});
+}
+
+void archive(RequestContext& request_context, Call call) {
+  change(request_context, call, engine::ArchiveExperiment{call.experiment()});
+}
+
+void unarchive(RequestContext& request_context, Call call) {
+  change(request_context, call, engine::UnarchiveExperiment{call.experiment()});
+}
+
+/// What lies beside the store goes after the answer.
+void remove(RequestContext& request_context, Call call) {
+  request_context.perform(call, engine::DeleteExperiment{call.experiment()}, [id = call.experiment()] {
+    return with(202, Value::Map{{"experiment", integer(id.number())}});
+  });
 }
 
 void set_limits(RequestContext& request_context, Call call) {
@@ -509,7 +538,11 @@ void change_program(RequestContext& request_context, Call call) {
   change(request_context, call, *std::move(command));
 }
 
+constexpr std::string_view archived_choices[] = {"false", "true", "all"};
 constexpr QueryParameter experiments_query[] = {
+    {"archived", QueryParameter::Kind::choice,
+     "true: only those that are archived; all: these too. Without it, those that are not.", 0, 0,
+     archived_choices},
     {"state", QueryParameter::Kind::text, "Only those in one of these states, with commas between."},
     {"workspace", QueryParameter::Kind::text, "Only those of this workspace."},
     {"project", QueryParameter::Kind::text, "Only those of this project."},
@@ -628,6 +661,25 @@ constexpr Route table[] = {
      Role::submit,
      &kill,
      {"kill_experiment", "experiments", "Ends an experiment and its programs at once", "ExperimentSummary"}},
+    {"POST",
+     "/api/v1/experiments/#/archive",
+     Role::submit,
+     &archive,
+     {"archive_experiment", "experiments", "Hides an experiment that has ended from lists",
+      "ExperimentSummary"}},
+    {"POST",
+     "/api/v1/experiments/#/unarchive",
+     Role::submit,
+     &unarchive,
+     {"unarchive_experiment", "experiments", "Shows an archived experiment in lists again",
+      "ExperimentSummary"}},
+    {"DELETE",
+     "/api/v1/experiments/#",
+     Role::admin,
+     &remove,
+     {"delete_experiment", "experiments",
+      "Deletes an experiment that has ended, with its checkpoints, logs and files", "DeletedExperiment", "",
+      202}},
 };
 
 }  // namespace

@@ -122,10 +122,17 @@ bool may_see(const Caller& caller, const ExperimentRecord& record) {
   return caller.scope.has(engine::workspace_of(record.config));
 }
 
+Error RequestContext::missing(const Caller& caller, engine::ExperimentId id) const {
+  const auto deleted = runtime.engine().deleted().find(id);
+  const bool may_know =
+      deleted != runtime.engine().deleted().end() && caller.scope.has(deleted->second.workspace);
+  return may_know ? runtime.engine().no_experiment(id) : no_experiment(id);
+}
+
 Result<const ExperimentRecord*> RequestContext::experiment(const Call& call) const {
   const ExperimentRecord* record = runtime.engine().find(call.experiment());
   if (record == nullptr) {
-    return no_experiment(call.experiment());
+    return missing(call.caller, call.experiment());
   }
   return record;
 }

@@ -99,6 +99,9 @@ struct RequestContext {
   void perform(const Call& call, engine::Command command, std::function<net::HttpResponse()> shown);
   void perform(engine::Command command, Runtime::Answer answer);
 
+  /// not_found: there is none of this number, or, if the caller may know, it was deleted.
+  [[nodiscard]] engine::Error missing(const Caller& caller, engine::ExperimentId id) const;
+
   /// Those that the path names. not_found: there is no such thing.
   [[nodiscard]] engine::Result<const engine::ExperimentRecord*> experiment(const Call& call) const;
   [[nodiscard]] engine::Result<const engine::ExperimentRecord*> experiment_with_trial(const Call& call) const;

@@ -95,7 +95,10 @@ std::optional<net::HttpResponse> out_of_reach(const RequestContext& context, con
   }
   const engine::ExperimentRecord* record = context.runtime.engine().find(call.experiment());
   if (record == nullptr) {
-    return std::nullopt;
+    const auto& deleted = context.runtime.engine().deleted();
+    const auto found = deleted.find(call.experiment());
+    const bool hides = found != deleted.end() && !caller.scope.has(found->second.workspace);
+    return hides ? std::optional(failure(no_experiment(call.experiment()))) : std::nullopt;
   }
   if (!may_see(caller, *record)) {
     return failure(no_experiment(call.experiment()));
@@ -267,10 +270,10 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 }  // namespace
 
 std::array<std::span<const Route>, 17> all_routes() noexcept {
-  return {daemon_routes(), access_routes(),     session_routes(), usage_routes(),
-          worker_routes(), experiment_routes(), trial_routes(),   bulk_routes(),
-          curve_routes(),  export_routes(),     log_routes(),     stream_routes(),
-          file_routes(),   checkpoint_routes(), context_routes(), page_routes(),    workspace_routes()};
+  return {daemon_routes(),     access_routes(),   session_routes(), usage_routes(),      worker_routes(),
+          experiment_routes(), trial_routes(),    bulk_routes(),    curve_routes(),      export_routes(),
+          log_routes(),        stream_routes(),   file_routes(),    checkpoint_routes(), context_routes(),
+          page_routes(),       workspace_routes()};
 }
 
 ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {

@@ -22,7 +22,7 @@ void stream(RequestContext& context, Call call) {
     }
     const engine::ExperimentRecord* record = context.runtime.engine().find(topic.experiment);
     if (record == nullptr || !may_see(call.caller, *record)) {
-      call.reply(failure(no_experiment(topic.experiment)));
+      call.reply(failure(context.missing(call.caller, topic.experiment)));
       return;
     }
   }

@@ -167,22 +167,32 @@ void delete_checkpoints(RequestContext& context, Call call) {
     return;
   }
   context.perform(call, std::move(command), [&context, id = call.experiment(), trial = call.trial()] {
-    return checkpoints_page(*context.runtime.engine().find(id), trial, *NumberedPage::of({}, "checkpoints"));
+    const engine::ExperimentRecord* record = context.runtime.engine().find(id);
+    return record != nullptr ? checkpoints_page(*record, trial, *NumberedPage::of({}, "checkpoints"))
+                             : failure(context.runtime.engine().no_experiment(id));
   });
 }
 
-void end_trial(RequestContext& context, const Call& call, engine::ExitReason reason) {
-  context.perform(call, engine::EndTrial{call.experiment(), call.trial(), reason}, [&context, call] {
-    return with(200, trial_now(context, *context.runtime.engine().find(call.experiment()), call.trial()));
+void change_trial(RequestContext& context, const Call& call, engine::Command command) {
+  context.perform(call, std::move(command), [&context, call] {
+    const engine::ExperimentRecord* record = context.runtime.engine().find(call.experiment());
+    return record != nullptr ? with(200, trial_now(context, *record, call.trial()))
+                             : failure(context.runtime.engine().no_experiment(call.experiment()));
   });
 }
 
 void cancel_trial(RequestContext& context, Call call) {
-  end_trial(context, call, engine::ExitReason::user_canceled);
+  change_trial(context, call,
+               engine::EndTrial{call.experiment(), call.trial(), engine::ExitReason::user_canceled});
 }
 
 void stop_trial(RequestContext& context, Call call) {
-  end_trial(context, call, engine::ExitReason::user_stopped);
+  change_trial(context, call,
+               engine::EndTrial{call.experiment(), call.trial(), engine::ExitReason::user_stopped});
+}
+
+void retry_trial(RequestContext& context, Call call) {
+  change_trial(context, call, engine::RetryTrial{call.experiment(), call.trial()});
 }
 
 void explain(RequestContext& context, Call call) {
@@ -305,6 +315,11 @@ constexpr Route table[] = {
      Role::submit,
      &stop_trial,
      {"stop_trial", "trials", "Stops a trial and keeps its result", "Trial"}},
+    {"POST",
+     "/api/v1/experiments/#/trials/#/retry",
+     Role::submit,
+     &retry_trial,
+     {"retry_trial", "trials", "Tries a failed trial once more", "Trial"}},
     {"GET",
      "/api/v1/experiments/#/trials/#/explain",
      Role::viewer,

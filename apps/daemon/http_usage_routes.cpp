@@ -10,7 +10,6 @@ namespace hpsearch::daemon {
 namespace {
 
 using engine::Duration;
-using engine::ExperimentRecord;
 using engine::Instant;
 using engine::Value;
 
@@ -27,14 +26,15 @@ struct Used {
   std::uint64_t trials = 0;
 };
 
-std::string key_of(const ExperimentRecord& record, std::string_view by) {
+std::string key_of(engine::ExperimentId id, const std::string& owner, const std::string& workspace,
+                   std::string_view by) {
   if (by == by_user) {
-    return record.owner;
+    return owner;
   }
   if (by == by_workspace) {
-    return std::string(engine::workspace_of(record.config));
+    return workspace;
   }
-  return std::to_string(record.id.number());
+  return std::to_string(id.number());
 }
 
 /// O(experiments).
@@ -50,17 +50,30 @@ void usage(RequestContext& context, Call call) {
   const Instant now = context.runtime.now();
   const Instant from = Instant::from_micros(static_cast<std::int64_t>(*since) * 1'000'000);
   std::map<std::string, Used> all;
-  for (const auto& [id, record] : context.runtime.engine().experiments()) {
-    const Duration slot_time = record.slot_time.between(from, std::max(now, record.slot_time.since()));
-    const bool counts = slot_time > Duration() || record.created_at >= from;
-    if (!counts || !may_see(call.caller, record)) {
-      continue;
+  const auto add = [&](const std::string& key, const engine::SlotTime& held, Instant created_at,
+                       std::uint64_t trials) {
+    const Duration slot_time = held.between(from, std::max(now, held.since()));
+    const bool counts = slot_time > Duration() || created_at >= from;
+    if (!counts) {
+      return;
     }
-    Used& used = all[key_of(record, by)];
+    Used& used = all[key];
     used.slot_time = used.slot_time + slot_time;
-    used.slots += record.slot_time.slots();
+    used.slots += held.slots();
     ++used.experiments;
-    used.trials += record.trials.size();
+    used.trials += trials;
+  };
+  for (const auto& [id, record] : context.runtime.engine().experiments()) {
+    if (may_see(call.caller, record)) {
+      add(key_of(id, record.owner, std::string(engine::workspace_of(record.config)), by), record.slot_time,
+          record.created_at, record.trials.size());
+    }
+  }
+  for (const auto& [id, deleted] : context.runtime.engine().deleted()) {
+    if (call.caller.scope.has(deleted.workspace)) {
+      add(key_of(id, deleted.owner, deleted.workspace, by), deleted.slot_time, deleted.created_at,
+          deleted.trials);
+    }
   }
   std::vector<std::pair<std::string, Used>> sorted(all.begin(), all.end());
   std::stable_sort(sorted.begin(), sorted.end(),

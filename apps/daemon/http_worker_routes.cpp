@@ -1,4 +1,9 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/http_pages.hpp"
@@ -15,6 +20,8 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Value;
+
+constexpr std::uint64_t most_slots_listed = 500;
 
 /// Attempts of experiments that are not in the scope.
 void leave_out_others(const RequestContext& context, const Scope& scope, Value::Map& worker) {
@@ -70,6 +77,10 @@ void quarantine(RequestContext& context, Call call) {
     return;
   }
   change_worker(context, call, engine::QuarantineWorker{call.worker(), text != nullptr ? *text : ""});
+}
+
+void drain(RequestContext& context, Call call) {
+  change_worker(context, call, engine::DrainWorker{call.worker()});
 }
 
 void release(RequestContext& context, Call call) {
@@ -130,10 +141,127 @@ void disown(RequestContext& context, Call call) {
   }
 }
 
+/// What each slot of a worker does.
+class SlotStates {
+ public:
+  SlotStates(const RequestContext& context, const Scope& scope, const engine::WorkerRecord& worker)
+      : context_(context),
+        scope_(scope),
+        worker_(worker),
+        connected_(worker.present && context.sessions.connected(worker.id)) {
+    const engine::Engine& engine = context.runtime.engine();
+    for (const engine::AttemptKey& key : worker.attempts) {
+      const engine::TrialRecord* trial = engine.find(key.experiment, key.trial);
+      const auto part = trial != nullptr && trial->live ? trial->live->part_on(worker.id) : std::nullopt;
+      for (const engine::SlotIndex slot : part ? *part->slots : std::vector<engine::SlotIndex>()) {
+        attempts_[slot] = key;
+      }
+    }
+    for (const auto& [key, quarantine] : worker.leaked_processes) {
+      if (!quarantine.released) {
+        leaked_.insert(quarantine.slots.begin(), quarantine.slots.end());
+      }
+    }
+  }
+
+  [[nodiscard]] Value value(engine::SlotIndex slot) const {
+    const auto attempt = attempts_.find(slot);
+    const auto withdrawn = worker_.withdrawn.find(slot);
+    const bool is_broken = withdrawn != worker_.withdrawn.end() && !withdrawn->second.released;
+    const bool is_busy = attempt != attempts_.end();
+    const char* state = is_busy                        ? "busy"
+                        : is_broken                    ? "broken"
+                        : leaked_.contains(slot)       ? "leaked"
+                        : !worker_.quarantined.empty() ? "quarantined"
+                        : worker_.draining             ? "draining"
+                        : !connected_                  ? "away"
+                                                       : "free";
+    const auto* record = is_busy ? context_.runtime.engine().find(attempt->second.experiment) : nullptr;
+    const bool is_shown = record != nullptr && scope_.has(engine::workspace_of(record->config));
+    const auto number_or_null = [is_shown](std::uint64_t number) {
+      return is_shown ? integer(number) : Value();
+    };
+    const engine::AttemptKey key = is_busy ? attempt->second : engine::AttemptKey{};
+    const bool has_device = slot.number() < worker_.devices.size();
+    return Value::Map{{"worker", integer(worker_.id.number())},
+                      {"name", worker_.name},
+                      {"slot", integer(slot.number())},
+                      {"kind", worker_.slot_kind},
+                      {"pool", std::string(engine::pool_named(worker_.pool))},
+                      {"device", has_device ? proto::device_value(worker_.devices[slot.number()]) : Value()},
+                      {"state", state},
+                      {"why", is_broken ? Value(withdrawn->second.why) : Value()},
+                      {"experiment", number_or_null(key.experiment.number())},
+                      {"trial", number_or_null(key.trial.number())},
+                      {"attempt", number_or_null(key.attempt.number())}};
+  }
+
+ private:
+  const RequestContext& context_;
+  const Scope& scope_;
+  const engine::WorkerRecord& worker_;
+  bool connected_;
+  std::map<engine::SlotIndex, engine::AttemptKey> attempts_;
+  std::set<engine::SlotIndex> leaked_;
+};
+
+/// "WORKER.SLOT": the page begins behind it.
+Result<std::pair<engine::WorkerId, std::uint64_t>> slot_position(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  const auto worker = read_number(text.substr(0, dot));
+  const auto slot = dot == std::string_view::npos ? std::nullopt : read_number(text.substr(dot + 1));
+  if (text.empty()) {
+    return std::pair(engine::WorkerId(0), std::uint64_t{0});
+  }
+  if (!worker || !slot || *slot == UINT64_MAX) {
+    return Error{Errc::bad_request, "after is \"" + std::string(text.substr(0, 100)) +
+                                        "\"; it has to be what `next` of the page before says"};
+  }
+  return std::pair(engine::WorkerId(*worker), *slot + 1);
+}
+
+/// Those of workers that are not lost, by worker and number. O(slots of the page + attempts of its workers).
+void slots(RequestContext& context, Call call) {
+  const auto begin = slot_position(call.request.query_or("after", {}));
+  const auto limit = number_of(call.request, "limit", most_slots_listed);
+  if (!begin || !limit) {
+    context.answer(call, failure(begin ? limit.error() : begin.error()));
+    return;
+  }
+  const std::uint64_t most = std::clamp<std::uint64_t>(*limit, 1, most_slots_listed);
+  const auto& workers = context.runtime.engine().workers();
+  Value::List list;
+  Value next;
+  std::string last;
+  for (auto worker = workers.lower_bound(begin->first); worker != workers.end() && next.is_null(); ++worker) {
+    if (!worker->second.present) {
+      continue;
+    }
+    const SlotStates states(context, call.caller.scope, worker->second);
+    for (std::uint64_t slot = worker->first == begin->first ? begin->second : 0;
+         slot < worker->second.slots.total() && next.is_null(); ++slot) {
+      if (list.size() == most) {
+        next = last;
+        break;
+      }
+      list.push_back(states.value(engine::SlotIndex(slot)));
+      last = std::to_string(worker->first.number()) + "." + std::to_string(slot);
+    }
+  }
+  context.answer(call, with(200, Value::Map{{"slots", std::move(list)}, {"next", std::move(next)}}));
+}
+
+constexpr QueryParameter slots_query[] = {after_position, page_limit};
 constexpr QueryParameter lease_query[] = {
     {"lease", QueryParameter::Kind::whole_number, "Which one, where several have the same number."}};
 
 constexpr Route table[] = {
+    {"GET",
+     "/api/v1/slots",
+     Role::viewer,
+     &slots,
+     {"list_slots", "workers", "Lists slots of workers that are not lost", "SlotPage"},
+     slots_query},
     {"GET",
      "/api/v1/workers/#",
      Role::viewer,
@@ -150,6 +278,11 @@ constexpr Route table[] = {
      Role::operate,
      &quarantine,
      {"quarantine_worker", "workers", "Gives a worker no more trials", "Worker", "QuarantineRequest"}},
+    {"POST",
+     "/api/v1/workers/#/drain",
+     Role::operate,
+     &drain,
+     {"drain_worker", "workers", "Gives a worker no more trials; those that run there go on", "Worker"}},
     {"POST",
      "/api/v1/workers/#/release",
      Role::operate,

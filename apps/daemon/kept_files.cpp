@@ -412,6 +412,33 @@ void KeptFiles::store(const FileSet& set, std::shared_ptr<const Offered> offered
   });
 }
 
+void KeptFiles::remove(engine::ExperimentId experiment) {
+  files_.run([this, experiment, directory = directory_]() -> net::Background::Afterwards {
+    const Result<Directory> root = Directory::open(directory);
+    const Status gone = root ? trees::remove_tree(*root, number(experiment)) : Status(root.error());
+    if (!gone) {
+      net::log(net::Level::warning, "kept files of experiment " + number(experiment) +
+                                        " cannot be removed: " + gone.error().message);
+    }
+    return [this, experiment] {
+      const auto of_it = [experiment](const FileSet& set) { return set.experiment == experiment; };
+      for (const auto& [set, summary] : sets_) {
+        if (of_it(set)) {
+          quota_.forget(set);
+        }
+      }
+      for (const auto& [set, offered] : offers_) {
+        if (of_it(set)) {
+          quota_.forget(set);
+        }
+      }
+      std::erase_if(sets_, [&of_it](const auto& entry) { return of_it(entry.first); });
+      std::erase_if(offers_, [&of_it](const auto& entry) { return of_it(entry.first); });
+      std::erase_if(made_room_, of_it);
+    };
+  });
+}
+
 void KeptFiles::add_piece(const FileSet& set, const std::string& digest, std::uint64_t offset,
                           std::string piece, PieceAnswer answer) {
   if (made_room_.contains(set)) {

@@ -71,6 +71,10 @@ class KeptFiles {
   void add_piece(const FileSet& set, const std::string& digest, std::uint64_t offset, std::string piece,
                  PieceAnswer answer);
 
+  /// Removes what is kept of an experiment that was deleted, after what is being written. What cannot be
+  /// removed is logged, and stays until the next start.
+  void remove(engine::ExperimentId experiment);
+
   /// Of all trials of the experiment, by trial and worker.
   struct Summary {
     FileSet set;

@@ -265,6 +265,28 @@ void KeptLogs::keep_within_quota() {
   });
 }
 
+void KeptLogs::remove(ExperimentId experiment) {
+  // Behind the first look, which counts what it finds, and then behind what is being written.
+  looking_.run([this, experiment]() -> net::Background::Afterwards {
+    return [this, experiment] {
+      files_.run([this, experiment, directory = directory_]() -> net::Background::Afterwards {
+        const Result<Directory> root = Directory::open(directory);
+        const Status gone =
+            root ? trees::remove_tree(*root, std::to_string(experiment.number())) : Status(root.error());
+        if (!gone) {
+          net::log(net::Level::warning, "logs of experiment " + std::to_string(experiment.number()) +
+                                            " cannot be removed: " + gone.error().message);
+        }
+        return [this, experiment] {
+          quota_.forget(experiment);
+          std::erase_if(problems_,
+                        [experiment](const auto& problem) { return problem.first.first == experiment; });
+        };
+      });
+    };
+  });
+}
+
 void KeptLogs::read(LogName name, std::uint64_t offset, std::uint64_t limit, bool from_end,
                     ReadAnswer answer) {
   files_.run([directory = directory_, name = std::move(name), offset, limit, from_end,

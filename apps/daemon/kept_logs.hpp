@@ -67,6 +67,10 @@ class KeptLogs {
   /// The same of the trial's last attempt of which something was said.
   [[nodiscard]] std::string problem_of(engine::ExperimentId experiment, engine::TrialNumber trial) const;
 
+  /// Removes what is kept of an experiment that was deleted, after what is being written. What cannot be
+  /// removed is logged, and stays until the next start.
+  void remove(engine::ExperimentId experiment);
+
   /// Whether what was kept of the trial had to go for the quota.
   [[nodiscard]] bool was_removed(engine::ExperimentId experiment, engine::TrialNumber trial) const {
     return quota_.was_removed(experiment, trial);

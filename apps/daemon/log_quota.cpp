@@ -31,6 +31,16 @@ void LogQuota::note_removed_up_to(ExperimentId experiment, TrialNumber trial) {
   upto = std::max(upto, trial);
 }
 
+void LogQuota::forget(ExperimentId experiment) {
+  if (const auto kept = kept_.find(experiment); kept != kept_.end()) {
+    for (const auto& [trial, bytes] : kept->second) {
+      bytes_ -= bytes;
+    }
+    kept_.erase(kept);
+  }
+  removed_up_to_.erase(experiment);
+}
+
 LogQuota::Trials LogQuota::take_surplus(const EndedAt& ended_at) {
   Trials surplus;
   if (bytes_ <= most_bytes_) {

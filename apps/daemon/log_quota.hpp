@@ -27,6 +27,9 @@ class LogQuota {
   /// The logs of this trial, and of all with lower numbers that have none, were removed.
   void note_removed_up_to(engine::ExperimentId experiment, engine::TrialNumber trial);
 
+  /// Nothing of the experiment is kept any more.
+  void forget(engine::ExperimentId experiment);
+
   /// When the experiment ended; nothing while it goes on.
   using EndedAt = std::function<std::optional<engine::Instant>(engine::ExperimentId)>;
   using Trials = std::vector<std::pair<engine::ExperimentId, engine::TrialNumber>>;

@@ -106,6 +106,12 @@ const Rights rights{
     {{"GET", "/api/v1/experiments/#/trials/#/checkpoints/%/files"}, {Role::viewer, Elsewhere::hidden}},
     {{"GET", "/api/v1/experiments/#/trials/#/checkpoints/%/archive.tar"}, {Role::viewer, Elsewhere::hidden}},
     {{"HEAD", "/api/v1/experiments/#/trials/#/checkpoints/%/archive.tar"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/slots"}, {Role::viewer, Elsewhere::served}},
+    {{"POST", "/api/v1/workers/#/drain"}, {Role::operate, Elsewhere::refused}},
+    {{"POST", "/api/v1/experiments/#/archive"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/#/unarchive"}, {Role::submit, Elsewhere::hidden}},
+    {{"DELETE", "/api/v1/experiments/#"}, {Role::admin, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/#/trials/#/retry"}, {Role::submit, Elsewhere::hidden}},
 };
 
 /// Something of everything that a path names; none of it exists.

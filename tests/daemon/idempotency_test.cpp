@@ -50,6 +50,10 @@ TEST_F(Idempotency, TheSameChangeAgainGetsTheSameAnswerAndChangesNothing) {
       {"POST", "/api/v1/workers/1/release", ""},
       {"POST", "/api/v1/experiments/1/cancel", ""},
       {"POST", "/api/v1/experiments/2/kill", ""},
+      {"POST", "/api/v1/workers/1/drain", ""},
+      {"POST", "/api/v1/experiments/2/archive", ""},
+      {"POST", "/api/v1/experiments/2/unarchive", ""},
+      {"DELETE", "/api/v1/experiments/2", ""},
       {"POST", "/api/v1/tokens", R"({"name":"ci","role":"viewer"})"},
   };
   for (const auto& change : changes) {

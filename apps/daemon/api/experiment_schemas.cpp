@@ -11,6 +11,7 @@ constexpr Field submission_fields[] = {
     {"seed?", "integer", "Where the file has none: 0 to 2147483647."},
 };
 constexpr Field created_fields[] = {{"experiment", "integer", "Its number."}};
+constexpr Field deleted_fields[] = {{"experiment", "integer", "Its number, which is not used again."}};
 constexpr Field fork_fields[] = {
     {"config", "map", "Without its secrets: they have to be filled in."},
     {"name", "text"},
@@ -44,6 +45,7 @@ constexpr Field summary_fields[] = {
     {"id", "integer"},
     {"name", "text"},
     {"state", "ACTIVE|PAUSED|STOPPING|COMPLETED|CANCELED|FAILED"},
+    {"archived", "flag", "It has ended, and lists leave it out."},
     {"reason", "text"},
     {"progress", "number?", "0 to 1."},
     {"searcher", "text"},
@@ -140,6 +142,7 @@ constexpr Field program_request_fields[] = {
 constexpr Schema table[] = {
     {"Submission", "An experiment to create.", submission_fields, Schema::Kind::body},
     {"CreatedExperiment", "The experiment that was created.", created_fields},
+    {"DeletedExperiment", "The experiment that was deleted.", deleted_fields},
     {"Fork", "A submission.", fork_fields},
     {"Validation", "What is wrong with an experiment.", validation_fields},
     {"BracketPreview", "A bracket of the search.", bracket_fields},

@@ -27,6 +27,7 @@ constexpr Field worker_fields[] = {
     {"labels", "{text}"},
     {"withdrawn", "[WithdrawnSlot]"},
     {"quarantined", "text?", "Why it gets no trials."},
+    {"draining", "flag", "It gets no new trials, and those that run there go on."},
     {"attempts", "[AttemptName]"},
     {"connected", "flag"},
     {"suspect", "flag"},
@@ -37,6 +38,25 @@ constexpr Field worker_fields[] = {
 constexpr Field worker_page_fields[] = {
     {"workers", "[Worker]"},
     {"next", "integer?", "The next page's `after`; null on the last page."},
+};
+constexpr Field slot_fields[] = {
+    {"worker", "integer"},
+    {"name", "text", "Of the worker."},
+    {"slot", "integer", "Its number on the worker, from 0."},
+    {"kind", "text"},
+    {"pool", "text"},
+    {"device", "Device?"},
+    {"state", "free|busy|broken|leaked|quarantined|draining|away",
+     "busy: a trial has it; leaked: processes of an earlier trial did not end; away: its worker is not "
+     "connected."},
+    {"why", "text?", "What is wrong with a broken one."},
+    {"experiment", "integer?", "Of the trial that has it; null also where the caller may not see it."},
+    {"trial", "integer?"},
+    {"attempt", "integer?"},
+};
+constexpr Field slot_page_fields[] = {
+    {"slots", "[Slot]"},
+    {"next", "text?", "The next page's `after`; null on the last page."},
 };
 constexpr Field quarantine_fields[] = {{"why?", "text", "What is wrong with the worker."}};
 
@@ -50,6 +70,8 @@ constexpr Schema table[] = {
      Schema::Kind::answer, "AttemptName"},
     {"Worker", "A worker.", worker_fields},
     {"WorkerPage", "Workers by number.", worker_page_fields},
+    {"Slot", "A slot of a worker.", slot_fields},
+    {"SlotPage", "Slots by worker and number.", slot_page_fields},
     {"QuarantineRequest", "Why the worker gets no trials.", quarantine_fields},
 };
 

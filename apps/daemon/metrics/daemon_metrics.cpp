@@ -53,6 +53,9 @@ Sums sums_of(const Runtime* runtime) {
     }
     sums.slot_seconds += record.slot_time.until(runtime->now()).in_seconds();
   }
+  for (const auto& [id, deleted] : runtime->engine().deleted()) {
+    sums.slot_seconds += deleted.slot_time.until(runtime->now()).in_seconds();
+  }
   return sums;
 }
 
@@ -209,6 +212,7 @@ void add_workers(PrometheusText& text, const Runtime* runtime, const WorkerSessi
   double suspect = 0;
   double lost = 0;
   double quarantined = 0;
+  double draining = 0;
   double resting = 0;
   if (runtime != nullptr) {
     for (const auto& [id, worker] : runtime->engine().workers()) {
@@ -218,6 +222,7 @@ void add_workers(PrometheusText& text, const Runtime* runtime, const WorkerSessi
       }
       ++(runtime->suspect(id)                  ? suspect
          : !worker.quarantined.empty()         ? quarantined
+         : worker.draining                     ? draining
          : runtime->now() < worker.rests_until ? resting
                                                : connected);
       const std::string kind = worker.slot_kind;
@@ -229,12 +234,14 @@ void add_workers(PrometheusText& text, const Runtime* runtime, const WorkerSessi
       sum.withdrawn += count(worker.slots.total()) - busy - idle;
     }
   }
-  text.family("workers", gauge,
-              "Workers by state: connected, suspect (silent or not connected), quarantined, resting, lost.",
-              {"state"});
-  for (const auto& [state, number] :
-       {std::pair{"connected", connected}, std::pair{"suspect", suspect},
-        std::pair{"quarantined", quarantined}, std::pair{"resting", resting}, std::pair{"lost", lost}}) {
+  text.family(
+      "workers", gauge,
+      "Workers by state: connected, suspect (silent or not connected), quarantined, draining, resting, "
+      "lost.",
+      {"state"});
+  for (const auto& [state, number] : {std::pair{"connected", connected}, std::pair{"suspect", suspect},
+                                      std::pair{"quarantined", quarantined}, std::pair{"draining", draining},
+                                      std::pair{"resting", resting}, std::pair{"lost", lost}}) {
     text.sample(number, {state});
   }
   text.family("slots", gauge,

@@ -245,8 +245,13 @@ bool TopicFeed::send(const TopicName& name, Topic& topic) {
 }
 
 bool TopicFeed::shows(const TopicName& name, std::uint64_t experiment) const {
-  const auto* record = runtime_.engine().find(engine::ExperimentId(experiment));
-  return name.scope.is_all() || (record != nullptr && name.scope.has(engine::workspace_of(record->config)));
+  const engine::ExperimentId id(experiment);
+  if (const auto* record = runtime_.engine().find(id); record != nullptr) {
+    return name.scope.is_all() || name.scope.has(engine::workspace_of(record->config));
+  }
+  const auto deleted = runtime_.engine().deleted().find(id);
+  return name.scope.is_all() ||
+         (deleted != runtime_.engine().deleted().end() && name.scope.has(deleted->second.workspace));
 }
 
 Value::Map TopicFeed::all_of(const TopicName& name) const {
@@ -254,7 +259,7 @@ Value::Map TopicFeed::all_of(const TopicName& name) const {
   if (name.kind == Kind::experiments) {
     numbers.clear();
     for (const auto& [id, record] : runtime_.engine().experiments()) {
-      if (shows(name, id.number())) {
+      if (shows(name, id.number()) && !record.archived) {
         numbers.insert(id.number());
       }
     }
@@ -297,7 +302,7 @@ Value::Map TopicFeed::rows_of(const TopicName& name, const std::set<std::uint64_
       return {{"trials", std::move(rows)}};
     case Kind::experiments:
       for (const std::uint64_t number : numbers) {
-        if (const auto* one = engine.find(engine::ExperimentId(number)); one != nullptr) {
+        if (const auto* one = engine.find(engine::ExperimentId(number)); one != nullptr && !one->archived) {
           rows.push_back(values_.summary(*one));
         } else {
           removed.push_back(count(number));
