@@ -28,7 +28,8 @@ struct Arguments {
   CompareOptions compare;
   CurvesOptions curves;
   ExportOptions exported;
-  RemoveOptions removed;
+  EndedOptions ended;
+  ListOptions list;
   ExplainOptions explain;
   CheckpointOptions checkpoint;
   std::string checkpoint_word;  ///< Where a single one is meant.

@@ -4,6 +4,7 @@
 
 #include "cli/argument_checks.hpp"
 #include "cli/verb_groups.hpp"
+#include "cli/which.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -44,6 +45,15 @@ void add_control_verbs(VerbBuilder& build) {
       build.add_experiment(build.add(what, about, action));
     }
   }
+  CLI::App& retrying = build.add("retry", "Try a failed trial once more", [&build](const Output& output) {
+    const Outcome<Which> which = read_which(build.given.words, About::trial);
+    if (!which) {
+      return output.fail(which.failure());
+    }
+    build.given.experiment.experiment = which->experiment;
+    return control("retry", build.experiment(), which->trial, output);
+  });
+  build.add_trial(retrying, build.given.words);
   add_set(build);
   CLI::App& verb = build.add("wait", "Wait until an experiment has ended", [&build](const Output& output) {
     build.given.wait.experiment = build.experiment();
@@ -75,7 +85,7 @@ void add_worker_verbs(VerbBuilder& build) {
   build.add_server(list);
   const std::pair<const char*, const char*> verbs[] = {
       {"quarantine", "Stop leasing trials to a worker; running trials continue"},
-      {"release", "End the quarantine of a worker or its slots"},
+      {"release", "End the quarantine or the draining of a worker, and the quarantine of its slots"},
       {"adopt", "Reattach an orphaned attempt to its trial"},
       {"disown", "Kill an orphaned attempt"},
   };
@@ -93,6 +103,24 @@ void add_worker_verbs(VerbBuilder& build) {
     } else if (what != "release") {
       verb.add_option("ATTEMPT", build.given.worker.attempt, "EXPERIMENT/TRIAL/ATTEMPT, or all")->required();
     }
+    build.add_server(verb);
+  }
+  CLI::App& group = *build.app.add_subcommand("worker", "Let a worker become idle, and get trials again");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  const std::pair<const char*, const char*> in_group[] = {
+      {"drain", "Lease no more trials to a worker; running trials continue"},
+      {"release", "Lease trials to a worker again; the same as hpsearch release"},
+  };
+  for (const auto& [name, about] : in_group) {
+    CLI::App& verb =
+        build.add_to(group, name, about, [&build, what = std::string(name)](const Output& output) {
+          build.given.worker.server = build.given.server;
+          return change_worker(what, build.given.worker, output);
+        });
+    verb.add_option("WORKER", build.given.worker.worker,
+                    "Number or name of the worker, as listed by hpsearch workers")
+        ->required();
     build.add_server(verb);
   }
 }

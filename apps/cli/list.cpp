@@ -111,9 +111,16 @@ std::string table_of_searches(const Value::List& searches, const Output& output)
   return table.text(output.width());
 }
 
-int list_daemon(const ServerOptions& options, const Output& output) {
-  const Outcome<Server> server = Server::reach(options, Server::Need::readable, output);
-  const Outcome<Value> answer = server ? server->client().get_list("/api/v1/experiments", "experiments")
+/// The usual ones are asked for as older daemons answer them.
+std::string target_of(const ListOptions& options) {
+  return std::string("/api/v1/experiments") + (options.archived ? "?archived=true"
+                                               : options.all    ? "?archived=all"
+                                                                : "");
+}
+
+int list_daemon(const ListOptions& options, const Output& output) {
+  const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
+  const Outcome<Value> answer = server ? server->client().get_list(target_of(options), "experiments")
                                        : Outcome<Value>(server.failure());
   if (!answer) {
     return output.fail(answer.failure());
@@ -129,11 +136,12 @@ int list_daemon(const ServerOptions& options, const Output& output) {
 
 }  // namespace
 
-int list(const ServerOptions& options, const Output& output) {
+int list(const ListOptions& given, const Output& output) {
+  const ServerOptions& options = given.server;
   const std::vector<SearchPlace> here =
-      options.server || options.state_dir ? std::vector<SearchPlace>() : searches_here();
+      options.server || options.state_dir || given.archived ? std::vector<SearchPlace>() : searches_here();
   if (here.empty()) {
-    return list_daemon(options, output);
+    return list_daemon(given, output);
   }
   Value::List searches;
   for (const SearchPlace& search : here) {
@@ -146,7 +154,7 @@ int list(const ServerOptions& options, const Output& output) {
   Client knocking = usual->client();
   knocking.set_timeout(std::chrono::milliseconds(500));
   const bool answers = static_cast<bool>(knocking.get("/api/v1/status"));
-  const auto others = answers ? usual->client().get_list("/api/v1/experiments", "experiments")
+  const auto others = answers ? usual->client().get_list(target_of(given), "experiments")
                               : Outcome<Value>(Value(Value::Map{}));
   if (output.json()) {
     output.data(Value::Map{{"experiments", experiments_at(others)}, {"searches", std::move(searches)}});

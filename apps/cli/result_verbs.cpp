@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <tuple>
 
 #include "cli/argument_checks.hpp"
 #include "cli/verb_groups.hpp"
@@ -52,8 +51,14 @@ void add_best(VerbBuilder& build) {
 }  // namespace
 
 void add_reading_verbs(VerbBuilder& build) {
-  build.add_server(build.add("list", "List experiments",
-                             [&build](const Output& output) { return list(build.given.server, output); }));
+  CLI::App& listing = build.add("list", "List experiments", [&build](const Output& output) {
+    build.given.list.server = build.given.server;
+    return list(build.given.list, output);
+  });
+  CLI::Option* archived =
+      listing.add_flag("--archived", build.given.list.archived, "Only those of a daemon that are archived");
+  listing.add_flag("--all", build.given.list.all, "Archived ones too")->excludes(archived);
+  build.add_server(listing);
   const auto about_one = [&build](int (*verb)(const ExperimentOptions&, const Output&)) {
     return [&build, verb](const Output& output) { return verb(build.experiment(), output); };
   };
@@ -139,17 +144,40 @@ void add_comparing_verbs(VerbBuilder& build) {
       ->check(CLI::IsMember({"trials", "metrics"}));
   exporting.add_option("--format", written.format, "csv or jsonl, an object a line (default: csv)")
       ->check(CLI::IsMember({"csv", "jsonl"}));
-  const std::tuple<const char*, const char*, int (*)(const RemoveOptions&, const Output&)> removals[] = {
-      {"delete", "Delete the directory of a search that was run here, with all that lies in it",
-       remove_search},
-      {"archive", "Move a search of this directory where hpsearch list does not show it", archive_search},
+  struct EndedVerb {
+    const char* name;
+    const char* about;
+    int (*verb)(const EndedOptions&, const Output&);
+    const char* yes;  ///< What --yes does; nullptr: there is none.
   };
-  for (const auto& [name, about, verb] : removals) {
-    CLI::App& added = build.add(name, about, [&build, verb = verb](const Output& output) {
-      return verb(build.given.removed, output);
+  const EndedVerb ended[] = {
+      {"archive",
+       "Hide ended experiments from hpsearch list; a search that was run here is moved to another directory",
+       archive, "Move a search of this directory; else only print what would go"},
+      {"unarchive", "Show archived experiments of a daemon in hpsearch list again", unarchive, nullptr},
+      {"delete",
+       "Delete an ended experiment with its checkpoints, logs and files, or the directory of a search that "
+       "was\n"
+       "run here",
+       delete_ended,
+       "Do it; else ask for the name of the experiment, and only print what would go of a search"},
+  };
+  for (const EndedVerb& one : ended) {
+    CLI::App& added = build.add(one.name, one.about, [&build, verb = one.verb](const Output& output) {
+      build.given.ended.server = build.given.server;
+      return verb(build.given.ended, output);
     });
-    added.add_option("SEARCH", build.given.removed.search, "As hpsearch list shows it")->required();
-    added.add_flag("--yes", build.given.removed.yes, "Do it; else only print what would go");
+    CLI::Option* names = added
+                             .add_option("EXPERIMENT", build.given.ended.names,
+                                         "ID or name of an experiment, or a search as hpsearch list shows it")
+                             ->required();
+    if (one.verb == &delete_ended) {
+      names->expected(1);
+    }
+    if (one.yes != nullptr) {
+      added.add_flag("--yes", build.given.ended.yes, one.yes);
+    }
+    build.add_server(added);
   }
 }
 

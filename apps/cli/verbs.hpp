@@ -76,7 +76,12 @@ struct SubmitOptions {
 };
 [[nodiscard]] int submit(const SubmitOptions& options, const Output& output);
 
-[[nodiscard]] int list(const ServerOptions& server, const Output& output);
+struct ListOptions {
+  bool archived = false;  ///< Only those that are archived …
+  bool all = false;       ///< … or these too. Of a daemon; searches of a directory are moved away.
+  ServerOptions server;
+};
+[[nodiscard]] int list(const ListOptions& options, const Output& output);
 
 /// For verbs about one experiment. It may be left out while exactly one exists.
 struct ExperimentOptions {
@@ -139,6 +144,16 @@ struct RemoveOptions {
 };
 [[nodiscard]] int remove_search(const RemoveOptions& options, const Output& output);
 [[nodiscard]] int archive_search(const RemoveOptions& options, const Output& output);
+
+/// Experiments that have ended: searches of the current directory, or a daemon's.
+struct EndedOptions {
+  std::vector<std::string> names;
+  bool yes = false;  ///< Does not ask; searches of the directory are moved and deleted only with it.
+  ServerOptions server;
+};
+[[nodiscard]] int archive(const EndedOptions& options, const Output& output);
+[[nodiscard]] int unarchive(const EndedOptions& options, const Output& output);
+[[nodiscard]] int delete_ended(const EndedOptions& options, const Output& output);
 
 struct OpenOptions {
   ExperimentOptions experiment;  ///< Without a number: the page with all experiments.
@@ -284,7 +299,7 @@ struct WorkerOptions {
   std::string attempt;  ///< For adopt and disown: EXPERIMENT/TRIAL/ATTEMPT or all.
   ServerOptions server;
 };
-/// "quarantine", "release", "adopt" or "disown".
+/// "quarantine", "drain", "release", "adopt" or "disown".
 [[nodiscard]] int change_worker(const std::string& what, const WorkerOptions& options, const Output& output);
 
 [[nodiscard]] int version(const Output& output);

@@ -30,17 +30,24 @@ Outcome<std::uint64_t> experiment_of(const Server& server, const std::optional<s
   if (!given || is_number(*given)) {
     return server.experiment(given);
   }
-  const Outcome<Value> answer = server.client().get_list("/api/v1/experiments", "experiments");
-  if (!answer) {
-    return answer.failure();
-  }
   std::vector<std::uint64_t> ids;
   std::vector<std::string> names;
-  for (const Value& experiment : list_at(*answer, "experiments")) {
-    names.push_back(text_at(experiment, "name"));
-    if (names.back() == *given) {
-      ids.push_back(count_at(experiment, "id"));
+  const auto look_among = [&](const char* target) {
+    const Outcome<Value> answer = server.client().get_list(target, "experiments");
+    const Value::List found = answer ? list_at(*answer, "experiments") : Value::List();
+    for (const Value& experiment : found) {
+      names.push_back(text_at(experiment, "name"));
+      if (names.back() == *given) {
+        ids.push_back(count_at(experiment, "id"));
+      }
     }
+    return answer;
+  };
+  if (const auto answer = look_among("/api/v1/experiments"); !answer) {
+    return answer.failure();
+  }
+  if (ids.empty()) {  // Older daemons archive nothing and refuse the question.
+    static_cast<void>(static_cast<bool>(look_among("/api/v1/experiments?archived=true")));
   }
   if (ids.size() == 1) {
     return ids.front();

@@ -27,6 +27,9 @@ std::string state_text(const Value& worker) {
   if (!text_at(worker, "quarantined").empty()) {
     return "quarantined";
   }
+  if (is_set(worker, "draining")) {
+    return list_at(worker, "attempts").empty() ? "drained" : "draining";
+  }
   if (!is_set(worker, "connected")) {
     return "away";
   }
@@ -117,6 +120,11 @@ std::string remarks_on(const Value& worker) {
   std::string text;
   if (const std::string why = text_at(worker, "quarantined"); !why.empty()) {
     text += "worker " + printable(text_at(worker, "name")) + " is in quarantine: " + printable(why) + "\n";
+  }
+  if (is_set(worker, "draining")) {
+    text += "worker " + printable(text_at(worker, "name")) +
+            " gets no new trials until hpsearch worker release; trials that run there: " +
+            std::to_string(list_at(worker, "attempts").size()) + "\n";
   }
   if (const std::string why = text_at(worker, "resting"); !why.empty()) {
     text += "worker " + printable(text_at(worker, "name")) + " gets no leases now: " + printable(why) +
@@ -272,7 +280,7 @@ int change_worker(const std::string& what, const WorkerOptions& options, const O
     answer = *one;
     if (!output.json()) {
       output.print("worker " + printable(text_at(answer, "name")) +
-                   (text_at(answer, "quarantined").empty()
+                   (text_at(answer, "quarantined").empty() && !is_set(answer, "draining")
                         ? " gets new work\n"
                         : " gets no new trials; its running trials continue\n"));
     }
