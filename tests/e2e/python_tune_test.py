@@ -126,7 +126,7 @@ class PythonTune(harness.Case):
     def test_interrupted_it_goes_on_and_two_share_no_name(self):
         call = TRAINING + f"""
     hp.tune(train, SPACE, metric="val_loss", max_length=4, max_trials=6, name="night", slots=2,
-            arguments={{"ledger": {str(self.ledger_path)!r}, "pause": 0.2}})
+            arguments={{"ledger": {str(self.ledger_path)!r}, "pause": 0.3}})
 """
         first = self.script(call, "first")
         harness.wait_for(lambda: len(self.lines("epoch")) > 1, "some epochs", first.said)
@@ -136,12 +136,11 @@ class PythonTune(harness.Case):
         harness.wait_for(lambda: len(self.lines("epoch")) > before, "the search to go on")
         # SIGINT reached no trial.
         self.assertEqual({line[1] for line in self.lines("start")}, {"1"})
-        self.run_script(call, "second")
-        lock = os.open(self.home / "night" / "tune.lock", os.O_RDWR)
-        import fcntl
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        self.addCleanup(os.close, lock)
-        self.assertRegex(self.run_script(call, "third", expect=1), r"WrongState: process \d+ starts the search 'night' now")
+        second = self.script(call, "second")
+        harness.wait_for(lambda: "hpsearch: night: active" in second.said(), "the second call to wait", second.said)
+        self.assertIn(f"WrongState: process {second.popen.pid} waits for the search 'night'",
+                      self.run_script(call, "third", expect=1))
+        self.assertEqual(second.popen.wait(harness.PATIENCE), 0, second.said())
 
     def test_a_search_whose_process_is_killed_says_how_to_go_on(self):
         call = TRAINING + f"""

@@ -40,17 +40,19 @@ class SearchDirectory:
         self.name = name
         self.path = state_home() / checked_name(name)
         self.run_state = self.path / "search"
+        self._descriptor = -1  # Of the lock.
 
     def start(self, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path], resume: str,
               slots: Union[None, int, str]) -> Experiment:
         """Begins the search, or goes on with it, and returns its experiment when there is one.
 
-        WrongState: another process does so now. ValueError: it is another search.
+        The name belongs to this process until release(). WrongState: to another process now. ValueError: it is another
+        search.
         """
         where = programs()
         self._check_resume(resume)
         make_private(self.path)
-        lock = self._lock()
+        self._descriptor = self._lock()
         try:
             config = self._recorded(config, written, context)
             if self._runner() is None:
@@ -63,8 +65,15 @@ class SearchDirectory:
             if not experiment.now().ended and any(present.get(limit) != value for limit, value in limits.items()):
                 experiment.set(**limits)
             return experiment
-        finally:
-            os.close(lock)
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        """Others may use the name."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
 
     # --- beginning ---
 
@@ -83,7 +92,7 @@ class SearchDirectory:
         except OSError as error:
             holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
             os.close(descriptor)
-            raise WrongState("process {} starts the search {!r} now; wait for it, or give another name".format(
+            raise WrongState("process {} waits for the search {!r}; give another name, or end that process (the search goes on)".format(
                 holder or "?", self.name)) from error
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, "{}\n".format(os.getpid()).encode(), 0)
@@ -245,6 +254,10 @@ class LocalExperiment(Experiment):
                 raise ExperimentFailed("the process that ran experiment {} ({}) has ended; the same call of tune() goes on "
                                        "with it. The end of its log:\n{}".format(
                                            change.id, change.name, end_of(self.directory / "run.log")), experiment=change.id)
+
+    def release(self) -> None:
+        """Lets another process call tune() with the same name."""
+        self._search.release()
 
     def end_runner(self) -> None:
         """Ends the process that runs it. The same call of tune() goes on with it."""

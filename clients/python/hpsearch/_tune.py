@@ -73,7 +73,10 @@ def tune(function: Callable[..., Any], space: Mapping[str, Any], *, metric: str 
     if isinstance(on, Client):
         experiment = _submit(on, config, written, extra, name)
     else:
-        experiment = SearchDirectory(title).start(config, written, extra, resume, slots)
+        directory = SearchDirectory(title)
+        experiment = directory.start(config, written, extra, resume, slots)
+        if not wait:
+            directory.release()
     return follow_search(experiment, title if name else None, progress) if wait else experiment
 
 

@@ -42,6 +42,9 @@ def follow_search(experiment: Experiment, name: Optional[str], progress: bool) -
         print("\nhpsearch: interrupted; the search goes on, and {}. To end it: hpsearch.Client({!r}).experiment({}).cancel()"
               .format(again, str(experiment._transport.address), experiment.id), file=sys.stderr)
         raise
+    finally:
+        if isinstance(experiment, LocalExperiment):
+            experiment.release()
     return experiment
 
 
