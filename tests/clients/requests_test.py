@@ -206,6 +206,12 @@ class Daemons(DaemonTest):
         with self.assertRaises(hpsearch.NotFound):
             hpsearch.Client(state_dir=self.folder / "state")
 
+    def test_where_there_are_no_unix_sockets(self):
+        with unittest.mock.patch("hpsearch._transport.socket") as without:
+            del without.AF_UNIX
+            with self.assertRaisesRegex(hpsearch.Unreachable, "no Unix sockets; start hpsearchd there, or name another"):
+                hpsearch.Client().status()
+
     def test_addresses_that_are_none(self):
         for address in ("unix://relative", "ftp://host:1", "host", "host:0", "host:99999", "http://host:1#" + "a" * 64,
                         "https://host:1#abc", ""):

@@ -113,7 +113,7 @@ def daemon_file(directory: pathlib.Path) -> Mapping[str, Any]:
 
 def is_alive(process: int) -> bool:
     """Whether a process of this number runs."""
-    if process <= 0:
+    if process <= 0 or os.name != "posix":  # Elsewhere no daemon runs, and os.kill() ends what it is asked about.
         return False
     try:
         os.kill(process, 0)

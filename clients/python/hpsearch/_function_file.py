@@ -28,7 +28,7 @@ class FunctionFile:
         while isinstance(function, functools.partial) and not function.args:
             function, arguments = function.func, dict(function.keywords, **arguments)
         self.passes = passes_of(function, space, arguments)
-        self._function = function
+        self._function: Any = function
         self._arguments = arguments
         self._source: Optional[FunctionSource] = None
         self._pickle = b""

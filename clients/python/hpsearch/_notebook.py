@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 import threading
 import time
 from typing import TYPE_CHECKING, Any, List, Mapping
@@ -37,8 +38,8 @@ def card_of(now: Snapshot, history: Mapping[str, Any]) -> str:
 
 def show_card(experiment: "Experiment") -> None:
     """Displays the card, and renews it at most once a second until the experiment ends. Only in IPython."""
-    from IPython.display import HTML, display
-    handle = display(HTML(experiment._repr_html_()), display_id=True)
+    shown: Any = importlib.import_module("IPython.display")
+    handle = shown.display(shown.HTML(experiment._repr_html_()), display_id=True)
     if handle is None or experiment.now().ended:
         return
 
@@ -48,7 +49,7 @@ def show_card(experiment: "Experiment") -> None:
             pause = _BETWEEN_DRAWINGS - (time.monotonic() - drawn)
             if pause > 0 and not change.ended:
                 continue  # The last message has the last change.
-            handle.update(HTML(card_of(change, experiment.history())))
+            handle.update(shown.HTML(card_of(change, experiment.history())))
             drawn = time.monotonic()
 
     threading.Thread(target=renew, name="hpsearch-card", daemon=True).start()

@@ -135,9 +135,12 @@ class _Scale:
             self._low, self._high = math.log10(self._low), math.log10(self._high)
 
     def place(self, value: Any) -> float:
-        if value is None and not self._words:
+        if self._words:
+            number = float(self._words.index(str(value)))
+        elif value is None:
             return -0.05  # A trial without this hyperparameter.
-        number = float(self._words.index(str(value))) if self._words else math.log10(value) if self._log else float(value)
+        else:
+            number = math.log10(value) if self._log else float(value)
         return (number - self._low) / (self._high - self._low) if self._high > self._low else 0.5
 
     def marks(self) -> List[Any]:
