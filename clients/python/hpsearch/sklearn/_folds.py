@@ -8,13 +8,13 @@ import warnings
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
-from joblib.externals import cloudpickle
 from sklearn import config_context
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 
+from ._joblib import cloudpickle
 from ._warm import Warm, warm_parameter
 
 

@@ -42,9 +42,9 @@ def cv_results(rows: List[Evaluation], resource: str, train_scores: bool) -> Dic
     params = [each.params if resource == "n_samples" else {**each.params, resource: each.length} for each in rows]
     for name in sorted({name for each in params for name in each}):
         column = MaskedArray(np.empty(len(rows), dtype=object), mask=True)
-        for row, each in enumerate(params):
-            if name in each:
-                column[row] = each[name]
+        for row, values in enumerate(params):
+            if name in values:
+                column[row] = values[name]
         results[f"param_{name}"] = column
     results["params"] = params
     columns("test_score", [[fit.test_score for fit in each.fits] for each in rows], True)

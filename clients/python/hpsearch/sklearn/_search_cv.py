@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import numbers
 import time
 from typing import Any, ClassVar, Dict, List, Optional
@@ -94,7 +95,7 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
         folds.X, folds.y, folds.samples, folds.splits = X, y, _num_samples(X), splits
         folds.fit_params, folds.score_params, folds.scorer = fit_params, score_params, scorer
         folds.resource, folds.error_score, folds.train_scores = self.resource, self.error_score, self.return_train_score
-        folds.warm = warm(self.estimator, self.resource, space.hyperparameters, self.warm_start)
+        folds.warm = warm(self.estimator, self.resource, space.hyperparameters, y is not None, self.warm_start)
         folds.config = sklearn.get_config()
         smallest, folds.longest = self._bounds(folds, y)
         seed = int(random.randint(np.iinfo(np.int32).max))
@@ -113,6 +114,13 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
             self._refit(X, y, fit_params)
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import get_tags
+
+        tags = super().__sklearn_tags__()
+        tags.target_tags = copy.deepcopy(get_tags(self.estimator).target_tags)
+        return tags
+
     def _run_search(self, evaluate_candidates: Any) -> None:
         raise NotImplementedError("HpsearchCV has a fit of its own")
 
@@ -129,11 +137,11 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
             raise ValueError(f"mode is {self.mode!r}; it must be one of {', '.join(_MODES)}")
         if not (isinstance(self.warm_start, bool) or self.warm_start == "auto"):
             raise ValueError(f"warm_start is {self.warm_start!r}; it must be \"auto\", True or False")
-        if self.error_score != "raise" and not isinstance(self.error_score, numbers.Real):
+        if self.error_score != "raise" and not _number(self.error_score):
             raise ValueError(f"error_score is {self.error_score!r}; it must be \"raise\" or a number")
-        if not isinstance(self.max_trials, numbers.Integral) or self.max_trials < 1:
+        if not _whole(self.max_trials):
             raise ValueError(f"max_trials is {self.max_trials!r}; it must be a whole number of at least 1")
-        if not isinstance(self.divisor, numbers.Real) or not 2 <= self.divisor <= 1000:
+        if not _number(self.divisor) or not 2 <= self.divisor <= 1000:
             raise ValueError(f"divisor is {self.divisor!r}; it must be a number from 2 to 1000")
         names = self.estimator.get_params(deep=True)
         if self.resource != "n_samples" and self.resource not in names:
@@ -145,23 +153,23 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
     def _bounds(self, folds: Folds, y: Any) -> "tuple[int, int]":
         """Units of the first and the last rung."""
         samples = self.resource == "n_samples"
-        longest = self.max_resource
+        longest: Any = self.max_resource
         if isinstance(longest, str) and longest == "auto":
             longest = folds.samples if samples else self.estimator.get_params(deep=True)[self.resource]
-            if not isinstance(longest, numbers.Integral) or longest < 1:
+            if not _whole(longest):
                 raise ValueError(f"max_resource is \"auto\", but the estimator's {self.resource} is {longest!r}; give a whole number")
-        if not isinstance(longest, numbers.Integral) or longest < 1:
+        if not _whole(longest):
             raise ValueError(f"max_resource is {longest!r}; it must be \"auto\" or a whole number of at least 1")
         if samples and longest > folds.samples:
             raise ValueError(f"max_resource is {longest}, but there are {folds.samples} samples")
-        smallest = self.min_resource
+        smallest: Any = self.min_resource
         if isinstance(smallest, str) and smallest == "auto":
             smallest = -(-longest // self.divisor**_RUNGS_BELOW)
             if samples:
                 classes = len(np.unique(y)) if is_classifier(self.estimator) and y is not None and np.ndim(y) == 1 else 1
                 smallest = max(smallest, 2 * len(folds.splits) * classes)
             smallest = min(smallest, longest)
-        if not isinstance(smallest, numbers.Real) or not 1 <= smallest <= longest:
+        if not _number(smallest) or not 1 <= smallest <= longest:
             raise ValueError(f"min_resource is {smallest!r}; it must be \"auto\" or a number from 1 to max_resource, {longest}")
         return int(smallest), int(longest)
 
@@ -226,3 +234,11 @@ def _indexes(chosen: Any) -> Any:
     """Numbers of samples; cv may give a mask."""
     chosen = np.asarray(chosen)
     return np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+
+
+def _whole(value: Any) -> bool:
+    return _number(value) and isinstance(value, numbers.Integral) and int(value) >= 1

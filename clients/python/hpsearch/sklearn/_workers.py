@@ -9,9 +9,9 @@ import tempfile
 from typing import Any, Callable, Dict, List, Optional, Protocol, Tuple
 
 import joblib
-from joblib.externals import cloudpickle
-from joblib.externals.loky import get_reusable_executor
 from joblib.parallel import get_active_backend
+
+from ._joblib import cloudpickle, get_reusable_executor
 
 
 class Result(Protocol):
