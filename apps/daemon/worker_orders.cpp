@@ -131,7 +131,7 @@ std::uint64_t WorkerSessions::credit() const {
 }
 
 /// Other stores number their experiments too, and may be given the same places: below those that users name,
-/// each store has a directory of its own.
+/// each store has a directory of its own. Programs that keep something elsewhere need its number too.
 void WorkerSessions::set_places(jobs::LaunchSpec& spec) const {
   const std::string own = "/" + std::to_string(runtime_.cluster());
   if (spec.checkpoint_root.empty()) {
@@ -146,6 +146,7 @@ void WorkerSessions::set_places(jobs::LaunchSpec& spec) const {
       output.path += own;
     }
   }
+  spec.environment_variables["HPSEARCH_STORE"] = std::to_string(runtime_.cluster());
 }
 
 }  // namespace hpsearch::daemon

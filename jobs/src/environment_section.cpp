@@ -145,6 +145,27 @@ void read_image(Section& section, JobContract& images) {
   images.gpu_image = images.gpu_image.empty() ? images.image : images.gpu_image;
 }
 
+/// Names of trackers, each once.
+void read_mirrors(Section& section, std::vector<std::string>& mirrors) {
+  static constexpr std::array<std::string_view, 3> known = {"mlflow", "tensorboard", "wandb"};
+  const Value* value = section.any("mirrors");
+  if (value == nullptr || value->is_null()) {
+    return;
+  }
+  const Value::List* list = value->as_list();
+  bool is_good = list != nullptr;
+  for (std::size_t i = 0; is_good && i < list->size(); ++i) {
+    const std::string* name = (*list)[i].as_text();
+    is_good = name != nullptr && std::find(known.begin(), known.end(), *name) != known.end();
+    if (is_good && std::find(mirrors.begin(), mirrors.end(), *name) == mirrors.end()) {
+      mirrors.push_back(*name);
+    }
+  }
+  if (!is_good) {
+    section.problem("mirrors", "is " + quoted(*value), "a list of mlflow, tensorboard and wandb");
+  }
+}
+
 }  // namespace
 
 bool is_variable_name(std::string_view name) noexcept {
@@ -202,6 +223,7 @@ void read_environment(Section& section, Program& program) {
   if (const auto signal = section.text_in("checkpoint_signal", checkpoint_signals)) {
     program.checkpoint_signal = *signal;
   }
+  read_mirrors(section, program.mirrors);
   static constexpr std::array<std::string_view, 7> containers = {
       "add_capabilities", "drop_capabilities", "force_pull_image", "image", "pod_spec", "ports",
       "proxy_ports",

@@ -97,6 +97,10 @@ Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const eng
     // Among the variables, so that the program knows too: who does not expect the signal ends by it.
     launch.environment_variables[checkpoint_signal_variable] = program.checkpoint_signal;
   }
+  for (const std::string& mirror : program.mirrors) {
+    std::string& all = launch.environment_variables["HPSEARCH_MIRRORS"];
+    all += (all.empty() ? "" : ",") + mirror;
+  }
   if (program.needs_harness) {
     launch.environment_variables[determined_config_variable] =
         engine::compact_json(without_secrets(record.effective));

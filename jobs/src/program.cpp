@@ -125,6 +125,9 @@ Value::Map to_value(const Program& program) {
   if (program.contract.terminal) {
     environment["terminal"] = true;
   }
+  if (!program.mirrors.empty()) {
+    environment["mirrors"] = Value::List(program.mirrors.begin(), program.mirrors.end());
+  }
   Value::Map map{
       {"data", program.data},
       {"entrypoint", entrypoint_value(program.entrypoint)},

@@ -263,6 +263,7 @@ TEST(WorkerSessions, LeaseNamesDirectoriesOfTheStoreInPlacesThatUsersName) {
   ASSERT_EQ(spec.contract.outputs.size(), 2U);
   EXPECT_EQ(spec.contract.outputs[0].path, "/results/" + own);
   EXPECT_EQ(spec.contract.outputs[1].path, "") << "in the attempt's own directory";
+  EXPECT_EQ(spec.environment_variables.at("HPSEARCH_STORE"), own);
 }
 
 TEST(WorkerSessions, LeaseIsToldAgainUntilItIsKnown) {

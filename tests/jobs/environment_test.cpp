@@ -32,6 +32,20 @@ TEST(Environment, KeepsTheCheckpointSignal) {
             std::string::npos);
 }
 
+TEST(Environment, MirrorsAreKnownTrackersEachOnce) {
+  const Value asked = Value::List{"wandb", "mlflow", "wandb"};
+  const ParsedExperiment parsed = accepted(with(small_experiment(), "environment.mirrors", asked));
+  EXPECT_EQ(parsed.program.mirrors, (std::vector<std::string>{"wandb", "mlflow"}));
+  const auto again = parse_submission(to_value(*parsed.config), test_registry(), "", 0);
+  EXPECT_EQ(again.program.mirrors, parsed.program.mirrors);
+  EXPECT_TRUE(accepted(small_experiment()).program.mirrors.empty());
+  for (const Value& wrong : {Value("mlflow"), Value(Value::List{"comet"}), Value(Value::List{1})}) {
+    EXPECT_NE(problems_of(with(small_experiment(), "environment.mirrors", wrong))
+                  .find("a list of mlflow, tensorboard and wandb"),
+              std::string::npos);
+  }
+}
+
 TEST(Environment, RequirementsAreInstalledOnlyWhenAskedFor) {
   const auto installs = [](const Value& experiment) {
     const ParsedExperiment parsed = accepted(experiment);

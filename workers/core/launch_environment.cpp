@@ -71,6 +71,7 @@ void set_own_variables(const LaunchFacts& facts, Variables& environment) {
   environment["HPSEARCH_ATTEMPT"] = std::to_string(spec.key.attempt.number());
   environment["HPSEARCH_TRIAL_SEED"] = std::to_string(spec.trial_seed);
   environment["HPSEARCH_LENGTH"] = std::to_string(count(spec.length));
+  environment["HPSEARCH_MAX_LENGTH"] = std::to_string(count(spec.max_length));
   environment["HPSEARCH_UNIT"] = spec.unit;
   environment["HPSEARCH_METRIC"] = spec.metric;
   environment["HPSEARCH_CHECKPOINT_DIR"] = places.checkpoint_directory;

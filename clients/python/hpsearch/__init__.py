@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, List
 
 from ._connection import Disconnected, Refused
 from ._in_trial import (CONTINUE, PAUSE, STOP, checkpoint, checkpoint_dir, data, in_trial, invalid_hyperparameters,
-                        latest_checkpoint, length, metric, output_dir, params, progress, report, report_training, seed,
+                        latest_checkpoint, length, metric, mirror, output_dir, params, progress, report, report_training, seed,
                         should_stop, trial, unit)
 from ._programs import __version__
 from ._trial import Directive, InvalidHyperparameters, TrialInfo
@@ -71,7 +71,7 @@ __all__ = [
     "InvalidHyperparameters", "Local", "NotFound", "PAUSE", "Pause", "Problem", "ProblemItem", "Refused", "STOP", "Search",
     "Snapshot", "Stop", "TrialInfo", "TrialView", "Unreachable", "WrongState", "aio", "asha",
     "async_halving", "checkpoint", "checkpoint_dir", "choice", "const", "data", "experiment", "grid", "in_trial", "int",
-    "invalid_hyperparameters", "latest_checkpoint", "length", "local", "log", "metric", "output_dir", "params",
+    "invalid_hyperparameters", "latest_checkpoint", "length", "local", "log", "metric", "mirror", "output_dir", "params",
     "programs", "programs_version", "progress", "quniform", "random", "report", "report_training", "seed",
     "should_stop", "single", "trial", "tune", "uniform", "unit",
 ]

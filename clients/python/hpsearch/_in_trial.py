@@ -8,7 +8,7 @@ import pathlib
 import threading
 from typing import Any, Dict, Mapping, NoReturn, Optional
 
-from ._trial import AnyPath, Directive, Trial, TrialInfo, log_line
+from ._trial import DEFAULT_WAIT, AnyPath, Directive, Trial, TrialInfo, log_line
 
 CONTINUE = Directive.CONTINUE
 PAUSE = Directive.PAUSE
@@ -23,6 +23,7 @@ def _current() -> Trial:
     with _making:
         if _trial is None:
             _trial = Trial()
+            _trial.mirror_as_configured()
         return _trial
 
 
@@ -128,6 +129,21 @@ def log(text: Any) -> None:
     """A line for people."""
     line = log_line(text)
     _current().remark({"type": "log", "text": line}, line)
+
+
+def mirror(tracker: str, *, wait: float = DEFAULT_WAIT, **options: Any) -> None:
+    """Sends what the trial reports from now on to "mlflow", "tensorboard" or "wandb" too, as one run per trial.
+
+    The run has the trial's hyperparameters and seed, and is opened again by each attempt. At the end of the program it
+    gets a status, which takes `wait` seconds at most. A tracker that cannot be reached delays no report and fails no
+    trial; standard error has a line about what it did not get. Outside a trial, nothing is sent.
+
+    mlflow: tracking_uri, experiment, run_name, tags. tensorboard: logdir. wandb: what wandb.init() takes.
+
+    ValueError: no such tracker, or it has not what it needs. TypeError: no such option. ImportError: the tracker's
+    package is not installed.
+    """
+    _current().mirror(tracker, options, wait)
 
 
 def trial() -> TrialInfo:

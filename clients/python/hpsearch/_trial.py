@@ -12,14 +12,18 @@ import shutil
 import sys
 import threading
 import time
-from typing import Any, Dict, List, Mapping, NamedTuple, NoReturn, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, NoReturn, Optional, Union
 
 from ._connection import Connection, Disconnected
+
+if TYPE_CHECKING:
+    from .mirrors import Mirrors
 
 AnyPath = Union[str, "os.PathLike[str]"]
 
 _ASKS_AT_MOST_EVERY = 1.0  # Seconds between two questions of should_stop(), and how long one may take.
 _LONGEST_LOG_LINE = 16 * 1024
+DEFAULT_WAIT = 20.0  # Seconds that the end of a program waits for a mirror; less than a worker waits for the program.
 
 
 class Directive(str, enum.Enum):
@@ -115,6 +119,7 @@ class Trial:
         self._directive = Directive.CONTINUE
         self._asked_at = -math.inf
         self._patience = float(os.environ.get("HPSEARCH_REPORT_TIMEOUT") or 10)
+        self._mirrors: Optional[Mirrors] = None
 
     # --- what it finds ---
 
@@ -166,6 +171,8 @@ class Trial:
             raise ValueError("a report at step {} without metrics; give at least one".format(at))
         if self._connection is None:
             return Directive.CONTINUE if self._in_trial else self._report_locally(at, numbers, group)
+        if self._mirrors is not None:
+            self._mirrors.put(at, numbers, group)
         message: Dict[str, Any] = {"type": "report", "step": at, "metrics": numbers}
         if group != "validation":
             message["group"] = group
@@ -216,14 +223,43 @@ class Trial:
         print("hpsearch: " + text, file=sys.stderr, flush=True)
         if self._connection is None:
             raise InvalidHyperparameters(0 if self._in_trial else 1)
+        if self._mirrors is not None:
+            self._mirrors.invalid(str(why))
         self._connection.ask({"type": "invalid_hyperparameters", "why": str(why)}, None)
         raise InvalidHyperparameters(0)
+
+    # --- what trackers get of it ---
+
+    def mirror(self, tracker: str, options: Mapping[str, Any], wait: float) -> None:
+        if self._connection is None:
+            if not self._in_trial:
+                print("hpsearch: nothing is mirrored to {} outside a trial".format(tracker), flush=True)
+            return
+        from . import mirrors
+        if self._mirrors is None:
+            longest = _environment_int("HPSEARCH_MAX_LENGTH", self._length or 0)
+            self._mirrors = mirrors.Mirrors(mirrors.identity(self.info(), self.params()), longest)
+        self._mirrors.add(tracker, options, wait)
+
+    def mirror_as_configured(self) -> None:
+        """To the trackers of the experiment's environment.mirrors. One that cannot be used fails no trial."""
+        names = os.environ.get("HPSEARCH_MIRRORS") or ""
+        if not names or self._connection is None:
+            return
+        os.environ["HPSEARCH_MIRRORS"] = ""  # Programs that this one starts inherit it, and the run is this one's.
+        for name in names.split(","):
+            try:
+                self.mirror(name, {}, DEFAULT_WAIT)
+            except Exception as error:  # noqa: B902 - whatever a package does while it is imported.
+                print("hpsearch: mirror: {}: {}. The trial goes on without it".format(name, error), file=sys.stderr,
+                      flush=True)
 
     # --- inside ---
 
     def renew(self) -> None:
-        """For a forked child: the threads that held the locks are not there."""
+        """For a forked child: the threads that held the locks are not there, and those of the mirrors neither."""
         self._lock = threading.RLock()
+        self._mirrors = None
         if self._connection is not None:
             self._connection.renew()
 
@@ -237,6 +273,8 @@ class Trial:
             self._directive = Directive(word) if known else Directive.STOP
             if "length" in answer:
                 self._length = int(answer["length"])
+            if self._mirrors is not None:
+                self._mirrors.heard(self._directive.value)
             return self._directive
 
     def _report_locally(self, step: int, metrics: Dict[str, Any], group: str) -> Directive:

@@ -164,6 +164,7 @@ TEST(Environment, TellsTheProgramWhoItIs) {
   EXPECT_EQ(environment.at("HPSEARCH_ATTEMPT"), "2");
   EXPECT_EQ(environment.at("HPSEARCH_TRIAL_SEED"), "123");
   EXPECT_EQ(environment.at("HPSEARCH_LENGTH"), "9");
+  EXPECT_EQ(environment.at("HPSEARCH_MAX_LENGTH"), std::to_string(count(spec.max_length)));
   EXPECT_EQ(environment.at("HPSEARCH_UNIT"), "epochs");
   EXPECT_EQ(environment.at("HPSEARCH_CHECKPOINT_DIR"), "/a/checkpoint");
   EXPECT_EQ(environment.at("HPSEARCH_LATEST_CHECKPOINT"), "/c/3/17/1-3");
