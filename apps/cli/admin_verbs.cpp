@@ -69,10 +69,15 @@ void add_token_verbs(VerbBuilder& build) {
   create.add_option("--name", build.given.token.name, "What people know it by")->required();
   create
       .add_option("--role", build.given.token.role,
-                  "viewer reads; operator also submits and changes experiments and workers; admin\n"
-                  "also manages tokens and makes backups")
+                  "viewer reads; submitter also submits experiments and changes its own ones; operator also\n"
+                  "changes all experiments and workers; admin also manages tokens, workspaces and backups")
       ->required()
-      ->check(CLI::IsMember({"viewer", "operator", "admin"}));
+      ->check(CLI::IsMember({"viewer", "submitter", "operator", "admin"}));
+  create
+      .add_option("--workspace", build.given.token.workspaces,
+                  "Only in this workspace; repeat it for several (default: in all)")
+      ->check(not_empty())
+      ->take_all();
   create
       .add_option("--expires", build.given.token.expires,
                   "Lifetime, as 30d, 12h or never (an admin's, over the socket)")
@@ -130,6 +135,36 @@ void add_usage(VerbBuilder& build) {
       "--since", build.given.usage.since,
       "Only later use: hours or days before now, as 12h or 30d, or a day, as 2026-11-01; counted by the\n"
       "hour (default: all)");
+}
+
+void add_workspace_verbs(VerbBuilder& build) {
+  CLI::App& group = *build.app.add_subcommand("workspace", "Manage workspaces and their quotas");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  const auto add_verb = [&](const char* name, const char* about,
+                            int (*verb)(const WorkspaceOptions&, const Output&)) -> CLI::App& {
+    CLI::App& added = build.add_to(group, name, about, [&build, verb](const Output& output) {
+      build.given.workspace.server = build.given.server;
+      return verb(build.given.workspace, output);
+    });
+    build.add_server(added);
+    return added;
+  };
+  add_verb("list", "List the workspaces, what they use, and their quotas", workspace_list);
+  add_verb("create", "Create a workspace; from the first one on, experiments name one that exists",
+           workspace_create)
+      .add_option("NAME", build.given.workspace.name, "1 to 63 lower-case letters, digits and -")
+      ->required();
+  CLI::App& quota =
+      add_verb("quota", "Show or change the quota of a workspace: numbers, or none", workspace_quota);
+  quota.add_option("NAME", build.given.workspace.name, "Name of the workspace")
+      ->required()
+      ->check(not_empty());
+  quota.add_option("--slots", build.given.workspace.slots, "Slots in use at once");
+  quota.add_option("--slots-per-user", build.given.workspace.slots_per_user,
+                   "Slots in use at once by the experiments of one user");
+  quota.add_option("--experiments", build.given.workspace.experiments, "Experiments that have not ended");
+  quota.add_option("--trials", build.given.workspace.trials, "Trials of one experiment");
 }
 
 void add_audit_verbs(VerbBuilder& build) {

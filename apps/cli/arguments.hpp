@@ -40,6 +40,7 @@ struct Arguments {
   ContextOptions context;
   AuditOptions audit;
   UsageOptions usage;
+  WorkspaceOptions workspace;
   WorkerOptions worker;
   bool devices = false;
   bool no_browser = false;

@@ -62,6 +62,7 @@ void add_everything(VerbBuilder& build) {
   add_context_verbs(build);
   add_audit_verbs(build);
   add_usage(build);
+  add_workspace_verbs(build);
   add_worker_verbs(build);
   add_component_verbs(build);
   static_cast<void>(

@@ -30,6 +30,16 @@ Outcome<Value> read_life(const std::string& text) {
   return Value(number * seconds);
 }
 
+/// "all", "nlp, vision"
+std::string names_of_workspaces(const Value& token) {
+  std::string text;
+  for (const Value& name : list_at(token, "workspaces")) {
+    const std::string* one = name.as_text();
+    text += (text.empty() ? "" : ", ") + (one == nullptr || *one == "*" ? std::string("all") : *one);
+  }
+  return text;
+}
+
 /// The secret goes to standard output alone, so that `hpsearch token create ... > FILE` holds nothing else.
 int show_made(const Outcome<Value>& made, const Output& output) {
   if (!made) {
@@ -41,7 +51,7 @@ int show_made(const Outcome<Value>& made, const Output& output) {
   }
   const double expires = number_at(*made, "expires");
   output.message("hpsearch: token " + text_at(*made, "id") + ", named " + text_at(*made, "name") + ", is " +
-                 text_at(*made, "role") +
+                 text_at(*made, "role") + " (workspaces: " + names_of_workspaces(*made) + ")" +
                  (expires == 0 ? " and never expires" : " until " + time_text(expires)) +
                  ". It is shown only now:");
   output.print(text_at(*made, "token") + "\n");
@@ -59,8 +69,13 @@ int token_create(const TokenOptions& options, const Output& output) {
   if (!server) {
     return output.fail(server.failure());
   }
+  Value::List workspaces(options.workspaces.begin(), options.workspaces.end());
+  if (workspaces.empty()) {
+    workspaces.emplace_back("*");
+  }
   return show_made(server->client().post("/api/v1/tokens", Value::Map{{"name", options.name},
                                                                       {"role", options.role},
+                                                                      {"workspaces", std::move(workspaces)},
                                                                       {"expires_in_seconds", *life}}),
                    output);
 }
@@ -103,11 +118,11 @@ int token_list(const ServerOptions& options, const Output& output) {
     output.data(*answer);
     return 0;
   }
-  Table table({{"ID"}, {"NAME"}, {"ROLE"}, {"EXPIRES"}, {"LAST USED"}, {"CREATOR"}});
+  Table table({{"ID"}, {"NAME"}, {"ROLE"}, {"WORKSPACES"}, {"EXPIRES"}, {"LAST USED"}, {"CREATOR"}});
   for (const Value& token : list_at(*answer, "tokens")) {
     const double expires = number_at(token, "expires");
     table.add({text_at(token, "id"), text_at(token, "name"), text_at(token, "role"),
-               expires == 0 ? "never" : time_text(expires),
+               names_of_workspaces(token), expires == 0 ? "never" : time_text(expires),
                time_text(number_at(token, "last_used_day")).substr(0, 10), text_at(token, "creator")});
   }
   output.print(table.empty() ? std::string("no tokens yet\n") : table.text(output.width()));

@@ -31,6 +31,7 @@ void add_token_verbs(VerbBuilder& build);
 void add_context_verbs(VerbBuilder& build);
 void add_audit_verbs(VerbBuilder& build);
 void add_usage(VerbBuilder& build);
+void add_workspace_verbs(VerbBuilder& build);
 void add_component_verbs(VerbBuilder& build);
 
 }  // namespace hpsearch::cli

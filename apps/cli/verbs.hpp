@@ -263,12 +263,26 @@ struct TokenOptions {
   std::string name;
   std::string role;
   std::string expires = "90d";
+  std::vector<std::string> workspaces;  ///< In which it has its role; none = in all.
   ServerOptions server;
 };
 [[nodiscard]] int token_create(const TokenOptions& options, const Output& output);
 [[nodiscard]] int token_rotate(const TokenOptions& options, const Output& output);
 [[nodiscard]] int token_revoke(const TokenOptions& options, const Output& output);
 [[nodiscard]] int token_list(const ServerOptions& options, const Output& output);
+
+/// Workspaces and their quotas.
+struct WorkspaceOptions {
+  std::string name;
+  std::optional<std::string> slots;  ///< As the next three: a number, or "none"; nothing = as it is.
+  std::optional<std::string> slots_per_user;
+  std::optional<std::string> experiments;
+  std::optional<std::string> trials;
+  ServerOptions server;
+};
+[[nodiscard]] int workspace_list(const WorkspaceOptions& options, const Output& output);
+[[nodiscard]] int workspace_create(const WorkspaceOptions& options, const Output& output);
+[[nodiscard]] int workspace_quota(const WorkspaceOptions& options, const Output& output);
 
 struct UsageOptions {
   std::string by = "user";  ///< Or workspace, experiment.
