@@ -64,7 +64,7 @@ class Access(harness.Case):
         self.hpsearch("list", "--server", self.http, "--token-file", viewer)
         refused = self.hpsearch("submit", path, "--server", self.http, "--token-file", viewer, expect=1)
         self.assertIn("token reader is viewer", refused.stderr)
-        self.assertIn("needs operator", refused.stderr)
+        self.assertIn("needs submitter", refused.stderr)
         self.hpsearch("submit", path, "--server", self.http, "--token-file", operator)
         self.hpsearch("list", "--server", self.http, variables={"HPSEARCH_TOKEN_FILE": str(viewer)})
         self.hpsearch("list", "--server", self.http, "--token-file", "-", text=viewer.read_text())
@@ -77,7 +77,8 @@ class Access(harness.Case):
 
     def test_tokens_outlive_the_daemon_and_end_when_revoked(self):
         token = self.token("laptop", "viewer")
-        self.assertEqual(self.over_tcp("/api/v1/whoami", token), (200, {"name": "token laptop", "role": "viewer"}))
+        self.assertEqual(self.over_tcp("/api/v1/whoami", token), (200, {
+            "name": "token laptop", "owner": "laptop", "role": "viewer", "workspaces": ["*"]}))
         self.cluster.kill_daemon()
         self.begin()
         self.assertEqual(self.over_tcp("/api/v1/whoami", token)[0], 200)
