@@ -65,7 +65,9 @@ export class Story {
     line(event: StoredEvent): StoryLine | undefined {
         const told = this.sentence(event);
         if (!told || told[0] === "") return undefined;
-        return {lsn: event.lsn, at: event.at, trial: plainNumber(event["trial"]), text: told[0], kind: told[1], trouble: told[2] ?? false};
+        const actor = textOf(event["actor"]);
+        const text = actor === "" ? told[0] : t("story.actor", {what: told[0], actor});
+        return {lsn: event.lsn, at: event.at, trial: plainNumber(event["trial"]), text, kind: told[1], trouble: told[2] ?? false};
     }
 
     private sentence(event: StoredEvent): [string, StoryLine["kind"], boolean?] | undefined {
