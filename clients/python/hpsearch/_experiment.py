@@ -215,6 +215,18 @@ class Experiment:
         """Ends it and its programs at once."""
         self._transport.ask("POST", self._path + "/kill")
 
+    def archive(self) -> None:
+        """Hides it from lists; it must have ended."""
+        self._transport.ask("POST", self._path + "/archive")
+
+    def unarchive(self) -> None:
+        """Shows it in lists again."""
+        self._transport.ask("POST", self._path + "/unarchive")
+
+    def delete(self) -> None:
+        """Removes it and its checkpoints for ever; it must have ended."""
+        self._transport.ask("DELETE", self._path)
+
     def set(self, **limits: Any) -> Snapshot:
         """Changes limits, while it runs or after its end: max_trials, max_concurrent_trials, on_duplicate,
         points_to_evaluate, max_slots, priority, weight, max_time, max_slot_hours, max_failed_trials, target; or sections, as searcher={"max_trials": 400}.

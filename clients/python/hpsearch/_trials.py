@@ -156,6 +156,10 @@ class TrialView:
         """Stops it and keeps its result."""
         self._transport.ask("POST", self._path("/stop"))
 
+    def retry(self) -> None:
+        """Runs it once more; it must have failed."""
+        self._transport.ask("POST", self._path("/retry"))
+
     def cancel(self) -> None:
         """Cancels it."""
         self._transport.ask("POST", self._path("/cancel"))

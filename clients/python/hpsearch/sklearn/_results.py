@@ -41,7 +41,7 @@ def cv_results(rows: List[Evaluation], resource: str, train_scores: bool) -> Dic
     columns("score_time", [[fit.score_time for fit in each.fits] for each in rows], False)
     params = [each.params if resource == "n_samples" else {**each.params, resource: each.length} for each in rows]
     for name in sorted({name for each in params for name in each}):
-        column = MaskedArray(np.empty(len(rows), dtype=object), mask=True)
+        column: Any = MaskedArray(np.empty(len(rows), dtype=object), mask=True)
         for row, values in enumerate(params):
             if name in values:
                 column[row] = values[name]
