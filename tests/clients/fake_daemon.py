@@ -44,9 +44,12 @@ class FakeDaemon:
                 if not isinstance(content, bytes):
                     content = json.dumps(content).encode()
                 self.send_response(status)
-                for name, value in (more[0] if more else {}).items():
+                headers = dict(more[0] if more else {})
+                promised = headers.pop("Promised", None)  # More bytes than come, before the connection breaks.
+                self.close_connection = self.close_connection or promised is not None
+                for name, value in headers.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(content)))
+                self.send_header("Content-Length", promised or str(len(content)))
                 self.end_headers()
                 if self.command != "HEAD":
                     self.wfile.write(content)

@@ -143,7 +143,10 @@ class Requests(DaemonTest):
     def test_a_checkpoint_of_another_machine_comes_from_the_daemon(self):
         archive = io.BytesIO()
         with tarfile.open(fileobj=archive, mode="w") as opened:
-            opened.addfile(tarfile.TarInfo("net"), io.BytesIO())
+            for name in ("net", "optimizer"):
+                member = tarfile.TarInfo(name)
+                member.size = 3000
+                opened.addfile(member, io.BytesIO(b"w" * 3000))
         trial = {"trial": 4, "state": "COMPLETED", "best_checkpoint": "/nowhere/1-9", "best_checkpoint_step": 9, "hparams": {}}
         base = "GET /api/v1/experiments/1/trials/4/checkpoints"
         daemon, client = self.serve({
@@ -152,7 +155,14 @@ class Requests(DaemonTest):
             base + "/1-9/archive.tar": (200, archive.getvalue(), {"Content-Type": "application/x-tar"})})
         checkpoint = client.experiment(1).best.checkpoint
         self.assertEqual((checkpoint.step, checkpoint.id), (9, "1-9"))
-        self.assertEqual([path.name for path in checkpoint.download(self.folder / "best").iterdir()], ["net"])
+        copy = checkpoint.download(self.folder / "best")
+        self.assertEqual({path.name: path.read_bytes() for path in copy.iterdir()},
+                         {"net": b"w" * 3000, "optimizer": b"w" * 3000})
+        # The connection breaks between two files: a tar archive does not tell.
+        whole = archive.getvalue()
+        daemon.answer = lambda *_: (200, whole[:512 + 3072], {"Promised": str(len(whole))})
+        with self.assertRaises(hpsearch.Unreachable):
+            checkpoint.download(self.folder / "cut")
 
     def test_each_change_has_its_route(self):
         trial = {"trial": 4, "state": "FAILED", "hparams": {}}

@@ -150,7 +150,7 @@ class Context(unittest.TestCase):
                     member = tarfile.TarInfo(name)
                     member.type, member.linkname, member.size = kind, link, 1 if kind == tarfile.REGTYPE else 0
                     opened.addfile(member, io.BytesIO(b"x"))
-            return out.getvalue()
+            return io.BytesIO(out.getvalue())
 
         file, link, hard = tarfile.REGTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE
         unpack(archive(("d", tarfile.DIRTYPE, ""), ("d/a", file, ""), ("l", link, "d/a")), self.folder / "good")

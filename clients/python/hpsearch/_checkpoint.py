@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import os
 import pathlib
 import shutil
 import tarfile
-from typing import Any, Optional
+from typing import IO, Any, Optional
 
 from ._problems import NotFound
 from ._transport import Transport
@@ -48,21 +47,21 @@ class Checkpoint:
             return target
         if not self.id:
             raise NotFound("the checkpoint {} is neither on this machine nor in the daemon's list".format(self.path))
-        answer = self._transport.ask("GET", "{}/checkpoints/{}/archive.tar".format(self._trial, self.id))
-        target.mkdir(parents=True, exist_ok=True)
-        unpack(answer.body, target)
+        with self._transport.opened("{}/checkpoints/{}/archive.tar".format(self._trial, self.id)) as archive:
+            target.mkdir(parents=True, exist_ok=True)
+            unpack(archive, target)
         return target
 
     def __repr__(self) -> str:
         return "<checkpoint at step {}: {}>".format(self.step, self.path)
 
 
-def unpack(archive: bytes, target: pathlib.Path) -> None:
+def unpack(archive: IO[bytes], target: pathlib.Path) -> None:
     """Puts files, directories and links of a tar archive below `target`, and nothing anywhere else.
 
     ValueError: it has something else, or a name or a link that leads out.
     """
-    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as opened:
+    with tarfile.open(fileobj=archive, mode="r|") as opened:
         for member in opened:
             parts = [part for part in member.name.rstrip("/").split("/") if part != "."]
             if not parts and member.isdir():

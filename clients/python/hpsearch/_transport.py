@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import http.client
@@ -13,7 +14,7 @@ import threading
 import time
 import urllib.parse
 import uuid
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 from ._address import Address
 from ._problems import Problem, Unreachable, problem_of
@@ -134,6 +135,24 @@ class Transport:
     def reopen(self) -> bool:
         """Looks for the daemon again after it went away; whether there may be another one now."""
         return False
+
+    @contextlib.contextmanager
+    def opened(self, path: str) -> Iterator[http.client.HTTPResponse]:
+        """What lies at a path, read piece by piece. Problem: the daemon refuses it. Unreachable: it was cut off."""
+        connection = connection_to(self.address, self.timeout)
+        try:
+            connection.request("GET", path, headers=self.headers())
+            response = connection.getresponse()
+            if response.status != 200:
+                raise self._problem(response.status, response.read())
+            yield response
+            response.read()
+            if response.length:
+                raise Unreachable("{} was cut off, {} bytes before its end".format(path, response.length))
+        except http.client.HTTPException as error:
+            raise self._away(error) from error
+        finally:
+            connection.close()
 
     def close(self) -> None:
         """Closes idle connections; the next request opens another one."""
