@@ -19,7 +19,7 @@ export function StoryList({lines, experiment}: {lines: readonly StoryLine[]; exp
         <ol class="story">
             {lines.map((line) => (
                 <li key={line.lsn} class={line.trouble ? "trouble" : ""}>
-                    <time title={formatTime(line.at)}>{formatShortTime(line.at, now)}</time>
+                    <time dateTime={new Date(line.at * 1000).toISOString()} title={formatTime(line.at)}>{formatShortTime(line.at, now)}</time>
                     <span><Sentence line={line} experiment={experiment} /></span>
                 </li>
             ))}

@@ -16,7 +16,7 @@ import {trialStates} from "../design/bars";
 import {Menu} from "../design/menu";
 import {loadTrials, mostTrials} from "../table/load_trials";
 import {extraFields, labelOf, standardFields, trialColumn} from "../table/trial_columns";
-import {usePagedTrials} from "../table/paged_trials";
+import {daemonOrder, usePagedTrials} from "../table/paged_trials";
 import {useRows, type Rows} from "../table/use_rows";
 import {VirtualTable} from "../table/virtual_table";
 import {WhereField} from "../table/where_field";
@@ -58,7 +58,7 @@ function PagedTable(props: ExperimentPageProps) {
     const {fromRung} = readFilter(query);
     const where = query.get("where") ?? "";
     const reached = fromRung > 0 ? `rung>=${fromRung}` : "";
-    const trials = usePagedTrials(experiment.id, {sort: query.get("sort") || defaultSort(experiment), where: where !== "" && reached !== "" ? `(${where}) and ${reached}` : where + reached, states: query.list("state")});
+    const trials = usePagedTrials(experiment.id, {sort: daemonOrder(query.get("sort") || defaultSort(experiment), experiment.smaller_is_better), where: where !== "" && reached !== "" ? `(${where}) and ${reached}` : where + reached, states: query.list("state")});
     const {columns, problem, matched = 0} = trials;
     const rows = useMemo(() => Uint32Array.from({length: columns?.filled ?? 0}, (_, row) => row), [columns]);
     if (!columns) return problem ? <p class="field-problem" role="alert">{problem.message || t("state.unreachable")}</p> : <Loading rows={10} />;

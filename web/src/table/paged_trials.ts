@@ -61,6 +61,10 @@ interface TrialsAnswer {
     readonly trials: readonly Trial[];
 }
 
+/// The table sorts metrics by their size, the daemon from the best to the worst.
+export const daemonOrder = (sort: string, smallerIsBetter: boolean): string =>
+    sort.split(",").map((key) => (!smallerIsBetter && /^-?(metric|last)$/.test(key) ? (key.startsWith("-") ? key.slice(1) : `-${key}`) : key)).join(",");
+
 /// Pages in the order of `wish`, one after another as they are asked for; null asks for nothing.
 export function usePagedTrials(experiment: number | null, wish: PageWish): PagedTrials {
     const path = experiment === null ? null : `experiments/${experiment}/trials?limit=${pageRows}&sort=${encodeURIComponent(wish.sort)}${wish.where === "" ? "" : `&where=${encodeURIComponent(wish.where)}`}${wish.states.length === 0 ? "" : `&state=${wish.states.join(",")}`}`;
