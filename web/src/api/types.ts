@@ -81,7 +81,11 @@ export interface components {
         readonly Caller: {
             /** @description Token or user, such as "token ci" or "uid 1000". */
             readonly name: string;
+            /** @description The name of the same token or user as experiments have it. */
+            readonly owner: string;
             readonly role: string;
+            /** @description In which it has this role; ["*"]: in all. */
+            readonly workspaces: readonly string[];
         };
         /** @description A checkpoint of a trial. */
         readonly Checkpoint: {
@@ -99,6 +103,27 @@ export interface components {
         readonly CheckpointDeletion: {
             /** @description As GET .../checkpoints has them. */
             readonly paths: readonly string[];
+        };
+        /** @description A file of a checkpoint. */
+        readonly CheckpointFile: {
+            readonly bytes: number;
+            /** @description Null for a link. */
+            readonly crc32c: number | null;
+            /** @description Where it leads, if it is a symbolic link. */
+            readonly link: string | null;
+            /** @description Below the checkpoint's directory. */
+            readonly path: string;
+        };
+        /** @description Files of a checkpoint. */
+        readonly CheckpointFiles: {
+            /** @description Of all files. */
+            readonly bytes: number;
+            readonly files: readonly components["schemas"]["CheckpointFile"][];
+            /** @description EXPERIMENT/TRIAL/ATTEMPT-STEP. */
+            readonly id: string;
+            /** @description Its directory. */
+            readonly path: string;
+            readonly step: number;
         };
         /** @description Checkpoints of an experiment. */
         readonly CheckpointPage: {
@@ -179,6 +204,11 @@ export interface components {
             /** @description Of a density: edges. */
             readonly values?: readonly number[];
         };
+        /** @description The experiment that was deleted. */
+        readonly DeletedExperiment: {
+            /** @description Its number, which is not used again. */
+            readonly experiment: number;
+        };
         /** @description The device of a slot. */
         readonly Device: {
             readonly index: number;
@@ -236,6 +266,8 @@ export interface components {
         };
         /** @description An experiment in a list. */
         readonly ExperimentSummary: {
+            /** @description It has ended, and lists leave it out. */
+            readonly archived: boolean;
             readonly best: components["schemas"]["BestResult"] | null;
             readonly created_at: number;
             readonly ended_at: number | null;
@@ -576,6 +608,25 @@ export interface components {
             /** @description What is wrong with the worker. */
             readonly why?: string;
         };
+        /** @description Limits of a workspace. */
+        readonly Quota: {
+            /** @description Experiments that have not ended. */
+            readonly max_active_experiments: number | null;
+            /** @description Slots in use at once; null: no limit, as in the other fields. */
+            readonly max_slots: number | null;
+            /** @description The same, by experiments of one owner. */
+            readonly max_slots_per_user: number | null;
+            /** @description Trials that a search plans, repeats included. */
+            readonly max_trials_per_experiment: number | null;
+        };
+        /** @description The limits of a workspace from now on. */
+        readonly QuotaRequest: {
+            readonly max_active_experiments?: number | null;
+            /** @description A field that is missing or null is no limit. */
+            readonly max_slots?: number | null;
+            readonly max_slots_per_user?: number | null;
+            readonly max_trials_per_experiment?: number | null;
+        };
         /** @description A length that trials are asked for. */
         readonly ReachedLength: {
             readonly length: components["schemas"]["Count"];
@@ -648,7 +699,9 @@ export interface components {
             /** @description Of the token or the user. */
             readonly name: string;
             /** @enum {string} */
-            readonly role: "viewer" | "operator" | "admin";
+            readonly role: "viewer" | "submitter" | "operator" | "admin";
+            /** @description In which it has this role; ["*"]: in all. */
+            readonly workspaces: readonly string[];
         };
         /** @description What a browser signs in with: one of the two. */
         readonly SignIn: {
@@ -662,6 +715,34 @@ export interface components {
             /** @description Works once. */
             readonly code: string;
             readonly expires_in_seconds: number;
+        };
+        /** @description A slot of a worker. */
+        readonly Slot: {
+            readonly attempt: number | null;
+            readonly device: components["schemas"]["Device"] | null;
+            /** @description Of the trial that has it; null also where the caller may not see it. */
+            readonly experiment: number | null;
+            readonly kind: string;
+            /** @description Of the worker. */
+            readonly name: string;
+            readonly pool: string;
+            /** @description Its number on the worker, from 0. */
+            readonly slot: number;
+            /**
+             * @description busy: a trial has it; leaked: processes of an earlier trial did not end; away: its worker is not connected.
+             * @enum {string}
+             */
+            readonly state: "free" | "busy" | "broken" | "leaked" | "quarantined" | "draining" | "away";
+            readonly trial: number | null;
+            /** @description What is wrong with a broken one. */
+            readonly why: string | null;
+            readonly worker: number;
+        };
+        /** @description Slots by worker and number. */
+        readonly SlotPage: {
+            /** @description The next page's `after`; null on the last page. */
+            readonly next: string | null;
+            readonly slots: readonly components["schemas"]["Slot"][];
         };
         /** @description The checkpoint that trials begin from. */
         readonly SourceCheckpoint: {
@@ -768,7 +849,9 @@ export interface components {
             readonly last_used_day: number | null;
             readonly name: string;
             /** @enum {string} */
-            readonly role: "viewer" | "operator" | "admin";
+            readonly role: "viewer" | "submitter" | "operator" | "admin";
+            /** @description In which it has this role; ["*"]: in all. */
+            readonly workspaces: readonly string[];
         };
         /** @description All tokens. */
         readonly TokenList: {
@@ -780,7 +863,9 @@ export interface components {
             readonly expires_in_seconds?: number | null;
             readonly name: string;
             /** @enum {string} */
-            readonly role: "viewer" | "operator" | "admin";
+            readonly role: "viewer" | "submitter" | "operator" | "admin";
+            /** @description In which it has this role, or ["*"] for all, as without it. */
+            readonly workspaces?: readonly string[];
         };
         /** @description One training of a finalist. */
         readonly Training: {
@@ -916,6 +1001,8 @@ export interface components {
             readonly attempts: readonly components["schemas"]["AttemptName"][];
             readonly connected: boolean;
             readonly devices: readonly components["schemas"]["Device"][];
+            /** @description It gets no new trials, and those that run there go on. */
+            readonly draining: boolean;
             readonly id: number;
             readonly incarnation: number;
             readonly kills_by: string;
@@ -947,6 +1034,29 @@ export interface components {
             readonly next: number | null;
             readonly workers: readonly components["schemas"]["Worker"][];
         };
+        /** @description A workspace. */
+        readonly Workspace: {
+            /** @description Those that have not ended. */
+            readonly active_experiments: number;
+            /** @description null: nobody created it; it is the default one, or experiments named it. */
+            readonly created: number | null;
+            /** @description Token or user; "" = not recorded. */
+            readonly creator: string;
+            readonly experiments: number;
+            readonly name: string;
+            readonly quota: components["schemas"]["Quota"];
+            /** @description That its trials hold now. */
+            readonly slots: number;
+        };
+        /** @description All workspaces by name. */
+        readonly WorkspaceList: {
+            readonly workspaces: readonly components["schemas"]["Workspace"][];
+        };
+        /** @description The workspace to create. */
+        readonly WorkspaceRequest: {
+            /** @description 1 to 63 lower-case letters, digits and "-", not "-" first. */
+            readonly name: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -965,6 +1075,8 @@ export type BracketPreview = components['schemas']['BracketPreview'];
 export type Caller = components['schemas']['Caller'];
 export type Checkpoint = components['schemas']['Checkpoint'];
 export type CheckpointDeletion = components['schemas']['CheckpointDeletion'];
+export type CheckpointFile = components['schemas']['CheckpointFile'];
+export type CheckpointFiles = components['schemas']['CheckpointFiles'];
 export type CheckpointPage = components['schemas']['CheckpointPage'];
 export type ColumnField = components['schemas']['ColumnField'];
 export type Columns = components['schemas']['Columns'];
@@ -973,6 +1085,7 @@ export type CreatedExperiment = components['schemas']['CreatedExperiment'];
 export type Curve = components['schemas']['Curve'];
 export type CurveEvent = components['schemas']['CurveEvent'];
 export type Curves = components['schemas']['Curves'];
+export type DeletedExperiment = components['schemas']['DeletedExperiment'];
 export type Device = components['schemas']['Device'];
 export type Error = components['schemas']['Error'];
 export type Event = components['schemas']['Event'];
@@ -1015,6 +1128,8 @@ export type ProblemItem = components['schemas']['ProblemItem'];
 export type ProgramChange = components['schemas']['ProgramChange'];
 export type ProgramRequest = components['schemas']['ProgramRequest'];
 export type QuarantineRequest = components['schemas']['QuarantineRequest'];
+export type Quota = components['schemas']['Quota'];
+export type QuotaRequest = components['schemas']['QuotaRequest'];
 export type ReachedLength = components['schemas']['ReachedLength'];
 export type Readiness = components['schemas']['Readiness'];
 export type Reason = components['schemas']['Reason'];
@@ -1027,6 +1142,8 @@ export type SearcherList = components['schemas']['SearcherList'];
 export type Session = components['schemas']['Session'];
 export type SignIn = components['schemas']['SignIn'];
 export type SignInCode = components['schemas']['SignInCode'];
+export type Slot = components['schemas']['Slot'];
+export type SlotPage = components['schemas']['SlotPage'];
 export type SourceCheckpoint = components['schemas']['SourceCheckpoint'];
 export type Status = components['schemas']['Status'];
 export type Storage = components['schemas']['Storage'];
@@ -1053,5 +1170,8 @@ export type Version = components['schemas']['Version'];
 export type WithdrawnSlot = components['schemas']['WithdrawnSlot'];
 export type Worker = components['schemas']['Worker'];
 export type WorkerPage = components['schemas']['WorkerPage'];
+export type Workspace = components['schemas']['Workspace'];
+export type WorkspaceList = components['schemas']['WorkspaceList'];
+export type WorkspaceRequest = components['schemas']['WorkspaceRequest'];
 export type $defs = Record<string, never>;
 export type operations = Record<string, never>;
