@@ -19,7 +19,8 @@ class Python38(unittest.TestCase):
             self.skipTest("no Python 3.8 here")
 
     def test_the_others_pass_there(self):
-        for test in ("client_test.py", "callbacks_test.py", "values_test.py", "requests_test.py", "function_test.py"):
+        for test in ("client_test.py", "callbacks_test.py", "values_test.py", "requests_test.py", "function_test.py",
+                     "mirrors_test.py"):
             done = subprocess.run([self.python, "-B", str(HERE / test)], capture_output=True, text=True, timeout=200)
             self.assertEqual(done.returncode, 0, done.stderr)
 

@@ -70,7 +70,8 @@ class WandbTracker(Tracker):
         place: Optional[str] = getattr(self._run.settings, "sync_dir", None)
         if not place or not self._run.offline:
             return set()
-        beside = os.path.join(glob.escape(os.path.dirname(place)), "offline-run-*-" + glob.escape(self._run.id), "*.wandb")
+        own_names = "offline-run-*-" + glob.escape(self._run.id)
+        beside = os.path.join(glob.escape(os.path.dirname(place)), own_names, "*.wandb")
         steps: Set[int] = set()
         for path in glob.glob(beside):
             if os.path.dirname(path) != place:
