@@ -56,7 +56,8 @@ Result<struct ::stat> status_of_file(const Directory& directory, const std::stri
 
 }  // namespace
 
-Result<proto::CheckpointManifest> read_manifest_of(const Directory& checkpoint, engine::ExperimentId experiment,
+Result<proto::CheckpointManifest> read_manifest_of(const Directory& checkpoint,
+                                                   engine::ExperimentId experiment,
                                                    engine::TrialNumber trial) {
   const auto text = checkpoint.read(manifest_name, proto::largest_manifest);
   if (!text) {
@@ -112,8 +113,8 @@ Status CheckpointArchive::add_file(const std::string& path, std::uint64_t size) 
   return engine::Done{};
 }
 
-Result<CheckpointArchive> CheckpointArchive::of(Directory checkpoint, const proto::CheckpointManifest& manifest,
-                                                std::string top) {
+Result<CheckpointArchive> CheckpointArchive::of(Directory checkpoint,
+                                                const proto::CheckpointManifest& manifest, std::string top) {
   CheckpointArchive archive(std::move(checkpoint), std::move(top));
   // The worker writes it last.
   const Result<struct ::stat> list = status_of_file(archive.checkpoint_, manifest_name);
@@ -138,7 +139,8 @@ Result<CheckpointArchive> CheckpointArchive::of(Directory checkpoint, const prot
                                        .written_at = archive.written_at_})});
     }
   }
-  if (const Status added = archive.add_file(manifest_name, static_cast<std::uint64_t>(list->st_size)); !added) {
+  if (const Status added = archive.add_file(manifest_name, static_cast<std::uint64_t>(list->st_size));
+      !added) {
     return added.error();
   }
   archive.add({.head = tar_end()});
@@ -146,9 +148,8 @@ Result<CheckpointArchive> CheckpointArchive::of(Directory checkpoint, const prot
 }
 
 Result<std::string> CheckpointArchive::read(std::uint64_t offset, std::size_t limit) const {
-  const auto behind =
-      std::upper_bound(parts_.begin(), parts_.end(), offset,
-                       [](std::uint64_t at, const Part& part) { return at < part.begin; });
+  const auto behind = std::upper_bound(parts_.begin(), parts_.end(), offset,
+                                       [](std::uint64_t at, const Part& part) { return at < part.begin; });
   std::string bytes;
   for (auto part = behind == parts_.begin() ? behind : std::prev(behind);
        part != parts_.end() && bytes.size() < limit; ++part) {

@@ -20,16 +20,16 @@ namespace hpsearch::daemon {
 
 /// A checkpoint as a tar archive, of which any part can be read.
 ///
-/// It holds the files that the manifest lists, in its order, and at last the manifest, all below one directory.
-/// Only regular files are opened, and no link is followed. A link is in the archive if its target lies in the
-/// checkpoint; other links are left out, so that unpacking writes and reads nothing elsewhere. The same
-/// checkpoint has the same bytes each time.
+/// It holds the files that the manifest lists, in its order, and at last the manifest, all below one
+/// directory. Only regular files are opened, and no link is followed. A link is in the archive if its target
+/// lies in the checkpoint; other links are left out, so that unpacking writes and reads nothing elsewhere.
+/// The same checkpoint has the same bytes each time.
 ///
 /// Threads: any, one at a time.
 class CheckpointArchive {
  public:
-  /// `top` is the name of the directory in the archive. wrong_state: a file is missing, or is longer or shorter
-  /// than the manifest says. Cost: a few system calls for each file.
+  /// `top` is the name of the directory in the archive. wrong_state: a file is missing, or is longer or
+  /// shorter than the manifest says. Cost: a few system calls for each file.
   [[nodiscard]] static engine::Result<CheckpointArchive> of(trees::Directory checkpoint,
                                                             const proto::CheckpointManifest& manifest,
                                                             std::string top);

@@ -65,8 +65,8 @@ std::string belongs_elsewhere(const CheckpointShelf& shelf, std::uint64_t store)
 Result<Directory> open_checkpoint(const std::string& path, engine::ExperimentId experiment,
                                   std::uint64_t store) {
   if (!is_place_of_a_checkpoint(path, experiment)) {
-    return Error{Errc::wrong_state, path + " is no place of a checkpoint of experiment " +
-                                        std::to_string(experiment.number())};
+    return Error{Errc::wrong_state,
+                 path + " is no place of a checkpoint of experiment " + std::to_string(experiment.number())};
   }
   auto shelf = open_shelf(path);
   if (!shelf) {

@@ -11,8 +11,9 @@
 
 namespace hpsearch::daemon {
 
-// Where checkpoints lie: ROOT/EXPERIMENT/TRIAL/ATTEMPT-STEP. Paths come from workers, so they are read, opened
-// and removed only where they have this form, and below ROOT no link is followed and no mount is entered.
+// Where checkpoints lie: ROOT/EXPERIMENT/TRIAL/ATTEMPT-STEP. Paths come from workers, so they are read,
+// opened and removed only where they have this form, and below ROOT no link is followed and no mount is
+// entered.
 
 /// Whether `path` has the form, for that experiment, and is spelled in the one way that workers use.
 [[nodiscard]] bool is_place_of_a_checkpoint(const std::string& path, engine::ExperimentId experiment);

@@ -68,9 +68,10 @@ Result<Opened> open(const Asked& asked) {
   }
   auto directory = open_checkpoint(asked.path, asked.experiment, asked.store);
   if (!directory && directory.error().code == Errc::not_found) {
-    return Error{Errc::not_found, "checkpoint " + asked.id + " is at " + asked.path +
-                                      ", which is not on the daemon's machine; on a machine that has it, run " +
-                                      download_command(asked)};
+    return Error{Errc::not_found,
+                 "checkpoint " + asked.id + " is at " + asked.path +
+                     ", which is not on the daemon's machine; on a machine that has it, run " +
+                     download_command(asked)};
   }
   if (!directory) {
     return directory.error();
@@ -147,8 +148,7 @@ class ArchiveSending : public std::enable_shared_from_this<ArchiveSending> {
       return;
     }
     const std::size_t limit = std::min<std::uint64_t>(range_.end - range_.begin, bytes_at_once);
-    reads_.run([self = shared_from_this(), limit,
-                from = range_.begin]() -> net::Background::Afterwards {
+    reads_.run([self = shared_from_this(), limit, from = range_.begin]() -> net::Background::Afterwards {
       auto bytes = std::make_shared<Result<std::string>>(self->archive_->read(from, limit));
       return [self, bytes] { self->take(std::move(*bytes)); };
     });

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -6,9 +7,12 @@
 #include "daemon/http_request_context.hpp"
 #include "daemon/kept_logs.hpp"
 #include "daemon/log_places.hpp"
+#include "daemon/log_search.hpp"
 #include "daemon/streams/log_follow.hpp"
+#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/experiment/trial_record.hpp"
 #include "hpsearch/jobs/program.hpp"
+#include "hpsearch/patterns/line_pattern.hpp"
 #include "hpsearch/proto/json.hpp"
 
 namespace hpsearch::daemon {
@@ -20,6 +24,7 @@ using engine::Result;
 using engine::Value;
 
 constexpr std::uint64_t most_log_bytes = 128 * 1024;
+constexpr engine::Duration search_time = engine::Duration::seconds(2);
 
 /// What is asked, where the answer may be, and what to say when it is nowhere.
 struct Question {
@@ -173,6 +178,66 @@ void follow_log(RequestContext& context, const Call& call, Question question) {
   }));
 }
 
+/// Looks through a log from some byte on, for at most search_time. Lives in what it waits for.
+class LogScan : public std::enable_shared_from_this<LogScan> {
+ public:
+  LogScan(RequestContext& context, Call call, Question question, patterns::LinePattern pattern)
+      : context_(context),
+        call_(std::move(call)),
+        question_(std::move(question)),
+        search_(std::move(pattern), question_.log.offset),
+        until_(context.runtime.now() + search_time) {}
+
+  void go_on() {
+    question_.log.offset = search_.next();
+    question_.log.limit = most_log_bytes;
+    question_.log.from_end = false;
+    Call read = call_;
+    read.reply = [self = shared_from_this()](const net::HttpResponse& answer) { self->take(answer); };
+    read_log(context_, read, question_);
+  }
+
+ private:
+  void take(const net::HttpResponse& answer) {
+    const Result<LogFollow::Piece> piece = piece_of(answer);
+    if (!piece) {
+      call_.reply(answer);
+      return;
+    }
+    if (piece->text.empty()) {
+      search_.finish();
+      reply(true);
+      return;
+    }
+    context_.about.checks->run([self = shared_from_this(), found = *piece]() -> net::Background::Afterwards {
+      self->search_.add(found.offset, found.text);
+      return [self] {
+        if (self->search_.is_full() || self->context_.runtime.now() >= self->until_) {
+          self->reply(false);
+        } else {
+          self->go_on();
+        }
+      };
+    });
+  }
+  void reply(bool is_all) {
+    Value::List matches;
+    for (const LogSearch::Match& match : search_.matches()) {
+      matches.emplace_back(Value::Map{{"offset", integer(match.offset)}, {"line", match.line}});
+    }
+    call_.reply(with(200, Value::Map{{"attempt", integer(question_.log.key.attempt.number())},
+                                     {"matches", std::move(matches)},
+                                     {"searched_to", integer(search_.searched_to())},
+                                     {"complete", is_all}}));
+  }
+
+  RequestContext& context_;
+  Call call_;
+  Question question_;
+  LogSearch search_;
+  engine::Instant until_;
+};
+
 void log(RequestContext& context, Call call) {
   const auto record = context.experiment_with_trial(call);
   const auto attempt = number_of(call.request, "attempt", 0);
@@ -200,6 +265,15 @@ void log(RequestContext& context, Call call) {
   question.log.limit = std::min(*limit, most_log_bytes);
   const std::string_view from_end = call.request.query_or("from_end", "0");
   question.log.from_end = from_end == "1" || from_end == "true";
+  const auto wanted_text = std::make_shared<std::string>(call.request.query_or("q", {}));
+  if (!wanted_text->empty()) {
+    if (const auto pattern = patterns::LinePattern::compile(*wanted_text); !pattern) {
+      call.reply(failure(Error{Errc::bad_request, "q: the regular expression " +
+                                                      engine::compact_json(Value(*wanted_text)) + " " +
+                                                      pattern.error().message}));
+      return;
+    }
+  }
   const std::string_view wants_follow = call.request.query_or("follow", "0");
   const bool follow = wants_follow == "1" || wants_follow == "true";
   const WantedProcess wanted{*rank, *worker};
@@ -210,7 +284,7 @@ void log(RequestContext& context, Call call) {
   }
   question.stays_on_worker = program->log_storage == jobs::LogStorage::worker;
   context.read(call,
-               [&context, call, question, wanted, follow, number = *attempt,
+               [&context, call, question, wanted, follow, wanted_text, number = *attempt,
                 numbering = context.runtime.engine().numbering(),
                 level = program->launch.rank](EventStore& store) -> Committer::Then {
                  const auto places = places_of(store, numbering, call.experiment(), call.trial(), number);
@@ -218,8 +292,12 @@ void log(RequestContext& context, Call call) {
                  asked.lost_because = places ? places->lost_because : "";
                  const engine::Status found =
                      places ? ask_for(*places, level, wanted, asked.log) : engine::Status(places.error());
-                 return [&context, call, asked, found, follow] {
-                   if (found && follow) {
+                 return [&context, call, asked, found, follow, wanted_text] {
+                   if (found && !wanted_text->empty()) {
+                     std::make_shared<LogScan>(context, call, asked,
+                                               *patterns::LinePattern::compile(*wanted_text))
+                         ->go_on();
+                   } else if (found && follow) {
                      follow_log(context, call, asked);
                    } else if (found) {
                      read_log(context, call, asked);
@@ -304,6 +382,8 @@ constexpr QueryParameter log_query[] = {
     {"worker", QueryParameter::Kind::whole_number, "The first process on this worker, whatever its rank."},
     stream_parameter,
     {"from_end", QueryParameter::Kind::choice, "Whether the offset counts from the end.", 0, 0, yes_or_no},
+    {"q", QueryParameter::Kind::text,
+     "A regular expression (RE2): the answer has the lines from the offset on in which it is found."},
     {"follow", QueryParameter::Kind::choice,
      "Whether the answer is a text/event-stream that grows with the log.", 0, 0, yes_or_no},
 };

@@ -2,6 +2,8 @@
 
 #include <charconv>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
@@ -168,9 +170,32 @@ void RequestContext::perform(const Call& call, engine::Command command, std::fun
   static_cast<void>(runtime.perform(std::move(command), std::move(answer), call.name, actor_of(call.caller)));
 }
 
-void RequestContext::perform(engine::Command command, Runtime::Answer answer) {
+void RequestContext::perform(engine::Command command, Runtime::Answer answer,
+                             std::optional<AnsweredRequests::Name> name) {
   // What it came to is told when it is durable, and not before.
-  static_cast<void>(runtime.perform(std::move(command), std::move(answer)));
+  static_cast<void>(runtime.perform(std::move(command), std::move(answer), std::move(name)));
+}
+
+void RequestContext::perform_and_show(const Call& call, engine::Command command,
+                                      std::function<HttpResponse(const Runtime::Outcome&)> show) {
+  if (runtime.stalled()) {
+    call.reply(no_room(runtime.storage()));
+    return;
+  }
+  auto shown = std::make_shared<std::optional<HttpResponse>>();
+  const auto outcome = runtime.perform(
+      std::move(command),
+      [reply = call.reply, shown, show](const Result<Runtime::Outcome>& told) {
+        if (!told) {
+          reply(failure(told.error()));
+        } else {
+          reply(*shown ? *std::move(*shown) : show(*told));
+        }
+      },
+      call.name);
+  if (outcome) {
+    *shown = show(*outcome);
+  }
 }
 
 }  // namespace hpsearch::daemon

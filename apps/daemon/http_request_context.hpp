@@ -13,6 +13,7 @@
 #include "daemon/access/authentication.hpp"
 #include "daemon/access/request_rates.hpp"
 #include "daemon/api/parameter.hpp"
+#include "daemon/external_leases.hpp"
 #include "daemon/http_answers.hpp"
 #include "daemon/http_routes.hpp"
 #include "daemon/metrics/http_counts.hpp"
@@ -78,6 +79,7 @@ struct RequestContext {
   RequestRates rates{};
   std::unique_ptr<Streams> streams{};                   ///< Always there.
   std::unique_ptr<net::Background> checkpoint_reads{};  ///< Always there: their storage may be slow.
+  std::unique_ptr<ExternalLeases> leases{};             ///< Always there.
   std::shared_ptr<std::atomic<unsigned>> density_reads = std::make_shared<std::atomic<unsigned>>(0);
 
   /// Answers from the engine's memory, once what it shows is durable.
@@ -97,7 +99,11 @@ struct RequestContext {
   /// Shows what the command changed as it is then; refused while there is no room to store anything. A call
   /// that is done is only shown.
   void perform(const Call& call, engine::Command command, std::function<net::HttpResponse()> shown);
-  void perform(engine::Command command, Runtime::Answer answer);
+  void perform(engine::Command command, Runtime::Answer answer,
+               std::optional<AnsweredRequests::Name> name = {});
+  /// Shows what the command came to as that is right after it, once it is durable.
+  void perform_and_show(const Call& call, engine::Command command,
+                        std::function<net::HttpResponse(const Runtime::Outcome&)> show);
 
   /// not_found: there is none of this number, or, if the caller may know, it was deleted.
   [[nodiscard]] engine::Error missing(const Caller& caller, engine::ExperimentId id) const;
@@ -150,8 +156,9 @@ inline constexpr std::string_view page_paths = "/>";
 /// Of a route that takes whatever stands in the query.
 inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text, "Anything."}};
 
-[[nodiscard]] std::array<std::span<const Route>, 17> all_routes() noexcept;
+[[nodiscard]] std::array<std::span<const Route>, 18> all_routes() noexcept;
 [[nodiscard]] std::span<const Route> access_routes() noexcept;
+[[nodiscard]] std::span<const Route> ask_routes() noexcept;
 [[nodiscard]] std::span<const Route> bulk_routes() noexcept;
 [[nodiscard]] std::span<const Route> checkpoint_routes() noexcept;
 [[nodiscard]] std::span<const Route> context_routes() noexcept;

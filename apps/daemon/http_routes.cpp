@@ -236,7 +236,8 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
   call.request = std::move(request);
   call.reply = std::move(reply);
   std::variant<const Route*, net::HttpResponse> found = find_route(context, call);
-  if (!audited(context, call)) {
+  const Route* const* allowed = std::get_if<const Route*>(&found);
+  if (!audited(context, call, allowed != nullptr ? *allowed : nullptr)) {
     return;
   }
   if (auto refused = too_many_requests(context, call.caller)) {
@@ -269,17 +270,18 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 
 }  // namespace
 
-std::array<std::span<const Route>, 17> all_routes() noexcept {
+std::array<std::span<const Route>, 18> all_routes() noexcept {
   return {daemon_routes(),     access_routes(),   session_routes(), usage_routes(),      worker_routes(),
           experiment_routes(), trial_routes(),    bulk_routes(),    curve_routes(),      export_routes(),
           log_routes(),        stream_routes(),   file_routes(),    checkpoint_routes(), context_routes(),
-          page_routes(),       workspace_routes()};
+          ask_routes(),        page_routes(),     workspace_routes()};
 }
 
 ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {
   auto past = std::make_shared<PastStates>(runtime, about.checks);
   auto context =
       std::make_shared<RequestContext>(RequestContext{runtime, sessions, std::move(about), std::move(past)});
+  context->leases = std::make_unique<ExternalLeases>(runtime);
   context->checkpoint_reads =
       std::make_unique<net::Background>(context->about.checks->loop(), most_checkpoint_reads);
   context->streams = std::make_unique<Streams>(

@@ -44,7 +44,9 @@ void workers(RequestContext& context, Call call) {
   const auto& workers = context.runtime.engine().workers();
   auto next = workers.upper_bound(engine::WorkerId(page->after()));
   for (; next != workers.end() && page->takes_more(); ++next) {
-    page->add(next->first.number(), worker_now(context, next->second, call.caller.scope));
+    if (!engine::is_external(next->second)) {
+      page->add(next->first.number(), worker_now(context, next->second, call.caller.scope));
+    }
   }
   context.answer(call, page->answer(next != workers.end()));
 }
@@ -52,7 +54,7 @@ void workers(RequestContext& context, Call call) {
 void worker(RequestContext& context, Call call) {
   const auto& workers = context.runtime.engine().workers();
   const auto found = workers.find(call.worker());
-  context.answer(call, found != workers.end()
+  context.answer(call, found != workers.end() && !engine::is_external(found->second)
                            ? with(200, worker_now(context, found->second, call.caller.scope))
                            : failure(Error{Errc::not_found,
                                            "there is no worker " + std::to_string(call.worker().number())}));

@@ -102,7 +102,7 @@ Status Runtime::recover() {
                                    " s old; this time counts for no budget and no delay");
   }
   for (const auto& [id, worker] : engine_.workers()) {
-    if (worker.present) {
+    if (worker.present && !engine::is_external(worker)) {
       liveness_.restored(id, present);
       engine_.set_suspect(id, true);
     }
@@ -150,7 +150,7 @@ engine::Result<Runtime::Outcome> Runtime::perform(engine::Command command, Answe
     note(event);
   }
   arm_deadline();
-  const Outcome outcome{effects.created, effects.joined};
+  const Outcome outcome{effects.created, effects.joined, std::move(effects.asked)};
   if (!effects.events.empty() || !effects.orders.empty() || answer) {
     auto outgoing =
         std::make_shared<Outgoing>(Outgoing{std::move(effects.orders), 0, std::move(answer), outcome});
@@ -302,6 +302,10 @@ engine::Lsn Runtime::last_change_of(engine::ExperimentId experiment) const {
 }
 
 bool Runtime::suspect(engine::WorkerId worker) const {
+  const auto known = engine_.workers().find(worker);
+  if (known != engine_.workers().end() && engine::is_external(known->second)) {
+    return false;
+  }
   return !connected_.contains(worker) || liveness_.suspect(worker, now());
 }
 
@@ -377,7 +381,7 @@ void Runtime::expire(const engine::Silence& silence) {
 
 void Runtime::update_suspicion(engine::Instant present) {
   for (const auto& [id, worker] : engine_.workers()) {
-    if (worker.present) {
+    if (worker.present && !engine::is_external(worker)) {
       engine_.set_suspect(id, is_unfit(id, present));
     }
   }

@@ -52,6 +52,7 @@ class Runtime {
   struct Outcome {
     std::optional<engine::ExperimentId> created;
     std::optional<engine::WorkerId> joined;
+    std::vector<engine::AttemptKey> asked{};
   };
   using Answer = std::function<void(const engine::Result<Outcome>&)>;
   using OnOrder = std::function<void(const engine::Order&)>;

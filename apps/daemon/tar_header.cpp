@@ -90,7 +90,7 @@ std::string tar_header(const TarEntry& entry) {
   }
   const bool is_link = !entry.link.empty();
   return bytes + ustar_header(entry.path, entry.link, is_link ? '2' : '0',
-                              is_link                ? 0777
+                              is_link               ? 0777
                               : entry.is_executable ? 0755
                                                     : 0644,
                               entry.bytes, entry.written_at);

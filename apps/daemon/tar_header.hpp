@@ -14,8 +14,8 @@ struct TarEntry {
   std::int64_t written_at = 0;  ///< Seconds since the epoch.
 };
 
-/// The bytes before the content, a multiple of 512: a ustar header, and a pax header before it where a name or
-/// a size is too long for ustar (POSIX.1-2001, pax). Cost: O(length of the names).
+/// The bytes before the content, a multiple of 512: a ustar header, and a pax header before it where a name
+/// or a size is too long for ustar (POSIX.1-2001, pax). Cost: O(length of the names).
 [[nodiscard]] std::string tar_header(const TarEntry& entry);
 
 /// The two blocks that end an archive.

@@ -61,6 +61,8 @@ struct Dispatch {
   Status operator()(const CheckTimers&) const { return Done{}; }
   Status operator()(const ContinueTime&) const { return continue_time(step); }
   Status operator()(const NoteTime&) const { return note_time(step); }
+  Status operator()(const AskTrials& command) const { return ask_trials(step, command); }
+  Status operator()(const ExpireExternal& command) const { return expire_external(step, command); }
   Status operator()(const NoteRequest& command) const { return note_request(step, command); }
   Status operator()(const CreateWorkspace& command) const { return create_workspace(step, command); }
   Status operator()(const ChangeQuota& command) const { return change_quota(step, command); }
@@ -88,6 +90,7 @@ Status Engine::step(Command command, Instant now, Effects& effects, const std::s
   effects.orders.clear();
   effects.created.reset();
   effects.joined.reset();
+  effects.asked.clear();
   Step step(state_->state, effects, std::max(now, state_->state.last_instant), actor);
   Status done = std::visit(Dispatch{step}, command);
   step.command_is_done();

@@ -60,6 +60,29 @@ class Step {
   /// Whose time has come is leased again, or gets leases.
   void end_start_delays() { engine::end_start_delays(state_, now_); }
 
+  /// A client wants trials of it in this step.
+  void ask(ExperimentId experiment, const AskTrials& command) {
+    // As the log has it, in whole milliseconds.
+    asked_ = {experiment, command.count, Duration::millis(command.lease_for.in_micros() / 1'000),
+              command.request};
+    look_after(experiment);
+  }
+  /// Leases may begin in this step that a client has asked for; others of it, no.
+  [[nodiscard]] bool is_asked_for(ExperimentId experiment) const noexcept {
+    return asked_.experiment == experiment && asked_.count > 0;
+  }
+  [[nodiscard]] ExternalLease take_asked() {
+    --asked_.count;
+    return {asked_.lease_for, asked_.request};
+  }
+  /// Nobody asks any more.
+  void end_ask() {
+    if (asked_.count > 0) {
+      state_.agenda.hungry.remove(asked_.experiment);
+      asked_.count = 0;
+    }
+  }
+
   /// The first Lsn this step can have given.
   [[nodiscard]] Lsn first() const noexcept { return first_; }
 
@@ -98,6 +121,7 @@ class Step {
   const std::string* actor_;  ///< nullptr: nobody asked for what happens now.
   Lsn first_;
   std::uint64_t ends_left_;
+  AskTrials asked_{{}, 0, {}};
 };
 
 // --- what commands make happen; each refuses before it changes anything ---
@@ -187,6 +211,8 @@ void delayed(Step& step, const FruitlessEnd& end);
 Status continue_time(Step& step);
 Status note_time(Step& step);
 Status note_request(Step& step, const NoteRequest& command);
+Status ask_trials(Step& step, const AskTrials& command);
+Status expire_external(Step& step, const ExpireExternal& command);
 
 Status create_workspace(Step& step, const CreateWorkspace& command);
 Status change_quota(Step& step, const ChangeQuota& command);

@@ -60,12 +60,15 @@ void add(Value::Map& to, const Value::Map& from) {
 
 }  // namespace
 
-void read_program_fields(engine::ExperimentSections& sections, const Space& space, Program& program) {
+void read_program_fields(engine::ExperimentSections& sections, const Space& space, Program& program,
+                         bool runs_here) {
   Section& top = sections.top;
   if (const Value* component = top.any("component")) {
     program.other_sections["component"] = *component;
   }
-  read_entrypoint(top, program.entrypoint);
+  if (runs_here || top.has("entrypoint")) {
+    read_entrypoint(top, program.entrypoint);
+  }
   const Value* launch = top.any("launch");
   program.needs_harness = needs_determined_harness(program.entrypoint, launch);
   if (const Value::Map* data = top.map("data")) {
@@ -110,7 +113,8 @@ Result<Program> read_program(const Value& effective, const Space& space) {
   Findings findings;
   engine::ExperimentSections sections(effective, findings);
   Program program;
-  read_program_fields(sections, space, program);
+  const Value* workers = effective.at_path("workers");
+  read_program_fields(sections, space, program, workers == nullptr || !(*workers == Value("external")));
   if (!findings.problems.empty()) {
     return Error{engine::Errc::bad_request, engine::describe(findings.problems.front())};
   }
@@ -130,7 +134,6 @@ Value::Map to_value(const Program& program) {
   }
   Value::Map map{
       {"data", program.data},
-      {"entrypoint", entrypoint_value(program.entrypoint)},
       {"scheduling_unit", static_cast<std::int64_t>(program.scheduling_unit)},
       {"checkpoint_storage", storage_value(program.checkpoint_storage)},
       {"environment", std::move(environment)},
@@ -138,6 +141,9 @@ Value::Map to_value(const Program& program) {
       {"log_storage", program.log_storage == LogStorage::worker ? "worker" : "daemon"},
       {"metrics", text_map(program.metrics)},
   };
+  if (Value entrypoint = entrypoint_value(program.entrypoint); !(entrypoint == Value(""))) {
+    map["entrypoint"] = std::move(entrypoint);
+  }
   add(map, program.other_sections);
   add(map, {{"perform_initial_validation", false}, {"checkpoint_policy", "best"}});
   return map;

@@ -69,7 +69,9 @@ inline constexpr std::string_view only_harness =
 [[nodiscard]] bool climbs(std::string_view path) noexcept;
 
 /// Reads everything of an experiment that the engine leaves unread.
-void read_program_fields(engine::ExperimentSections& sections, const Space& space, Program& program);
+/// `runs_here`: workers start it; else there need be none.
+void read_program_fields(engine::ExperimentSections& sections, const Space& space, Program& program,
+                         bool runs_here = true);
 
 /// Refuses the fields that neither the engine nor this room has read.
 void finish_sections(engine::ExperimentSections& sections, const Program& program);

@@ -148,7 +148,7 @@ ParsedExperiment parse_submission(const Value& submitted, engine::SearcherRegist
       dialect->check_space(config.space, findings);
     }
   }
-  read_program_fields(sections, config.space, program);
+  read_program_fields(sections, config.space, program, !config.resources.external);
   for (const auto& dialect : dialects) {
     dialect->check_program(config, program, findings);
   }

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "hpsearch/engine/base/amount.hpp"
+#include "hpsearch/engine/cluster/worker.hpp"
 #include "hpsearch/engine/experiment/trial_record.hpp"
 #include "hpsearch/sentences/reason.hpp"
 #include "hpsearch/sentences/wait.hpp"
@@ -12,6 +13,10 @@ namespace hpsearch::sentences {
 namespace {
 
 using engine::amount;
+
+bool is_at_client(const std::vector<engine::NowTrains::Place>& places) {
+  return places.size() == 1 && places.front().worker == engine::external_worker_uid;
+}
 
 /// "worker \"a\"", or "workers \"a\", \"b\" (gone)" by rank.
 std::string places_text(const std::vector<engine::NowTrains::Place>& places) {
@@ -28,7 +33,8 @@ struct NowText {
   std::string_view unit;
 
   std::string operator()(const engine::NowTrains& now) const {
-    return "attempt " + std::to_string(now.attempt.number()) + " trains on " + places_text(now.places) +
+    return "attempt " + std::to_string(now.attempt.number()) +
+           (is_at_client(now.places) ? " is trained by a client" : " trains on " + places_text(now.places)) +
            " and has reached " + amount(now.reached, "") + " of " + amount(now.length, unit) +
            (now.fruitless == 0 ? ""
                                : "; it is try " + std::to_string(now.fruitless + 1) + " of " +

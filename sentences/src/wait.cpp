@@ -150,6 +150,10 @@ struct WhyTrialWaits {
            " and weight " + engine::short_number(wait.weight) + "), or their workers are suspect or resting";
   }
 
+  std::string operator()(const engine::WaitForClient& /*wait*/) const {
+    return "no client asks for trials of this experiment now (POST …/ask)";
+  }
+
   std::string operator()(const engine::WaitForRetry& wait) const {
     return (wait.fruitless == 1 ? "its last attempt"
                                 : "its last " + std::to_string(wait.fruitless) + " attempts") +

@@ -112,6 +112,9 @@ const Rights rights{
     {{"POST", "/api/v1/experiments/#/unarchive"}, {Role::submit, Elsewhere::hidden}},
     {{"DELETE", "/api/v1/experiments/#"}, {Role::admin, Elsewhere::hidden}},
     {{"POST", "/api/v1/experiments/#/trials/#/retry"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/#/ask"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/#/trials/#/report"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/#/trials/#/tell"}, {Role::submit, Elsewhere::hidden}},
 };
 
 /// Something of everything that a path names; none of it exists.

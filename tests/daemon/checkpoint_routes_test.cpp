@@ -36,7 +36,8 @@ class CheckpointRoutes : public testing::Test {
     worker_->join();
     const engine::AttemptKey key = worker_->wait_for<proto::Lease>().spec.key;
     worker_->send(proto::Started{key});
-    worker_->send(proto::Reports{key, 1, {engine::CheckpointReport{engine::Units(2), place().string(), 5, 9}}});
+    worker_->send(
+        proto::Reports{key, 1, {engine::CheckpointReport{engine::Units(2), place().string(), 5, 9}}});
     worker_->wait_for<proto::Ack>();
   }
   [[nodiscard]] fs::path place() const { return storage_.path("1/0/1-2"); }
@@ -98,8 +99,7 @@ TEST_F(CheckpointRoutes, TheArchiveIsMeasuredAndContinued) {
   EXPECT_EQ(head.header("Content-Length"), std::to_string(whole.text.size()));
   EXPECT_EQ(head.text, "");
   const std::size_t from = 650'001;
-  const auto rest =
-      get("1-2/archive.tar", {{"Range", "bytes=650001-"}, {"If-Range", whole.header("ETag")}});
+  const auto rest = get("1-2/archive.tar", {{"Range", "bytes=650001-"}, {"If-Range", whole.header("ETag")}});
   EXPECT_EQ(rest.status, 206U);
   EXPECT_EQ(rest.text, whole.text.substr(from));
   EXPECT_EQ(rest.header("Content-Range"), "bytes 650001-" + std::to_string(whole.text.size() - 1) + "/" +
@@ -127,7 +127,8 @@ TEST_F(CheckpointRoutes, ADirectoryThatBecameALinkIsNotFollowed) {
 }
 
 TEST_F(CheckpointRoutes, AManifestThatNamesOtherPlacesIsRefused) {
-  for (const char* path : {"../1-2/weights.bin", "/etc/hostname", "a/../weights.bin", "./weights.bin", "", "a/"}) {
+  for (const char* path :
+       {"../1-2/weights.bin", "/etc/hostname", "a/../weights.bin", "./weights.bin", "", "a/"}) {
     write_manifest(R"({"path": ")" + std::string(path) + R"(", "bytes": 4, "crc32c": 2})");
     EXPECT_EQ(get("1-2/archive.tar").status, 409U) << path;
     EXPECT_EQ(get("1-2/files").status, 409U) << path;
@@ -168,7 +169,8 @@ TEST(ByteRange, IsReadAsBrowsersWriteIt) {
   for (const char* nowhere : {"bytes=100-", "bytes=100-200", "bytes=-0", "bytes=99999999999999999999999-"}) {
     EXPECT_EQ(range(nowhere), RangeAnswer(RangeNotThere{})) << nowhere;
   }
-  for (const char* all : {"", "lines=1-2", "bytes=", "bytes=-", "bytes=5-4", "bytes=a-b", "bytes=1-2,4-5", "bytes=+1-"}) {
+  for (const char* all :
+       {"", "lines=1-2", "bytes=", "bytes=-", "bytes=5-4", "bytes=a-b", "bytes=1-2,4-5", "bytes=+1-"}) {
     EXPECT_EQ(range(all), RangeAnswer(ByteRange{0, 100})) << all;
   }
 }

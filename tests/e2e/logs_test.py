@@ -56,6 +56,15 @@ class Logs(harness.Case):
         first = "attempt 1 begins\n" + folded + "".join(batches)
         self.assertEqual(self.logs("--attempt", 1), first)
         self.assertEqual(self.logs("--attempt", 1, "--stderr"), "a warning\nTraceback: something is wrong\n")
+        log = f"/api/v1/experiments/{self.experiment}/trials/0/log?attempt=1"
+        found = self.cluster.get(f"{log}&q=batch%20%5B13%5D%20")
+        self.assertEqual([match["line"] for match in found["matches"]], [batches[1].strip(), batches[3].strip()])
+        self.assertTrue(found["complete"])
+        for match in found["matches"]:
+            self.assertTrue(self.cluster.get(f"{log}&offset={match['offset']}")["text"].startswith(match["line"]))
+        status, problem = self.cluster.call("GET", f"{log}&q=%28")
+        self.assertEqual(status, 400)
+        self.assertIn("regular expression", problem["detail"])
         raw = self.logs("--attempt", 1, "--raw")
         self.assertIn("\x1b[32m done\x1b[0m\n", raw)
         self.assertIn("epoch 1 0%\repoch 1 10%", raw.replace("\n", "\r"))

@@ -132,10 +132,14 @@ class StateText {
   void put(const LiveAttempt& x) {
     const auto& [key, worker, slots, granted_length, began_at, first_step, reached, started, reported,
                  unlogged, applied_seq, decision, leased_at, slots_since, held_before, lacks_time,
-                 checkpoint_at, origin, last_digest, gang] = x;
+                 checkpoint_at, origin, last_digest, external, gang] = x;
     all(key, worker, slots, granted_length, began_at, first_step, reached, started, reported, unlogged,
         applied_seq, decision, leased_at, slots_since, held_before, lacks_time, checkpoint_at, origin,
-        last_digest, gang);
+        last_digest, external, gang);
+  }
+  void put(const ExternalLease& x) {
+    const auto& [lease_for, request] = x;
+    all(lease_for, request);
   }
   void put(const AttemptSpan& x) {
     const auto& [from, to, trial, attempt, worker, slot, end] = x;

@@ -27,7 +27,7 @@ TEST(EffectiveConfig, ShowsEveryDefault) {
       R"("scheduling_unit":100,)"
       R"("searcher":{"anneal":{"avg_best_idx":2.0,"shrink_coef":0.1},"finalists":3,"max_concurrent_trials":16,"max_length":{"batches":100},"max_trials":10,"metric":"loss",)"
       R"("name":"random","on_duplicate":"allow","points_to_evaluate":[],"prior":[],"repeats":1,"sampler":"random","smaller_is_better":true,)"
-      R"("source_checkpoint_uuid":null,"source_trial_id":null,"tpe":{"candidates":64,"gamma":0.25,"initial_results":10}},"where":[],"workspace":""})");
+      R"("source_checkpoint_uuid":null,"source_trial_id":null,"tpe":{"candidates":64,"gamma":0.25,"initial_results":10}},"where":[],"workers":"cluster","workspace":""})");
 }
 
 TEST(EffectiveConfig, ShowsOnlyFieldsOfItsSearcher) {

@@ -69,6 +69,11 @@ TEST(WaitText, Workers) {
       "are suspect or resting");
 }
 
+TEST(WaitText, Clients) {
+  EXPECT_EQ(why_trial_waits(WaitForClient{}),
+            "no client asks for trials of this experiment now (POST …/ask)");
+}
+
 TEST(WaitText, Slots) {
   EXPECT_EQ(
       why_trial_waits(WaitForFreeSlots{0, 2, 1, 0, 1, std::nullopt}),

@@ -143,6 +143,23 @@ test("the best checkpoint is downloaded, and it is the one on the disk", async (
     await context.close();
 });
 
+test("a whole log is searched although only its end is loaded", async () => {
+    const id = stage.submitScript({name: "chatty", hyperparameters: {x: {type: "double", minval: 0, maxval: 1}}, max_restarts: 0, searcher: {name: "random", metric: "loss", max_length: {epochs: 1}, max_trials: 1}},
+        "echo the needle of this log\ni=0\nwhile [ $i -lt 9000 ]; do echo line $i is hay and nothing else; i=$((i+1)); done\nexit 1\n");
+    await stage.untilEnded(id);
+    const context = await stage.context();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}e/${id}/t/0/log`);
+    await page.locator(".log-line").first().waitFor();
+    await page.getByLabel("Search the log").fill("NEEDLE of");
+    await page.getByText("No match").waitFor();
+    await page.getByRole("button", {name: "Search the whole log"}).click();
+    await page.locator(".log-hit", {hasText: "the needle of this log"}).click();
+    await page.locator(".log-line", {hasText: "the needle of this log"}).waitFor();
+    noFaults();
+    await context.close();
+});
+
 test("an experiment is paused, resumed and canceled, and the dialog names the consequence", async () => {
     const id = stage.submitScript({name: "long", hyperparameters: {x: {type: "double", minval: 0, maxval: 1}}, searcher: {name: "random", metric: "loss", max_length: {epochs: 1}, max_trials: 4}}, "sleep 600\n");
     const context = await stage.context();

@@ -125,9 +125,9 @@ Value::Map shared_json_schemas() {
                                               {"type", "object"}}}}}}};
 }
 
-std::array<std::span<const Schema>, 7> all_schemas() noexcept {
-  return {access_schemas(), bulk_schemas(),  daemon_schemas(), experiment_schemas(),
-          file_schemas(),   trial_schemas(), worker_schemas()};
+std::array<std::span<const Schema>, 8> all_schemas() noexcept {
+  return {access_schemas(),     ask_schemas(),  bulk_schemas(),  daemon_schemas(),
+          experiment_schemas(), file_schemas(), trial_schemas(), worker_schemas()};
 }
 
 }  // namespace hpsearch::daemon

@@ -37,13 +37,14 @@ struct Schema {
 
 /// Each file has the schemas of its resource.
 [[nodiscard]] std::span<const Schema> access_schemas() noexcept;
+[[nodiscard]] std::span<const Schema> ask_schemas() noexcept;
 [[nodiscard]] std::span<const Schema> bulk_schemas() noexcept;
 [[nodiscard]] std::span<const Schema> daemon_schemas() noexcept;
 [[nodiscard]] std::span<const Schema> experiment_schemas() noexcept;
 [[nodiscard]] std::span<const Schema> file_schemas() noexcept;
 [[nodiscard]] std::span<const Schema> trial_schemas() noexcept;
 [[nodiscard]] std::span<const Schema> worker_schemas() noexcept;
-[[nodiscard]] std::array<std::span<const Schema>, 7> all_schemas() noexcept;
+[[nodiscard]] std::array<std::span<const Schema>, 8> all_schemas() noexcept;
 
 /// The type as JSON Schema. A type that cannot be read is a bug.
 [[nodiscard]] engine::Value json_schema_of(std::string_view type);

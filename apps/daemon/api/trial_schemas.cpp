@@ -71,10 +71,17 @@ constexpr Field point_page_fields[] = {
 };
 constexpr Field log_fields[] = {
     {"attempt", "integer"},
-    {"kept", "flag", "Whether it comes from the daemon; else from the worker."},
-    {"offset", "integer", "Of the text's first byte."},
-    {"size", "integer", "Of the whole log, in bytes."},
-    {"text", "text"},
+    {"kept?", "flag", "Whether it comes from the daemon; else from the worker."},
+    {"offset?", "integer", "Of the text's first byte."},
+    {"size?", "integer", "Of the whole log, in bytes."},
+    {"text?", "text"},
+    {"matches?", "[LogMatch]", "With q, and instead of the text: at most 1,000 lines."},
+    {"searched_to?", "integer", "With q: the offset with which the same search goes on."},
+    {"complete?", "flag", "With q: the log was searched to its end."},
+};
+constexpr Field match_fields[] = {
+    {"offset", "integer", "Of the line's first byte."},
+    {"line", "text", "At most 4,096 bytes of it."},
 };
 
 constexpr Schema table[] = {
@@ -86,7 +93,8 @@ constexpr Schema table[] = {
     {"Explanation", "Why a trial is where it is.", explanation_fields},
     {"MetricPoint", "Metrics that a trial reported.", point_fields},
     {"MetricPage", "Metrics of a trial in the order of their reports.", point_page_fields},
-    {"LogPiece", "A piece of a log.", log_fields},
+    {"LogPiece", "A piece of a log, or the lines that were searched for.", log_fields},
+    {"LogMatch", "A line of a log.", match_fields},
 };
 
 }  // namespace

@@ -216,6 +216,9 @@ void add_workers(PrometheusText& text, const Runtime* runtime, const WorkerSessi
   double resting = 0;
   if (runtime != nullptr) {
     for (const auto& [id, worker] : runtime->engine().workers()) {
+      if (engine::is_external(worker)) {
+        continue;
+      }
       if (!worker.present) {
         ++lost;
         continue;

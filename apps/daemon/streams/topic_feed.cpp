@@ -190,7 +190,9 @@ void TopicFeed::look_for_silent_changes(const TopicName& name, Topic& topic) {
   switch (name.kind) {
     case Kind::workers:
       for (const auto& [id, worker] : runtime_.engine().workers()) {
-        compare(id.number(), id.number(), engine::compact_json(values_.worker(worker, name.scope)));
+        if (!engine::is_external(worker)) {
+          compare(id.number(), id.number(), engine::compact_json(values_.worker(worker, name.scope)));
+        }
       }
       break;
     case Kind::experiments:
@@ -315,7 +317,7 @@ Value::Map TopicFeed::rows_of(const TopicName& name, const std::set<std::uint64_
     case Kind::workers:
       for (const std::uint64_t number : numbers) {
         if (const auto found = engine.workers().find(engine::WorkerId(number));
-            found != engine.workers().end()) {
+            found != engine.workers().end() && !engine::is_external(found->second)) {
           rows.push_back(values_.worker(found->second, name.scope));
         }
       }

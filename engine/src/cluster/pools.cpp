@@ -9,6 +9,9 @@
 namespace hpsearch::engine {
 
 bool serves(const WorkerRecord& worker, const ResourcesConfig& wanted) noexcept {
+  if (wanted.external || is_external(worker)) {
+    return wanted.external && is_external(worker);
+  }
   return pool_named(worker.pool) == pool_named(wanted.resource_pool) &&
          std::all_of(wanted.labels.begin(), wanted.labels.end(), [&worker](const auto& label) {
            const auto found = worker.labels.find(label.first);

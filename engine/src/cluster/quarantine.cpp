@@ -40,7 +40,7 @@ bool others_remain(const EngineState& state, WorkerId without) {
 void judge_worker(Step& step, WorkerId id) {
   const EngineState& state = step.state();
   const WorkerRecord& worker = state.workers.at(id);
-  if (state.trusts_workers || !worker.quarantined.empty() ||
+  if (state.trusts_workers || is_external(worker) || !worker.quarantined.empty() ||
       worker.quick_failures.size() < suspicious_trials) {
     return;
   }

@@ -134,6 +134,10 @@ void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command,
 }  // namespace
 
 Status may_join(const EngineState& state, const JoinWorker& command) {
+  if (command.uid == external_worker_uid) {
+    return Error{Errc::bad_request, "worker \"" + command.name + "\" has the uid \"" + command.uid +
+                                        "\", which stands for trials that no worker runs"};
+  }
   if (command.slots > most_slots_of_a_worker) {
     return Error{Errc::bad_request, "worker \"" + command.name + "\" says it has " +
                                         std::to_string(command.slots) + " slots; at most " +

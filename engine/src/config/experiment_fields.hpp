@@ -32,6 +32,10 @@ inline constexpr std::tuple top_fields{
     Field{"lost_after", &ExperimentConfig::lost_after, kind::Time{},
           "how long a worker may be silent before its trials run elsewhere",
           "[by checkpoint age](operating/reliability.md#lost-workers)"},
+    Field{"workers", &ExperimentConfig::workers,
+          kind::OneOf<TrialWorkers, 2>{
+              {{{"cluster", TrialWorkers::cluster}, {"external", TrialWorkers::external}}}},
+          "who runs the trials; `external`: programs of yours, which [ask for trials](ask-tell.md)"},
     Field{"progress_timeout", &ExperimentConfig::progress_timeout, kind::Time{},
           "how long a running program may report nothing before it is ended as failed", "no limit"},
 };

@@ -142,6 +142,20 @@ void read_own_section(Section section, const Fields& fields, Struct& to) {
   section.finish();
 }
 
+/// Trials that clients run hold no slot of a worker.
+void read_workers(ExperimentConfig& config, Section& resources) {
+  config.resources.external = config.workers == TrialWorkers::external;
+  if (!config.resources.external) {
+    return;
+  }
+  const std::uint64_t slots = config.resources.slots_per_trial;
+  if (slots > 1) {
+    resources.problem("slots_per_trial", "is " + std::to_string(slots),
+                      "0, or leave it out: with `workers: external` trials hold no slots");
+  }
+  config.resources.slots_per_trial = 0;
+}
+
 void note_unreachable_limits(const ExperimentConfig& config, Section& resources) {
   const std::uint64_t slots = config.resources.slots_per_trial;
   if (config.resources.max_slots && *config.resources.max_slots < slots) {
@@ -192,6 +206,7 @@ void read_engine_fields(ExperimentSections& sections, SearcherRegistry registry,
   read_lengths(top, max_length, config);
   // Other fields of these sections are the program's.
   read_fields(sections.resources, resources_fields, config.resources);
+  read_workers(config, sections.resources);
   read_fields(sections.checkpoint_storage, checkpoint_storage_fields, config.retention);
   read_own_section(top.section("budget"), budget_fields, config.budget);
   read_own_section(top.section("program_traits"), program_traits_fields, config.program_traits);

@@ -121,6 +121,9 @@ void apply(const Applier& applier, const LeaseGranted& granted) {
   live.slots_since = applier.event.at;
   live.checkpoint_at = applier.event.at;
   live.origin = lease;
+  if (granted.lease_for > Duration{}) {
+    live.external.ensure() = {granted.lease_for, granted.request};
+  }
   if (!granted.others.empty()) {
     Gang& gang = live.gang.ensure();
     gang.port = granted.port;

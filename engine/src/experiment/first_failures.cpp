@@ -161,7 +161,8 @@ bool fails_for_certain(const EngineState& state, const TrialRecord& trial) {
 
 bool takes_first_look(const ExperimentRecord& record, Instant now) {
   const FirstFailures& first = record.first_failures;
-  return !first.got_on && !first.over && !record.running.empty() && now < first.first_start + first_look;
+  return !record.config.resources.external && !first.got_on && !first.over && !record.running.empty() &&
+         now < first.first_start + first_look;
 }
 
 bool holds_back(const ExperimentRecord& record, Instant now, bool looks) {

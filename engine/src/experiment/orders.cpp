@@ -146,7 +146,7 @@ void give_orders(Step& step) {
       discard(state.deleted.at(deleted->experiment), orders);
     }
     const auto* granted = std::get_if<LeaseGranted>(&event.body);
-    if (granted != nullptr) {
+    if (granted != nullptr && granted->lease_for == Duration{}) {
       const AttemptKey key{granted->experiment, granted->trial, granted->attempt,
                            state.numbering.lease_of(event.lsn)};
       orders.emplace_back(LaunchAttempt{granted->worker, attempt_spec_of(state, key, granted->worker)});

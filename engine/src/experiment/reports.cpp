@@ -77,7 +77,7 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     const AttemptKey as_known = trial.live->known_as();
     const std::vector<SlotIndex> slots = trial.live->slots;
     const bool in_gang = trial.live->gang.has_value();
-    const bool workers_own = !failed && copy.cause != ExitReport::Cause::exited &&
+    const bool workers_own = !failed && !trial.live->external && copy.cause != ExitReport::Cause::exited &&
                              copy.cause != ExitReport::Cause::checkpoint_gone;
     const std::optional<FruitlessEnd> fruitless =
         fruitless_end(trial, step.now(), workers_own ? worker : WorkerId{}, copy.message);

@@ -61,7 +61,7 @@ void explain_running(const ExperimentRecord& record, const TrialRecord& trial, c
 bool is_choosy(const ResourcesConfig& wanted, const Workers& workers) {
   return pool_named(wanted.resource_pool) != default_pool || !wanted.labels.empty() ||
          std::any_of(workers.begin(), workers.end(), [&wanted](const auto& entry) {
-           return entry.second.present && !serves(entry.second, wanted);
+           return entry.second.present && !is_external(entry.second) && !serves(entry.second, wanted);
          });
 }
 
@@ -186,6 +186,9 @@ Wait wait_for_slots(const ExperimentRecord& record, const Workers& workers, Inst
                                : slot_quota_reached(*record.workspace, record.owner, need)) {
     return WaitForQuota{record.workspace->name, record.owner,     reached->used, need,
                         reached->most,          reached->per_user};
+  }
+  if (resources.external) {
+    return WaitForClient{};
   }
   if (const auto back = first_back(workers, resources, now)) {
     return WaitForRestingWorkers{*back - now};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -31,6 +32,9 @@ struct GangPlan {
 /// have, used or not.
 [[nodiscard]] inline std::uint64_t concurrency_of(std::uint64_t slots,
                                                   const ResourcesConfig& wanted) noexcept {
+  if (wanted.external) {
+    return std::numeric_limits<std::uint64_t>::max();  // Nothing bounds them but the experiment's own limits.
+  }
   return std::max<std::uint64_t>(1, slots / std::max<std::uint64_t>(1, wanted.slots_per_trial));
 }
 

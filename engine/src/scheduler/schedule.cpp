@@ -52,7 +52,8 @@ bool keep_places(const EngineState& state, const ExperimentRecord& record) {
 
 /// Its last attempt failed on this worker without a single report, and others might tell whose fault that is.
 bool should_avoid(const EngineState& state, const TrialRecord& trial, WorkerId worker) {
-  return !state.trusts_workers && trial.failure_history && trial.failure_history->crashes > 0 &&
+  return !state.trusts_workers && worker != WorkerId{} && !is_external(state.workers.at(worker)) &&
+         trial.failure_history && trial.failure_history->crashes > 0 &&
          trial.failure_history->crashed_on == worker && others_remain(state, worker);
 }
 
@@ -120,9 +121,23 @@ std::uint64_t meeting_port(const EngineState& state, Lsn lease) {
 void lease(Step& step, const ExperimentRecord& record, TrialNumber number, const Placement& place) {
   const TrialRecord& trial = record.trials[number.number()];
   const Lsn lease(step.state().last_lsn.number() + 1);
-  step.emit(LeaseGranted{record.id, number, AttemptNumber(trial.attempts + std::uint64_t{1}), place.worker,
-                         place.slots, trial.length, place.others,
-                         place.others.empty() ? 0 : meeting_port(step.state(), lease)});
+  LeaseGranted granted{record.id,
+                       number,
+                       AttemptNumber(trial.attempts + std::uint64_t{1}),
+                       place.worker,
+                       place.slots,
+                       trial.length,
+                       place.others,
+                       place.others.empty() ? 0 : meeting_port(step.state(), lease)};
+  if (record.config.resources.external) {
+    ExternalLease asked = step.take_asked();
+    granted.lease_for = asked.lease_for;
+    granted.request = std::move(asked.request);
+  }
+  step.emit(std::move(granted));
+  if (trial.live->external) {
+    step.effects().asked.push_back(trial.live->key);
+  }
 }
 
 void create(Step& step, const ExperimentRecord& record, CreateTrial next, const Placement& place) {
@@ -422,7 +437,8 @@ std::optional<Instant> deadline_of(const EngineState& state, const ExperimentRec
 }
 
 void update_claim(Step& step, const ExperimentRecord& record) {
-  if (may_run_more(step.state(), record, step.now())) {
+  const bool is_wanted = !record.config.resources.external || step.is_asked_for(record.id);
+  if (is_wanted && may_run_more(step.state(), record, step.now())) {
     const ResourcesConfig& resources = record.config.resources;
     step.agenda().hungry.put(Claim{record.id, resources.priority, resources.weight, slots_in_use(record),
                                    resources.slots_per_trial});
@@ -502,7 +518,9 @@ void give_up_if_hopeless(Step& step, ExperimentId id) {
   }
 }
 
-void schedule(Step& step) {
+namespace {
+
+void settle(Step& step) {
   touch_unfinished(step);
   touch_overdue(step);
   step.end_start_delays();
@@ -517,6 +535,13 @@ void schedule(Step& step) {
     }
     ++granted;
   } while (fill_one(step));
+}
+
+}  // namespace
+
+void schedule(Step& step) {
+  settle(step);
+  step.end_ask();
 }
 
 }  // namespace hpsearch::engine

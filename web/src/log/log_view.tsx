@@ -1,4 +1,4 @@
-// A log: virtual lines, follows its end, search in what is loaded.
+// A log: virtual lines, follows its end, search in what is loaded and, if that is not all, in the whole log.
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from "preact/hooks";
 import {t, tCount} from "../i18n/texts";
 import {formatBytes, formatNumber} from "../i18n/format";
@@ -6,6 +6,7 @@ import {Loading} from "../design/states";
 import {piecesOf} from "./ansi";
 import {plainText, type LogLine} from "./fold";
 import {LogReader} from "./log_reader";
+import {WholeSearch} from "./whole_search";
 
 const lineHeight = 20;
 const spare = 20;
@@ -36,6 +37,8 @@ function Line({line, marked, error, found, onPoint}: {line: LogLine; marked: boo
 
 export function LogView({path, live, at, onPoint, search, onSearch, wrap, height, error = false}: Props) {
     const [, redraw] = useState(0);
+    const [jump, setJump] = useState<number | undefined>(undefined);
+    const place = jump ?? at;
     const [follow, setFollow] = useState(at === undefined);
     const [top, setTop] = useState(0);
     const [tall, setTall] = useState(400);
@@ -50,9 +53,9 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
     useEffect(() => {
         const made = new LogReader(path, () => redraw((n) => n + 1), () => alive.current);
         reader.current = made;
-        void made.open(at);
+        void made.open(place);
         return () => made.close();
-    }, [path]);
+    }, [path, jump]);
 
     const log = reader.current;
     const lines = log ? (log.unfinished ? [...log.lines, log.unfinished] : log.lines) : [];
@@ -73,10 +76,10 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
     });
     useEffect(() => {
         const element = box.current;
-        if (at === undefined || !element || lines.length === 0) return;
-        const index = lines.findIndex((line) => line.offset >= at);
+        if (place === undefined || !element || lines.length === 0) return;
+        const index = lines.findIndex((line) => line.offset >= place);
         if (index >= 0 && !wrap) element.scrollTop = Math.max(0, index * lineHeight - element.clientHeight / 2);
-    }, [at, lines.length > 0]);
+    }, [place, lines.length > 0]);
     useEffect(() => {
         if (foundIndex === undefined || !box.current) return;
         setFollow(false);
@@ -116,6 +119,11 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
                 <span class="push muted small">{log && !log.loading && !log.problem ? tCount("log.lines", lines.length) : ""}{log && log.from > 0 ? ` · ${t("log.loaded", {part: formatBytes(log.to - log.from), size: formatBytes(log.size)})}` : ""}</span>
                 {!follow && lines.length > 0 && <button class="button" onClick={() => setFollow(true)}>{t(live ? "log.follow" : "log.to_end")}</button>}
             </div>
+            {needle !== "" && log && !log.loading && (log.from > 0 || jump !== undefined) && <WholeSearch path={path} search={search} onFound={(offset) => {
+                setFollow(false);
+                setJump(offset);
+                onPoint(offset);
+            }} />}
             {log?.problem && lines.length === 0
                 ? <p class="log-empty muted">{log.problem.message}</p>
                 : !log || (log.loading && lines.length === 0) ? <Loading rows={4} />
@@ -124,7 +132,7 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
                     {wrap && first > 0 && <p class="muted small log-cut">{t("log.wrapped_cut", {n: formatNumber(mostWrapped)})}</p>}
                     <div style={wrap ? {} : {height: `${lines.length * lineHeight}px`, paddingTop: `${first * lineHeight}px`}}>
                         {lines.slice(first, last).map((line, index) => <Line key={line.offset} line={line} error={error} onPoint={onPoint}
-                            marked={at !== undefined && line.offset === at} found={first + index === foundIndex} />)}
+                            marked={place !== undefined && line.offset === place} found={first + index === foundIndex} />)}
                     </div>
                 </div>}
         </div>

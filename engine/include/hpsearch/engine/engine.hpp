@@ -29,6 +29,7 @@ struct Effects {
   std::vector<Order> orders;
   std::optional<ExperimentId> created;  ///< The answer to CreateExperiment.
   std::optional<WorkerId> joined;       ///< The answer to JoinWorker.
+  std::vector<AttemptKey> asked{};      ///< The answer to AskTrials.
 };
 
 /// The one door: told what happened and what time it is, says what follows. A hyperparameter search engine

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -75,7 +76,15 @@ struct WorkerRecord {
   return worker.present && worker.quarantined.empty() && !worker.draining;
 }
 
-/// Trials that want these resources may run there: it is in their pool and has every label they name.
+/// What stands for all clients that run trials themselves: a worker without slots that no process is. Its
+/// attempts are leased when a client asks for them (AskTrials), and never otherwise.
+inline constexpr std::string_view external_worker_uid = "external";
+[[nodiscard]] inline bool is_external(const WorkerRecord& worker) noexcept {
+  return worker.uid == external_worker_uid;
+}
+
+/// Trials that want these resources may run there: it is in their pool and has every label they name; or
+/// clients run them, and it stands for those.
 [[nodiscard]] bool serves(const WorkerRecord& worker, const ResourcesConfig& wanted) noexcept;
 
 /// One more trial without slots may run there.

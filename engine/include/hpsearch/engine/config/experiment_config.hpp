@@ -20,6 +20,12 @@ namespace hpsearch::engine {
 enum class AshaMode : std::uint8_t { aggressive, standard, conservative };
 enum class OnDuplicate : std::uint8_t { allow, reject };
 
+/// Who runs the trials of an experiment.
+enum class TrialWorkers : std::uint8_t {
+  cluster,  ///< The workers that are connected.
+  external  ///< Clients: they ask for trials, report, and say how each ended (AskTrials).
+};
+
 /// How configurations are chosen (`searcher.sampler`), however long their trials train.
 enum class SamplerName : std::uint8_t { random, anneal, model, tpe };
 
@@ -106,7 +112,8 @@ struct ResourcesConfig {
   /// several processes that find each other.
   bool spans_workers = false;
   std::uint64_t least_workers =
-      2;  ///< On how many workers it runs at least when it runs on several; 2 or more.
+      2;                  ///< On how many workers it runs at least when it runs on several; 2 or more.
+  bool external = false;  ///< Its trials are run by clients alone. From ExperimentConfig::workers.
 };
 
 /// `budget`: whatever is spent first ends the search, gracefully: as completed, or as failed
@@ -155,6 +162,7 @@ struct ExperimentConfig {
   /// How long a running program may say nothing (no metrics, no checkpoint, no progress) before its worker
   /// ends it as failed. Nothing: for ever. While it waits for an answer its time stands still.
   std::optional<Duration> progress_timeout;
+  TrialWorkers workers = TrialWorkers::cluster;
   ResourcesConfig resources;
   BudgetConfig budget;
   CheckpointRetention retention;  ///< In `checkpoint_storage`.

@@ -212,6 +212,22 @@ struct TakeReports {
   std::vector<Report> reports;
 };
 
+/// A client that runs trials itself wants some of an experiment with `workers: external`. It gets as many as
+/// the experiment's limits and its searcher allow now, which may be none; Effects::asked names them.
+/// wrong_state: workers of the cluster run its trials.
+struct AskTrials {
+  ExperimentId experiment;
+  std::uint64_t count = 1;  ///< At most most_trials_at_once.
+  Duration lease_for;       ///< Each is lost if its client reports nothing for so long.
+  std::string request{};    ///< SHA-256 of the client and its Idempotency-Key; "" = it has none.
+};
+inline constexpr std::uint64_t most_trials_at_once = 256;
+/// Nothing was reported of these attempts of clients for as long as their leases last: they are lost. Those
+/// that are over meanwhile are none of them.
+struct ExpireExternal {
+  std::vector<AttemptKey> keys;
+};
+
 /// Nothing happened but time. Deadlines are looked at in every step; this is one without anything else.
 struct CheckTimers {};
 
@@ -245,6 +261,7 @@ using Command =
                  QuarantineWorker, ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, CheckTimers,
                  NoteLeakedProcesses, DeleteCheckpoints, ConfirmDeleted, NoteTroubles, DisclaimAttempts,
                  DisownAttempt, ContinueTime, NoteTime, NoteRequest, CreateWorkspace, ChangeQuota,
-                 ArchiveExperiment, UnarchiveExperiment, DeleteExperiment, RetryTrial, DrainWorker>;
+                 ArchiveExperiment, UnarchiveExperiment, DeleteExperiment, RetryTrial, DrainWorker, AskTrials,
+                 ExpireExternal>;
 
 }  // namespace hpsearch::engine

@@ -417,6 +417,8 @@ struct LeaseGranted {
   Units length{};               ///< Length that the program is started for.
   std::vector<Place> others{};  ///< Slots of ranks 1, 2, …, if the attempt has several workers.
   std::uint64_t port = 0;       ///< Where the processes of several workers meet; else 0.
+  Duration lease_for{};         ///< A client runs it, and reports at least so often; 0: a worker runs it.
+  std::string request{};        ///< SHA-256 of the client and its Idempotency-Key; "" = none, or a worker.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -427,6 +429,8 @@ struct LeaseGranted {
     fields("length", self.length);
     fields.maybe("others", self.others);
     fields.maybe("port", self.port);
+    fields.maybe("lease_ms", self.lease_for);
+    fields.maybe("request", self.request);
   }
   friend void apply(const Applier& applier, const LeaseGranted& event);
   friend std::string problem_with(const EventChecks& checks, const LeaseGranted& event);

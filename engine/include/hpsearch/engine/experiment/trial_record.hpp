@@ -59,6 +59,12 @@ struct AttemptPart {
   std::uint64_t applied_seq = 0;  ///< Of its last report that counts.
 };
 
+/// The lease of a client that runs a trial itself.
+struct ExternalLease {
+  Duration lease_for;   ///< It is lost if its client reports nothing for so long.
+  std::string request;  ///< LeaseGranted::request
+};
+
 /// The attempt that holds a trial's lease.
 struct LiveAttempt {
   AttemptKey key;
@@ -81,6 +87,7 @@ struct LiveAttempt {
   Instant checkpoint_at;          ///< When its last checkpoint was taken; before the first one, leased_at.
   LeaseId origin;                 ///< The lease it was started under: after an adoption not its present one.
   std::uint64_t last_digest = 0;  ///< Of report applied_seq.
+  Box<ExternalLease> external;    ///< When no worker runs it but a client.
   Box<Gang> gang;  ///< When it has several workers; `worker`, `slots`, `started` are rank 0's then.
 
   /// How its worker names it when it introduces itself.

@@ -126,6 +126,8 @@ struct WaitForTurn {  ///< There are free slots; other experiments get them, or 
   double weight = 1;
 };
 
+struct WaitForClient {};  ///< Clients run its trials (`workers: external`), and none asks for more.
+
 struct WaitForRetry {  ///< The trial's last attempts ended without a report; the next one is delayed.
   TrialNumber trial;
   std::uint64_t fruitless = 0;  ///< In a row; the trial fails after most_fruitless_attempts.
@@ -137,6 +139,6 @@ struct WaitForRetry {  ///< The trial's last attempts ended without a report; th
 using Wait = std::variant<WaitForResume, WaitForConcurrency, WaitForFirstReport, WaitForMaxSlots,
                           WaitForRestingWorkers, WaitForWorker, WaitForRelease, WaitForLargerWorker,
                           WaitForReachableWorkers, WaitForGang, WaitForFreeSlots, WaitForDevices,
-                          WaitForRoomWithoutSlots, WaitForTurn, WaitForRetry, WaitForQuota>;
+                          WaitForRoomWithoutSlots, WaitForTurn, WaitForClient, WaitForRetry, WaitForQuota>;
 
 }  // namespace hpsearch::engine
