@@ -144,17 +144,17 @@ class Requests(DaemonTest):
         archive = io.BytesIO()
         with tarfile.open(fileobj=archive, mode="w") as opened:
             for name in ("net", "optimizer"):
-                member = tarfile.TarInfo(name)
+                member = tarfile.TarInfo("checkpoint-1-4-1-9/" + name)
                 member.size = 3000
                 opened.addfile(member, io.BytesIO(b"w" * 3000))
         trial = {"trial": 4, "state": "COMPLETED", "best_checkpoint": "/nowhere/1-9", "best_checkpoint_step": 9, "hparams": {}}
         base = "GET /api/v1/experiments/1/trials/4/checkpoints"
         daemon, client = self.serve({
             "GET /api/v1/experiments/1/best": (200, trial),
-            base: (200, {"checkpoints": [{"id": "1-9", "path": "/nowhere/1-9", "step": 9}], "next": None}),
+            base: (200, {"checkpoints": [{"id": "1/4/1-9", "path": "/nowhere/1-9", "step": 9}], "next": None}),
             base + "/1-9/archive.tar": (200, archive.getvalue(), {"Content-Type": "application/x-tar"})})
         checkpoint = client.experiment(1).best.checkpoint
-        self.assertEqual((checkpoint.step, checkpoint.id), (9, "1-9"))
+        self.assertEqual((checkpoint.step, checkpoint.id), (9, "1/4/1-9"))
         copy = checkpoint.download(self.folder / "best")
         self.assertEqual({path.name: path.read_bytes() for path in copy.iterdir()},
                          {"net": b"w" * 3000, "optimizer": b"w" * 3000})

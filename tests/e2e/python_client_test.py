@@ -69,6 +69,10 @@ class PythonClient(harness.Case):
         self.assertEqual((copy / "step").read_text(), str(best.checkpoint.step))
         with self.assertRaises(FileExistsError):
             best.checkpoint.download(copy)
+        away = next(checkpoint for checkpoint in best.checkpoints() if checkpoint.path == best.checkpoint.path)
+        away.path = str(self.folder / "another machine")
+        fetched = away.download(self.folder / "fetched")
+        self.assertEqual((fetched / "step").read_text(), (copy / "step").read_text())
 
         rows = experiment.frame()
         self.assertEqual([row["trial"] for row in rows], list(range(6)))

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import tarfile
+import urllib.parse
 from typing import IO, Any, Optional
 
 from ._problems import NotFound
@@ -47,23 +48,28 @@ class Checkpoint:
             return target
         if not self.id:
             raise NotFound("the checkpoint {} is neither on this machine nor in the daemon's list".format(self.path))
-        with self._transport.opened("{}/checkpoints/{}/archive.tar".format(self._trial, self.id)) as archive:
+        name = self.id.rpartition("/")[2]  # Of EXPERIMENT/TRIAL/NAME.
+        path = "{}/checkpoints/{}/archive.tar".format(self._trial, urllib.parse.quote(name, safe=""))
+        with self._transport.opened(path) as archive:
             target.mkdir(parents=True, exist_ok=True)
-            unpack(archive, target)
+            unpack(archive, target, "checkpoint-" + self.id.replace("/", "-"))
         return target
 
     def __repr__(self) -> str:
         return "<checkpoint at step {}: {}>".format(self.step, self.path)
 
 
-def unpack(archive: IO[bytes], target: pathlib.Path) -> None:
-    """Puts files, directories and links of a tar archive below `target`, and nothing anywhere else.
+def unpack(archive: IO[bytes], target: pathlib.Path, top: str = "") -> None:
+    """Puts files, directories and links of a tar archive below `target`, and nothing anywhere else. What lies in the
+    directory `top` of the archive lies in `target` itself.
 
     ValueError: it has something else, or a name or a link that leads out.
     """
     with tarfile.open(fileobj=archive, mode="r|") as opened:
         for member in opened:
             parts = [part for part in member.name.rstrip("/").split("/") if part != "."]
+            if top and parts[:1] == [top]:
+                parts = parts[1:]
             if not parts and member.isdir():
                 continue
             place = target.joinpath(*parts)
