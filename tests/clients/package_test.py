@@ -36,7 +36,7 @@ class PackageTest(unittest.TestCase):
         # With what is installed: a test does not ask the network.
         self.run_quietly(sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-index",
                          "--wheel-dir", self.folder, source)
-        wheels = list(self.folder.glob("hpsearch-*.whl"))
+        wheels = list(self.folder.glob("hpsearch_client-*.whl"))
         self.assertEqual(len(wheels), 1)
         with zipfile.ZipFile(wheels[0]) as wheel:
             names = wheel.namelist()
