@@ -64,3 +64,42 @@ test("a one-time code opens the pages once, and leaves the address", async (t) =
     await other.getByRole("heading", {name: "Sign in"}).waitFor();
     return context.close();
 });
+
+test("an administrator makes a token, whose secret is shown once, rotates it and revokes it", async () => {
+    const context = await stage.context();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}settings`);
+    await page.getByLabel("Token").fill(token);
+    await page.getByRole("button", {name: "Sign in"}).click();
+    await page.getByRole("button", {name: "New token…"}).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("reader");
+    await dialog.getByLabel("Expires after").selectOption("7");
+    await dialog.getByRole("button", {name: "Create token"}).click();
+    const secret = async () => (await page.locator(".secret code").textContent()).trim();
+    const first = await secret();
+    const status = async (method, path, bearer) => (await fetch(`${stage.url}api/v1/${path}`, {method, headers: {Authorization: `Bearer ${bearer}`}})).status;
+    assert.equal(await status("GET", "experiments", first), 200);
+    assert.equal(await status("POST", "experiments/1/pause", first), 403, "a viewer changes nothing");
+    const menu = async (item) => {
+        await page.locator("tr", {hasText: "reader"}).getByRole("button", {name: "More"}).click();
+        await page.getByRole("menuitem", {name: item}).click();
+    };
+    await menu("Rotate…");
+    await dialog.getByRole("button", {name: "Rotate token"}).click();
+    await dialog.waitFor({state: "hidden"});
+    const second = await secret();
+    assert.notEqual(second, first);
+    assert.equal(await status("GET", "experiments", first), 401);
+    assert.equal(await status("GET", "experiments", second), 200);
+    await menu("Revoke…");
+    await dialog.getByRole("button", {name: "Revoke token"}).click();
+    await page.locator("tr", {hasText: "reader"}).waitFor({state: "detached"});
+    assert.equal(await status("GET", "experiments", second), 401);
+    // Once left, the page has no secret any more.
+    await page.reload();
+    await page.getByRole("button", {name: "New token…"}).waitFor();
+    assert.equal(await page.locator(".secret").count(), 0);
+    assert.deepEqual(stage.faults.splice(0), []);
+    await context.close();
+});

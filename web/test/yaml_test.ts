@@ -41,8 +41,9 @@ test("what is not read is refused with its line", () => {
 
 test("the examples are read", () => {
     const examples = join(WEB_FOLDER, "..", "examples");
-    for (const folder of readdirSync(examples)) {
-        const directory = join(examples, folder);
+    for (const folder of readdirSync(examples, {withFileTypes: true})) {
+        if (!folder.isDirectory()) continue;
+        const directory = join(examples, folder.name);
         for (const name of existsSync(directory) ? readdirSync(directory) : []) {
             if (!name.endsWith(".yaml")) continue;
             const tree = parseYaml(readFileSync(join(directory, name), "utf8"));

@@ -1,6 +1,7 @@
 // The list of experiments.
 import {useMemo, useState} from "preact/hooks";
 import {daemonNow, get, Problem} from "../api/client";
+import {isServed} from "../api/served";
 import {numberOf, type ExperimentSummary} from "../api/shapes";
 import type {Message} from "../live/stream";
 import {useResource} from "../state/resource";
@@ -27,13 +28,13 @@ const pageSize = 500;
 const firstPages = 4;
 
 /// Pages of the list, the newest first. A daemon without sorted lists answers 400; then pages come by number.
-async function readList(signal: AbortSignal, pages: number): Promise<List> {
+async function readList(signal: AbortSignal, pages: number, archived: boolean): Promise<List> {
     const read = async (fixed: string) => {
         const experiments: ExperimentSummary[] = [];
         let after = "";
         for (let page = 0; page < pages; page += 1) {
             const answer = await get<{experiments: ExperimentSummary[]; next: number | string | null}>(
-                `experiments?limit=${pageSize}${fixed}${after}`, signal);
+                `experiments?limit=${pageSize}${archived ? "&archived=true" : ""}${fixed}${after}`, signal);
             experiments.push(...answer.experiments);
             if (answer.next === null) return {experiments, more: false};
             after = `&after=${encodeURIComponent(String(answer.next))}`;
@@ -52,7 +53,7 @@ function merged(message: Message, old: List): List | undefined {
     const changes = message["experiments"];
     if (!Array.isArray(changes)) return undefined;
     const byId = new Map(old.experiments.map((each) => [each.id, each]));
-    for (const each of changes as ExperimentSummary[]) byId.set(each.id, {...byId.get(each.id), ...each});
+    for (const each of changes as ExperimentSummary[]) if (each.archived) byId.delete(each.id); else byId.set(each.id, {...byId.get(each.id), ...each});
     if (Array.isArray(message["removed"])) for (const id of message["removed"] as number[]) byId.delete(id);
     return {...old, experiments: [...byId.values()]};
 }
@@ -117,8 +118,9 @@ export default function Experiments({query}: PageProps) {
     const wanted = query.list("state");
     const q = query.get("q") ?? "";
     const workspace = query.get("workspace") ?? "";
-    const list = useResource<List>(`experiments?pages=${pages}`, {
-        topic: "experiments", merge: merged, read: (_, signal) => readList(signal, pages),
+    const archived = query.get("archived") === "yes";
+    const list = useResource<List>(`experiments?pages=${pages}${archived ? "&archived" : ""}`, {
+        topic: "experiments", ...(archived ? {} : {merge: merged}), read: (_, signal) => readList(signal, pages, archived),
     });
     useNow();
     const now = daemonNow();
@@ -141,7 +143,7 @@ export default function Experiments({query}: PageProps) {
         <>
             <div class="section-head list-head"><h1>{t("nav.experiments")}</h1></div>
             <View resource={list} rows={8}>
-                {(data) => data.experiments.length === 0
+                {(data) => data.experiments.length === 0 && !archived
                     ? <Empty title={t("list.empty")} command={"hpsearch submit experiment.yaml"}>
                         <p>{t("list.empty_text")}</p><p><Link to="new" class="button primary">{t("nav.new")}</Link></p>
                     </Empty>
@@ -153,6 +155,7 @@ export default function Experiments({query}: PageProps) {
                                     return (count > 0 || wanted.includes(state)) && <button key={state} class={`chip tone-${toneOf(state)}`} aria-pressed={wanted.includes(state)} onClick={() => toggleState(state)}>{tWord("state", state)} <span class="count">{count}</span></button>;
                                 })}
                             </div>
+                            {isServed("/experiments/{experiment}/archive", "post") && <button class="chip" aria-pressed={archived} onClick={() => query.set({archived: archived ? "" : "yes"})}>{t("list.archived_only")}</button>}
                             {workspaces.length > 1 && <select class="select" aria-label={t("form.workspace")} value={workspace} onChange={(event) => query.set({workspace: event.currentTarget.value})}>
                                 <option value="">{t("list.all_workspaces")}</option>
                                 {workspaces.map((each) => <option key={each} value={each}>{each}</option>)}</select>}
@@ -165,7 +168,7 @@ export default function Experiments({query}: PageProps) {
                             </div>
                         </div>
                         {shown.length === 0
-                            ? <Empty title={t("list.nothing_found")}><button class="button" onClick={() => query.set({q: "", state: ""})}>{t("list.clear")}</button></Empty>
+                            ? <Empty title={t("list.nothing_found")}><button class="button" onClick={() => query.set({q: "", state: "", archived: ""})}>{t("list.clear")}</button></Empty>
                             : <div class="scroll-x"><table class="table list">
                                 <caption class="unseen">{t("nav.experiments")}</caption>
                                 <thead><tr>
