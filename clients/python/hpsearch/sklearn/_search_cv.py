@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import numbers
 import time
 from typing import Any, ClassVar, Dict, List, Optional
@@ -118,7 +117,7 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
         from sklearn.utils import get_tags
 
         tags = super().__sklearn_tags__()
-        tags.target_tags = copy.deepcopy(get_tags(self.estimator).target_tags)
+        tags.target_tags.multi_output = get_tags(self.estimator).target_tags.multi_output
         return tags
 
     def _run_search(self, evaluate_candidates: Any) -> None:
