@@ -135,9 +135,11 @@ class _Processes:
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
-        if kind is not None:
+        if kind is not None and issubclass(kind, Exception):
+            # Fits that run end by themselves; the processes serve the next search.
             for each in self._out:
                 each.cancel()
+        elif kind is not None:
             self._pool.shutdown(kill_workers=True)
         shutil.rmtree(self._folder, ignore_errors=True)
 
