@@ -38,15 +38,23 @@ class TensorBoardTracker(Tracker):
         self._logdir = pathlib.Path(options.get("logdir") or "tensorboard").absolute()
         self._trial: Optional[Identity] = None
         self._writer: Any = None
+        self._has_begun = False
 
     def open(self, trial: Identity) -> None:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
-        self._trial = trial  # The file is made with the first report: the step to purge from is its step.
+        directory = self._logdir / trial.run
+        while any(name.rsplit("tfevents.", 1)[-1].startswith("{:010d}.".format(int(time.time())))
+                  for name in glob.glob(glob.escape(str(directory)) + "/events.out.tfevents.*")):
+            time.sleep(0.05)  # Its name would not say that it is the later one.
+        # Early: its thread cannot be started while the interpreter of some versions ends.
+        self._writer = self._files.EventFileWriter(os.fspath(directory))
+        self._trial = trial
+        self._has_begun = False
 
     def write(self, points: Sequence[Point]) -> None:
-        if self._writer is None:
+        if not self._has_begun:
             self._begin(points[0].step)
         for point in points:
             values = [self._summaries.Summary.Value(tag=name, simple_value=value)
@@ -55,21 +63,15 @@ class TensorBoardTracker(Tracker):
         self._writer.flush()
 
     def close(self, end: End) -> None:
-        if self._writer is None:
-            return  # Nothing was reported.
         self._add_text("hpsearch/status", "{}: {}".format(end.status, end.reason), end.step)
         if end.status != PAUSED:
             self._end_session(end)
         self._writer.close()
 
     def _begin(self, step: int) -> None:
+        """What earlier attempts wrote at this step and later ones is replaced."""
         trial = self._trial
         assert trial is not None
-        directory = self._logdir / trial.run
-        while any(name.rsplit("tfevents.", 1)[-1].startswith("{:010d}.".format(int(time.time())))
-                  for name in glob.glob(glob.escape(str(directory)) + "/events.out.tfevents.*")):
-            time.sleep(0.05)  # Its name would not say that it is the later one.
-        self._writer = self._files.EventFileWriter(os.fspath(directory))
         log = self._events.SessionLog(status=self._events.SessionLog.START)
         self._writer.add_event(self._events.Event(wall_time=time.time(), step=step, session_log=log))
         known = {name: value if isinstance(value, (bool, int, float, str)) else str(value)
@@ -77,6 +79,7 @@ class TensorBoardTracker(Tracker):
         self._add(self._starts.hparams_pb(known, trial_id=trial.run), step)
         self._add_text("hpsearch/trial", "trial {} of {}, attempt {}, seed {}".format(
             trial.trial, trial.experiment, trial.attempt, trial.seed), step)
+        self._has_begun = True
 
     def _end_session(self, end: End) -> None:
         statuses = self._session_statuses
