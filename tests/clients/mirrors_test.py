@@ -295,6 +295,15 @@ class TrackerChoiceTest(TrialTest):
             with self.assertRaisesRegex(ImportError, "needs the package mlflow, .* pip install mlflow"):
                 hpsearch.mirror("mlflow", tracking_uri="sqlite:///x.db")
 
+    def test_the_program_of_the_page_runs_by_itself(self):
+        page = (PACKAGE.parents[1] / "docs" / "trackers.md").read_text(encoding="utf-8")
+        program = page.split("```python\n")[1].split("```")[0]
+        log = io.StringIO()
+        with contextlib.redirect_stdout(log):
+            exec(compile(program, "trackers.md", "exec"), {})
+        self.assertIn("nothing is mirrored to mlflow outside a trial\n", log.getvalue())
+        self.assertIn("step 3: val_loss = 0.333333\n", log.getvalue())
+
     def test_the_stand_in_is_no_tracker(self):
         self.in_trial()
         import hpsearch.wandb
