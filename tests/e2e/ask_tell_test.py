@@ -139,6 +139,9 @@ class AskTell(harness.Case):
         path = f"/api/v1/experiments/{experiment}"
         _, asked = cluster.call("POST", f"{path}/ask", {"lease_seconds": 600})
         trial = asked["trials"][0]
+        status, answer = cluster.call("POST", f"{path}/trials/{trial['trial']}/report",
+                                      {"lease": trial["lease"], "step": 1, "metrics": {"other": 1}})
+        self.assertEqual((status, answer["directive"]), (202, "continue"), "nothing is decided without the metric")
         cluster.call("POST", f"{path}/kill")
         self.assertEqual(cluster.wait_until_over(experiment), "CANCELED")
         status, _ = cluster.call("POST", f"{path}/trials/{trial['trial']}/report",

@@ -76,8 +76,12 @@ Value responses_of(const Route& route) {
   if (route.method != "HEAD" && route.about.success != 204) {
     success["content"] = content(route.about.answer_type, route.about.answer);
   }
-  return Value::Map{{std::to_string(route.about.success), std::move(success)},
-                    {"default", Value::Map{{"$ref", "#/components/responses/Problem"}}}};
+  Value::Map responses{{"default", Value::Map{{"$ref", "#/components/responses/Problem"}}}};
+  if (route.about.not_yet != 0) {
+    responses[std::to_string(route.about.not_yet)] = success;
+  }
+  responses[std::to_string(route.about.success)] = std::move(success);
+  return responses;
 }
 
 Value operation_of(const Route& route, const DescribedPath& path) {

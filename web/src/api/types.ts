@@ -11,6 +11,30 @@ export interface components {
             readonly openapi: string;
             readonly paths: Record<string, unknown>;
         };
+        /** @description A trial that a client runs. */
+        readonly AskedTrial: {
+            readonly attempt: number;
+            /** @description That it begins with; empty if there is none. */
+            readonly checkpoint: string;
+            readonly hparams: unknown;
+            /** @description To be sent with each report. */
+            readonly lease: string;
+            readonly lease_seconds: number;
+            /** @description Train until this length. */
+            readonly length: number;
+            /** @description What earlier attempts of the trial have reported. */
+            readonly reached: number;
+            readonly seed: number;
+            readonly trial: number;
+        };
+        /** @description Trials that a client runs. */
+        readonly AskedTrials: {
+            readonly experiment: number;
+            /** @description Of the experiment: nothing more comes when it has ended. */
+            readonly state: string;
+            /** @description As many as can start now, which may be none. */
+            readonly trials: readonly components["schemas"]["AskedTrial"][];
+        };
         /** @description An attempt. */
         readonly AttemptName: {
             readonly attempt: number;
@@ -215,6 +239,14 @@ export interface components {
             readonly memory_bytes: number;
             readonly name: string;
             readonly uuid: string;
+        };
+        /** @description How a trial ended at its client. */
+        readonly EndOfLease: {
+            readonly lease: string;
+            /** @description Why. */
+            readonly message?: string | null;
+            /** @enum {string} */
+            readonly state: "completed" | "failed" | "invalid_hyperparameters";
         };
         /** @description Why a request failed. */
         readonly Error: {
@@ -447,16 +479,29 @@ export interface components {
             readonly resources?: Record<string, unknown>;
             readonly searcher?: Record<string, unknown>;
         };
-        /** @description A piece of a log. */
+        /** @description A line of a log. */
+        readonly LogMatch: {
+            /** @description At most 4,096 bytes of it. */
+            readonly line: string;
+            /** @description Of the line's first byte. */
+            readonly offset: number;
+        };
+        /** @description A piece of a log, or the lines that were searched for. */
         readonly LogPiece: {
             readonly attempt: number;
+            /** @description With q: the log was searched to its end. */
+            readonly complete?: boolean;
             /** @description Whether it comes from the daemon; else from the worker. */
-            readonly kept: boolean;
+            readonly kept?: boolean;
+            /** @description With q, and instead of the text: at most 1,000 lines. */
+            readonly matches?: readonly components["schemas"]["LogMatch"][];
             /** @description Of the text's first byte. */
-            readonly offset: number;
+            readonly offset?: number;
+            /** @description With q: the offset with which the same search goes on. */
+            readonly searched_to?: number;
             /** @description Of the whole log, in bytes. */
-            readonly size: number;
-            readonly text: string;
+            readonly size?: number;
+            readonly text?: string;
         };
         /** @description A value of a metric; one that is not finite is a class. */
         readonly Metric: number | {
@@ -492,6 +537,15 @@ export interface components {
                 readonly [key: string]: components["schemas"]["Metric"];
             };
             readonly step: components["schemas"]["Count"];
+        };
+        /** @description What a client measured. */
+        readonly MetricsOfLease: {
+            readonly lease: string;
+            readonly metrics: {
+                readonly [key: string]: components["schemas"]["Metric"];
+            };
+            /** @description How long the trial has trained in all. */
+            readonly step: number;
         };
         /** @description What the model of a search has learnt. */
         readonly Model: {
@@ -867,6 +921,13 @@ export interface components {
             /** @description In which it has this role, or ["*"] for all, as without it. */
             readonly workspaces?: readonly string[];
         };
+        /** @description What became of a trial that ended at its client. */
+        readonly ToldTrial: {
+            /** @description Of the experiment. */
+            readonly state: string;
+            readonly trial: number;
+            readonly trial_state: string;
+        };
         /** @description One training of a finalist. */
         readonly Training: {
             readonly metric: components["schemas"]["Metric"] | null;
@@ -946,6 +1007,23 @@ export interface components {
             readonly next: unknown;
             readonly total: number;
             readonly trials: readonly components["schemas"]["Trial"][];
+        };
+        /** @description How many trials a client takes. */
+        readonly TrialsWanted: {
+            /** @description At most 256; 1 if it is missing. */
+            readonly count?: number;
+            /** @description A trial of which nothing is reported for so long is lost; 300 if missing. */
+            readonly lease_seconds?: number;
+        };
+        /** @description How a trial goes on. */
+        readonly TrialVerdict: {
+            /**
+             * @description After pause and stop, end the lease.
+             * @enum {string}
+             */
+            readonly directive: "continue" | "pause" | "stop";
+            /** @description With continue: train until this length. */
+            readonly length: number;
         };
         /** @description Slot time. */
         readonly Usage: {
@@ -1065,6 +1143,8 @@ export interface components {
     pathItems: never;
 }
 export type ApiDescription = components['schemas']['ApiDescription'];
+export type AskedTrial = components['schemas']['AskedTrial'];
+export type AskedTrials = components['schemas']['AskedTrials'];
 export type AttemptName = components['schemas']['AttemptName'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditPage = components['schemas']['AuditPage'];
@@ -1087,6 +1167,7 @@ export type CurveEvent = components['schemas']['CurveEvent'];
 export type Curves = components['schemas']['Curves'];
 export type DeletedExperiment = components['schemas']['DeletedExperiment'];
 export type Device = components['schemas']['Device'];
+export type EndOfLease = components['schemas']['EndOfLease'];
 export type Error = components['schemas']['Error'];
 export type Event = components['schemas']['Event'];
 export type EventPage = components['schemas']['EventPage'];
@@ -1109,12 +1190,14 @@ export type LadderBracket = components['schemas']['LadderBracket'];
 export type LadderRung = components['schemas']['LadderRung'];
 export type LeakedProcesses = components['schemas']['LeakedProcesses'];
 export type LimitChanges = components['schemas']['LimitChanges'];
+export type LogMatch = components['schemas']['LogMatch'];
 export type LogPiece = components['schemas']['LogPiece'];
 export type Metric = components['schemas']['Metric'];
 export type MetricName = components['schemas']['MetricName'];
 export type MetricNames = components['schemas']['MetricNames'];
 export type MetricPage = components['schemas']['MetricPage'];
 export type MetricPoint = components['schemas']['MetricPoint'];
+export type MetricsOfLease = components['schemas']['MetricsOfLease'];
 export type Model = components['schemas']['Model'];
 export type ModelBest = components['schemas']['ModelBest'];
 export type ModelImportance = components['schemas']['ModelImportance'];
@@ -1156,6 +1239,7 @@ export type TimelineSlot = components['schemas']['TimelineSlot'];
 export type Token = components['schemas']['Token'];
 export type TokenList = components['schemas']['TokenList'];
 export type TokenRequest = components['schemas']['TokenRequest'];
+export type ToldTrial = components['schemas']['ToldTrial'];
 export type Training = components['schemas']['Training'];
 export type Trial = components['schemas']['Trial'];
 export type TrialCheckpointPage = components['schemas']['TrialCheckpointPage'];
@@ -1163,6 +1247,8 @@ export type TrialFiles = components['schemas']['TrialFiles'];
 export type TrialFileSum = components['schemas']['TrialFileSum'];
 export type TrialFileSums = components['schemas']['TrialFileSums'];
 export type TrialPage = components['schemas']['TrialPage'];
+export type TrialsWanted = components['schemas']['TrialsWanted'];
+export type TrialVerdict = components['schemas']['TrialVerdict'];
 export type Usage = components['schemas']['Usage'];
 export type Used = components['schemas']['Used'];
 export type Validation = components['schemas']['Validation'];
