@@ -227,6 +227,16 @@ TEST_F(WorkspacesTest, EndedExperimentContinuesWithinTheQuota) {
   cluster.expect_replayable();
 }
 
+TEST_F(WorkspacesTest, DeletedExperimentCountsNoMore) {
+  const ExperimentId id = submit(in("nlp", 1, 1));
+  submit(in("nlp", 1, 1));
+  cluster.step(KillExperiment{id});
+  cluster.step(DeleteExperiment{id});
+  EXPECT_EQ(cluster.engine.workspaces().at("nlp").experiments, 1U);
+  EXPECT_EQ(cluster.engine.workspaces().at("nlp").active, 1U);
+  cluster.expect_replayable();
+}
+
 TEST_F(WorkspacesTest, QuotaOfTrialsBindsSubmissionsAndChanges) {
   quota("default", {.max_trials_per_experiment = 10});
   EXPECT_EQ(cluster.refused(submission(in("", 11, 1))).message,

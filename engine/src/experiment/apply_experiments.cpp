@@ -257,7 +257,9 @@ void apply(const Applier& applier, const ExperimentDeleted& deleted) {
     std::erase_if(worker.quick_failures,
                   [&deleted](const auto& failure) { return failure.first == deleted.experiment; });
   }
-  workspace_named(state, record.workspace->name).held_back.erase(deleted.experiment);
+  WorkspaceRecord& workspace = workspace_named(state, record.workspace->name);
+  --workspace.experiments;
+  workspace.held_back.erase(deleted.experiment);
   state.agenda.forget(deleted.experiment);
   state.deleted.emplace(deleted.experiment, std::move(kept));
   state.experiments.erase(found);

@@ -33,7 +33,7 @@ struct WorkspaceRecord {
   std::optional<Instant> created_at{};  ///< Nothing: an experiment named it, or it is the default one.
   std::string creator{};                ///< Who created it; "" = not recorded.
   Quota quota{};
-  std::uint64_t experiments = 0;                                 ///< That were submitted to it.
+  std::uint64_t experiments = 0;                                 ///< In it; those that were deleted are not.
   std::uint64_t active = 0;                                      ///< Those of them that have not ended.
   std::uint64_t slots = 0;                                       ///< That its attempts hold.
   std::map<std::string, std::uint64_t, std::less<>> slots_of{};  ///< The same by owner; no zeros.
