@@ -262,11 +262,11 @@ class InputTest(unittest.TestCase):
             search.fit(X, Y, groups=groups, sample_weight=weight)
             self.assertEqual(search.best_estimator_.weights_.tolist(), weight.tolist())
             with sklearn.config_context(enable_metadata_routing=True):
-                routed = HpsearchCV(Picky().set_fit_request(sample_weight=True), {"rounds": [1, 2]}, max_trials=3, cv=GroupKFold(3), random_state=0,
-                                    n_jobs=2)
+                picky = Picky().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+                routed = HpsearchCV(picky, {"rounds": [1, 2]}, max_trials=3, cv=GroupKFold(3), random_state=0, n_jobs=2)
                 routed.fit(X, Y, groups=groups, sample_weight=weight)
                 self.assertEqual(routed.best_estimator_.weights_.tolist(), weight.tolist())
-                with self.assertRaises(Exception):
+                with self.assertRaisesRegex(Exception, "sample_weight.* not explicitly set"):
                     clone(search).fit(X, Y, groups=groups, sample_weight=weight)
         else:
             search.fit(X, Y, groups=groups, sample_weight=weight)

@@ -101,7 +101,8 @@ def fair_order(labels: Any, random: np.random.RandomState, count: int) -> Any:
     return order[np.argsort(place, kind="stable")]
 
 
-def fit_fold(folds: Folds, fold: int, params: Dict[str, Any], start: int, units: int, kept: Any, keep: bool, apart: bool) -> FoldFit:
+def fit_fold(folds: Folds, fold: int, params: Dict[str, Any], start: int, units: int, kept: Any, keep: bool,
+             apart: bool) -> FoldFit:
     """Trains on a fold until `units`, from `kept`, a model of `start` units, if there is one. keep: return the model too.
     apart: models are bytes. A failed fit scores error_score, or raises if that is "raise"."""
     with config_context(**folds.config):
@@ -168,10 +169,12 @@ def _score(folds: Folds, model: Any, chosen: Any, train: Any) -> float:
     except Exception:
         if folds.error_score == "raise":
             raise
-        warnings.warn(f"Scoring failed. The score of this fold is {folds.error_score}. Details:\n{traceback.format_exc()}", UserWarning)
+        warnings.warn(f"Scoring failed. The score of this fold is {folds.error_score}. Details:\n{traceback.format_exc()}",
+                      UserWarning)
         return float(folds.error_score)
     if isinstance(score, dict):
-        raise ValueError(f"scoring returns several metrics ({', '.join(map(str, score))}); HpsearchCV compares candidates by one metric")
+        raise ValueError(f"scoring returns several metrics ({', '.join(map(str, score))}); "
+                         "HpsearchCV compares candidates by one metric")
     return float(score.item() if hasattr(score, "item") else score)
 
 

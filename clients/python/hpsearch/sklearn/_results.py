@@ -65,4 +65,6 @@ def cv_results(rows: List[Evaluation], resource: str, train_scores: bool) -> Dic
 def best_row(results: Dict[str, Any]) -> int:
     """The row with the best score among those that trained longest: scores of shorter trainings don't compare."""
     means = np.where(results["rung"] == results["rung"].max(), results["mean_test_score"], np.nan)
-    return int(np.argmax(np.where(np.isnan(means), -np.inf, means))) if not np.isnan(means).all() else int(np.argmax(results["rung"]))
+    if np.isnan(means).all():
+        return int(np.argmax(results["rung"]))
+    return int(np.nanargmax(means))

@@ -106,9 +106,10 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
         warn_of_failures([fit for each in rows for fit in each.fits], self.error_score)
         self._store(rows, scorer, len(splits), cv)
         if self.verbose:
-            print(f"HpsearchCV: {self.max_trials} candidates, {len(rows) * len(splits)} fits in {time.perf_counter() - begin:.1f} s; "
-                  f"{self.trained_resource_} {self.resource} trained over {len(splits)} folds, {self.saved_resource_} saved by warm "
-                  f"start; best score {self.cv_results_['mean_test_score'][self.best_index_]:.4g}")
+            print(f"HpsearchCV: {self.max_trials} candidates, {len(rows) * len(splits)} fits in "
+                  f"{time.perf_counter() - begin:.1f} s; "
+                  f"{self.trained_resource_} {self.resource} trained over {len(splits)} folds, {self.saved_resource_} saved by "
+                  f"warm start; best score {self.cv_results_['mean_test_score'][self.best_index_]:.4g}")
         if self.refit:
             self._refit(X, y, fit_params)
         return self
@@ -125,11 +126,11 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         if self.on != "inprocess":
-            raise NotImplementedError(f"on is {self.on!r}; HpsearchCV runs \"inprocess\" only: data and estimator stay in this program. "
-                                      "Use hpsearch.tune to search on other machines")
+            raise NotImplementedError(f"on is {self.on!r}; HpsearchCV runs \"inprocess\" only: data and estimator stay in this "
+                                      "program. Use hpsearch.tune to search on other machines")
         if self.scoring is not None and not isinstance(self.scoring, str) and not callable(self.scoring):
-            raise ValueError(f"scoring is of type {type(self.scoring).__name__}; HpsearchCV compares candidates by one metric: give its "
-                             "name or one scorer")
+            raise ValueError(f"scoring is of type {type(self.scoring).__name__}; HpsearchCV compares candidates by one metric: "
+                             "give its name or one scorer")
         if not isinstance(self.refit, (bool, np.bool_)) and not callable(self.refit):
             raise ValueError(f"refit is {self.refit!r}; it must be True, False or a function of cv_results_ that returns a row")
         if self.mode not in _MODES:
@@ -156,7 +157,8 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
         if isinstance(longest, str) and longest == "auto":
             longest = folds.samples if samples else self.estimator.get_params(deep=True)[self.resource]
             if not _whole(longest):
-                raise ValueError(f"max_resource is \"auto\", but the estimator's {self.resource} is {longest!r}; give a whole number")
+                raise ValueError(f"max_resource is \"auto\", but the estimator's {self.resource} is {longest!r}; "
+                                 "give a whole number")
         if not _whole(longest):
             raise ValueError(f"max_resource is {longest!r}; it must be \"auto\" or a whole number of at least 1")
         if samples and longest > folds.samples:
@@ -186,8 +188,8 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
             rungs += 1
         return {"hyperparameters": space.hyperparameters,
                 "searcher": {"name": "adaptive_asha", "metric": "score", "smaller_is_better": False, "max_length": longest,
-                             "max_trials": int(self.max_trials), "divisor": float(self.divisor), "mode": self.mode, "max_rungs": rungs,
-                             "max_concurrent_trials": CONCURRENT},
+                             "max_trials": int(self.max_trials), "divisor": float(self.divisor), "mode": self.mode,
+                             "max_rungs": rungs, "max_concurrent_trials": CONCURRENT},
                 "reproducibility": {"experiment_seed": seed}}
 
     def _routed(self, params: Dict[str, Any]) -> "tuple[Dict[str, Any], Dict[str, Any], Dict[str, Any]]":

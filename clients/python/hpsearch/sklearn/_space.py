@@ -19,7 +19,8 @@ class Space:
         """space: a map from the estimator's parameters to lists, frozen distributions of scipy.stats, or hyperparameters as
         in an experiment file ({"type": "double", …}). TypeError or ValueError names what can't be converted."""
         if isinstance(space, (list, tuple)):
-            raise TypeError(f"space is a list of {len(space)} maps; it must be one map. Use `when` for parameters that depend on others")
+            raise TypeError(f"space is a list of {len(space)} maps; it must be one map. Use `when` for parameters that depend on "
+                            "others")
         if not isinstance(space, Mapping):
             raise TypeError(f"space is {_kind(space)}; it must be a map from parameters to lists or distributions")
         if not space:
@@ -52,8 +53,8 @@ def _convert(name: str, given: Any) -> Tuple[Any, Callable[[Any], Any]]:
     if hasattr(given, "ppf") and hasattr(given, "support"):
         return _distribution(name, given)
     if hasattr(given, "rvs"):
-        raise TypeError(f"space: {name} is a distribution {_kind(given)} without quantiles (ppf); use a list, a frozen distribution of "
-                        "scipy.stats or a hyperparameter such as {\"type\": \"double\", \"minval\": 0, \"maxval\": 1}")
+        raise TypeError(f"space: {name} is a distribution {_kind(given)} without quantiles (ppf); use a list, a frozen "
+                        "distribution of scipy.stats or a hyperparameter such as {\"type\": \"double\", \"minval\": 0, \"maxval\": 1}")
     raise TypeError(f"space: {name} is {_kind(given)}; it must be a list, a frozen distribution of scipy.stats or a hyperparameter "
                     "such as {\"type\": \"double\", \"minval\": 0, \"maxval\": 1}")
 

@@ -28,12 +28,14 @@ def _owner(estimator: Any, prefix: str) -> Any:
 
 
 def warm(estimator: Any, resource: str, space: Mapping[str, Any], labels: bool, wanted: Any) -> Warm:
-    """How models of `estimator` go on when `resource` grows. labels: y is given. wanted: "auto", True (ValueError if they can't) or False."""
+    """How models of `estimator` go on when `resource` grows. labels: y is given. wanted: "auto", True (ValueError if they
+    can't) or False."""
     if wanted is False:
         return Warm.NO
     found = _possible(estimator, resource, space, labels)
     if wanted is True and found is Warm.NO:
-        raise ValueError(f"warm_start is True, but {type(estimator).__name__} can't continue a fit when {resource} grows; use \"auto\"")
+        raise ValueError(f"warm_start is True, but {type(estimator).__name__} can't continue a fit when {resource} grows; "
+                         "use \"auto\"")
     return found
 
 
@@ -41,7 +43,8 @@ def _possible(estimator: Any, resource: str, space: Mapping[str, Any], labels: b
     if resource == "n_samples":
         # Only where one pass is the whole fit (naive Bayes): others make many passes over all samples.
         one_pass = labels and (is_classifier(estimator) or is_regressor(estimator)) and hasattr(estimator, "partial_fit")
-        return Warm.SAMPLES if one_pass and not {"max_iter", "n_iter", "warm_start"} & set(estimator.get_params(deep=False)) else Warm.NO
+        passes = {"max_iter", "n_iter", "warm_start"} & set(estimator.get_params(deep=False))
+        return Warm.SAMPLES if one_pass and not passes else Warm.NO
     prefix, _, name = resource.rpartition("__")
     owner = _owner(estimator, prefix)
     if owner is None or warm_parameter(resource) in space or "warm_start" not in owner.get_params(deep=False):
