@@ -10,6 +10,7 @@ import unittest
 import harness
 
 PYTHON = os.environ.get("HPSEARCH_GENUINE_PYTHON") or str(harness.ROOT / "build" / "python-genuine" / "bin" / "python3")
+SEED = 3  # With one slot, a trial is paused and later promoted.
 PAGE = harness.ROOT / "docs" / "reporting.md"  # Its first program reports, saves and resumes.
 READ = """
 import json, sys
@@ -31,7 +32,7 @@ class Mirrors(harness.Case):
         environment = {"mirrors": mirrors, "environment_variables": variables}
         (self.folder / "way1.yaml").write_text(files["way1.yaml"].replace("/usr/bin/python3", python) +
                                                "environment: " + json.dumps(environment) + "\n")
-        self.run_cli("run", self.folder / "way1.yaml", "--slots", 2)
+        self.run_cli("run", self.folder / "way1.yaml", "--slots", 1, "--seed", SEED)
         state = self.folder / ".hpsearch" / "way1"
         self.assertEqual(self.run_cli("show", "--state-dir", state, "--output", "json")["state"], "COMPLETED")
         return state
