@@ -123,7 +123,8 @@ class _Processes:
         joblib.dump({"arrays": arrays, "rest": cloudpickle.dumps(rest)}, self._file)
         threads = str(max(joblib.cpu_count() // jobs, 1))
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-        self._pool = get_reusable_executor(max_workers=jobs, env={name: os.environ.get(name, threads) for name in names})
+        environment = {name: os.environ.get(name, threads) for name in names}
+        self._pool = get_reusable_executor(max_workers=jobs, timeout=300, env=environment)
         self._out: List[Any] = []
 
     def submit(self, *arguments: Any) -> Result:
