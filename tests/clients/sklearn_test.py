@@ -59,6 +59,10 @@ def outcome(search):
             search.best_params_)
 
 
+class OtherBackend(joblib._parallel_backends.ThreadingBackend):
+    """A backend that HpsearchCV has no door to but joblib.Parallel."""
+
+
 class Picky(ClassifierMixin, BaseEstimator):
     """Rejects some of its parameters when it is fitted."""
 
@@ -108,7 +112,8 @@ class SearchTest(unittest.TestCase):
             self.assertEqual(outcome(forest(n_jobs=jobs).fit(X, Y)), outcome(one))
         with joblib.parallel_backend("threading", n_jobs=3):
             self.assertEqual(outcome(forest().fit(X, Y)), outcome(one))
-        with joblib.parallel_backend("multiprocessing", n_jobs=2):
+        joblib.register_parallel_backend("other", OtherBackend)
+        with joblib.parallel_backend("other", n_jobs=2):
             self.assertEqual(outcome(forest().fit(X, Y)), outcome(one))
         self.assertNotEqual(outcome(forest(random_state=2).fit(X, Y))[0], outcome(one)[0])
 
