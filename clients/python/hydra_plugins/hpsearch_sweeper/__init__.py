@@ -1,0 +1,1 @@
+"""Hydra's sweeper of hpsearch: python app.py -m hydra/sweeper=hpsearch …"""

@@ -1,0 +1,34 @@
+"""The fields of hydra.sweeper.
+
+Hydra loads this file before it is in sys.modules, so dataclasses could not resolve postponed annotations.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Dict, Optional
+
+from hydra.core.config_store import ConfigStore
+
+
+@dataclass
+class HpsearchSweeperConf:
+    """Fields with the names of the Optuna sweeper mean what they mean there."""
+
+    _target_: str = "hydra_plugins.hpsearch_sweeper.sweeper.HpsearchSweeper"
+    metric: str = "value"  # The metric's name. The return value of the task function is reported under it.
+    direction: Any = "minimize"  # Or "maximize".
+    study_name: Optional[str] = None  # The name of a sweep to return to; without one, of the command.
+    n_trials: int = 20
+    n_jobs: Optional[int] = None  # Trials at once; without it, what the workers have room for.
+    params: Optional[Dict[str, Any]] = None  # Overrides, as {"lr": "interval(0.1, 1)"}; those of the command line win.
+    max_length: Any = 1  # The longest training of a trial, in epochs, or as {"steps": 500}.
+    searcher: Any = None  # A name, or the section of the experiment file. Without it, by max_length.
+    sampler: Optional[str] = None  # random, model, tpe or anneal.
+    seed: Optional[int] = None
+    resources: Optional[Dict[str, Any]] = None  # Of each trial: the section of the experiment file.
+    on: str = "local"  # Or the address of a daemon.
+    token_file: Optional[str] = None  # For a daemon that asks for a token.
+    slots: Any = None  # How many trials this machine runs at once, if not n_jobs.
+    fields: Dict[str, Any] = field(default_factory=dict)  # All other fields of the experiment file.
+
+
+ConfigStore.instance().store(group="hydra/sweeper", name="hpsearch", node=HpsearchSweeperConf, provider="hpsearch_sweeper")
