@@ -16,7 +16,6 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 import hpsearch as hp
 from hpsearch._local import Local, check_platform, checked_name, environment, make_private, process_with_lock, state_home
 from hpsearch._tune import _config, _is_installed
-from hpsearch._tune_progress import follow_search
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
@@ -25,6 +24,7 @@ from ._trial import DATA
 from .config import HpsearchSweeperConf
 
 _log = logging.getLogger(__name__)
+_OPEN = ("PENDING", "RUNNING", "PAUSED")
 _LIMITS = ("max_trials", "max_concurrent_trials")
 _PATIENCE = 90.0  # Seconds, for the daemon of a killed sweep to end.
 
@@ -80,12 +80,14 @@ class Search:
         experiment = self._begun(client)
         if experiment is None:
             pathlib.Path(self.directory).mkdir(parents=True, exist_ok=True)
-            key = "hydra:" + self.name if self.is_named else None
+            # One key for each time: of two processes that begin it at once, one gets the experiment of the other.
+            times = sum(known.name == self.name for known in client.experiments())
+            key = "hydra:{}:{}:{}".format(self.name, self.file["data"][DATA]["digest"], times)
             experiment = client.submit(self.file, context=os.getcwd(), seed=self.settings.seed, key=key)
             _log.info("sweep %s is experiment %d of %s; output: %s", self.name, experiment.id, client.address, self.directory)
         else:
             _log.info("sweep %s goes on; output: %s", self.name, self.directory)
-        follow_search(experiment, self.name, True)
+        self._follow(experiment)
         return self._write_results(experiment)
 
     def _begun(self, client: hp.Client) -> Optional[hp.Experiment]:
@@ -139,6 +141,21 @@ class Search:
             return out
         variables["PYTHONPATH"] = environment()["PYTHONPATH"]
         return out
+
+    def _follow(self, experiment: hp.Experiment) -> None:
+        shown = None
+        try:
+            for change in experiment.watch():
+                ended = sum(change.trials.values()) - sum(change.trials.get(state, 0) for state in _OPEN)
+                if ended != shown:
+                    _log.info("%d trials ended%s", ended, "" if change.best is None else "; best {:.6g} (trial {})".format(
+                        change.best.metric, change.best.trial))
+                    shown = ended
+                experiment.raise_if_failed(change)
+        except KeyboardInterrupt:
+            _log.warning("interrupted; %s. The same command continues the sweep", "it goes on at its daemon"
+                         if self.settings.on != "local" else "running trials save checkpoints")
+            raise
 
     def _write_results(self, experiment: hp.Experiment) -> float:
         best = experiment.best
