@@ -75,7 +75,7 @@ class Space(unittest.TestCase):
             "b": {"type": "categorical", "vals": [1, 2]},
             "c": {"type": "int", "minval": 1, "maxval": 7, "step": 3},
             "d": {"type": "double", "minval": 0.0, "maxval": 1.5},
-            "e": {"type": "int", "minval": 2, "maxval": 9},
+            "e": {"type": "double", "minval": 2.0, "maxval": 9.0},
             "f": {"type": "double", "minval": 1e-4, "maxval": 1e-1, "scale": "log"},
             "g": {"type": "int", "minval": 1, "maxval": 8},
             "h": {"type": "categorical", "vals": [0.0, 0.25, 0.5, 0.75], "ordered": True},
@@ -88,8 +88,7 @@ class Space(unittest.TestCase):
         self.assertEqual(space.space, {"a": {"type": "categorical", "vals": [2, 3]}})
 
     def test_drawn_values_are_overrides_that_hydra_reads_as_the_same(self):
-        space = self.space("+model.lr=interval(0.0,1.0)", "x=choice('a b',null,true,[1,2],{k: 'v'},1,1.5,'it''s')".replace(
-            "'it''s'", "\"it's\""))
+        space = self.space("+model.lr=interval(0.0,1.0)", "x='a b',null,true,[1,2],{k: 'v'},2,1.5,\"it's\"")
         name = next(name for name, key in space.keys.items() if key == "x")
         for value in space.space[name]["vals"]:
             lr, x = space.drawn({"model_lr": 1e-7, name: value})
@@ -98,6 +97,10 @@ class Space(unittest.TestCase):
             plain = value if not isinstance(value, str) or value[0] not in "[{" else OverridesParser.create().parse_override(
                 "x=" + value).value()
             self.assertEqual(getattr(read, "text", read), getattr(plain, "text", plain))
+
+    def test_a_shuffled_choice_is_the_same_space_each_time(self):
+        spaces = [self.space("x=shuffle(range(1,9))", "y=shuffle(a,b,c,d,e,f,g,h)").space for _ in range(5)]
+        self.assertEqual(spaces, spaces[:1] * 5)
 
     def test_equal_values_of_two_types_stay_apart(self):
         space = self.space("x=choice(1,1.0,true)")

@@ -68,7 +68,9 @@ class OverrideSpace:
             if len(options) > _MOST_STEPS:
                 raise ValueError("a range of real numbers has at most {} values; use interval()".format(_MOST_STEPS))
             return hp.choice(sorted(set(options)), ordered=True)
-        pairs = [[_value(option), str(Transformer.str(option))] for option in override.sweep_iterator(Transformer.identity)]
+        pairs = [(_value(option), _element(option)) for option in override.sweep_iterator(Transformer.identity)]
+        if getattr(value, "shuffle", False):
+            pairs.sort(key=lambda pair: pair[1])  # The same command is the same space.
         texts = list(dict.fromkeys(text for _, text in pairs))
         if not texts:
             raise ValueError("there is nothing to choose from")
@@ -90,6 +92,10 @@ def _text(value: Any, known: Sequence[Sequence[Any]]) -> str:
         if type(option) is type(value) and option == value:
             return str(text)
     return json.dumps(value)
+
+
+def _element(option: Any) -> str:
+    return json.dumps(option) if isinstance(option, bool) else str(Transformer.str(option))
 
 
 def _value(option: Any) -> Any:
