@@ -156,11 +156,11 @@ class Sweep(unittest.TestCase):
 
     def test_return_values_are_the_metric(self):
         self.sweep("lr=tag(log,interval(1e-4,1e-1))", "opt=glob(*)", "width=range(2,8,2)", "need=1",
-                   "hydra.sweeper.n_trials=5", f"hydra.sweep.dir={self.out}")
+                   "hydra.sweeper.n_trials=3", f"hydra.sweep.dir={self.out}")
         results = self.results()
         self.assertEqual((results["name"], list(results["best_params"])), ("hpsearch", ["lr", "opt", "width"]))
         values = []
-        for number in range(5):
+        for number in range(3):
             place = self.out / str(number)
             self.assertIn("need 1", (place / "app.log").read_text())
             self.assertTrue((place / "attempt" / "stdout.log").is_file())
@@ -179,7 +179,7 @@ class Sweep(unittest.TestCase):
         self.assertEqual(len(self.results()["best_params"]), 20)
 
     def test_the_same_command_goes_on_after_a_kill(self):
-        command = ("lr=interval(0.0,1.0)", "need=1", "pause=1", "hydra.sweeper.n_trials=8")
+        command = ("lr=interval(0.0,1.0)", "need=1", "pause=1", "hydra.sweeper.n_trials=6")
         process = subprocess.Popen(self.command(*command), cwd=self.folder, env=self.environment, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + PATIENCE
@@ -193,17 +193,17 @@ class Sweep(unittest.TestCase):
         places = list(self.folder.glob("multirun/*/*"))
         self.assertEqual(len(places), 1)
         self.assertTrue((places[0] / "optimization_results.yaml").is_file())
-        self.assertEqual(set(self.runs()), {str(number) for number in range(8)})
+        self.assertEqual(set(self.runs()), {str(number) for number in range(6)})
         # What had ended is not run again: at most the two trials that ran were.
-        self.assertLessEqual(len(self.runs()), 10)
+        self.assertLessEqual(len(self.runs()), 8)
 
     def test_a_configuration_that_cannot_be_composed_is_another_one(self):
-        self.sweep("lr=interval(0.0,1.0)", "opt=choice(sgd,missing,adam)", "need=1", "hydra.sweeper.n_trials=6",
+        self.sweep("lr=interval(0.0,1.0)", "opt=choice(missing,adam)", "need=1", "hydra.sweeper.n_trials=3",
                    "hydra.sweeper.seed=3", f"hydra.sweep.dir={self.out}")
         logs = [path.read_text() for path in self.out.glob("*/attempt/stdout.log")]
         self.assertTrue(any("opt=missing" in log for log in logs), "the seed drew no invalid configuration")
-        self.assertEqual(len(self.runs()), 6)
-        self.assertNotEqual(self.results()["best_params"]["opt"], "missing")
+        self.assertEqual(len(self.runs()), 3)
+        self.assertEqual(self.results()["best_params"]["opt"], "adam")
 
     def test_a_command_that_can_never_be_composed_is_refused_at_once(self):
         said = self.sweep("lr=interval(0.0,1.0)", "nothing=1", expect=1)
