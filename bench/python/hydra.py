@@ -42,9 +42,9 @@ APPLICATION = """
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trials", type=int, default=24)
+    parser.add_argument("--trials", type=int, default=16)
     parser.add_argument("--slots", type=int, default=4)
-    parser.add_argument("--unit", type=float, default=2.0)
+    parser.add_argument("--unit", type=float, default=6.0, help="seconds; trials last 1 to 10 of them")
     parser.add_argument("--optuna", help="a Python with hydra-optuna-sweeper")
     asked = parser.parse_args()
     spans = measure(sys.executable, "hpsearch", asked)
