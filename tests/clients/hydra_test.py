@@ -248,6 +248,27 @@ class Sweep(unittest.TestCase):
         said = self.sweep("lr=interval(0.0,1.0)", "need=1", "hydra/launcher=queue", expect=1)
         self.assertIn("would wait for the slowest of a batch", said)
 
+    def test_settings_without_a_meaning_here_are_refused(self):
+        for setting, what in (("on=slurm:gpu", "Queues of Slurm are not supported yet"), ("direction=[minimize,maximize]",
+                              "must be minimize or maximize")):
+            said = self.sweep("lr=interval(0.0,1.0)", "need=1", "hydra.sweeper." + setting, expect=1)
+            self.assertIn(what, said)
+        self.assertFalse((self.folder / "state").exists())
+
+    def test_an_interrupted_sweep_ends_and_goes_on(self):
+        command = ("lr=interval(0.0,1.0)", "need=1", "pause=1", "hydra.sweeper.n_trials=4")
+        log = self.folder / "log"
+        with open(log, "w") as file:
+            process = subprocess.Popen(self.command(*command), cwd=self.folder, env=self.environment, stdout=file, stderr=file)
+        deadline = time.monotonic() + PATIENCE
+        while len(self.runs()) < 2:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        self.assertNotEqual(process.wait(PATIENCE), 0)
+        self.assertIn("The same command continues the sweep", log.read_text())
+        self.assertIn("goes on", self.sweep(*command))
+
     def test_a_result_that_is_no_number_is_named(self):
         said = self.sweep("lr=interval(0.0,1.0)", "need=1", "text=good", "hydra.sweeper.n_trials=1",
                           "+hydra.sweeper.fields.max_restarts=0", expect=1)

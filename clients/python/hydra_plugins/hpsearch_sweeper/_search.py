@@ -35,6 +35,9 @@ class Search:
     def __init__(self, settings: HpsearchSweeperConf, config: DictConfig, config_loader: Any,
                  arguments: Sequence[str]) -> None:
         """ValueError: an override or a setting is wrong."""
+        if settings.on.startswith("slurm:"):
+            raise ValueError("hydra.sweeper.on is {!r}; it must be local or the address of a daemon. Queues of Slurm are not "
+                             "supported yet".format(settings.on))
         self.settings = settings
         params = ["{}={}".format(key, value) for key, value in (settings.params or {}).items()]
         self.space = OverrideSpace(OverridesParser.create(config_loader=config_loader), params + list(arguments))
