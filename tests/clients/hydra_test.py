@@ -256,7 +256,7 @@ class Sweep(unittest.TestCase):
         self.assertFalse((self.folder / "state").exists())
 
     def test_an_interrupted_sweep_ends_and_goes_on(self):
-        command = ("lr=interval(0.0,1.0)", "need=1", "pause=1", "hydra.sweeper.n_trials=4")
+        command = ("lr=interval(0.0,1.0)", "need=1", "pause=3", "hydra.sweeper.n_trials=3")
         log = self.folder / "log"
         with open(log, "w") as file:
             process = subprocess.Popen(self.command(*command), cwd=self.folder, env=self.environment, stdout=file, stderr=file)
@@ -264,10 +264,22 @@ class Sweep(unittest.TestCase):
         while len(self.runs()) < 2:
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.05)
+        self.assertIn(f"process {process.pid} runs the sweep", self.sweep(*command, expect=1))
         process.send_signal(signal.SIGINT)
         self.assertNotEqual(process.wait(PATIENCE), 0)
         self.assertIn("The same command continues the sweep", log.read_text())
         self.assertIn("goes on", self.sweep(*command))
+
+    def test_a_module_with_another_configuration_is_run_as_it_was_started(self):
+        shutil.copy(self.folder / "conf" / "config.yaml", self.folder / "conf" / "other.yaml")
+        with open(self.folder / "conf" / "other.yaml", "a") as file:
+            file.write("mark: 7\n")
+        words = [sys.executable, "-m", "app", "-m", "--config-name", "other", "hydra/sweeper=hpsearch"]
+        done = subprocess.run(words + ["need=1", "lr=0.2,0.3", "hydra.sweeper.n_trials=1", f"hydra.sweep.dir={self.out}"],
+                              cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(self.config(0)["mark"], 7)
 
     def test_a_result_that_is_no_number_is_named(self):
         said = self.sweep("lr=interval(0.0,1.0)", "need=1", "text=good", "hydra.sweeper.n_trials=1",

@@ -12,7 +12,7 @@ OLDEST = (3, 8)
 
 
 def sources():
-    return sorted((PACKAGE / "hpsearch").rglob("*.py"))
+    return sorted(file for package in ("hpsearch", "hydra_plugins") for file in (PACKAGE / package).rglob("*.py"))
 
 
 def functions(tree):

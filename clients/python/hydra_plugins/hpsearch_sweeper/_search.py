@@ -87,7 +87,8 @@ class Search:
             times = sum(known.name == self.name for known in client.experiments())
             key = "hydra:{}:{}:{}".format(self.name, self.file["data"][DATA]["digest"], times)
             experiment = client.submit(self.file, context=os.getcwd(), seed=self.settings.seed, key=key)
-            _log.info("sweep %s is experiment %d of %s; output: %s", self.name, experiment.id, client.address, self.directory)
+            _log.info("sweep %s is experiment %d of %s; output: %s", self.name, experiment.id, client.address,
+                      self.directory)
         else:
             _log.info("sweep %s goes on; output: %s", self.name, self.directory)
         self._follow(experiment)
@@ -219,8 +220,8 @@ def _lock(state: pathlib.Path, name: str) -> int:
     except OSError as error:
         holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
         os.close(descriptor)
-        raise hp.WrongState("process {} runs the sweep {!r}; end that process, or set another hydra.sweeper.study_name".format(
-            holder or "?", name)) from error
+        raise hp.WrongState("process {} runs the sweep {!r}; end that process, or set another hydra.sweeper.study_name"
+                            .format(holder or "?", name)) from error
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, "{}\n".format(os.getpid()).encode(), 0)
     return descriptor

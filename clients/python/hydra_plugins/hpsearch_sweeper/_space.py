@@ -82,7 +82,8 @@ class OverrideSpace:
         return hp.choice(options)
 
 
-def overrides_of(params: Mapping[str, Any], keys: Mapping[str, str], texts: Mapping[str, Sequence[Sequence[Any]]]) -> List[str]:
+def overrides_of(params: Mapping[str, Any], keys: Mapping[str, str],
+                 texts: Mapping[str, Sequence[Sequence[Any]]]) -> List[str]:
     """Hyperparameters of a trial as overrides."""
     return ["{}={}".format(key, _text(params[name], texts.get(name, ()))) for name, key in keys.items()]
 
