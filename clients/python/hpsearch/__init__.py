@@ -33,7 +33,7 @@ from ._programs import __version__
 from ._trial import Directive, InvalidHyperparameters, TrialInfo
 
 if TYPE_CHECKING:
-    from . import aio
+    from . import aio, optuna
     from ._checkpoint import Checkpoint
     from ._client import Client
     from ._description import asha, async_halving, experiment, grid, random, single
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 # Where the names are that are imported when they are first used.
 _LATER = {
-    "aio": "", "Checkpoint": "_checkpoint", "Client": "_client", "Experiment": "_experiment",
+    "aio": "", "optuna": "", "Checkpoint": "_checkpoint", "Client": "_client", "Experiment": "_experiment",
     "Explanation": "_trials", "Local": "_local", "FunctionTrial": "_function_trial", "Pause": "_function_trial",
     "Search": "search",
     "Snapshot": "_snapshot", "Stop": "_function_trial", "TrialView": "_trials", "local": "_local", "programs": "_programs",
@@ -71,7 +71,7 @@ __all__ = [
     "InvalidHyperparameters", "Local", "NotFound", "PAUSE", "Pause", "Problem", "ProblemItem", "Refused", "STOP", "Search",
     "Snapshot", "Stop", "TrialInfo", "TrialView", "Unreachable", "WrongState", "aio", "asha",
     "async_halving", "checkpoint", "checkpoint_dir", "choice", "const", "data", "experiment", "grid", "in_trial", "int",
-    "invalid_hyperparameters", "latest_checkpoint", "length", "local", "log", "metric", "mirror", "output_dir", "params",
+    "invalid_hyperparameters", "latest_checkpoint", "length", "local", "log", "metric", "mirror", "optuna", "output_dir", "params",
     "programs", "programs_version", "progress", "quniform", "random", "report", "report_training", "seed",
     "should_stop", "single", "trial", "tune", "uniform", "unit",
 ]

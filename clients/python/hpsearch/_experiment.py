@@ -172,6 +172,10 @@ class Experiment:
         return [self._transport.get(self._path + "/curves", {"metric": name, "trials": chunk, "points": points})
                 for name in names for chunk in chunks]
 
+    def export_raw(self, kind: str) -> str:
+        """All trials as the text of a file: "csv", "jsonl" or "optuna" (docs/http-api.md)."""
+        return self._transport.ask("GET", self._path + "/export", {"format": kind}).body.decode("utf-8")
+
     def history(self) -> Mapping[str, Any]:
         """The moments at which the best metric became better: {"points": [{"trial", "metric", "time", "trials"}]}."""
         return self._read("/history")

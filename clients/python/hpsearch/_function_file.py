@@ -25,6 +25,9 @@ class FunctionFile:
 
     def __init__(self, function: Any, space: Sequence[str], arguments: Mapping[str, Any]) -> None:
         """TypeError: it cannot be called with these hyperparameters and arguments, or it cannot travel."""
+        self._optuna_space: Optional[Mapping[str, Any]] = None
+        if type(function).__module__ == "hpsearch.optuna._objective":
+            function, self._optuna_space, space = function.function, function.space, []
         while isinstance(function, functools.partial) and not function.args:
             function, arguments = function.func, dict(function.keywords, **arguments)
         self.passes = passes_of(function, space, arguments)
@@ -57,6 +60,8 @@ class FunctionFile:
         """Writes it into `directory`, and large arguments, once each, into `shared`, else below `directory`."""
         record: Dict[str, Any] = {"kind": self.kind, "passes": self.passes, "positional": _positional(self._function), "large": {}, "paths": _search_paths(),
                                   "arguments_directory": str(shared or "")}
+        if self._optuna_space is not None:
+            record["optuna_space"] = self._optuna_space
         arguments = shared or directory / "arguments"
         if self.kind == "module":
             record.update(module=self._function.__module__, name=self._function.__qualname__)

@@ -10,7 +10,7 @@ import pathlib
 import pickle
 import sys
 import types
-from typing import Any, Callable, Dict, List, Mapping
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
 RECORD = "function.json"
 _MODULE = "hpsearch_function"  # The module that source is run as.
@@ -25,6 +25,7 @@ class LoadedFunction:
         sys.path += [path for path in record["paths"] if path not in sys.path]
         self._passes: Dict[str, str] = record["passes"]  # What each parameter gets.
         self._positional: List[str] = record["positional"]
+        self._optuna_space: Optional[Dict[str, Any]] = record.get("optuna_space")  # Of an objective of Optuna.
         self._function = _read_function(directory, record)
         self._arguments: Dict[str, Any] = pickle.loads((directory / "arguments.pickle").read_bytes())
         for name, file in record["large"].items():
@@ -33,6 +34,12 @@ class LoadedFunction:
 
     def call(self, trial: Any) -> Any:
         """Calls it for a trial, and returns what it returns."""
+        if self._optuna_space is not None:
+            from .optuna._objective import run_objective
+            return run_objective(self._call, trial, self._optuna_space)
+        return self._call(trial)
+
+    def _call(self, trial: Any) -> Any:
         given: List[Any] = []
         named: Dict[str, Any] = {}
         for name, source in self._passes.items():

@@ -25,7 +25,7 @@ from .run_function import LOADING
 _LARGEST_CONTEXT = 1_000_000  # Megabytes.
 
 
-def tune(function: Callable[..., Any], space: Mapping[str, Any], *, metric: str = "value", max_length: Length = 1,
+def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None, *, metric: str = "value", max_length: Length = 1,
          max_trials: Optional[int] = None, name: Optional[str] = None, smaller_is_better: bool = True,
          searcher: Union[None, str, Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
          resources: Optional[Mapping[str, Any]] = None, context: "os.PathLike[str] | str | None" = None,
@@ -37,7 +37,8 @@ def tune(function: Callable[..., Any], space: Mapping[str, Any], *, metric: str 
     `space`, gets a FunctionTrial; others get the hyperparameters and `arguments` of their names. The function reports
     with trial.report(), or returns a number, or a dict of numbers.
 
-    `space` has distributions (hpsearch.log, uniform, quniform, int, choice, const) and constants. `max_length` is the
+    `space` has distributions (hpsearch.log, uniform, quniform, int, choice, const) and constants; it may be missing where
+    `function` is hpsearch.optuna.objective(), which has one. `max_length` is the
     longest training of a trial, in epochs, or in a unit of yours as {"steps": 500}. `searcher` is a name, or a section as hpsearch.asha() makes it;
     without one it is adaptive_asha where `max_length` is above 1, else random. `resources` are {"gpus": 1} or the
     section of the experiment file; `slots` is how many trials run at once on this machine; `fields` are other fields of
@@ -63,8 +64,18 @@ def tune(function: Callable[..., Any], space: Mapping[str, Any], *, metric: str 
     if isinstance(on, str) and on != "local":
         raise ValueError('on is {!r}; it must be "local" or a hpsearch.Client. Queues of Slurm are not supported yet'.format(
             on))
+    is_optuna = type(function).__module__ == "hpsearch.optuna._objective"
+    if space is None:
+        if not is_optuna:
+            raise TypeError("tune() needs a space, as {\"lr\": hpsearch.log(1e-4, 1e-1)}")
+        space = getattr(function, "space", {})
+    elif is_optuna:
+        from .optuna._space import file_space
+        space = file_space(space)
     written = FunctionFile(function, list(space), arguments or {})
     config = _config(space, metric, max_length, max_trials, smaller_is_better, searcher, resources, fields)
+    if is_optuna and searcher is None and config["searcher"]["name"] == "adaptive_asha":
+        config["searcher"]["stop_once"] = True  # Objectives of Optuna have no checkpoints to go on from.
     title = name or "{}-{}-{}".format(_word(function), time.strftime("%Y%m%d-%H%M%S"), os.urandom(2).hex())
     config["name"] = title
     if seed is not None:

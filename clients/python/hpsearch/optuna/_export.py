@@ -1,0 +1,105 @@
+"""An experiment as a study of Optuna, in memory."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import warnings
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional
+
+from .._experiment import Experiment
+from ._space import Range, hashable
+
+if TYPE_CHECKING:
+    import optuna
+
+_MOST_POINTS = 2000  # Of a curve.
+
+
+def to_study(experiment: Experiment) -> "optuna.Study":
+    """The experiment as it is now, as a Study in memory: Optuna's plots and importances work with it.
+
+    Trials have the same numbers. Completed ones are COMPLETE with their best metric, stopped ones PRUNED; failed and
+    canceled ones, and completed ones without a finite metric, are FAIL; waiting and paused ones are WAITING. Reports of
+    the searcher's metric are intermediate values. user_attrs have the trial's state, length and reached length; those
+    of the study are the names of experiment and metric. ImportError: Optuna is not installed.
+    """
+    import optuna
+
+    head, *trials = (json.loads(line) for line in experiment.export_raw("optuna").splitlines())
+    curves = _curves(experiment)
+    distributions = _distributions(head["distributions"], trials)
+    study = optuna.create_study(study_name=head["study_name"], direction=head["direction"])
+    study.set_user_attr("experiment", experiment.id)
+    study.set_metric_names([head["metric"]])
+    study.add_trials([_trial(told, distributions, curves.get(told["number"], {})) for told in trials])
+    return study
+
+
+def _curves(experiment: Experiment) -> Dict[int, Dict[int, float]]:
+    out: Dict[int, Dict[int, float]] = {}
+    for answer in experiment.curves_raw("all", points=_MOST_POINTS):
+        for curve in answer["trials"]:
+            of_trial = out.setdefault(int(curve["trial"]), {})
+            of_trial.update((int(step), float(value)) for step, value in zip(curve["step"], curve["last"]) if value is not None)
+            of_trial.update((int(step), float(word)) for step, word in curve["nonfinite"])
+    return out
+
+
+def _distributions(described: Mapping[str, Any], trials: List[Mapping[str, Any]]) -> Dict[str, Any]:
+    """Ranges are widened to what was tried: points to evaluate and rounding lie beyond them."""
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    out: Dict[str, Any] = {}
+    for name, told in described.items():
+        about = told["attributes"]
+        tried = [trial["params"][name] for trial in trials if name in trial["params"]]
+        if told["name"] == "CategoricalDistribution":
+            choices = [hashable(one) for one in about["choices"]]
+            seen = {(type(one), one) for one in choices}
+            choices += [one for kind, one in {(type(hashable(one)), hashable(one)) for one in tried} if (kind, one) not in seen]
+            out[name] = CategoricalDistribution(choices)
+            continue
+        low, high, step, log = min([about["low"], *tried]), max([about["high"], *tried]), about["step"], about["log"]
+        if told["name"] == "IntDistribution":
+            steps = step if not log and all((one - low) % step == 0 for one in (*tried, high)) else 1
+            out[name] = IntDistribution(int(low), int(high), log=log, step=steps)
+            continue
+        on_steps = step is not None and not log and all(Range(low, high, step=step).holds(one) for one in (*tried, high))
+        out[name] = FloatDistribution(low, high, log=log, step=step if on_steps else None)
+    return out
+
+
+def _trial(told: Mapping[str, Any], distributions: Mapping[str, Any], curve: Dict[int, float]) -> "optuna.trial.FrozenTrial":
+    from optuna.trial import FrozenTrial, TrialState
+
+    params = {name: hashable(value) for name, value in told["params"].items()}
+    state, value = TrialState[told["state"]], _finite(told["value"])
+    if state is TrialState.COMPLETE and value is None:
+        state = TrialState.FAIL
+    if state is TrialState.PRUNED:  # As Optuna has it: the last value that was reported.
+        value = next((curve[step] for step in sorted(curve, reverse=True) if math.isfinite(curve[step])), value)
+    elif state is not TrialState.COMPLETE:
+        value = None
+    start, end = _time(told["datetime_start"]), _time(told["datetime_complete"])
+    if state is TrialState.WAITING:
+        start = None
+    elif start is None:
+        start = end or datetime.datetime.now()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return FrozenTrial(
+            number=told["number"], trial_id=told["number"], state=state, value=value, datetime_start=start,
+            datetime_complete=(end or start) if state.is_finished() else None, params=params,
+            distributions={name: distributions[name] for name in params}, user_attrs=told["user_attrs"], system_attrs={},
+            intermediate_values=curve)
+
+
+def _finite(value: Any) -> Optional[float]:
+    """The number; None for what is none, as {"class": "nan"}."""
+    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
+
+
+def _time(seconds: Optional[float]) -> Optional[datetime.datetime]:
+    return None if seconds is None else datetime.datetime.fromtimestamp(seconds)
