@@ -32,7 +32,9 @@ def to_study(experiment: Experiment) -> "optuna.Study":
     distributions = _distributions(head["distributions"], trials)
     study = optuna.create_study(study_name=head["study_name"], direction=head["direction"])
     study.set_user_attr("experiment", experiment.id)
-    study.set_metric_names([head["metric"]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # It is experimental there.
+        study.set_metric_names([head["metric"]])
     study.add_trials([_trial(told, distributions, curves.get(told["number"], {})) for told in trials])
     return study
 
