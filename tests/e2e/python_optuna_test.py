@@ -67,6 +67,32 @@ SCRIPT = """
             raise AssertionError("it ran")
 """
 
+ENDINGS = """
+    import math
+    import optuna
+    import hpsearch as hp
+
+    def f(trial):
+        n = trial.suggest_int("n", 0, 3)
+        if n == 0:
+            raise optuna.TrialPruned("infeasible")
+        if n == 1:
+            raise RuntimeError("no")
+        if n == 2:
+            return math.nan
+        return 1.5
+
+    if __name__ == "__main__":
+        e = hp.tune(hp.optuna.objective(f, {"n": hp.int(0, 3)}), max_trials=5, slots=1, seed=1, progress=False, max_restarts=0,
+                    searcher={"name": "random", "points_to_evaluate": [{"n": n} for n in (3, 2, 1, 0, 3)]})
+        study = hp.optuna.to_study(e)
+        ended = {}
+        for trial in study.trials:
+            ended.setdefault(trial.params["n"], set()).add((trial.state.name, trial.user_attrs["state"]))
+        print(sorted(ended.items()))
+        print(e.best.metric, study.best_value)
+"""
+
 
 @unittest.skipUnless(os.path.exists(PYTHON), f"no genuine Optuna here: scripts/setup python makes {PYTHON}")
 class PythonOptuna(harness.Case):
@@ -79,6 +105,11 @@ class PythonOptuna(harness.Case):
                               timeout=harness.PATIENCE * 4, stdin=subprocess.DEVNULL)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
+
+    def test_each_way_to_end_has_its_state(self):
+        self.assertEqual(self.run_script(ENDINGS).split("\n")[:2], [
+            "[(0, {('PRUNED', 'STOPPED')}), (1, {('FAIL', 'FAILED')}), (2, {('FAIL', 'COMPLETED')}), (3, {('COMPLETE', 'COMPLETED')})]",
+            "1.5 1.5"])
 
     def test_the_block_of_the_page_runs(self):
         block = (harness.ROOT / "docs" / "optuna.md").read_text().split("```python\n")[1].split("```")[0]
