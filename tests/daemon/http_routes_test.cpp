@@ -123,7 +123,7 @@ TEST_F(HttpRoutes, UnknownPathIsNotFound) {
 
 TEST_F(HttpRoutes, WrongMethodIsSaid) {
   EXPECT_EQ(post("/api/v1/status").status, 405U);
-  EXPECT_EQ(daemon_.ask("DELETE", "/api/v1/experiments/1").status, 405U);
+  EXPECT_EQ(daemon_.ask("PUT", "/api/v1/experiments/1").status, 405U);
 }
 
 TEST_F(HttpRoutes, AbsentThingsAreNotFound) {
