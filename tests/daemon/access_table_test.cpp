@@ -419,8 +419,9 @@ TEST_F(AccessTable, WrongDescriptionsOfTokensAreNamed) {
   EXPECT_EQ(problem_of(R"({"role":"viewer"})"), R"({"allowed":"a text","path":"name","what":"is missing"})");
   EXPECT_EQ(problem_of(R"({"name":"x","role":"worker"})"),
             R"({"allowed":"viewer, submitter, operator, admin","path":"role","what":"is \"worker\""})");
-  EXPECT_EQ(problem_of(R"({"name":"x","role":"viewer","expires":3})"),
-            R"({"allowed":"name, role, expires_in_seconds, workspaces","path":"expires","what":"is not known"})");
+  EXPECT_EQ(
+      problem_of(R"({"name":"x","role":"viewer","expires":3})"),
+      R"({"allowed":"name, role, expires_in_seconds, workspaces","path":"expires","what":"is not known"})");
   EXPECT_NE(problem_of(R"({"name":"x","role":"admin","expires_in_seconds":null})").find("expires_in_seconds"),
             std::string::npos)
       << "over TCP no token is made that never expires";

@@ -15,7 +15,8 @@ constexpr std::size_t most_reads = 4;     // At once: commits wait for those bef
 constexpr std::size_t most_encoding = 2;  // Batches of one subscriber.
 constexpr std::size_t enough_unsent_bytes = std::size_t{512} * 1024;
 constexpr std::uint64_t events_per_bare_id = 10'000;
-// A turn of the loop is a tenth of a millisecond then: what waits for a few turns is answered about as fast as without.
+// A turn of the loop is a tenth of a millisecond then: what waits for a few turns is answered about as fast
+// as without.
 constexpr std::size_t subscribers_per_turn = 8;
 
 }  // namespace
