@@ -114,7 +114,7 @@ constexpr Route table[] = {
       .tag = "bulk",
       .summary = "Writes all trials, as they are when their turn comes",
       .answer = "",
-      .answer_type = "text/csv"},
+      .answer_type = "text/csv, application/x-ndjson"},
      export_query},
 };
 

@@ -122,7 +122,7 @@ struct Operation {
   std::string_view answer;   ///< Its type (api/schema.hpp); "" = not JSON, or nothing.
   std::string_view body{};   ///< The same for the body.
   unsigned success = 200;
-  std::string_view answer_type{};  ///< "" = application/json.
+  std::string_view answer_type{};  ///< "" = application/json; several: "text/csv, …".
   std::string_view body_type{};    ///< "" = application/json, where there is a body.
   bool takes_yaml = false;         ///< The body may be an experiment file, application/yaml.
   unsigned not_yet = 0;            ///< Another status with the same answer, which is not final; 0 = none.

@@ -68,7 +68,7 @@ class Life(harness.Case):
         self.assertEqual(state(0), "FAILED")
         self.assertIn("only a trial that has failed", self.hpsearch("retry", experiment, 1, expect=4).stderr)
         self.assertIn(f"trial 0 of experiment {experiment} is PENDING", self.hpsearch("retry", experiment, 0).stdout)
-        self.assertIn("retried by a user", self.hpsearch("explain", experiment, 0).stdout)
+        self.assertIn("trial 0 is tried once more", self.hpsearch("explain", experiment, 0).stdout)
         self.cluster.wait_until_over(experiment)
         trials = self.cluster.trials(experiment)
         self.assertEqual([trial["attempts"] for trial in trials], [2, 1])

@@ -97,6 +97,7 @@ class Attempt:
         self.experiment, self.name, self.trial, self.number, self.run = 1, "witness", 1, 0, 1
         self.seed = None
         self.length, self.done, self.unit, self.metric, self.latest = 1, 0, "epochs", "loss", ""
+        self.max_length = None  # Of the experiment; None: the same as `length`.
         self.slots, self.ids, self.devices, self.threads = [0], [], [], 1
         self.nodes, self.rank, self.reports = ["127.0.0.1"], 0, True
         self.inputs, self.outputs, self.data, self.own = {}, [], {}, {}
@@ -121,7 +122,7 @@ class Attempt:
             "HPSEARCH_TRIAL_ID": self.trial, "DET_TRIAL_ID": self.trial, "HPSEARCH_TRIAL_NUMBER": self.number,
             "HPSEARCH_ATTEMPT": self.run, "DET_TRIAL_RUN_ID": self.run,
             "HPSEARCH_TRIAL_SEED": self.seed, "DET_TRIAL_SEED": self.seed,
-            "HPSEARCH_LENGTH": self.length, "HPSEARCH_UNIT": self.unit, "HPSEARCH_METRIC": self.metric,
+            "HPSEARCH_LENGTH": self.length, "HPSEARCH_MAX_LENGTH": self.max_length or self.length, "HPSEARCH_UNIT": self.unit, "HPSEARCH_METRIC": self.metric,
             "HPSEARCH_CHECKPOINT_DIR": self.ml / "output/checkpoints", "HPSEARCH_OUTPUT_DIR": self.ml / "output",
             "HPSEARCH_LATEST_CHECKPOINT": self.latest,
             "HPSEARCH_PARAMS": params, "DET_HPARAMS": params, "HPSEARCH_PARAMS_FILE": self.root / "params.json",
@@ -137,6 +138,7 @@ class Attempt:
             "MA_SCRIPT_INTERPRETER": "", "VK_TASK_INDEX": self.rank,
             "MA_NUM_HOSTS": len(self.nodes), "VC_WORKER_NUM": len(self.nodes), "VC_TASK_INDEX": self.rank,
             "VC_WORKER_HOSTS": ",".join(self.nodes),
+            "HPSEARCH_STORE": found.get("HPSEARCH_STORE"),
             "HPSEARCH_ATTEMPT_MARK": found.get("HPSEARCH_SOCKET", found.get("HPSEARCH_ATTEMPT_MARK")),
         }
         for prefix in ("HPSEARCH_HP_", "PAI_HPS_"):

@@ -1,5 +1,6 @@
 #include "daemon/api/openapi.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -66,9 +67,19 @@ DescribedPath path_of(std::string_view pattern) {
   return path;
 }
 
-Value content(std::string_view type, std::string_view schema) {
-  return Value::Map{{type == "" ? "application/json" : std::string(type),
-                     Value::Map{{"schema", schema.empty() ? Value(Value::Map{}) : json_schema_of(schema)}}}};
+/// `types`: separated by ", "; "" = application/json.
+Value content(std::string_view types, std::string_view schema) {
+  const Value::Map what{{"schema", schema.empty() ? Value(Value::Map{}) : json_schema_of(schema)}};
+  if (types.empty()) {
+    return Value::Map{{"application/json", what}};
+  }
+  Value::Map by_type;
+  for (std::size_t begin = 0; begin < types.size();) {
+    const std::size_t end = std::min(types.find(", ", begin), types.size());
+    by_type[std::string(types.substr(begin, end - begin))] = what;
+    begin = end + 2;
+  }
+  return by_type;
 }
 
 Value responses_of(const Route& route) {
