@@ -85,7 +85,7 @@ class Life(harness.Case):
         (slot,) = self.cluster.get("/api/v1/slots")["slots"]
         self.assertEqual((slot["state"], slot["experiment"], slot["trial"]), ("busy", experiment, 0))
         harness.wait_for(lambda: states() == ["COMPLETED"], "the first trial to end")
-        self.assertIn("drained", self.hpsearch("workers").stdout)
+        harness.wait_for(lambda: "drained" in self.hpsearch("workers").stdout, "its program to be gone")
         (slot,) = self.cluster.get("/api/v1/slots")["slots"]
         self.assertEqual((slot["state"], slot["trial"]), ("draining", None))
         self.assertIn("every worker is draining", self.hpsearch("list").stdout)
