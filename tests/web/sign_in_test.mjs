@@ -73,7 +73,7 @@ test("an administrator makes a token, whose secret is shown once, rotates it and
     await page.getByRole("button", {name: "Sign in"}).click();
     await page.getByRole("button", {name: "New token…"}).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Name").fill("reader");
+    await dialog.getByLabel("Name", {exact: true}).fill("reader");
     await dialog.getByLabel("Expires after").selectOption("7");
     await dialog.getByRole("button", {name: "Create token"}).click();
     const secret = async () => (await page.locator(".secret code").textContent()).trim();
