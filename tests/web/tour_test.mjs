@@ -64,6 +64,7 @@ test("2. Why was a trial stopped?", async () => {
     const why = (await page.locator(".why-text").textContent()).trim();
     const told = stage.hpsearch("explain", search, stopped.trial);
     assert.ok(told.toLowerCase().includes(why.toLowerCase()), `the page: ${why}\nthe command line: ${told}`);
+    await page.waitForSelector("canvas[data-drawn]");
     await picture(page, "2-why");
 });
 
