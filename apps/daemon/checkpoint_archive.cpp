@@ -21,7 +21,6 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 using proto::manifest_name;
-using trees::Descriptor;
 using trees::Directory;
 
 /// Relative, spelled in one way, and inside.
@@ -43,7 +42,7 @@ Error damaged(const Directory& checkpoint, const std::string& what) {
 }
 
 Result<struct ::stat> status_of_file(const Directory& directory, const std::string& path) {
-  const Result<Descriptor> file = directory.file(path);
+  const Result<trees::Descriptor> file = directory.file(path);
   if (!file) {
     return file.error();
   }
@@ -162,7 +161,7 @@ Result<std::string> CheckpointArchive::read(std::uint64_t offset, std::size_t li
     const std::uint64_t content_from = at - part->head.size();
     if (content_from < part->size && bytes.size() < limit) {
       const auto wanted = std::min<std::uint64_t>(part->size - content_from, limit - bytes.size());
-      const Result<Descriptor> file = checkpoint_.file(part->path);
+      const Result<trees::Descriptor> file = checkpoint_.file(part->path);
       const Result<std::string> content =
           file ? trees::read_at(checkpoint_, *file, part->path, content_from, wanted)
                : Result<std::string>(file.error());
