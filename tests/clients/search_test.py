@@ -37,6 +37,8 @@ def finish(search):
             step = work.length
             measured[work.trial] = min(loss(work, step), measured.get(work.trial, math.inf))
             directive = search.report(work, step, loss(work, step))
+            if directive is hpsearch.CONTINUE and work.length <= step:
+                raise AssertionError("it is to train on, but not further")
             reports += 1
     return reports, measured
 
@@ -139,6 +141,8 @@ class SearchTest(unittest.TestCase):
             Search.load("{}")
         with self.assertRaisesRegex(ValueError, "slots is 0"):
             Search(CONFIG, slots=0)
+        with self.assertRaisesRegex(ValueError, "slots is -1"):
+            Search(CONFIG, slots=-1)
 
 
 if __name__ == "__main__":
