@@ -68,12 +68,16 @@ class PythonTune(harness.Case):
         said = self.run_script("""
             import hpsearch as hp
             result = hp.tune(lambda t: (t["x"] - 2) ** 2, {"x": hp.uniform(-10, 10)}, max_trials=6, seed=1)
+            from hpsearch._local import process_with_lock
+            locks = [result.directory / "search" / name for name in ("run.lock", "worker/lock")]
+            print("still running", [lock.parent.name for lock in locks if process_with_lock(lock) is not None])
             best = result.best
             print("best", best.params, best.metric, len(result.frame()), result.trials[0].log() == "")
             assert abs((best.params["x"] - 2) ** 2 - best.metric) < 1e-9
             """)
         self.assertIn("best {'x': ", said)
         self.assertIn("completed, 6 of 6 trials ended", said)
+        self.assertIn("still running []", said)
         self.assertEqual(list(self.home.glob("*/search/daemon/daemon.json")), [], "a daemon outlived its script")
 
     def test_trials_are_promoted_on_checkpoints_and_a_search_goes_on_after_its_script_is_killed(self):
@@ -122,6 +126,18 @@ class PythonTune(harness.Case):
         changed = self.run_script(call(7).replace("trial[\"lr\"] / epoch", "trial[\"lr\"]"), expect=1)
         self.assertIn("another function", changed)
         self.assertIn("exists", self.run_script(call(7, more=', resume="never"'), expect=1))
+
+    def test_more_trials_go_on_although_the_process_that_ran_the_others_is_about_to_end(self):
+        said = self.run_script("""
+            import hpsearch as hp
+            def call(trials, **more):
+                return hp.tune(lambda t: t["x"], {"x": hp.uniform(0, 1)}, max_trials=trials, name="soon", **more)
+            first = call(3, wait=False)
+            while not first.now().ended:
+                pass
+            print("trials", len(call(6).trials))
+            """)
+        self.assertIn("trials 6", said)
 
     def test_interrupted_it_goes_on_and_two_share_no_name(self):
         call = TRAINING + f"""

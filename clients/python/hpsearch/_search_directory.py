@@ -55,15 +55,17 @@ class SearchDirectory:
         self._descriptor = self._lock()
         try:
             config = self._recorded(config, written, context)
-            if self._runner() is None:
-                self._end_reader()
-                self._run(where, slots)
-            transport = SearchTransport(self)
-            experiment = self._experiment(transport)
+            runs_already = self._runner() is not None
+            experiment = self._running(where, slots)
             limits = {limit: config["searcher"][limit] for limit in _LIMITS if limit in config["searcher"]}
             present = experiment.config["searcher"]
-            if not experiment.now().ended and any(present.get(limit) != value for limit, value in limits.items()):
+            if all(present.get(limit) == value for limit, value in limits.items()):
+                return experiment
+            if not experiment.now().ended:
                 experiment.set(**limits)
+            elif runs_already:  # It was about to end, and has not read the new limits.
+                self.await_end()
+                experiment = self._running(where, slots)
             return experiment
         except BaseException:
             self.release()
@@ -127,6 +129,13 @@ class SearchDirectory:
         copy_context(context, place)
         written.write(place, self.path / "arguments")
 
+    def _running(self, where: pathlib.Path, slots: Union[None, int, str]) -> Experiment:
+        """The experiment, with a process that runs it."""
+        if self._runner() is None:
+            self._end_reader()
+            self._run(where, slots)
+        return self._experiment(SearchTransport(self))
+
     def _run(self, where: pathlib.Path, slots: Union[None, int, str]) -> None:
         words = [str(where / "hpsearch"), "run", str(self.path / "experiment.json"), str(self.path / "context"),
                  "--state-dir", str(self.run_state), "--context-limit", "1000000"]
@@ -161,10 +170,17 @@ class SearchDirectory:
         return self._runner() is not None
 
     def end_runner(self) -> None:
-        """Ends `hpsearch run`; what it ran is paused."""
+        """Ends `hpsearch run`, and waits for it; what it ran is paused."""
         process = self._runner()
         if process:
             os.kill(process, 15)
+        self.await_end()
+
+    def await_end(self) -> None:
+        """Waits until `hpsearch run`, which ends with its search, has ended its daemon and its worker, and itself."""
+        deadline = time.monotonic() + _PATIENCE
+        while self._runner() is not None and time.monotonic() < deadline:
+            time.sleep(0.01)
 
     def _runner(self) -> Optional[int]:
         """The process of `hpsearch run`, if it runs."""
@@ -254,6 +270,13 @@ class LocalExperiment(Experiment):
                 raise ExperimentFailed("the process that ran experiment {} ({}) has ended; the same call of tune() goes on "
                                        "with it. The end of its log:\n{}".format(
                                            change.id, change.name, end_of(self.directory / "run.log")), experiment=change.id)
+        self._search.await_end()
+
+    def wait(self, timeout: Optional[float] = None) -> "Experiment":
+        """As Experiment.wait(). When it returns, the processes that ran the search have ended too."""
+        super().wait(timeout)
+        self._search.await_end()
+        return self
 
     def release(self) -> None:
         """Lets another process call tune() with the same name."""

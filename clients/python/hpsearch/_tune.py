@@ -50,7 +50,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     "auto", "never" (the name must be new) or "require" (it must exist). `on` may be a Client: the search then runs on
     its workers, which need this Python at the same path.
 
-    Returns the experiment, when it has completed; with wait=False at once.
+    Returns the experiment, when it has completed and the processes that ran it have ended; with wait=False at once.
 
     TypeError: the function cannot be called so, or cannot travel to a trial. ValueError: the named search is another
     one. WrongState: another process runs the named search. ExperimentFailed: the search failed. BadRequest: the daemon
