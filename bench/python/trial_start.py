@@ -1,0 +1,79 @@
+"""Start of a trial of hpsearch.tune(): time that passes until the function's first line, which no import of its own adds to.
+
+    HPSEARCH_BIN=build/release/bin python3 bench/python/trial_start.py
+
+Runs one trial after the other on one slot. Prints a table, in milliseconds:
+
+- start: from the grant of the slot, by the daemon's clock, to the first line of the function;
+- between: from the last line of the function to its first line in the next trial: end of the program, result, decision, and
+  start;
+- interpreter: `python3 -c pass` beside it, which no way of starting a program of Python avoids.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients" / "python"))
+
+import hpsearch as hp
+
+
+def train(x, *, times):
+    import time
+    begin = time.time()
+    with open(times, "a") as file:
+        print(begin, time.time(), file=file)
+    return x
+
+
+def interpreter(rounds):
+    out = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        subprocess.run([sys.executable, "-c", "pass"], check=True)
+        out.append(time.perf_counter() - begin)
+    return out
+
+
+def measure(trials, folder):
+    """Seconds of each start, and between two trials."""
+    times = pathlib.Path(folder, "times")
+    experiment = hp.tune(train, {"x": hp.uniform(0, 1)}, max_trials=trials, slots=1, progress=False,
+                         arguments={"times": str(times)})
+    called = [tuple(map(float, line.split())) for line in times.read_text().splitlines()]
+    events = experiment._transport.get("/api/v1/events", {"experiment": experiment.id, "limit": 1000})["events"]
+    granted = [event["at"] for event in events if event["type"] == "lease_granted"]
+    assert len(called) == len(granted) == trials, (len(called), len(granted))
+    return ([begin - at for at, (begin, _) in zip(granted, called)],
+            [begin - end for (_, end), (begin, _) in zip(called, called[1:])])
+
+
+def row(name, seconds):
+    ordered = sorted(1000 * second for second in seconds)
+    print("{:<12} {:>8.0f} {:>8.0f} {:>8.0f}".format(name, statistics.median(ordered), ordered[int(0.9 * len(ordered))],
+                                                       ordered[-1]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--trials", type=int, default=50)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HPSEARCH_STATE_HOME"] = folder
+        starts, between = measure(options.trials, folder)
+    print("milliseconds   median      p90     most")
+    row("start", starts)
+    row("between", between)
+    row("interpreter", interpreter(20))
+
+
+if __name__ == "__main__":
+    main()
