@@ -9,6 +9,7 @@ import {after, before, test} from "node:test";
 import {fileURLToPath, pathToFileURL} from "node:url";
 import {buildPages} from "../../web/build.mjs";
 import {serve} from "../../web/test/fixtures/serve.mjs";
+import {chromiumPath} from "./browsers.mjs";
 import {webRequire} from "./stage.mjs";
 
 const blessed = join(dirname(fileURLToPath(import.meta.url)), "blessed");
@@ -37,7 +38,7 @@ before(async () => {
     folder = mkdtempSync(join(tmpdir(), "hpsearch-web-pixels-"));
     await buildPages(folder);
     served = await serve(folder);
-    browser = await chromium.launch({executablePath: process.env.HPSEARCH_CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb", "--font-render-hinting=none"]});
+    browser = await chromium.launch({executablePath: chromiumPath, args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb", "--font-render-hinting=none"]});
 });
 after(async () => {
     await browser?.close();

@@ -3,6 +3,7 @@ import {spawnSync} from "node:child_process";
 import {existsSync} from "node:fs";
 import {dirname, join} from "node:path";
 import {fileURLToPath} from "node:url";
+import {chromiumPath} from "./browsers.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const web = join(here, "..", "..", "web");
@@ -12,8 +13,6 @@ function skip(reason) {
     console.log(`skipped: ${reason}`);
     process.exit(77);
 }
-
-const chromium = [process.env.HPSEARCH_CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => path && existsSync(path));
 
 if (Number(process.versions.node.split(".")[0]) < 18) skip(`Node.js is version ${process.versions.node}; the pages need 18 or newer`);
 if (!existsSync(join(web, "node_modules", "esbuild"))) skip("web/node_modules is missing: run scripts/setup test, or npm ci --ignore-scripts in web/");
@@ -31,5 +30,5 @@ if (!existsSync(file)) {
     console.error(`there is no ${file}`);
     process.exit(2);
 }
-if (name !== "budget" && !chromium) skip("Chromium is missing: install Debian's chromium (scripts/setup test)");
-run(process.execPath, ["--test", file], {env: {...process.env, HPSEARCH_CHROMIUM: chromium ?? ""}});
+if (name !== "budget" && !chromiumPath) skip("Chromium is missing: install Debian's chromium (scripts/setup test)");
+run(process.execPath, ["--test", file]);

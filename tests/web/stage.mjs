@@ -7,12 +7,12 @@ import {dirname, join} from "node:path";
 import {fileURLToPath} from "node:url";
 import {buildPages} from "../../web/build.mjs";
 import {servePages} from "../../web/serve.mjs";
+import {launchChromium, launchFirefox} from "./browsers.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 export const root = join(here, "..", "..");
 /// Packages of web/node_modules.
 export const webRequire = createRequire(join(root, "web", "package.json"));
-const {chromium} = webRequire("playwright-core");
 
 const bin = process.env.HPSEARCH_BIN_DIR ?? join(root, "build", "dev", "bin");
 
@@ -28,6 +28,9 @@ export async function until(condition, what, most = patience) {
         await new Promise((wake) => setTimeout(wake, 50));
     }
 }
+
+/// How Chromium and Firefox report an answer that is not 200: the pages show that themselves.
+const refusedAnswer = /Failed to load resource|establish a connection to the server at|was interrupted while the page was loading/;
 
 export class Stage {
     constructor() {
@@ -131,9 +134,10 @@ export class Stage {
         return `http://127.0.0.1:${server.address().port}${encodeURI(prefix)}/`;
     }
 
+    /// HPSEARCH_BROWSER=firefox: that one instead of Chromium.
     async browser() {
-        this.chromium ??= await chromium.launch({executablePath: process.env.HPSEARCH_CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--force-prefers-reduced-motion"]});
-        return this.chromium;
+        this.launched ??= await (process.env.HPSEARCH_BROWSER === "firefox" ? launchFirefox() : launchChromium());
+        return this.launched;
     }
 
     /// A context of its own: cookies, storage, theme. What goes wrong in its pages is collected in `faults`.
@@ -146,9 +150,11 @@ export class Stage {
             document.addEventListener("securitypolicyviolation", (event) => globalThis.cspReports.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
         });
         context.on("page", (page) => {
-            page.on("pageerror", (fault) => this.faults.push(`${page.url()}: ${fault.message}`));
+            page.on("pageerror", (fault) => {
+                if (!refusedAnswer.test(fault.message)) this.faults.push(`${page.url()}: ${fault.message}`);
+            });
             page.on("console", (message) => {
-                if (message.type() === "error" && !/Failed to load resource/.test(message.text())) this.faults.push(`${page.url()}: ${message.text()}`);
+                if (message.type() === "error" && !refusedAnswer.test(message.text())) this.faults.push(`${page.url()}: ${message.text()}`);
             });
             page.on("dialog", (dialog) => {
                 this.faults.push(`${page.url()}: dialog ${dialog.message()}`);
@@ -159,7 +165,7 @@ export class Stage {
     }
 
     async close() {
-        await this.chromium?.close();
+        await this.launched?.close();
         for (const server of this.servers) {
             server.closeAllConnections?.();
             server.close();

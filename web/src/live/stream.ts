@@ -23,8 +23,12 @@ const forgetTabAfter = 180_000;
 
 const listeners = new Map<string, Set<Listener>>();
 const tab = crypto.randomUUID?.() ?? String(Math.random());
-const channel = "BroadcastChannel" in globalThis ? new BroadcastChannel(`hpsearch-stream:${base.pathname}`) : null;
+// Addresses that are neither https nor this machine have no Web Locks: each tab there is on its own.
+const shares = Boolean(navigator.locks) && "BroadcastChannel" in globalThis;
+const channel = shares ? new BroadcastChannel(`hpsearch-stream:${base.pathname}`) : null;
 const wantedByOthers = new Map<string, {topics: readonly string[]; at: number}>();
+/// Topics that the daemon does not serve, as those of a deleted experiment: one such topic would close the stream to all.
+const refusedTopics = new Set<string>();
 
 let leads = false;
 let source: EventSource | null = null;
@@ -58,7 +62,7 @@ function wanted(): string[] {
         if (Date.now() - at > forgetTabAfter) wantedByOthers.delete(other);
         else topics.forEach((topic) => all.add(topic));
     }
-    return [...all].sort();
+    return [...all].filter((topic) => !refusedTopics.has(topic)).sort();
 }
 
 function pass(message: Message): void {
@@ -78,18 +82,35 @@ function heard(event: MessageEvent<string>): void {
     channel?.postMessage({what: "message", message});
 }
 
-/// Finds out why the stream does not open: it isn't served (then poll), a token is missing, or nobody answers.
+async function statusOf(topic: string): Promise<number> {
+    const stop = new AbortController();
+    const response = await fetch(apiUrl(`stream?topics=${encodeURIComponent(topic)}`), {signal: stop.signal, headers: {Accept: "text/event-stream"}});
+    stop.abort();
+    return response.status;
+}
+
+/// Finds out why the stream does not open: it isn't served (then poll), one of its topics isn't (then without it), a token
+/// is missing, or nobody answers.
 async function probe(): Promise<void> {
     try {
-        const stop = new AbortController();
         const refused = noteRefusal();
-        const response = await fetch(apiUrl(`stream?topics=cluster`), {signal: stop.signal, headers: {Accept: "text/event-stream"}});
-        stop.abort();
-        if (response.status === 401) refused();
-        if (response.status === 404 || response.status === 405 || response.status === 400) {
+        const status = await statusOf("cluster");
+        if (status === 401) refused();
+        if (status === 404 || status === 405 || status === 400) {
             setConnection("polling");
             timer = setTimeout(() => { sourceTopics = ""; reconcile(); }, 60_000);
             return;
+        }
+        if (status === 200) {
+            const ofExperiments = sourceTopics.split(",").filter((topic) => topic.includes(":"));
+            const answers = await Promise.all(ofExperiments.map(statusOf));
+            const gone = ofExperiments.filter((_, index) => answers[index] === 404 || answers[index] === 403);
+            gone.forEach((topic) => refusedTopics.add(topic));
+            if (gone.length > 0) {
+                sourceTopics = "";
+                reconcile();
+                return;
+            }
         }
     } catch {
         // Nobody answers.
@@ -146,6 +167,7 @@ function announce(): void {
 channel?.addEventListener("message", ({data}: MessageEvent) => {
     switch (data?.what) {
         case "want":
+            for (const topic of data.topics) if (!wantedByOthers.get(data.tab)?.topics.includes(topic)) refusedTopics.delete(topic);
             wantedByOthers.set(data.tab, {topics: data.topics, at: Date.now()});
             if (leads) {
                 channel.postMessage({what: "connection", kind: connection.peek().kind});
@@ -169,7 +191,7 @@ function lead(): void {
 
 /// Starts listening. Called once.
 export function startStream(): void {
-    if (navigator.locks) void navigator.locks.request(`hpsearch-stream:${base.pathname}`, () => {
+    if (shares) void navigator.locks.request(`hpsearch-stream:${base.pathname}`, () => {
         lead();
         return new Promise<void>(() => {});
     });
@@ -186,6 +208,7 @@ export function startStream(): void {
 /// Calls `listener` for each change of the topic, until the returned function is called.
 export function listen(topic: string, listener: Listener): () => void {
     const known = listeners.get(topic) ?? new Set();
+    if (known.size === 0) refusedTopics.delete(topic);
     known.add(listener);
     listeners.set(topic, known);
     announce();
