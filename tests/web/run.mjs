@@ -3,7 +3,7 @@ import {spawnSync} from "node:child_process";
 import {existsSync} from "node:fs";
 import {dirname, join} from "node:path";
 import {fileURLToPath} from "node:url";
-import {chromiumPath} from "./browsers.mjs";
+import {chromiumPath, firefoxPath} from "./browsers.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const web = join(here, "..", "..", "web");
@@ -30,5 +30,6 @@ if (!existsSync(file)) {
     console.error(`there is no ${file}`);
     process.exit(2);
 }
+if (process.env.HPSEARCH_BROWSER === "firefox" && !firefoxPath) skip("Firefox is missing: install Debian's firefox-esr (scripts/setup test)");
 if (name !== "budget" && !chromiumPath) skip("Chromium is missing: install Debian's chromium (scripts/setup test)");
 run(process.execPath, ["--test", file]);
