@@ -28,6 +28,15 @@ Value Search::completed(Value config) {
   default_to(config, "entrypoint", Value::List{"in this program"});
   default_to(config, "name", "search");
   default_to(config, "max_restarts", 0);  // The caller knows whether to try again.
+  // This program runs the trials, as many at once as it said, whatever the file says about workers.
+  if (Value::Map* map = config.as_map(); map != nullptr) {
+    map->erase("workers");
+    Value* resources = map->find("resources");
+    if (Value::Map* fields = resources == nullptr ? nullptr : resources->as_map(); fields != nullptr) {
+      fields->erase("slots_per_trial");
+      fields->erase("max_slots");
+    }
+  }
   return config;
 }
 

@@ -83,6 +83,14 @@ class SearchTest(unittest.TestCase):
             self.assertNotEqual(one.trial, two.trial)
             self.assertFalse(search.finished)
 
+    def test_a_file_for_a_cluster_runs_with_the_slots_of_the_program(self):
+        for more in ({"workers": "external"}, {"resources": {"slots_per_trial": 4}}, {"resources": {"max_slots": 1, "priority": 9}},
+                     {"resources": {"slots_per_trial": 0}}):
+            with self.subTest(more), Search({**CONFIG, **more}, slots=3) as search:
+                self.assertEqual([search.ask() is None for _ in range(4)], [False, False, False, True])
+        with self.assertRaisesRegex(SearchError, "resources.priority"):
+            Search({**CONFIG, "resources": {"priority": "high"}})
+
     def test_a_saved_search_goes_on(self):
         first = Search(CONFIG)
         for _ in range(10):

@@ -42,7 +42,8 @@ class Search {
   /// are its state: restore().
   using EventSink = std::function<void(const Event&)>;
 
-  /// The configuration with what a search in a program may leave out: name, entrypoint, max_restarts.
+  /// The configuration with what a search in a program may leave out: name, entrypoint, max_restarts. Without
+  /// what has no meaning there: workers, resources.slots_per_trial, resources.max_slots.
   [[nodiscard]] static Value completed(Value config);
 
   /// `config` is an experiment as the file describes it; `entrypoint` and `name` may be missing. `slots`
