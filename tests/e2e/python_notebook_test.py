@@ -7,9 +7,9 @@ import subprocess
 import unittest
 
 import harness
+import python_package
 
 NOTEBOOK = harness.ROOT / "examples" / "notebook.ipynb"
-PACKAGE = harness.ROOT / "clients" / "python"
 EXECUTE = """
 import sys, nbclient, nbformat
 notebook = nbformat.read(sys.argv[1], 4)
@@ -21,16 +21,14 @@ nbformat.write(notebook, sys.argv[2])
 class Notebook(harness.Case):
     def setUp(self):
         super().setUp()
-        self.python = os.environ.get("HPSEARCH_NOTEBOOK_PYTHON", "/usr/bin/python3")
+        self.python = os.environ.get("HPSEARCH_NOTEBOOK_PYTHON", python_package.PYTHON)
         needs = "import nbclient, ipykernel, matplotlib"
         if subprocess.run([self.python, "-c", needs], capture_output=True).returncode != 0:
             self.skipTest(f"{self.python} has not all of nbclient, ipykernel and matplotlib")
 
     def execute(self, to):
-        variables = harness.environment() | {"PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1",
-                                             "HPSEARCH_STATE_HOME": str(self.folder / "state"), "HPSEARCH_BIN": str(harness.BIN)}
         done = subprocess.run([self.python, "-c", EXECUTE, str(NOTEBOOK), str(self.folder / to), str(harness.PATIENCE)],
-                              cwd=self.folder, env=variables, capture_output=True, text=True)
+                              cwd=self.folder, env=python_package.variables(self.folder), capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         cells = json.loads((self.folder / to).read_text())["cells"]
         return {cell["id"]: cell.get("outputs", []) for cell in cells}

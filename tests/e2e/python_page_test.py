@@ -1,4 +1,5 @@
-"""docs/python.md: every block of Python on it runs as it stands, with a daemon and a worker beside it."""
+"""docs/python.md: every block of Python on it runs as it stands, with a daemon and a worker beside it. With the packages of this
+clone; tests/wheel/page_test.py runs it with the built ones."""
 
 import os
 import re
@@ -7,9 +8,9 @@ import sys
 import unittest
 
 import harness
+import python_package
 
 PAGE = harness.ROOT / "docs" / "python.md"
-PACKAGE = harness.ROOT / "clients" / "python"
 BLOCK = re.compile(r"^```(python|yaml)\n(.*?)^```$|^#+ (.*?)$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (\S+\.(?:py|yaml))\n")
 
@@ -31,18 +32,16 @@ class Page(harness.Case):
         self.cluster = harness.Cluster(self)
         self.cluster.start_daemon()
         self.cluster.wait_until_up()
-        self.variables = harness.environment() | {
-            "PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1", "HPSEARCH_SERVER": self.cluster.server,
-            "HPSEARCH_STATE_HOME": str(self.folder / "state"), "HPSEARCH_BIN": str(harness.BIN)}
-        self.cluster.start_worker(2, "worker", extra={"PYTHONPATH": str(PACKAGE)})
+        self.variables = python_package.variables(self.folder) | {"HPSEARCH_SERVER": self.cluster.server}
+        self.cluster.start_worker(2, "worker", extra=python_package.for_trials())
 
-    def run_python(self, *arguments, python="/usr/bin/python3"):
+    def run_python(self, *arguments, python=python_package.PYTHON):
         done = subprocess.run([python, *map(str, arguments)], cwd=self.folder / "work", text=True, capture_output=True,
                               env=self.variables, timeout=harness.PATIENCE, stdin=subprocess.DEVNULL)
         self.assertEqual(done.returncode, 0, f"{arguments}\n{done.stdout}\n{done.stderr}")
         return done.stdout
 
-    def run_blocks(self, wanted, python="/usr/bin/python3"):
+    def run_blocks(self, wanted, python=python_package.PYTHON):
         """Runs the blocks whose heading is `wanted`, after writing all files of the page."""
         (self.folder / "work").mkdir(exist_ok=True)
         for _, name, text in blocks():
@@ -85,7 +84,7 @@ class PythonPage(Page):
 
 class Pictures(Page):
     def test_pictures(self):
-        python = os.environ.get("HPSEARCH_MATPLOTLIB_PYTHON", "/usr/bin/python3")
+        python = os.environ.get("HPSEARCH_MATPLOTLIB_PYTHON", python_package.PYTHON)
         if subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode != 0:
             print(f"no matplotlib in {python}; the pictures of {PAGE} were not drawn", file=sys.stderr)
             return
