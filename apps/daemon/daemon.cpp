@@ -40,6 +40,7 @@
 #include "daemon/worker_sessions.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/logs/kept_log.hpp"
+#include "hpsearch/net/core_files.hpp"
 #include "hpsearch/net/descriptor_limit.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/log.hpp"
@@ -167,6 +168,7 @@ class Daemon {
     if (!directory_->warning().empty()) {
       net::log(Level::warning, directory_->warning());
     }
+    net::forbid_core_files();
     net::raise_descriptor_limit();  // Peers are descriptors. Not before: who is refused has one thing to say.
     auto store = SqliteStore::open(directory_->database(), {}, directory_->take_store_lock());
     if (!store) {

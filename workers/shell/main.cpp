@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/net/core_files.hpp"
 #include "hpsearch/net/curve.hpp"
 #include "hpsearch/net/descriptor_limit.hpp"
 #include "hpsearch/net/log.hpp"
@@ -360,6 +361,7 @@ int run(const Arguments& arguments) {
         return fail(exit_storage, state.error().message);
     }
   }
+  net::forbid_core_files();
   net::raise_descriptor_limit(RLIM_INFINITY);  // Every program costs a handful here, and opens its own.
   if (!all_processes()) {
     return fail(
