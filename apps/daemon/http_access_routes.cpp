@@ -15,11 +15,6 @@ namespace hpsearch::daemon {
 namespace {
 
 using engine::Duration;
-using engine::Errc;
-using engine::Error;
-using engine::Result;
-using engine::Value;
-using net::HttpResponse;
 
 Value seconds_or_null(std::int64_t micros) {
   return micros == 0 ? Value() : Value(Duration::micros(micros).in_seconds());

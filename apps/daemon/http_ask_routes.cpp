@@ -16,12 +16,6 @@
 namespace hpsearch::daemon {
 namespace {
 
-using engine::Errc;
-using engine::Error;
-using engine::Result;
-using engine::Value;
-using net::HttpResponse;
-
 constexpr double most_lease_seconds = 7 * 24 * 3600;
 constexpr double default_lease_seconds = 300;
 constexpr std::uint64_t most_wait_seconds = 60;

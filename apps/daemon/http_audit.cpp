@@ -11,10 +11,6 @@
 namespace hpsearch::daemon {
 namespace {
 
-using engine::Errc;
-using engine::Error;
-using net::HttpResponse;
-
 /// What clients that run trials do thousands of times a second; the event log has it.
 constexpr std::array<std::string_view, 3> work_of_clients{"ask_trials", "report_metrics", "tell_trial"};
 

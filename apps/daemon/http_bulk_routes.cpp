@@ -13,10 +13,6 @@
 namespace hpsearch::daemon {
 namespace {
 
-using engine::Errc;
-using engine::Error;
-using engine::Result;
-
 net::HttpResponse json(std::string body) {
   net::HttpResponse response;
   response.body = std::move(body) + "\n";

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,21 +9,15 @@
 #include "daemon/byte_range.hpp"
 #include "daemon/checkpoint_archive.hpp"
 #include "daemon/checkpoint_place.hpp"
+#include "daemon/http_pieces.hpp"
 #include "daemon/http_request_context.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/jobs/remote_storage.hpp"
-#include "hpsearch/net/http_body.hpp"
 
 namespace hpsearch::daemon {
 namespace {
 
-using engine::Errc;
-using engine::Error;
-using engine::Result;
-using engine::Value;
-
 constexpr std::size_t bytes_at_once = std::size_t{256} << 10U;
-constexpr std::size_t most_unsent = std::size_t{1} << 20U;  // Then it waits for who reads it.
 
 /// Which checkpoint, and what its files are read with, beside the loop.
 struct Asked {
@@ -119,65 +114,25 @@ void files(RequestContext& context, Call call) {
   });
 }
 
-/// Writes a part of an archive as fast as its reader takes it. Lives in what it has posted.
-class ArchiveSending : public std::enable_shared_from_this<ArchiveSending> {
- public:
-  ArchiveSending(net::Background& reads, std::shared_ptr<const CheckpointArchive> archive, ByteRange range,
-                 std::shared_ptr<net::HttpBody> body)
-      : reads_(reads), archive_(std::move(archive)), range_(range), body_(std::move(body)) {}
-
-  void begin() {
-    body_->on_drained([weak = weak_from_this()] {
-      if (const auto self = weak.lock(); self != nullptr && std::exchange(self->waits_, false)) {
-        self->go_on();
-      }
-    });
-    // The connection, which has the body, keeps this alive until its end.
-    body_->on_closed([self = shared_from_this()] { self->body_.reset(); });
-    go_on();
-  }
-
- private:
-  void go_on() {
-    if (body_ == nullptr || !body_->is_open()) {
-      return;
-    }
-    if (range_.begin == range_.end) {
-      body_->end();
-      body_.reset();
-      return;
-    }
-    const std::size_t limit = std::min<std::uint64_t>(range_.end - range_.begin, bytes_at_once);
-    reads_.run([self = shared_from_this(), limit, from = range_.begin]() -> net::Background::Afterwards {
-      auto bytes = std::make_shared<Result<std::string>>(self->archive_->read(from, limit));
-      return [self, bytes] { self->take(std::move(*bytes)); };
-    });
-  }
-
-  void take(Result<std::string> bytes) {
-    if (body_ == nullptr || !body_->is_open()) {
-      return;
-    }
-    if (!bytes) {
-      body_->cut();
-      body_.reset();
-      return;
-    }
-    range_.begin += bytes->size();
-    body_->write(*std::move(bytes));
-    if (body_->unsent() > most_unsent) {
-      waits_ = true;
-    } else {
-      go_on();
-    }
-  }
-
-  net::Background& reads_;
-  std::shared_ptr<const CheckpointArchive> archive_;
-  ByteRange range_;  // What is still to be sent.
-  std::shared_ptr<net::HttpBody> body_;
-  bool waits_ = false;
-};
+/// Makes the pieces of a part of an archive, beside the loop.
+std::function<void(TakePiece)> pieces_of(net::Background& reads,
+                                         std::shared_ptr<const CheckpointArchive> archive, ByteRange part) {
+  return [&reads, archive = std::move(archive), left = std::make_shared<ByteRange>(part)](TakePiece take) {
+    const std::size_t limit = std::min<std::uint64_t>(left->end - left->begin, bytes_at_once);
+    reads.run(
+        [archive, left, from = left->begin, limit, take = std::move(take)]() -> net::Background::Afterwards {
+          auto bytes = std::make_shared<Result<std::string>>(archive->read(from, limit));
+          return [left, bytes, take] {
+            if (!*bytes) {
+              take(std::nullopt);
+              return;
+            }
+            left->begin += (*bytes)->size();
+            take(BodyPiece{*std::move(*bytes), left->begin == left->end});
+          };
+        });
+  };
+}
 
 net::HttpResponse archive_answer(net::Background& reads, const net::HttpRequest& request, const Asked& asked,
                                  CheckpointArchive archive) {
@@ -210,7 +165,7 @@ net::HttpResponse archive_answer(net::Background& reads, const net::HttpRequest&
   response.content_length = part.end - part.begin;
   response.stream = [&reads, part, archive = std::make_shared<const CheckpointArchive>(std::move(archive))](
                         std::shared_ptr<net::HttpBody> body) {
-    std::make_shared<ArchiveSending>(reads, archive, part, std::move(body))->begin();
+    send_in_pieces(std::move(body), pieces_of(reads, archive, part));
   };
   return response;
 }

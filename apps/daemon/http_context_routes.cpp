@@ -5,11 +5,6 @@
 namespace hpsearch::daemon {
 namespace {
 
-using engine::Errc;
-using engine::Error;
-using engine::Value;
-using net::HttpResponse;
-
 Error not_here(const std::string& digest) {
   return Error{Errc::not_found, "the daemon does not have the context " + digest};
 }

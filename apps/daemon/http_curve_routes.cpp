@@ -13,9 +13,6 @@
 namespace hpsearch::daemon {
 namespace {
 
-using engine::Errc;
-using engine::Error;
-using engine::Result;
 using engine::TrialNumber;
 
 // The store takes in nothing while it reads: a few milliseconds.

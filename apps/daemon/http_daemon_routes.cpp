@@ -16,12 +16,6 @@
 namespace hpsearch::daemon {
 namespace {
 
-using engine::Errc;
-using engine::Error;
-using engine::Result;
-using engine::Value;
-using net::HttpResponse;
-
 constexpr std::uint64_t most_events_at_once = 1'000;
 constexpr std::uint64_t most_events_looked_at = 10'000;
 constexpr std::uint64_t most_events_read_at_once = 100;  // Some have a whole configuration in them.

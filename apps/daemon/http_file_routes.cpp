@@ -15,11 +15,6 @@
 namespace hpsearch::daemon {
 namespace {
 
-using engine::Errc;
-using engine::Error;
-using engine::Result;
-using engine::Value;
-
 bool keeps_files(RequestContext& context, const Call& call) {
   if (context.about.files != nullptr && context.about.files->keeps()) {
     return true;

@@ -18,11 +18,6 @@
 namespace hpsearch::daemon {
 namespace {
 
-using engine::Errc;
-using engine::Error;
-using engine::Result;
-using engine::Value;
-
 constexpr std::uint64_t most_log_bytes = 128 * 1024;
 constexpr engine::Duration search_time = engine::Duration::seconds(2);
 

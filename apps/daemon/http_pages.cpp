@@ -11,10 +11,7 @@
 namespace hpsearch::daemon {
 namespace {
 
-using engine::Errc;
-using engine::Error;
 using engine::TrialNumber;
-using engine::Value;
 
 // Spelling so much takes the loop some milliseconds (docs/benchmarks.md, turns of the loop).
 constexpr std::size_t enough_bytes = std::size_t{128} << 10;

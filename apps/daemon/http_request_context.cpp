@@ -12,13 +12,8 @@
 
 namespace hpsearch::daemon {
 
-using engine::Errc;
-using engine::Error;
 using engine::ExperimentRecord;
-using engine::Result;
-using engine::Value;
 using net::HttpRequest;
-using net::HttpResponse;
 
 Result<Value> json_object(const std::string& body) {
   Result<Value> value = proto::parse_json(body.empty() ? "{}" : body);
@@ -42,6 +37,15 @@ bool is_yaml(const HttpRequest& request) noexcept {
 
 HttpResponse no_room(const Storage& storage) {
   return failure(507, Error{Errc::unavailable, storage.why});
+}
+
+Result<std::uint64_t> context_bytes(const RequestContext& context, const std::string& digest) {
+  const auto known = context.about.contexts != nullptr ? context.about.contexts->find(digest) : std::nullopt;
+  if (!known) {
+    return Error{Errc::wrong_state,
+                 "the daemon does not have the context " + digest + "; PUT it to /api/v1/contexts/ first"};
+  }
+  return *known;
 }
 
 Value integer(std::uint64_t number) {

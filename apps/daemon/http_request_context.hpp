@@ -27,6 +27,13 @@
 
 namespace hpsearch::daemon {
 
+// Names that all handlers use.
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Value;
+using net::HttpResponse;
+
 class PastStates;
 
 // What the handlers of all routes share. One file per resource: http_<resource>_routes.cpp.
@@ -157,7 +164,7 @@ inline constexpr std::string_view page_paths = "/>";
 /// Of a route that takes whatever stands in the query.
 inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text, "Anything."}};
 
-[[nodiscard]] std::array<std::span<const Route>, 18> all_routes() noexcept;
+[[nodiscard]] std::array<std::span<const Route>, 21> all_routes() noexcept;
 [[nodiscard]] std::span<const Route> access_routes() noexcept;
 [[nodiscard]] std::span<const Route> ask_routes() noexcept;
 [[nodiscard]] std::span<const Route> bulk_routes() noexcept;
@@ -165,6 +172,8 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 [[nodiscard]] std::span<const Route> context_routes() noexcept;
 [[nodiscard]] std::span<const Route> curve_routes() noexcept;
 [[nodiscard]] std::span<const Route> daemon_routes() noexcept;
+[[nodiscard]] std::span<const Route> experiment_change_routes() noexcept;
+[[nodiscard]] std::span<const Route> experiment_list_routes() noexcept;
 [[nodiscard]] std::span<const Route> experiment_routes() noexcept;
 [[nodiscard]] std::span<const Route> export_routes() noexcept;
 [[nodiscard]] std::span<const Route> file_routes() noexcept;
@@ -172,6 +181,7 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 [[nodiscard]] std::span<const Route> page_routes() noexcept;
 [[nodiscard]] std::span<const Route> session_routes() noexcept;
 [[nodiscard]] std::span<const Route> stream_routes() noexcept;
+[[nodiscard]] std::span<const Route> submission_routes() noexcept;
 [[nodiscard]] std::span<const Route> trial_routes() noexcept;
 [[nodiscard]] std::span<const Route> usage_routes() noexcept;
 [[nodiscard]] std::span<const Route> worker_routes() noexcept;
@@ -186,12 +196,18 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 [[nodiscard]] engine::Value summary_now(const RequestContext& context,
                                         const engine::ExperimentRecord& record);
 [[nodiscard]] engine::Value detail_now(const RequestContext& context, const engine::ExperimentRecord& record);
+/// Its ETag: of its state, limits and program.
+[[nodiscard]] std::string tag_of(const RequestContext& context, engine::ExperimentId experiment);
 /// Why none of its trials runs; "" if one does.
 [[nodiscard]] std::string waits_for(const RequestContext& context, const engine::ExperimentRecord& record);
 /// Without what it runs for experiments outside of the scope.
 [[nodiscard]] engine::Value worker_now(const RequestContext& context, const engine::WorkerRecord& worker,
                                        const Scope& scope = {});
 [[nodiscard]] engine::Value status_now(const RequestContext& context);
+
+/// Bytes of the context of that digest. wrong_state: the daemon does not have it.
+[[nodiscard]] engine::Result<std::uint64_t> context_bytes(const RequestContext& context,
+                                                          const std::string& digest);
 
 /// For what cannot be taken for lack of room.
 [[nodiscard]] net::HttpResponse no_room(const Storage& storage);

@@ -17,8 +17,6 @@
 namespace hpsearch::daemon {
 namespace {
 
-using engine::Errc;
-using engine::Error;
 using net::HttpRequest;
 
 constexpr std::size_t most_checkpoint_reads = 4;
@@ -270,11 +268,28 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 
 }  // namespace
 
-std::array<std::span<const Route>, 18> all_routes() noexcept {
-  return {daemon_routes(),     access_routes(), session_routes(),  usage_routes(),      worker_routes(),
-          experiment_routes(), trial_routes(),  bulk_routes(),     curve_routes(),      export_routes(),
-          log_routes(),        stream_routes(), file_routes(),     checkpoint_routes(), context_routes(),
-          ask_routes(),        page_routes(),   workspace_routes()};
+std::array<std::span<const Route>, 21> all_routes() noexcept {
+  return {daemon_routes(),
+          access_routes(),
+          session_routes(),
+          usage_routes(),
+          worker_routes(),
+          submission_routes(),
+          experiment_list_routes(),
+          experiment_routes(),
+          experiment_change_routes(),
+          trial_routes(),
+          bulk_routes(),
+          curve_routes(),
+          export_routes(),
+          log_routes(),
+          stream_routes(),
+          file_routes(),
+          checkpoint_routes(),
+          context_routes(),
+          ask_routes(),
+          page_routes(),
+          workspace_routes()};
 }
 
 ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {

@@ -9,12 +9,7 @@
 namespace hpsearch::daemon {
 namespace {
 
-using engine::Errc;
-using engine::Error;
 using engine::Instant;
-using engine::Result;
-using engine::Value;
-using net::HttpResponse;
 
 double seconds_of(Instant at) {
   return static_cast<double>(at.micros()) / 1e6;

@@ -17,10 +17,6 @@
 
 namespace hpsearch::daemon {
 
-using engine::Errc;
-using engine::Error;
-using engine::Value;
-
 namespace {
 
 constexpr std::uint64_t seeds = std::uint64_t{1} << 31U;

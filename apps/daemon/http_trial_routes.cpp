@@ -16,12 +16,7 @@
 namespace hpsearch::daemon {
 namespace {
 
-using engine::Errc;
-using engine::Error;
-using engine::Result;
 using engine::TrialNumber;
-using engine::Value;
-using net::HttpResponse;
 
 /// A page of metrics ends when it has so many: the store takes in no reports while it is read.
 constexpr std::size_t enough_numbers = 5'000;

@@ -16,11 +16,6 @@
 namespace hpsearch::daemon {
 namespace {
 
-using engine::Errc;
-using engine::Error;
-using engine::Result;
-using engine::Value;
-
 constexpr std::uint64_t most_slots_listed = 500;
 
 /// Attempts of experiments that are not in the scope.
