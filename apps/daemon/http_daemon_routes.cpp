@@ -97,7 +97,7 @@ Value storage_value(const RequestContext& context) {
 }
 
 void status(RequestContext& context, Call call) {
-  HttpResponse response = with(200, status_now(context));
+  HttpResponse response = with(200, status_now(context, call.caller.scope));
   if (context.runtime.stalled()) {
     call.reply(response);  // Whoever asks wants to know why; what is not durable is told apart by its lsn.
   } else {
@@ -257,7 +257,13 @@ constexpr Route table[] = {
 
 }  // namespace
 
-Value status_now(const RequestContext& context) {
+Value status_now(const RequestContext& context, const Scope& scope) {
+  const auto& experiments = context.runtime.engine().experiments();
+  const auto counted = scope.is_all()
+                           ? static_cast<std::ptrdiff_t>(experiments.size())
+                           : std::count_if(experiments.begin(), experiments.end(), [&](const auto& one) {
+                               return scope.has(engine::workspace_of(one.second.config));
+                             });
   const Committer::Counters store = context.runtime.store_counters();
   Value::List searchers;
   for (const auto& kind : context.runtime.registry()) {
@@ -276,7 +282,7 @@ Value status_now(const RequestContext& context) {
                     {"store_seconds", store.seconds},
                     {"commits", integer(store.commits)},
                     {"events", integer(store.events)},
-                    {"experiments", integer(context.runtime.engine().experiments().size())},
+                    {"experiments", static_cast<std::int64_t>(counted)},
                     {"storage", storage_value(context)},
                     {"searchers", std::move(searchers)}};
 }

@@ -203,7 +203,8 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 /// Without what it runs for experiments outside of the scope.
 [[nodiscard]] engine::Value worker_now(const RequestContext& context, const engine::WorkerRecord& worker,
                                        const Scope& scope = {});
-[[nodiscard]] engine::Value status_now(const RequestContext& context);
+/// Without experiments outside of the scope.
+[[nodiscard]] engine::Value status_now(const RequestContext& context, const Scope& scope);
 
 /// Bytes of the context of that digest. wrong_state: the daemon does not have it.
 [[nodiscard]] engine::Result<std::uint64_t> context_bytes(const RequestContext& context,

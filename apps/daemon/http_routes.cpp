@@ -313,7 +313,7 @@ ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon
           .worker = [context = context.get()](
                         const auto& worker,
                         const Scope& scope) { return worker_now(*context, worker, scope); },
-          .status = [context = context.get()] { return status_now(*context); }});
+          .status = [context = context.get()](const Scope& scope) { return status_now(*context, scope); }});
   return {[context](HttpRequest request, net::HttpServer::Reply reply) {
             handle(*context, std::move(request), std::move(reply));
           },

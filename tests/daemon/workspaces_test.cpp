@@ -110,6 +110,8 @@ TEST_F(WorkspaceRoutes, ListsShowWhatTheCallerMaySee) {
     EXPECT_EQ(seen.count("experiments"), 1U) << seen.text;
     EXPECT_EQ(seen.text.find("nlp"), std::string::npos);
   }
+  EXPECT_EQ(daemon_.ask("GET", "/api/v1/status", "", admin_).at("experiments"), "2");
+  EXPECT_EQ(daemon_.ask("GET", "/api/v1/status", "", vision_).at("experiments"), "1");
   for (const char* by : {"user", "workspace", "experiment"}) {
     const auto used = daemon_.ask("GET", std::string("/api/v1/usage?by=") + by, "", vision_);
     EXPECT_EQ(used.count("usage"), 1U) << used.text;

@@ -292,7 +292,7 @@ Value::Map TopicFeed::rows_of(const TopicName& name, const std::set<std::uint64_
   Value::List removed;
   switch (name.kind) {
     case Kind::cluster:
-      return {{"status", values_.status()}};
+      return {{"status", values_.status(name.scope)}};
     case Kind::experiment:
       return {{"experiment", record != nullptr ? values_.detail(*record) : Value()}};
     case Kind::trials:

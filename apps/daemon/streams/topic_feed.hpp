@@ -48,7 +48,7 @@ class TopicFeed {
     std::function<engine::Value(const engine::ExperimentRecord&)> detail;
     std::function<std::string(const engine::ExperimentRecord&)> waits_for;
     std::function<engine::Value(const engine::WorkerRecord&, const Scope&)> worker;
-    std::function<engine::Value()> status;
+    std::function<engine::Value(const Scope&)> status;
   };
   /// Rows of a message; of more only their count is told.
   static constexpr std::size_t most_rows = 200;
