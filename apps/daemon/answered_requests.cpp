@@ -49,7 +49,10 @@ AnsweredRequests::Known AnsweredRequests::look_up(const Name& name, Instant now)
   if (entry.request != name.request) {
     return Known::other_request;
   }
-  return entry.running ? Known::running : entry.answer ? Known::answered : Known::done;
+  return entry.running  ? Known::running
+         : entry.answer ? Known::answered
+         : entry.logged ? Known::done
+                        : Known::forgotten;
 }
 
 const net::HttpResponse& AnsweredRequests::answer_to(const Name& name) const {
@@ -87,7 +90,9 @@ void AnsweredRequests::end(const Name& name, const net::HttpResponse& answer) {
 }
 
 void AnsweredRequests::note(const engine::RequestTaken& event, Instant at) {
-  entry(event.key, event.request, at).done = true;
+  Entry& taken = entry(event.key, event.request, at);
+  taken.done = true;
+  taken.logged = true;
   if (entries_.size() > most_requests) {
     make_room(at);
   }

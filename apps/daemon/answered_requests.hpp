@@ -44,7 +44,8 @@ class AnsweredRequests {
     running,        ///< It is not answered yet.
     other_request,  ///< The key was used for another request.
     answered,       ///< answer_to() has the answer.
-    done,           ///< Before a restart, or the answer is forgotten.
+    done,           ///< It changed what the log has; its answer is lost with an earlier daemon, or forgotten.
+    forgotten,      ///< It changed something else, and its answer is forgotten.
   };
   [[nodiscard]] Known look_up(const Name& name, engine::Instant now);
   /// Of one that is answered: until the next call of anything here.
@@ -62,6 +63,7 @@ class AnsweredRequests {
     engine::Instant at;
     bool running = false;
     bool done = false;
+    bool logged = false;  ///< The log has what it changed.
     std::optional<net::HttpResponse> answer{};
   };
   Entry& entry(const std::string& key, const std::string& request, engine::Instant at);

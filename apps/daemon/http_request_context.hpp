@@ -153,8 +153,8 @@ struct Route {
   void (*handler)(RequestContext& context, Call call);
   Operation about;
   std::span<const QueryParameter> query{};  ///< Any other one is refused.
-  /// A change under an Idempotency-Key is carried out once. False: the handler looks at the key itself, or
-  /// changes nothing.
+  /// A change under an Idempotency-Key is carried out once (http_repeats.hpp). False: the handler looks at
+  /// the key itself, changes nothing, or sets a cookie, which is given to one browser once.
   bool keeps_answer = true;
   Reach reach = Reach::usual;
 };

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "daemon/http_audit.hpp"
+#include "daemon/http_repeats.hpp"
 #include "daemon/http_request_context.hpp"
 #include "daemon/pages/pages.hpp"
 #include "daemon/past_states.hpp"
@@ -156,53 +157,6 @@ std::optional<net::HttpResponse> too_many_requests(RequestContext& context, cons
                        std::to_string(static_cast<int>(RequestRates::a_second)) + " requests a second");
   response.headers.emplace_back("Retry-After", "1");
   return response;
-}
-
-/// Whether the answer to the call is to be kept, or is known already: then it is sent. False: all is said.
-bool is_to_be_carried_out(RequestContext& context, const Route& route, Call& call) {
-  if (route.method == "GET" || route.method == "HEAD" || !route.keeps_answer) {
-    return true;
-  }
-  const Caller& caller = call.caller;
-  auto name =
-      AnsweredRequests::name_of(caller.token_id.empty() ? caller.name : caller.token_id, call.request);
-  if (!name) {
-    call.reply(failure(name.error()));
-    return false;
-  }
-  if (!*name) {
-    return true;
-  }
-  using Known = AnsweredRequests::Known;
-  AnsweredRequests& requests = context.runtime.requests();
-  const Known known = requests.look_up(**name, context.runtime.now());
-  if (known == Known::answered) {
-    net::HttpResponse answer = requests.answer_to(**name);
-    answer.headers.emplace_back("Idempotent-Replay", "true");
-    call.reply(std::move(answer));
-    return false;
-  }
-  if (known == Known::running) {
-    call.reply(failure(Error{Errc::wrong_state,
-                             "a request with this Idempotency-Key is not answered yet; try again later"}));
-    return false;
-  }
-  if (known == Known::other_request) {
-    call.reply(failure(Error{Errc::conflict, "this Idempotency-Key was used for another request"}));
-    return false;
-  }
-  requests.begin(**name, context.runtime.now());
-  call.is_done = known == Known::done;
-  call.name = *name;
-  call.reply = [&requests, name = **name, is_done = call.is_done,
-                reply = std::move(call.reply)](net::HttpResponse response) {
-    requests.end(name, response);
-    if (is_done) {
-      response.headers.emplace_back("Idempotent-Replay", "true");
-    }
-    reply(std::move(response));
-  };
-  return true;
 }
 
 /// A reply that also counts what it answers.

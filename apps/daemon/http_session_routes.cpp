@@ -166,16 +166,12 @@ constexpr Route table[] = {
      Role::viewer,
      &new_code,
      {"create_sign_in_code", "access", "Makes a code with which a browser signs in once", "SignInCode", "",
-      201},
-     {},
-     false},
+      201}},
     {"POST",
      "/api/v1/http-port",
      Role::admin,
      &open_port,
-     {"open_http_port", "access", "Opens a TCP port for browsers of this machine", "HttpPort"},
-     {},
-     false},
+     {"open_http_port", "access", "Opens a TCP port for browsers of this machine", "HttpPort"}},
 };
 
 }  // namespace

@@ -197,7 +197,9 @@ TEST(AnsweredRequests, KeepsADayAndNotMoreThanThereIsRoomFor) {
     requests.begin({key, "r"}, at(13));
     requests.end({key, "r"}, answer);
   }
-  EXPECT_EQ(requests.look_up(one, at(14)), Known::done) << "its answer made room for others";
+  EXPECT_EQ(requests.look_up(one, at(14)), Known::forgotten) << "its answer made room for others";
+  requests.note({"one", "r"}, at(10));
+  EXPECT_EQ(requests.look_up(one, at(14)), Known::done) << "the log has what it changed";
   EXPECT_EQ(requests.look_up({"three", "r"}, at(14)), Known::answered);
   const std::int64_t day = 24LL * 3600;
   EXPECT_EQ(requests.look_up(one, at(10 + day)), Known::no);

@@ -258,10 +258,10 @@ class Cluster:
     def server(self):
         return f"unix://{self.state}/api.sock"
 
-    def start_daemon(self, *more, workers_open=True):
-        """`workers_open`: workers need no key."""
+    def start_daemon(self, *more, workers_open=True, extra=None):
+        """`workers_open`: workers need no key. `extra` are variables of its environment."""
         self.daemon = self.case.start("hpsearchd", "--state-dir", self.state, "--workers", self.workers,
-                                      *(["--workers-open"] if workers_open else []), *more, log="daemon.log")
+                                      *(["--workers-open"] if workers_open else []), *more, log="daemon.log", extra=extra)
 
     def kill_daemon(self):
         self.daemon.popen.kill()
