@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "daemon/access/authentication.hpp"
+#include "daemon/access/busy_connections.hpp"
 #include "daemon/access/request_rates.hpp"
 #include "daemon/api/parameter.hpp"
 #include "daemon/external_leases.hpp"
@@ -84,6 +85,7 @@ struct RequestContext {
   std::shared_ptr<PastStates> past;
   HttpCounts http_counts{};
   RequestRates rates{};
+  BusyConnections connections{};
   std::unique_ptr<Streams> streams{};                   ///< Always there.
   std::unique_ptr<net::Background> checkpoint_reads{};  ///< Always there: their storage may be slow.
   std::unique_ptr<ExternalLeases> leases{};             ///< Always there.

@@ -145,18 +145,34 @@ std::variant<const Route*, net::HttpResponse> find_route(RequestContext& context
              : failure(Error{Errc::not_found, "there is nothing at this path"});
 }
 
-/// What a caller gets whose token has sent too many requests.
-std::optional<net::HttpResponse> too_many_requests(RequestContext& context, const Caller& caller) {
-  const auto wait =
-      caller.token_id.empty() ? std::nullopt : context.rates.take(caller.token_id, context.runtime.now());
-  if (!wait) {
-    return std::nullopt;
-  }
-  net::HttpResponse response =
-      refusal(429, caller.name + " sends more than " +
-                       std::to_string(static_cast<int>(RequestRates::a_second)) + " requests a second");
+net::HttpResponse too_much(const Caller& caller, const std::string& of_what) {
+  net::HttpResponse response = refusal(429, caller.name + " " + of_what);
   response.headers.emplace_back("Retry-After", "1");
   return response;
+}
+
+/// What a caller gets whose token has sent too many requests, or keeps too many connections busy. Nothing: it
+/// has one more of both.
+std::optional<net::HttpResponse> over_its_limits(RequestContext& context, Call& call) {
+  const std::string& token = call.caller.token_id;
+  if (token.empty()) {
+    return std::nullopt;
+  }
+  if (context.rates.take(token, context.runtime.now())) {
+    return too_much(
+        call.caller,
+        "sends more than " + std::to_string(static_cast<int>(RequestRates::a_second)) + " requests a second");
+  }
+  auto busy = context.connections.take(token);
+  if (busy == nullptr) {
+    return too_much(call.caller, "has " + std::to_string(BusyConnections::most_of_a_token) +
+                                     " requests and streams that are being answered, and may have no more");
+  }
+  call.reply = [busy = std::move(busy), reply = std::move(call.reply)](net::HttpResponse response) {
+    hold_while_it_is_sent(busy, response);
+    reply(std::move(response));
+  };
+  return std::nullopt;
 }
 
 /// A reply that also counts what it answers.
@@ -192,7 +208,7 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
   if (!audited(context, call, allowed != nullptr ? *allowed : nullptr)) {
     return;
   }
-  if (auto refused = too_many_requests(context, call.caller)) {
+  if (auto refused = over_its_limits(context, call)) {
     found = *std::move(refused);
   }
   if (auto* refused = std::get_if<net::HttpResponse>(&found)) {
