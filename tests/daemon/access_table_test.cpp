@@ -131,10 +131,12 @@ std::string example_of(std::string_view pattern, std::uint64_t number = 900) {
   return path;
 }
 
-enum class Shown : std::uint8_t { nothing, wrong, misspelled, other_scheme, revoked, rotated };
+enum class Shown : std::uint8_t { nothing, wrong, misspelled, other_scheme, revoked, rotated, expired };
 constexpr std::pair<Shown, const char*> refused_ways[] = {
-    {Shown::nothing, "nothing"},    {Shown::wrong, "a wrong secret"},  {Shown::misspelled, "half a token"},
-    {Shown::other_scheme, "Basic"}, {Shown::revoked, "a revoked one"}, {Shown::rotated, "a rotated one"},
+    {Shown::nothing, "nothing"},         {Shown::wrong, "a wrong secret"},
+    {Shown::misspelled, "half a token"}, {Shown::other_scheme, "Basic"},
+    {Shown::revoked, "a revoked one"},   {Shown::rotated, "a rotated one"},
+    {Shown::expired, "an expired one"},
 };
 
 class AccessTable : public testing::Test {
@@ -154,6 +156,11 @@ class AccessTable : public testing::Test {
     EXPECT_TRUE(daemon_.tokens.revoke(revoked.record.id));
     const Tokens::Made rotated = made("rotated", Role::admin);
     EXPECT_TRUE(daemon_.tokens.rotate(rotated.record.id, now));
+    // The last one: changes remove those that have expired.
+    const auto expired = daemon_.tokens.create("expired", Role::admin, engine::Duration::seconds(60), "uid 0",
+                                               now + engine::Duration::seconds(-61));
+    EXPECT_TRUE(expired);
+    shown_[Shown::expired] = "Bearer " + (expired ? expired->text : "");
     shown_[Shown::revoked] = "Bearer " + revoked.text;
     shown_[Shown::rotated] = "Bearer " + rotated.text;
     shown_[Shown::wrong] = "Bearer " + Token{"aaaaaaaa", new_secret()}.text();
@@ -333,6 +340,7 @@ TEST_F(AccessTable, WhyATokenIsRefusedIsNotTold) {
   EXPECT_EQ(ask(route, shown_[Shown::revoked]).body, words);
   EXPECT_EQ(ask(route, shown_[Shown::rotated]).body, words);
   EXPECT_EQ(ask(route, shown_[Shown::misspelled]).body, words);
+  EXPECT_EQ(ask(route, shown_[Shown::expired]).body, words);
 }
 
 TEST_F(AccessTable, OverTheUnixSocketOnlyTheDaemonsUserAndRootAreServed) {

@@ -21,10 +21,10 @@ using engine::Duration;
 using engine::Instant;
 
 constexpr std::size_t samples_of_each = 10'000;
-constexpr double most_t = 4.5;  // Beyond it, two means differ by chance once in 150,000 times.
-constexpr int most_rounds = 5;  // On a busy machine; what a token gives away shows in each.
+constexpr double most_t = 4.5;           // Beyond it, two means differ by chance once in 150,000 times.
+constexpr int most_rounds = 5;           // On a busy machine; what a token gives away shows in each.
 constexpr double most_nanoseconds = 50;  // Less is a branch, and nobody sees it through a socket.
-constexpr double kept_share = 0.8;  // Of the samples: the slowest are interruptions.
+constexpr double kept_share = 0.8;       // Of the samples: the slowest are interruptions.
 
 const Instant now = Instant::from_micros(1'800'000'000'000'000);
 

@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/audit/audit_files.hpp"
+#include "daemon/audit_log.hpp"
 #include "daemon/daemon_fixture.hpp"
 #include "daemon/http_request_context.hpp"
 
 // Every change that the route table has, made again under its Idempotency-Key: afterwards, and at the same
-// time. A new route fails here until it has a row.
+// time; and what the audit log says of it. A new route fails here until it has a row.
 
 namespace hpsearch::daemon {
 namespace {
@@ -76,8 +78,7 @@ void with_a_checkpoint(Scene& scene) {
   scene.worker->wait_for<proto::Ack>(2);
 }
 void with_a_token(Scene& scene) {
-  const std::string id =
-      scene.done("POST", "/api/v1/tokens", R"({"name":"ci","role":"viewer"})").at("id");
+  const std::string id = scene.done("POST", "/api/v1/tokens", R"({"name":"ci","role":"viewer"})").at("id");
   scene.value = id.substr(1, id.size() - 2);
 }
 void external(Scene& scene) {
@@ -166,8 +167,7 @@ const Rows rows{
      Change{"/api/v1/experiments/1/trials/0/stop", "", &running}},
     {{"POST", "/api/v1/experiments/#/trials/#/retry"},
      Change{"/api/v1/experiments/1/trials/0/retry", "", &failed}},
-    {{"POST", "/api/v1/experiments/#/ask"},
-     Change{"/api/v1/experiments/1/ask", R"({"count":2})", &external}},
+    {{"POST", "/api/v1/experiments/#/ask"}, Change{"/api/v1/experiments/1/ask", R"({"count":2})", &external}},
     {{"POST", "/api/v1/experiments/#/trials/#/report"},
      Change{"/api/v1/experiments/1/trials/0/report", R"({"lease":$,"step":1,"metrics":{"loss":0.5}})",
             &leased}},
@@ -298,6 +298,38 @@ TEST(RepeatedChanges, AtTheSameTimeAreMadeOnce) {
     const auto again = scene.daemon.ask(method, target, body, with_a_key);
     EXPECT_EQ(again.header("Idempotent-Replay"), "true") << again.text;
     EXPECT_EQ(state_of(scene.daemon), before);
+  });
+}
+
+/// What the event log has instead, a thousand times a second.
+bool is_work_of_clients(const std::string& target) {
+  return target.ends_with("/ask") || target.ends_with("/report") || target.ends_with("/tell");
+}
+
+TEST(EachChange, HasOneLineInTheAuditLog) {
+  for_each_change([](const std::string& method, const Change& change) {
+    Scene scene;
+    change.prepare(scene);
+    auto files = AuditFiles::open(scene.daemon.folder.path().string());
+    ASSERT_TRUE(files) << files.error().message;
+    AuditLog log(scene.daemon.loop, *std::move(files));
+    scene.daemon.audit = &log;
+    scene.daemon.serve_http(true);
+    const std::string target = filled(change.target, scene.value);
+    const auto answer = scene.daemon.ask(method, target, filled(change.body, scene.value));
+    ASSERT_EQ(answer.status / 100, 2U) << answer.text;
+    const auto lines = AuditFiles::read(scene.daemon.folder.path().string(), 0, 100);
+    ASSERT_TRUE(lines) << lines.error().message;
+    ASSERT_EQ(lines->size(), is_work_of_clients(target) ? 0U : 1U);
+    for (const engine::Value& line : *lines) {
+      EXPECT_EQ(*line.at_path("method")->as_text(), method);
+      EXPECT_EQ(*line.at_path("path")->as_text(), target);
+      EXPECT_EQ(*line.at_path("status")->as_integer(), answer.status);
+    }
+    const auto verdict = AuditFiles::verify(scene.daemon.folder.path().string());
+    ASSERT_TRUE(verdict) << verdict.error().message;
+    EXPECT_EQ(verdict->problem, "");
+    scene.daemon.http.reset();  // Its routes write to the log.
   });
 }
 

@@ -49,8 +49,8 @@ void hold_while_it_is_sent(std::shared_ptr<const void> busy, net::HttpResponse& 
   if (!response.stream) {
     return;
   }
-  response.stream = [busy = std::move(busy), begin = std::move(response.stream)](
-                        std::shared_ptr<net::HttpBody> body) {
+  response.stream = [busy = std::move(busy),
+                     begin = std::move(response.stream)](std::shared_ptr<net::HttpBody> body) {
     begin(std::make_shared<HeldBody>(std::move(body), busy));
   };
 }
