@@ -2,8 +2,13 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "daemon/store/durable_file.hpp"
@@ -17,6 +22,22 @@ using engine::Result;
 
 // 4 MiB: a commit that comes meanwhile waits for no more.
 constexpr int pages_per_step = 1'024;
+
+Backups::Backups(Runtime& runtime, SqliteStore& store, std::string directory)
+    : runtime_(runtime), store_(store), directory_(std::move(directory)) {
+  std::error_code none;
+  const auto present = std::filesystem::file_time_type::clock::now();
+  for (const auto& entry : std::filesystem::directory_iterator(directory_, none)) {
+    std::error_code gone;
+    const auto written = entry.last_write_time(gone);
+    if (!gone && entry.path().extension() == ".db") {
+      const auto age = std::chrono::duration_cast<std::chrono::microseconds>(present - written).count();
+      const auto made =
+          engine::Instant::from_micros(runtime_.now().micros() - std::max<std::int64_t>(0, age));
+      last_made_ = last_made_ ? std::max(*last_made_, made) : made;
+    }
+  }
+}
 
 struct Backups::Making {
   Answer answer;
@@ -84,6 +105,9 @@ void Backups::go_on(const std::shared_ptr<Making>& making) {
         return;
       }
       making_ = false;
+      if (more) {
+        last_made_ = runtime_.now();
+      }
       making->answer(more ? Result<std::string>(making->path) : Result<std::string>(more.error()));
     };
   });

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "daemon/runtime.hpp"
@@ -15,8 +16,7 @@ namespace hpsearch::daemon {
 class Backups {
  public:
   /// They are put into `directory`, under names of ours. Runtime and store must outlive this.
-  Backups(Runtime& runtime, SqliteStore& store, std::string directory)
-      : runtime_(runtime), store_(store), directory_(std::move(directory)) {}
+  Backups(Runtime& runtime, SqliteStore& store, std::string directory);
   Backups(const Backups&) = delete;
   Backups& operator=(const Backups&) = delete;
 
@@ -24,6 +24,8 @@ class Backups {
   /// made; unavailable: it cannot be written.
   using Answer = std::function<void(const engine::Result<std::string>&)>;
   void make(Answer answer);
+  /// When the newest of those that are still there was made. Nothing: there is none.
+  [[nodiscard]] std::optional<engine::Instant> last_made() const noexcept { return last_made_; }
 
  private:
   struct Making;
@@ -33,6 +35,7 @@ class Backups {
   SqliteStore& store_;
   std::string directory_;
   bool making_ = false;
+  std::optional<engine::Instant> last_made_;
 };
 
 }  // namespace hpsearch::daemon

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "daemon/metrics/histogram.hpp"
+#include "daemon/metrics/bounds.hpp"
 #include "daemon/store/event_store.hpp"
 #include "daemon/store_executor.hpp"
 #include "hpsearch/net/timeline.hpp"

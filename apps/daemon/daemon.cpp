@@ -58,6 +58,7 @@ using net::Level;
 
 constexpr std::chrono::milliseconds drain_look_every{5};
 constexpr std::size_t most_checks_at_once = 2;
+constexpr std::size_t most_metrics_body = 1024;  ///< Nobody has to send any.
 constexpr std::chrono::minutes session_look_every{1};
 constexpr const char* port_file = "/http-port";  ///< The last port for browsers that was opened on request.
 constexpr std::chrono::hours warned_before_expiry{14 * 24};
@@ -334,6 +335,8 @@ class Daemon {
                             .tokens = &*tokens_,
                             .pages = &pages_,
                             .open_http_port = [this] { return open_http_port(); },
+                            .is_ending = [this] { return static_cast<bool>(draining_); },
+                            .named_experiments = options_.metrics_per_experiment,
                             .lag = &net::lag_of(loop_)};
     const ServedRoutes routes = http_routes(*runtime_, *sessions_, about);
     end_streams_ = routes.end_streams;
@@ -360,6 +363,9 @@ class Daemon {
       }
       http_ = std::move(http).value();
     }
+    if (auto metrics = listen_for_metrics(routes.metrics); !metrics) {
+      return metrics;
+    }
     listen_for_browsers_ = [this, handler = routes.handler](const std::string& address) {
       return net::HttpServer::listen(loop_, address, handler, rules_);
     };
@@ -379,7 +385,7 @@ class Daemon {
     runtime_->start([this](const engine::Order& order) { carry_out(order); },
                     [this](const Error& error) { storage_failed(error); },
                     [this](const Error& error) { storage_->found_no_room(error); });
-    storage_.emplace(*runtime_, directory_->path());
+    storage_.emplace(*runtime_, directory_->path(), directory_->database());
     ownership_.emplace(loop_, *directory_, *store_, [this](const Error& error) { storage_failed(error); });
     remover_->remove_condemned();
     for (const auto& [id, deleted] : runtime_->engine().deleted()) {  // What a crash may have left.
@@ -388,6 +394,24 @@ class Daemon {
     }
     lateness_ = net::watch_lateness(loop_);
     static_cast<void>(net::lag_of(loop_).take_longest_turn());
+    return Done{};
+  }
+
+  Status listen_for_metrics(const net::HttpServer::Handler& handler) {
+    if (options_.metrics_listen.empty()) {
+      return Done{};
+    }
+    auto listening = net::HttpServer::listen(loop_, options_.metrics_listen, handler,
+                                             {.most_body_bytes = most_metrics_body});
+    if (!listening) {
+      return other_address(listening.error(), "--metrics-listen 127.0.0.1:0");
+    }
+    metrics_ = std::move(listening).value();
+    net::log(Level::info, "serves metrics on " + metrics_->address());
+    if (!is_on_this_machine(metrics_->address())) {
+      net::log(Level::warning, "--metrics-listen: anyone who reaches " + metrics_->address() +
+                                   " can read the metrics, with names of workspaces and pools");
+    }
     return Done{};
   }
 
@@ -625,8 +649,9 @@ class Daemon {
   std::optional<CheckpointRemover> remover_;
   std::optional<StorageWatch> storage_;
   std::function<void()> end_streams_ = [] {};
-  std::unique_ptr<net::HttpServer> socket_;  ///< For clients on this machine.
-  std::unique_ptr<net::HttpServer> http_;    ///< Over TCP, if asked for.
+  std::unique_ptr<net::HttpServer> socket_;   ///< For clients on this machine.
+  std::unique_ptr<net::HttpServer> http_;     ///< Over TCP, if asked for.
+  std::unique_ptr<net::HttpServer> metrics_;  ///< For scrapers, if asked for.
   std::optional<net::TlsIdentity> tls_;
   net::Watch certificate_watch_;
   net::HttpRules rules_;

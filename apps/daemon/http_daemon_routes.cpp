@@ -6,8 +6,8 @@
 
 #include "daemon/api/openapi.hpp"
 #include "daemon/api/searcher_schema.hpp"
+#include "daemon/http_metrics.hpp"
 #include "daemon/http_request_context.hpp"
-#include "daemon/metrics/daemon_metrics.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/stored.hpp"
@@ -33,16 +33,8 @@ void health(RequestContext& context, Call call) {
   call.reply(with(200, health));
 }
 
-/// While its store is read at the start, the daemon does not listen; afterwards only storage can be missing.
 void readiness(RequestContext& context, Call call) {
-  const Storage& storage = context.runtime.storage();
-  Value::List failing;
-  if (storage.intake != Intake::everything || context.runtime.stalled()) {
-    failing.emplace_back(
-        Value::Map{{"check", "storage"}, {"why", storage.why.empty() ? storage.state : storage.why}});
-  }
-  const bool ready = failing.empty();
-  call.reply(with(ready ? 200 : 503, Value::Map{{"ready", ready}, {"failing", std::move(failing)}}));
+  call.reply(readiness_now(context));
 }
 
 Value::List names(std::span<const std::string_view> all) {
@@ -72,12 +64,7 @@ void searcher_schema(RequestContext& context, Call call) {
 }
 
 void metrics(RequestContext& context, Call call) {
-  HttpResponse response;
-  response.content_type = PrometheusText::content_type;
-  response.body = daemon_metrics({context.about.version, context.about.started, &context.runtime,
-                                  &context.sessions, &context.http_counts, context.about.lag})
-                      .take();
-  call.reply(std::move(response));
+  call.reply(metrics_now(context, call.request));
 }
 
 void version(RequestContext& context, Call call) {

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "daemon/http_audit.hpp"
+#include "daemon/http_metrics.hpp"
 #include "daemon/http_repeats.hpp"
 #include "daemon/http_request_context.hpp"
 #include "daemon/pages/pages.hpp"
@@ -179,11 +180,11 @@ std::optional<net::HttpResponse> over_its_limits(RequestContext& context, Call& 
 net::HttpServer::Reply counted(HttpCounts& counts, const Call& call, std::string_view route,
                                std::string_view method) {
   ++counts.in_flight;
-  return [&counts, route, method, began = std::chrono::steady_clock::now(),
+  return [&counts, route, method, began = std::chrono::steady_clock::now(), id = call.request.id,
           reply = call.reply](net::HttpResponse response) {
     --counts.in_flight;
     ++counts.answers[{route, method, response.status / 100}];
-    counts.seconds.add(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+    counts.take(id, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
     if (response.status == 401 || response.status == 403 || response.status == 429) {
       ++counts.denied[response.status];
     }
@@ -300,7 +301,10 @@ ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon
             }
             return refused == nullptr ? std::nullopt : std::optional(std::move(*refused));
           },
-          [context] { context->streams->open.end(); }};
+          [context] { context->streams->open.end(); },
+          [context](const HttpRequest& request, const net::HttpServer::Reply& reply) {
+            reply(answer_scraper(*context, request));
+          }};
 }
 
 }  // namespace hpsearch::daemon

@@ -46,7 +46,9 @@ struct AboutDaemon {
   /// Opens a TCP port of this machine for browsers, unless clients have one; its address. Not set: there is
   /// none.
   std::function<engine::Result<std::string>()> open_http_port{};
-  net::LoopLag* lag = nullptr;  ///< Of the loop that serves the routes; none where nobody measures it.
+  std::function<bool()> is_ending{};   ///< Whether the daemon shuts down; not set: never.
+  std::size_t named_experiments = 50;  ///< Experiments with metrics of their own.
+  net::LoopLag* lag = nullptr;         ///< Of the loop that serves the routes; none where nobody measures it.
 };
 
 /// The HTTP interface: one table from method and path to a handler. Runtime and gate must outlive it.
@@ -59,6 +61,8 @@ struct ServedRoutes {
   std::function<std::optional<net::HttpResponse>(const net::HttpRequest& head)> refuse_head;
   /// Says goodbye to all who read a stream, also to those that come later.
   std::function<void()> end_streams;
+  /// Answers scrapers without a token, on an address of their own.
+  net::HttpServer::Handler metrics;
 };
 [[nodiscard]] ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about);
 

@@ -91,6 +91,30 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
          "the worst trials they are removed first; 0 leaves all on the workers (default: 20GiB)")
       ->transform(CLI::AsSizeValue(true))
       ->type_name("SIZE");
+  app.add_option("--metrics-listen", options.metrics_listen,
+                 "Also serve /metrics and /readyz at this address, to anyone who reaches it; without HOST: "
+                 "127.0.0.1")
+      ->type_name("[HOST:]PORT")
+      ->transform([](const std::string& given) {
+        std::string address = given.find(':') == std::string::npos ? "127.0.0.1:" + given : given;
+        return address.front() == ':' ? "127.0.0.1" + address : address;
+      })
+      ->check([](const std::string& address) {
+        const std::string port = address.substr(address.rfind(':') + 1);
+        const bool is_port = !port.empty() && port.size() <= 5 &&
+                             port.find_first_not_of("0123456789") == std::string::npos &&
+                             std::stoul(port) <= 65'535;
+        return is_port && address.find("//") == std::string::npos
+                   ? std::string()
+                   : "\"" + address + "\" must be PORT or HOST:PORT, such as 127.0.0.1:9177";
+      });
+  app.add_option(
+         "--metrics-per-experiment", options.metrics_per_experiment,
+         "How many of the newest experiments that have not ended have metrics of their own; the others "
+         "are summed")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1000}))
+      ->type_name("N");
   app.add_flag("--allow-network-filesystem", options.allow_network_filesystem,
                "Accept a state directory on SMB, 9P, FUSE and similar, if the file system passes a test");
   app.add_flag("--take-over", options.take_over,

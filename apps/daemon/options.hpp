@@ -29,6 +29,8 @@ struct Options {
   bool allow_network_filesystem = false;
   bool forget_secrets = false;  ///< Start although secrets of stored experiments cannot be opened.
   bool take_over = false;       ///< From a daemon of another host that cannot be stopped.
+  std::string metrics_listen;   ///< "HOST:PORT" without a token; "" = metrics are served on --http alone.
+  std::uint64_t metrics_per_experiment = 50;  ///< Experiments with metrics of their own.
   std::string log_level = "info";
 };
 

@@ -76,6 +76,7 @@ Runtime::Runtime(net::Timeline& loop, EventStore& store, engine::SearcherRegistr
 Runtime::~Runtime() = default;
 
 Status Runtime::recover() {
+  const auto began = std::chrono::steady_clock::now();
   Status replayed = store_.recover([this](const engine::Event& event) -> Status {
     note(event);
     Status taken = engine_.replay(event);
@@ -88,6 +89,7 @@ Status Runtime::recover() {
   if (!replayed) {
     return replayed;
   }
+  recovery_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const engine::Instant last = engine_.last_instant();
   loop_.start_clock_at_least(last);
   const engine::Instant present = now();

@@ -37,6 +37,8 @@ struct Storage {
   std::string state = "ample";  ///< A Room's name, or "full".
   std::uint64_t free_bytes = 0;
   std::uint64_t total_bytes = 0;
+  std::uint64_t store_bytes = 0;  ///< Of the store's file.
+  std::uint64_t wal_bytes = 0;    ///< Of its write-ahead log.
   Intake intake = Intake::everything;
   std::string why;  ///< Why not everything is taken.
 };
@@ -127,6 +129,7 @@ class Runtime {
   [[nodiscard]] net::Timeline& loop() noexcept { return loop_; }
   [[nodiscard]] std::uint64_t cluster() const noexcept { return cluster_; }
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept { return daemon_epoch_; }
+  [[nodiscard]] double recovery_seconds() const noexcept { return recovery_seconds_; }
   [[nodiscard]] double engine_seconds() const noexcept { return engine_seconds_; }
   [[nodiscard]] const Histogram<decision_bounds.size()>& step_seconds() const noexcept {
     return step_seconds_;
@@ -178,6 +181,7 @@ class Runtime {
   std::set<engine::WorkerId> draining_;  ///< Those that said so.
   std::uint64_t cluster_;
   std::uint64_t daemon_epoch_;
+  double recovery_seconds_ = 0;
   double engine_seconds_ = 0;
   Histogram<decision_bounds.size()> step_seconds_{decision_bounds};
   EventCounts event_counts_;

@@ -1,6 +1,9 @@
 #include "daemon/storage_watch.hpp"
 
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "hpsearch/net/log.hpp"
@@ -14,11 +17,18 @@ std::string in_mib(std::uint64_t bytes) {
   return std::to_string(bytes / (std::uint64_t{1024} * 1024)) + " MiB";
 }
 
+std::uint64_t size_of(const std::string& file) {
+  std::error_code absent;
+  const std::uintmax_t size = std::filesystem::file_size(file, absent);
+  return absent ? 0 : size;
+}
+
 }  // namespace
 
-StorageWatch::StorageWatch(Runtime& runtime, const std::string& directory)
+StorageWatch::StorageWatch(Runtime& runtime, const std::string& directory, std::string store_file)
     : runtime_(runtime),
       directory_(directory),
+      store_file_(std::move(store_file)),
       reserve_(directory + "/reserve"),
       told_(name_of(Room::ample)) {
   look();
@@ -45,6 +55,8 @@ void StorageWatch::look() {
   const Room room = space->room();
   const std::string left = in_mib(space->free) + " of " + in_mib(space->total) + " are left at " + directory_;
   Storage storage{.state = name_of(room), .free_bytes = space->free, .total_bytes = space->total, .why = {}};
+  storage.store_bytes = size_of(store_file_);
+  storage.wal_bytes = size_of(store_file_ + "-wal");
   if (runtime_.stalled()) {
     storage.state = "full";
     storage.intake = Intake::nothing;

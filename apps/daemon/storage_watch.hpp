@@ -15,8 +15,8 @@ namespace hpsearch::daemon {
 /// Threads: on the loop's.
 class StorageWatch {
  public:
-  /// `directory` is where the store is. The runtime must outlive this.
-  StorageWatch(Runtime& runtime, const std::string& directory);
+  /// `directory` is where `store_file` is. The runtime must outlive this.
+  StorageWatch(Runtime& runtime, const std::string& directory, std::string store_file);
   StorageWatch(const StorageWatch&) = delete;
   StorageWatch& operator=(const StorageWatch&) = delete;
 
@@ -28,6 +28,7 @@ class StorageWatch {
 
   Runtime& runtime_;
   std::string directory_;
+  std::string store_file_;
   DiskReserve reserve_;
   std::string told_;  // The state that was logged last.
   net::Watch clock_;

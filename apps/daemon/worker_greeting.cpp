@@ -26,7 +26,7 @@ bool WorkerSessions::is_allowed(const net::Peer& peer, proto::Hello& hello) {
   const std::string key = port_->sender_key();
   const auto name = settings_.worker_of_key(key);
   if (!name) {
-    refuse(peer, "the key " + key + " is not allowed any more", hello.incarnation);
+    refuse(peer, Refusal::key, "the key " + key + " is not allowed any more", hello.incarnation);
     return false;
   }
   const auto known = runtime_.worker_with_uid(hello.uid);
@@ -35,7 +35,7 @@ bool WorkerSessions::is_allowed(const net::Peer& peer, proto::Hello& hello) {
                             "\" is spoken for with the key of \"" + *name +
                             "\": give the worker a new directory, or allow its key under the former name";
     net::log(net::Level::warning, why);
-    refuse(peer, why, hello.incarnation);
+    refuse(peer, Refusal::key, why, hello.incarnation);
     return false;
   }
   hello.name = *name;
@@ -58,7 +58,7 @@ void WorkerSessions::end_what_is_not_allowed() {
     net::log(net::Level::warning,
              "worker \"" + name_of(session.worker) + "\" is disconnected: its key is not allowed any more");
     // As an answer to its HELLO: while it holds attempts it goes on knocking, in case that was a mistake.
-    refuse(peer, "the key " + session.key + " is not allowed any more",
+    refuse(peer, Refusal::key, "the key " + session.key + " is not allowed any more",
            counterparts_[session.worker].agent.incarnation);
     end_session(peer);
   }
@@ -92,19 +92,19 @@ bool WorkerSessions::is_clone(const net::Peer& peer, const proto::Hello& hello) 
         "again";
     net::log(net::Level::error, counterpart.cloned);
     if (const net::Peer older = counterpart.peer; !older.empty()) {
-      refuse(older, counterpart.cloned, 0);
+      refuse(older, Refusal::clone, counterpart.cloned, 0);
       end_session(older);
     }
     static_cast<void>(runtime_.perform(engine::QuarantineWorker{*id, counterpart.cloned}));
   }
-  refuse(peer, counterpart.cloned, hello.incarnation);
+  refuse(peer, Refusal::clone, counterpart.cloned, hello.incarnation);
   return true;
 }
 
 void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelope,
                            const proto::Hello& hello) {
   if (hello.speaks_from > proto::wire_version || hello.speaks_to < proto::wire_version) {
-    refuse(peer,
+    refuse(peer, Refusal::version,
            "the daemon uses version " + std::to_string(proto::wire_version) +
                " of the worker protocol, the worker supports " + std::to_string(hello.speaks_from) + " to " +
                std::to_string(hello.speaks_to) + "; install the same release on both",
@@ -112,19 +112,20 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
     return;
   }
   if (envelope.cluster != 0 && envelope.cluster != runtime_.cluster()) {
-    refuse(peer, "the worker's state directory belongs to another daemon's store; give the worker a new one",
+    refuse(peer, Refusal::store,
+           "the worker's state directory belongs to another daemon's store; give the worker a new one",
            hello.incarnation);
     return;
   }
   if (envelope.daemon_epoch > runtime_.daemon_epoch()) {
-    refuse(peer,
+    refuse(peer, Refusal::store,
            "the worker has seen a later start of this store (" + std::to_string(envelope.daemon_epoch) +
                " > " + std::to_string(runtime_.daemon_epoch()) + "); this daemon runs on an old copy of it",
            hello.incarnation);
     return;
   }
   if (hello.uid.empty() || hello.slots > proto::max_worker_slots) {
-    refuse(peer,
+    refuse(peer, Refusal::malformed,
            hello.uid.empty() ? "the worker does not say who it is"
                              : "the worker offers " + std::to_string(hello.slots) + " slots; at most " +
                                    std::to_string(proto::max_worker_slots) + " are possible",
@@ -132,7 +133,7 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
     return;
   }
   if (hello.devices.size() > most_devices) {
-    refuse(peer,
+    refuse(peer, Refusal::malformed,
            "the worker has " + std::to_string(hello.devices.size()) + " devices; at most " +
                std::to_string(most_devices) + " are possible",
            hello.incarnation);
@@ -160,7 +161,8 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
   join.address = hello.address;
   join.max_unslotted = hello.max_unslotted;
   if (const engine::Status may = runtime_.engine().may_join(join); !may) {
-    refuse(peer, may.error().message, hello.incarnation);  // As if nothing had been heard of the worker.
+    refuse(peer, Refusal::engine, may.error().message,
+           hello.incarnation);  // As if nothing had been heard of the worker.
     return;
   }
   if (known) {
@@ -180,7 +182,7 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
   const auto joined = runtime_.perform(
       join, [this, peer, incarnation = hello.incarnation](const engine::Result<Runtime::Outcome>& outcome) {
         if (!outcome) {
-          refuse(peer, outcome.error().message, incarnation);
+          refuse(peer, Refusal::engine, outcome.error().message, incarnation);
         }
       });
   if (!joined) {
@@ -200,7 +202,8 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
       if (hello.incarnation > counterpart.agent.incarnation) {
         // To that start by its number: a HELLO of it that was played back may have come over the later one's
         // connection.
-        refuse(older->first, "a later start of worker \"" + hello.name + "\" has taken its place",
+        refuse(older->first, Refusal::superseded,
+               "a later start of worker \"" + hello.name + "\" has taken its place",
                counterpart.agent.incarnation);
       }
     }
@@ -214,6 +217,7 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
   }
   counterpart.on_hold.clear();
   counterpart.in_doubt.clear();
+  note_heard(counterpart);
   counterpart.peer = peer;
   counterpart.hello = envelope.msg_no;
   counterpart.welcomed = false;
@@ -227,7 +231,9 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
                                  std::to_string(hello.held.size()) + " attempts");
 }
 
-void WorkerSessions::refuse(const net::Peer& peer, const std::string& why, std::uint64_t incarnation) {
+void WorkerSessions::refuse(const net::Peer& peer, Refusal kind, const std::string& why,
+                            std::uint64_t incarnation) {
+  ++counts_.refused.at(static_cast<std::size_t>(kind));
   net::log(net::Level::warning, "rejected a worker: " + why);
   send_to(peer, 0, 0, proto::Refused{why, incarnation});
 }

@@ -111,7 +111,12 @@ bool WorkerSessions::send_to(const net::Peer& peer, std::uint64_t session_epoch,
                                     " bytes is too large for a worker and was not sent");
     return true;  // The session is not to blame.
   }
-  return port_->send(peer, frame);
+  const bool sent = port_->send(peer, frame);
+  if (sent) {
+    ++counts_.sent[proto::name_of(message)];
+    counts_.bytes_sent += frame.size();
+  }
+  return sent;
 }
 
 /// A beat also finds out about a restart of ours: the shorter, the sooner everybody is back. All workers

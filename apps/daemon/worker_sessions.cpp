@@ -79,14 +79,16 @@ void WorkerSessions::take_frame(const net::Peer& peer, std::span<const std::byte
   if (stopped_) {
     return;
   }
+  counts_.bytes_received += frame.size();
   auto framed = proto::decode_from_worker(frame);
   if (!framed) {
     if (framed.error().code == Errc::version_mismatch) {
-      refuse(peer, framed.error().message, 0);
+      refuse(peer, Refusal::version, framed.error().message, 0);
     }
     net::log(net::Level::debug, "dropped a worker's frame: " + framed.error().message);
     return;
   }
+  ++counts_.received[proto::name_of(framed->message)];
   if (auto* hello = std::get_if<proto::Hello>(&framed->message)) {
     if (const auto retry_after = hello_limit_.retry_after_ms(runtime_.now())) {
       send_to(peer, 0, 0, proto::RetryAfter{*retry_after});
@@ -99,7 +101,7 @@ void WorkerSessions::take_frame(const net::Peer& peer, std::span<const std::byte
   }
   const auto found = sessions_.find(peer);
   if (found == sessions_.end()) {
-    send_to(peer, 0, 0, proto::Resync{});
+    ask_for_hello(peer);
     return;
   }
   Session& session = found->second;
@@ -110,13 +112,15 @@ void WorkerSessions::take_frame(const net::Peer& peer, std::span<const std::byte
   if (worker == runtime_.engine().workers().end() || !worker->second.present) {
     // Given up as lost while it was silent; it has to join again.
     end_session(peer);
-    send_to(peer, 0, 0, proto::Resync{});
+    ask_for_hello(peer);
     return;
   }
   const WorkerId id = session.worker;
   runtime_.heard(id);
   log_requests_.heard(id);
-  if (Counterpart& counterpart = counterparts_[id]; !counterpart.in_doubt.empty()) {
+  Counterpart& counterpart = counterparts_[id];
+  note_heard(counterpart);
+  if (!counterpart.in_doubt.empty()) {
     // It answers to the WELCOME of its HELLO: what was not named there it does not have.
     static_cast<void>(
         runtime_.perform(engine::DisclaimAttempts{id, std::exchange(counterpart.in_doubt, {})}));
@@ -133,10 +137,24 @@ void WorkerSessions::take_frame(const net::Peer& peer, std::span<const std::byte
       reports != nullptr && !has_room_for(*reports)) {
     // Unacknowledged, it stays with the worker, which is to know that it was heard: it would try another
     // connection.
+    counts_.refused_reports += reports->reports.size();
     send(id, proto::RetryAfter{busy_ms});
     return;
   }
   take(peer, id, framed->message);
+}
+
+void WorkerSessions::ask_for_hello(const net::Peer& peer) {
+  ++counts_.resyncs;
+  send_to(peer, 0, 0, proto::Resync{});
+}
+
+void WorkerSessions::note_heard(Counterpart& counterpart) {
+  const engine::Instant now = runtime_.now();
+  if (counterpart.heard_at) {
+    counts_.silence.add((now - *counterpart.heard_at).in_seconds());
+  }
+  counterpart.heard_at = now;
 }
 
 /// Of the last room, what ends makes more: reports of programs that were told to end are taken, with their
@@ -173,8 +191,10 @@ void WorkerSessions::take(const net::Peer& peer, WorkerId worker, const proto::F
     launch_acknowledged(worker, reports->key);
     const std::size_t taken = reports_of_a_step(*reports);
     const auto end = reports->reports.begin() + static_cast<std::ptrdiff_t>(taken);
-    report_refusal(runtime_.perform(
-        engine::TakeReports{worker, reports->key, reports->first_seq, {reports->reports.begin(), end}}));
+    const auto done = runtime_.perform(
+        engine::TakeReports{worker, reports->key, reports->first_seq, {reports->reports.begin(), end}});
+    counts_.refused_reports += done ? 0 : taken;
+    report_refusal(done);
     if (taken < reports->reports.size()) {
       send(worker, proto::Nack{reports->key, reports->first_seq + taken});  // The rest in turns of its own.
     }

@@ -11,6 +11,7 @@
 
 #include "daemon/hello_limit.hpp"
 #include "daemon/log_requests.hpp"
+#include "daemon/metrics/worker_counts.hpp"
 #include "daemon/report_credit.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/worker_outbox.hpp"
@@ -85,6 +86,7 @@ class WorkerSessions {
   [[nodiscard]] std::string kills_by(engine::WorkerId worker) const;
   /// So many reports came for attempts whose trials others had, or nobody any more.
   [[nodiscard]] std::uint64_t late_reports() const noexcept { return late_reports_; }
+  [[nodiscard]] const WorkerCounts& counts() const noexcept { return counts_; }
 
   /// Asks an attempt's worker for a part of its log; `answer` is called once. unavailable: the worker is
   /// away.
@@ -128,9 +130,10 @@ class WorkerSessions {
     std::string cloned;                            ///< Why this incarnation of it is refused, or "".
     std::map<engine::AttemptKey, engine::HeldAttempt> held;  ///< As it said in its last HELLO.
     std::map<engine::AttemptKey, engine::HeldAttempt> on_hold;
-    std::vector<engine::AttemptKey> in_doubt;  ///< Its HELLO did not name them, and it has not spoken since.
-    std::uint64_t hello = 0;                   ///< Number of its newest HELLO, among those of its agent.
-    std::uint32_t welcomes_due = 0;            ///< HELLOs of it whose answers are on their way.
+    std::vector<engine::AttemptKey> in_doubt;   ///< Its HELLO did not name them, and it has not spoken since.
+    std::optional<engine::Instant> heard_at{};  ///< When its last message came.
+    std::uint64_t hello = 0;                    ///< Number of its newest HELLO, among those of its agent.
+    std::uint32_t welcomes_due = 0;             ///< HELLOs of it whose answers are on their way.
     bool welcomed = false;
     WorkerOutbox outbox;
   };
@@ -147,7 +150,9 @@ class WorkerSessions {
   void end_session(const net::Peer& peer);
   void end_sessions_of_the_lost();
   /// `incarnation` is that of the HELLO which this answers; 0 when it answers none.
-  void refuse(const net::Peer& peer, const std::string& why, std::uint64_t incarnation);
+  void refuse(const net::Peer& peer, Refusal kind, const std::string& why, std::uint64_t incarnation);
+  void ask_for_hello(const net::Peer& peer);
+  void note_heard(Counterpart& counterpart);
 
   bool send(engine::WorkerId worker, const proto::FromDaemon& message);
   bool send_to(const net::Peer& peer, std::uint64_t session_epoch, std::uint64_t number,
@@ -166,6 +171,7 @@ class WorkerSessions {
   jobs::Programs programs_;
   HelloLimit hello_limit_;
   std::uint64_t late_reports_ = 0;
+  WorkerCounts counts_;
   std::string http_;
   std::uint64_t sessions_made_ = 0;
   std::map<net::Peer, Session> sessions_;

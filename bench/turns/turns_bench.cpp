@@ -307,6 +307,7 @@ void run(std::uint64_t trials, std::uint64_t experiments, std::uint64_t workers)
     bench.ask("GET", some_trial + "/checkpoints");
     bench.ask("GET", "/api/v1/experiments/2/trials/0/log");
     bench.ask("GET", "/api/v1/events", "", {{"limit", "1000"}});
+    bench.ask("GET", "/metrics");
 
     if (!bench.leases().empty()) {
       const engine::AttemptKey key = bench.leases().front().spec.key;

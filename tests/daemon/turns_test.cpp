@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/daemon_fixture.hpp"
+#include "daemon/metrics/daemon_metrics.hpp"
 #include "hpsearch/net/loop_lag.hpp"
 
 // How much one turn of the daemon's loop does at most, with everything around it as large as a test can make
@@ -266,6 +267,34 @@ TEST_F(Turns, ChangesOfTheWholeExperimentAreMadeInSteps) {
   ask("PATCH", first, R"({"resources": {"max_slots": 100000}})");
   ask("POST", first + "/pause");
   ask("POST", first + "/resume");
+}
+
+/// Of one scrape of a daemon whose search has so many trials, all with a slot.
+std::uint64_t allocations_of_a_scrape(std::int64_t trials_of_it) {
+  DaemonFixture daemon;
+  engine::JoinWorker join;
+  join.uid = "large";
+  join.incarnation = 1;
+  join.slots = static_cast<std::uint64_t>(trials_of_it);
+  join.slot_kind = "cpu";
+  const auto joined = daemon.runtime->perform(std::move(join));
+  daemon.runtime->connected(*joined->joined);
+  engine::Value config = small_search(trials_of_it);
+  (*(*config.as_map())["searcher"].as_map())["max_concurrent_trials"] = trials_of_it;
+  daemon.submit(config);
+  const auto& record = daemon.runtime->engine().experiments().begin()->second;
+  daemon.pump_until([&] { return record.trials.size() == static_cast<std::size_t>(trials_of_it); });
+  daemon.pump_until([&] { return daemon.runtime->idle(); });
+  const std::uint64_t before = count_of_allocations();
+  proto::PrometheusText text =
+      daemon_metrics({.version = "0", .runtime = daemon.runtime.get(), .sessions = daemon.sessions.get()});
+  return count_of_allocations() - before;
+}
+
+TEST(Scrape, CostsTheSameForManyTrialsAsForFew) {
+  const std::uint64_t few = allocations_of_a_scrape(10);
+  EXPECT_LE(allocations_of_a_scrape(3'000), few + few / 10);
+  EXPECT_GT(few, 0U);
 }
 
 }  // namespace

@@ -60,6 +60,32 @@ WorkerMachine::State WorkerMachine::state() const noexcept {
   return session_ == Session::ready ? State::ready : State::hello;
 }
 
+WorkerStatus WorkerMachine::status() const {
+  WorkerStatus status{.connected = session_ == Session::ready, .slots = identity_.slots};
+  std::set<SlotIndex> unusable;
+  for (const engine::SlotTrouble& trouble : troubles()) {
+    unusable.insert(trouble.slot);
+  }
+  std::set<SlotIndex> busy;
+  for (const auto& [key, attempt] : attempts_) {
+    const bool over = attempt.exited();
+    ++(over ? status.ended : attempt.alive() ? status.running : status.waiting);
+    if (attempt.leaves_leaked_processes()) {
+      unusable.insert(attempt.spec().slots.begin(), attempt.spec().slots.end());
+    } else if (!over && !attempt.waits()) {
+      busy.insert(attempt.spec().slots.begin(), attempt.spec().slots.end());
+    }
+    status.unacknowledged += attempt.unacknowledged();
+    status.attempts.push_back(key);
+  }
+  for (const SlotIndex slot : busy) {
+    unusable.erase(slot);
+  }
+  status.busy = busy.size();
+  status.out_of_use = unusable.size();
+  return status;
+}
+
 std::vector<Effect> WorkerMachine::start(Instant now, std::vector<SpooledAttempt> found, KnownDaemon known) {
   known_ = known;
   names_known_ = !found.empty();

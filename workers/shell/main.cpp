@@ -38,6 +38,7 @@
 #include "hpsearch/workers/shell/own_address.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
 #include "hpsearch/workers/shell/worker_loop.hpp"
+#include "hpsearch/workers/shell/worker_metrics.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 
 extern char** environ;  // NOLINT(readability-identifier-naming): POSIX names it.
@@ -69,6 +70,7 @@ struct Arguments {
   std::string orphan_policy = "continue";
   std::string server_key;
   bool show_key = false;
+  std::string metrics;
 };
 
 int fail(int status, const std::string& message) {
@@ -379,6 +381,8 @@ int run(const Arguments& arguments) {
     return fail(kept.error().code == engine::Errc::unavailable ? exit_storage : exit_failed,
                 kept.error().message);
   }
+  options->version = HPSEARCH_VERSION;
+  options->metrics = arguments.metrics;
   options->max_unslotted = arguments.max_unslotted.value_or(usual_max_unslotted(options->machine.slots));
   if (!found->empty()) {
     net::log(net::Level::info,
@@ -411,7 +415,8 @@ int run(const Arguments& arguments) {
     worker.leave();
   });
   if (const engine::Status started = worker.start(*std::move(found)); !started) {
-    return fail(exit_usage, started.error().message);
+    return fail(started.error().code == engine::Errc::unavailable ? exit_failed : exit_usage,
+                started.error().message);
   }
   net::log(net::Level::info, "worker " + options->name + " with " + std::to_string(options->machine.slots) +
                                  " " + options->slot_kind + " slots knocks at " + arguments.daemon);
@@ -459,6 +464,20 @@ int main_of(int argc, char** argv) {
                  "reject other daemons");
   app.add_flag("--show-key", arguments.show_key,
                "Print the public key of --state-dir, for hpsearch keys allow, and exit");
+  app.add_option("--metrics", arguments.metrics,
+                 "Serve /metrics for Prometheus at this [HOST:]PORT, to anyone who reaches it; without HOST: "
+                 "127.0.0.1 (off)")
+      ->transform([](const std::string& given) {
+        const std::string address = given.find(':') == std::string::npos ? "127.0.0.1:" + given : given;
+        return address.front() == ':' ? "127.0.0.1" + address : address;
+      });
+  app.add_flag_callback(
+      "--describe-metrics",
+      [] {
+        std::cout << describe_worker_metrics() << std::flush;
+        throw CLI::Success();
+      },
+      "Print what each metric of --metrics is, as a table in Markdown, and exit");
   app.add_option("--log-level", arguments.log_level, "debug, info, warning or error (info)");
   try {
     app.parse(argc, argv);

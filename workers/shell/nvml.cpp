@@ -36,6 +36,10 @@ struct Memory {  // nvmlMemory_t
   unsigned long long free;
   unsigned long long used;
 };
+struct Utilization {  // nvmlUtilization_t, in percent
+  unsigned gpu = 0;
+  unsigned memory = 0;
+};
 struct PciInfo {  // nvmlPciInfo_t since version 3
   std::array<char, 16> bus_id_legacy;
   unsigned domain;
@@ -193,6 +197,10 @@ void read_health(const Library& nvml, Handle handle, Device& device) {
   constexpr int of_the_chip = 0;
   if (nvml.does("nvmlDeviceGetTemperature", handle, of_the_chip, &degrees)) {
     device.temperature = degrees;
+  }
+  Utilization utilization;
+  if (nvml.does("nvmlDeviceGetUtilizationRates", handle, &utilization)) {
+    device.utilization = utilization.gpu;
   }
   unsigned mode = 0;
   if (nvml.does("nvmlDeviceGetComputeMode", handle, &mode)) {

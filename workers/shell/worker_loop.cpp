@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -45,6 +47,10 @@ std::uint64_t chance() {
   std::uint64_t seed = 0;
   // Only for waiting times: without random bytes all workers wait alike.
   return ::getrandom(&seed, sizeof seed, 0) == sizeof seed ? seed : 0;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point began) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 }
 
 std::string attempt_text(const AttemptKey& key) {
@@ -107,6 +113,9 @@ Status WorkerLoop::start(std::vector<SpooledAttempt> found) {
     return connected;
   }
   port_.reset();
+  if (const Status served = serve_metrics(); !served) {
+    return served;
+  }
   working_ = true;
   for (const SpooledAttempt& attempt : found) {
     hold_devices(attempt.spec, attempt.state.unkillable);
@@ -235,6 +244,7 @@ void WorkerLoop::look_at_devices() {
 }
 
 void WorkerLoop::take(const DeviceReport& report) {
+  last_report_ = report;
   use_.look(report);
   for (std::size_t slot = 0; slot < options_.devices.size() && slot < options_.machine.devices.size();
        ++slot) {
@@ -353,6 +363,54 @@ void WorkerLoop::let_go(const AttemptKey& key, const Input& end) {
   push(end);
 }
 
+// --- metrics ---
+
+Status WorkerLoop::serve_metrics() {
+  if (options_.metrics.empty()) {
+    return Done{};
+  }
+  auto listening =
+      net::HttpServer::listen(loop_, options_.metrics,
+                              [this](const net::HttpRequest& request, const net::HttpServer::Reply& reply) {
+                                reply(answer_scraper(request));
+                              },
+                              {.most_body_bytes = 1024});
+  if (!listening) {
+    return listening.error();
+  }
+  metrics_ = std::move(listening).value();
+  net::log(net::Level::info, "serves metrics on " + metrics_->address());
+  return Done{};
+}
+
+net::HttpResponse WorkerLoop::answer_scraper(const net::HttpRequest& request) const {
+  net::HttpResponse response;
+  if (request.path != "/metrics" || (request.method != "GET" && request.method != "HEAD")) {
+    response.status = 404;
+    response.content_type = "text/plain; charset=utf-8";
+    response.body = "only GET /metrics is served here\n";
+    return response;
+  }
+  WorkerMetricsSources sources{.version = options_.version,
+                               .slot_kind = options_.slot_kind,
+                               .status = machine_.status(),
+                               .transfers = transfers_,
+                               .devices = options_.devices,
+                               .report = last_report_};
+  for (const AttemptKey& key : sources.status.attempts) {
+    const AttemptDirectory directory = state_.attempt(key);
+    std::error_code absent;
+    const std::uintmax_t spool = std::filesystem::file_size(directory.spool(), absent);
+    sources.spool_bytes += absent ? 0 : spool;
+    const std::uintmax_t journal = std::filesystem::file_size(directory.journal(), absent);
+    sources.journal_bytes += absent ? 0 : journal;
+  }
+  const auto format = proto::PrometheusText::format_for(request.header("Accept"));
+  response.content_type = proto::PrometheusText::content_type(format);
+  response.body = worker_metrics(sources, format).take();
+  return response;
+}
+
 // --- effects ---
 
 void WorkerLoop::carry_out(const SendMessage& send) {
@@ -399,8 +457,11 @@ void WorkerLoop::prepare(const AttemptKey& key) {
   background_.run([this, spec = preparing.spec, machine = options_.machine, directory = state_.attempt(key),
                    setups = state_.setups(), sockets = preparing.sockets]() -> net::Background::Afterwards {
     Result<ContextCache::Tree> tree = ContextCache::Tree();
+    std::optional<double> fetched;
     if (!spec.context_digest.empty()) {
+      const auto began = std::chrono::steady_clock::now();
       tree = contexts_.provide(spec.context_digest);
+      fetched = seconds_since(began);
       if (!tree) {
         return [this, key = spec.key, why = tree.error()] { not_prepared(key, why); };
       }
@@ -410,8 +471,11 @@ void WorkerLoop::prepare(const AttemptKey& key) {
     if (can_meet) {
       prepared = prepare_attempt(spec, directory, machine, sockets, setups, tree->get());
     }
-    return [this, key = spec.key, prepared = std::move(prepared), can_meet] {
+    return [this, key = spec.key, prepared = std::move(prepared), can_meet, fetched] {
       preparing_.erase(key);
+      if (fetched) {
+        transfers_.contexts.add(*fetched);
+      }
       if (!can_meet) {
         push(ProgramNotStarted{key, can_meet.error().message, true});  // The next lease names another port.
         return;
@@ -587,6 +651,7 @@ void WorkerLoop::carry_out(const PublishCheckpoint& publish) {
   const AttemptKey key = publish.key;
   background_.run([this, key, publish, own_root = state_.checkpoints(), directory = state_.attempt(key),
                    store = machine_.store()]() -> net::Background::Afterwards {
+    const auto began = std::chrono::steady_clock::now();
     const Result<OwnDirectory> from = directory.made_for_checkpoints();
     Result<std::optional<engine::CheckpointReport>> published = std::optional<engine::CheckpointReport>();
     if (!from) {
@@ -599,7 +664,11 @@ void WorkerLoop::carry_out(const PublishCheckpoint& publish) {
           publish.root.empty() ? own_root : std::filesystem::path(publish.root);
       published = publish_checkpoint(*from, root, key, publish.step, store);
     }
-    return [this, key, from = directory.checkpoint(), published = std::move(published)] {
+    return [this, key, from = directory.checkpoint(), published = std::move(published),
+            took = seconds_since(began)] {
+      if (published && published.value()) {
+        transfers_.checkpoints.add(took);
+      }
       if (!published) {
         push(CheckpointNotPublished{key, false, published.error().message});
       } else if (!published.value()) {

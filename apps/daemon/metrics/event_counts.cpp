@@ -1,5 +1,6 @@
 #include "daemon/metrics/event_counts.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 #include <variant>
@@ -21,6 +22,25 @@ const engine::Value* member(const engine::Value* value, std::string_view name) {
 std::string searcher_of(const engine::Value& config) {
   const engine::Value* name = member(member(&config, "searcher"), "name");
   return name == nullptr || name->as_text() == nullptr ? "" : *name->as_text();
+}
+
+/// Of an effective config: {"epochs": 9}.
+std::uint64_t max_length_of(const engine::Value& config) {
+  const engine::Value* length = member(member(&config, "searcher"), "max_length");
+  const engine::Value::Map* map = length == nullptr ? nullptr : length->as_map();
+  if (map == nullptr || map->begin() == map->end()) {
+    return 0;
+  }
+  const std::int64_t* number = map->begin()->second.as_integer();
+  return number != nullptr && *number > 0 ? static_cast<std::uint64_t>(*number) : 0;
+}
+
+constexpr std::string_view default_pool = "default";
+
+std::string pool_of_config(const engine::Value& config) {
+  const engine::Value* name = member(member(&config, "resources"), "resource_pool");
+  return name == nullptr || name->as_text() == nullptr || name->as_text()->empty() ? std::string(default_pool)
+                                                                                   : *name->as_text();
 }
 
 /// Those of one experiment.
@@ -46,14 +66,15 @@ template <class Event>
 void EventCounts::count(const Event& event, engine::Instant at) {
   using namespace engine;
   if constexpr (std::is_same_v<Event, ReportTaken>) {
-    take(event.report);
+    take(event, at);
   } else if constexpr (std::is_same_v<Event, ExperimentCreated>) {
-    searchers_[event.experiment] = &decisions[searcher_of(event.config)];
+    create(event);
   } else if constexpr (std::is_same_v<Event, ExperimentEnded>) {
     forget_all(ready_, event.experiment);
     forget_all(leased_, event.experiment);
+    forget_all(running_, event.experiment);
   } else if constexpr (std::is_same_v<Event, ExperimentDeleted>) {
-    searchers_.erase(event.experiment);
+    experiments_[event.experiment].trials = {};
   } else if constexpr (std::is_same_v<Event, TrialCreated>) {
     ++trials_created;
     begin_wait(event.experiment, event.trial, at);
@@ -71,33 +92,89 @@ void EventCounts::count(const Event& event, engine::Instant at) {
     ++trials_ended[event.state];
     if (event.state == TrialState::stopped) {
       ++of_searcher(event.experiment).stopped;
+      save({event.experiment, event.trial});
     }
     forget({event.experiment, event.trial});
   } else if constexpr (std::is_same_v<Event, LeaseGranted>) {
     const Trial trial{event.experiment, event.trial};
     if (const auto since = ready_.find(trial); since != ready_.end()) {
-      schedule_wait.add((at - since->second).in_seconds());
+      pools.try_emplace(std::string(pool_of(event.experiment)))
+          .first->second.schedule_wait.add((at - since->second).in_seconds());
       ready_.erase(since);
     }
-    leased_[trial] = at;
+    std::size_t slots = event.slots.size();
+    for (const Place& other : event.others) {
+      slots += other.slots.size();
+    }
+    leased_[trial] = Lease{at, slots};
   } else if constexpr (std::is_same_v<Event, AttemptStarted>) {
     const Trial trial{event.key.experiment, event.key.trial};
     if (const auto since = leased_.find(trial); since != leased_.end()) {
       ++attempts_started;
-      lease_to_start.add((at - since->second).in_seconds());
+      lease_to_start.add((at - since->second.at).in_seconds());
+      running_[trial] = Lease{at, since->second.slots};
       leased_.erase(since);
     }
+  } else if constexpr (std::is_same_v<Event, AttemptAdopted>) {
+    running_[{event.key.experiment, event.key.trial}] = Lease{at, event.slots.size()};
   } else if constexpr (std::is_same_v<Event, AttemptLost>) {
     ++attempts_ended["lost"];
     leased_.erase({event.key.experiment, event.key.trial});
+    running_.erase({event.key.experiment, event.key.trial});
   } else if constexpr (std::is_same_v<Event, CheckpointsDeleted>) {
     checkpoints_deleted += event.paths.size();
   }
 }
 
-void EventCounts::take(const engine::Report& report) {
+void EventCounts::create(const engine::ExperimentCreated& event) {
+  Experiment& experiment = experiments_[event.experiment];
+  experiment.decisions = &decisions[searcher_of(event.config)];
+  experiment.pool = &*pools.try_emplace(pool_of_config(event.config)).first;
+  experiment.max_length = max_length_of(event.config);
+}
+
+std::string_view EventCounts::pool_of(engine::ExperimentId experiment) const {
+  const auto found = experiments_.find(experiment);
+  return found == experiments_.end() || found->second.pool == nullptr ? default_pool
+                                                                      : found->second.pool->first;
+}
+
+void EventCounts::measure(const Trial& trial, engine::Units step, engine::Instant at) {
+  const auto run = running_.find(trial);
+  const auto experiment = experiments_.find(trial.first);
+  if (run == running_.end() || experiment == experiments_.end()) {
+    return;
+  }
+  std::vector<Training>& trials = experiment->second.trials;
+  if (trials.size() <= trial.second.number()) {
+    trials.resize(trial.second.number() + 1);
+  }
+  Training& training = trials[trial.second.number()];
+  training.slot_seconds += (at - run->second.at).in_seconds() * static_cast<double>(run->second.slots);
+  training.reached = std::max(training.reached, engine::count(step));
+  run->second.at = at;
+}
+
+void EventCounts::save(const Trial& trial) {
+  const auto found = experiments_.find(trial.first);
+  if (found == experiments_.end() || trial.second.number() >= found->second.trials.size()) {
+    return;
+  }
+  const Experiment& experiment = found->second;
+  const Training& training = experiment.trials[trial.second.number()];
+  if (training.reached > 0 && training.reached < experiment.max_length) {
+    experiment.pool->second.slot_seconds_saved +=
+        training.slot_seconds / static_cast<double>(training.reached) *
+        static_cast<double>(experiment.max_length - training.reached);
+  }
+}
+
+void EventCounts::take(const engine::ReportTaken& event, engine::Instant at) {
+  const engine::Report& report = event.report;
+  const Trial trial{event.key.experiment, event.key.trial};
   ++reports;
   if (const auto* measured = std::get_if<engine::MetricsReport>(&report)) {
+    measure(trial, measured->step, at);
     for (const auto& [name, value] : measured->metrics) {
       if (!std::isfinite(value)) {
         ++nonfinite_reports;
@@ -108,6 +185,7 @@ void EventCounts::take(const engine::Report& report) {
     checkpoint_bytes += checkpoint->bytes;
   } else if (const auto* exit = std::get_if<ExitReport>(&report)) {
     ++attempts_ended[causes.at(static_cast<std::size_t>(exit->cause))];
+    running_.erase(trial);
   }
 }
 
@@ -118,11 +196,13 @@ void EventCounts::begin_wait(engine::ExperimentId experiment, engine::TrialNumbe
 void EventCounts::forget(const Trial& trial) {
   ready_.erase(trial);
   leased_.erase(trial);
+  running_.erase(trial);
 }
 
 EventCounts::Decisions& EventCounts::of_searcher(engine::ExperimentId experiment) {
-  const auto found = searchers_.find(experiment);
-  return found == searchers_.end() ? decisions[""] : *found->second;
+  const auto found = experiments_.find(experiment);
+  return found == experiments_.end() || found->second.decisions == nullptr ? decisions[""]
+                                                                           : *found->second.decisions;
 }
 
 }  // namespace hpsearch::daemon

@@ -7,8 +7,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "daemon/metrics/histogram.hpp"
+#include "daemon/metrics/bounds.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
 
 namespace hpsearch::daemon {
@@ -16,7 +17,7 @@ namespace hpsearch::daemon {
 /// What has happened since the store was created, counted from its events. A restart replays them, so the
 /// counts continue and agree with the log.
 ///
-/// Cost: O(log trials that wait or start) per event; memory for each of those.
+/// Cost: O(log trials that wait, start or run) per event; memory for those, and 16 bytes for each trial.
 class EventCounts {
  public:
   EventCounts() = default;
@@ -30,7 +31,15 @@ class EventCounts {
     std::uint64_t stopped = 0;
   };
 
+  /// Of the trials that run on the workers of one pool.
+  struct OfPool {
+    Histogram<wait_bounds.size()> schedule_wait{wait_bounds};  ///< From ready to leased, seconds.
+    double slot_seconds_saved = 0;
+  };
+
   void note(const engine::Event& event);
+  /// Where trials of the experiment run, also if it was deleted; "default" if it is not known.
+  [[nodiscard]] std::string_view pool_of(engine::ExperimentId experiment) const;
 
   std::uint64_t trials_created = 0;
   std::map<engine::TrialState, std::uint64_t> trials_ended{};
@@ -41,22 +50,42 @@ class EventCounts {
   std::uint64_t nonfinite_reports = 0;  ///< With a metric that is NaN or infinite.
   std::uint64_t checkpoint_bytes = 0;   ///< As programs saved them.
   std::uint64_t checkpoints_deleted = 0;
-  Histogram<wait_bounds.size()> schedule_wait{wait_bounds};   ///< From ready to leased, seconds.
+  std::map<std::string, OfPool, std::less<>> pools{};         ///< By name.
   Histogram<wait_bounds.size()> lease_to_start{wait_bounds};  ///< From leased to started, seconds.
 
  private:
   using Trial = std::pair<engine::ExperimentId, engine::TrialNumber>;
+  /// How fast a trial has trained.
+  struct Training {
+    double slot_seconds = 0;    ///< From the starts of its programs to their last reports.
+    std::uint64_t reached = 0;  ///< The highest step of those, in units.
+  };
+  struct Experiment {
+    Decisions* decisions = nullptr;                ///< Into `decisions`, whose places stay.
+    std::pair<const std::string, OfPool>* pool{};  ///< Into `pools`, likewise.
+    std::uint64_t max_length = 0;                  ///< Units.
+    std::vector<Training> trials{};                ///< By number.
+  };
+  struct Lease {
+    engine::Instant at;
+    std::size_t slots = 0;
+  };
 
   template <class Event>
   void count(const Event& event, engine::Instant at);
-  void take(const engine::Report& report);
+  void take(const engine::ReportTaken& event, engine::Instant at);
+  void create(const engine::ExperimentCreated& event);
+  void measure(const Trial& trial, engine::Units step, engine::Instant at);
+  /// A trial that trained no further than now, although it might have.
+  void save(const Trial& trial);
   void begin_wait(engine::ExperimentId experiment, engine::TrialNumber trial, engine::Instant at);
   void forget(const Trial& trial);
   Decisions& of_searcher(engine::ExperimentId experiment);
 
-  std::map<engine::ExperimentId, Decisions*> searchers_;  ///< Into `decisions`, whose places stay.
-  std::map<Trial, engine::Instant> ready_;                ///< Trials that wait for a slot.
-  std::map<Trial, engine::Instant> leased_;               ///< Those whose program has not started yet.
+  std::map<engine::ExperimentId, Experiment> experiments_;
+  std::map<Trial, engine::Instant> ready_;  ///< Trials that wait for a slot.
+  std::map<Trial, Lease> leased_;           ///< Those whose program has not started yet.
+  std::map<Trial, Lease> running_;          ///< Those whose program runs: since their last report.
 };
 
 /// All causes that attempts_ended may have.

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <tuple>
 
-#include "daemon/metrics/histogram.hpp"
+#include "daemon/metrics/bounds.hpp"
+#include "hpsearch/proto/prometheus_text.hpp"
 
 namespace hpsearch::daemon {
 
@@ -17,7 +19,16 @@ struct HttpCounts {
 
   std::map<Answered, std::uint64_t> answers{};
   Histogram<request_bounds.size()> seconds{request_bounds};
+  std::array<proto::Exemplar, request_bounds.size() + 1> exemplars{};  ///< The last request of each bucket.
   std::uint64_t in_flight = 0;
+  /// One request was answered after so many seconds.
+  void take(const std::string& request, double after) {
+    exemplars.at(seconds.bucket_of(after)) = {
+        request, after,
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
+    seconds.add(after);
+  }
+
   std::map<unsigned, std::uint64_t> denied{};  ///< By status: 401, 403, 429.
 };
 

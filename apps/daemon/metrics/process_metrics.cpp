@@ -61,7 +61,7 @@ double in_seconds(const timeval& time) {
 
 }  // namespace
 
-void add_process_metrics(PrometheusText& text) {
+void add_process_metrics(proto::PrometheusText& text) {
   const ProcessStat stat = read_stat();
   rusage used{};
   getrusage(RUSAGE_SELF, &used);

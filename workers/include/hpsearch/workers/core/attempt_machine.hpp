@@ -110,6 +110,8 @@ class AttemptMachine {
   [[nodiscard]] bool runs() const noexcept { return phase_ == Phase::running; }
   [[nodiscard]] engine::Units last_step() const noexcept { return last_step_.value_or(engine::Units{}); }
   [[nodiscard]] engine::Instant silent_since() const noexcept { return silent_since_; }
+  /// Reports that the daemon has not acknowledged.
+  [[nodiscard]] std::uint64_t unacknowledged() const noexcept { return reports_.last() - reports_.acked(); }
   /// What is to become of the files it leaves.
   [[nodiscard]] Keeping keeping() const noexcept {
     const bool in_place = spec_.contract.in_place;  // They are where they stay.

@@ -36,6 +36,7 @@ struct Device {
   std::uint64_t memory_bytes = 0;
   std::uint64_t free_bytes = 0;
   std::optional<std::int64_t> temperature;  ///< Degrees Celsius.
+  std::optional<std::int64_t> utilization;  ///< Percent of the driver's last sampling period.
   std::string trouble;                      ///< Why it is broken, or "".
   std::string remark;                       ///< What its operator should know, or "".
   std::vector<DeviceProcess> processes;
@@ -50,6 +51,7 @@ void spell(auto& fields, proto::Is<Device> auto& device) {
   fields("memory_bytes", device.memory_bytes);
   fields("free_bytes", device.free_bytes);
   fields("temperature", device.temperature);
+  fields.maybe("utilization", device.utilization);
   fields("trouble", device.trouble);
   fields("remark", device.remark);
   fields("processes", device.processes);

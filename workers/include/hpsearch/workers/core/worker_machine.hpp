@@ -12,6 +12,7 @@
 #include "hpsearch/workers/core/attempt_machine.hpp"
 #include "hpsearch/workers/core/effects.hpp"
 #include "hpsearch/workers/core/retry.hpp"
+#include "hpsearch/workers/core/worker_status.hpp"
 
 namespace hpsearch::workers {
 
@@ -95,6 +96,8 @@ class WorkerMachine {
   [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept;
 
   [[nodiscard]] State state() const noexcept;
+  /// O(attempts).
+  [[nodiscard]] WorkerStatus status() const;
 
   /// The one whose daemon it obeys; 0 = none yet.
   [[nodiscard]] std::uint64_t store() const noexcept { return known_.cluster; }

@@ -16,6 +16,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/net/background.hpp"
+#include "hpsearch/net/http.hpp"
 #include "hpsearch/net/loop.hpp"
 #include "hpsearch/net/zmq_port.hpp"
 #include "hpsearch/workers/core/launch_environment.hpp"
@@ -29,6 +30,7 @@
 #include "hpsearch/workers/shell/launch_order.hpp"
 #include "hpsearch/workers/shell/log_delivery.hpp"
 #include "hpsearch/workers/shell/shim_client.hpp"
+#include "hpsearch/workers/shell/worker_metrics.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 
 namespace hpsearch::workers {
@@ -54,6 +56,8 @@ struct WorkerOptions {
   std::vector<AilingSlot> ailing{};           ///< As found at the start.
   std::vector<AilingSlot> withheld{};         ///< Whatever their devices say.
   DeviceLook look{};                          ///< How to look at them again.
+  std::string version{};                      ///< Of the program.
+  std::string metrics{};                      ///< "HOST:PORT" where they are served; "" = nowhere.
   std::uint64_t max_unslotted = 0;            ///< Attempts without slots at once.
 };
 
@@ -71,7 +75,8 @@ class WorkerLoop {
   WorkerLoop(const WorkerLoop&) = delete;
   WorkerLoop& operator=(const WorkerLoop&) = delete;
 
-  /// Goes on with `found`, what WorkerState::take_over() gave. bad_request: the daemon's address is none.
+  /// Goes on with `found`, what WorkerState::take_over() gave. bad_request: the daemon's address is none;
+  /// unavailable: the address for metrics is in use.
   [[nodiscard]] engine::Status start(std::vector<SpooledAttempt> found = {});
 
   /// Ends the programs gently and leaves; asked again, at once.
@@ -101,6 +106,8 @@ class WorkerLoop {
   void carry_out(const RememberDaemon& remember);
   void carry_out(const ProbeDisk& probe);
   [[nodiscard]] engine::Status remember();
+  [[nodiscard]] engine::Status serve_metrics();
+  [[nodiscard]] net::HttpResponse answer_scraper(const net::HttpRequest& request) const;
 
   void prepare(const engine::AttemptKey& key);
   void not_prepared(const engine::AttemptKey& key, const engine::Error& why);
@@ -166,6 +173,9 @@ class WorkerLoop {
   /// Attempts whose spool is being written, and what is wanted of them afterwards.
   std::map<engine::AttemptKey, std::optional<DeleteAttempt>> spooling_;
   std::optional<KnownDaemon> unremembered_;  ///< To be put down before anything else is.
+  TransferCounts transfers_;
+  std::unique_ptr<net::HttpServer> metrics_;  ///< None where nobody asked for them.
+  DeviceReport last_report_;                  ///< Of the devices.
   DeviceUse use_;
   std::unique_ptr<DeviceWatch> devices_;  ///< None where slots are shares of the processors.
   net::Watch look_again_;

@@ -1,26 +1,12 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
+
+#include "hpsearch/proto/histogram.hpp"
 
 namespace hpsearch::daemon {
 
-/// How often a value was within each range: bucket i counts values above bound i - 1 and at most bound i, the
-/// last bucket those above all bounds.
-template <std::size_t N>
-struct Histogram {
-  std::array<double, N> bounds;  ///< Ascending.
-  std::array<std::uint64_t, N + 1> counts{};
-  double sum = 0;
-
-  void add(double value) noexcept {
-    ++counts[static_cast<std::size_t>(std::lower_bound(bounds.begin(), bounds.end(), value) -
-                                      bounds.begin())];
-    sum += value;
-  }
-};
+using proto::Histogram;
 
 /// From the time of a cache miss to that of a slow request.
 inline constexpr std::array<double, 9> decision_bounds{1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2};
@@ -30,5 +16,7 @@ inline constexpr std::array<double, 10> request_bounds{0.0005, 0.001, 0.0025, 0.
 /// What trials wait for: a slot, a program that starts.
 inline constexpr std::array<double, 10> wait_bounds{0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200};
 inline constexpr std::array<double, 8> group_bounds{1, 3, 10, 30, 100, 300, 1000, 3000};
+/// From the shortest interval of beats to the time after which leases end.
+inline constexpr std::array<double, 9> silence_bounds{0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300};
 
 }  // namespace hpsearch::daemon

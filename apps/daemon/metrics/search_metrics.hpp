@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+
+#include "daemon/metrics/pool_names.hpp"
+#include "daemon/runtime.hpp"
+#include "hpsearch/proto/prometheus_text.hpp"
+
+namespace hpsearch::daemon {
+
+/// Experiments, trials, attempts, reports and what became of them. Without a runtime: the families alone.
+/// At most `named` experiments have metrics of their own.
+/// Cost: O(experiments).
+void add_search_metrics(proto::PrometheusText& text, const Runtime* runtime, const PoolNames& pools,
+                        std::size_t named);
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,120 @@
+#include "daemon/metrics/worker_metrics.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace hpsearch::daemon {
+namespace {
+
+using enum proto::MetricType;
+
+constexpr std::array<std::string_view, 6> worker_states{"connected", "suspect", "quarantined",
+                                                        "draining",  "resting", "lost"};
+constexpr std::array<std::string_view, 4> slot_states{"busy", "idle", "quarantined", "withdrawn"};
+
+std::size_t state_of(const engine::WorkerRecord& worker, const Runtime& runtime) {
+  return !worker.present                      ? 5
+         : runtime.suspect(worker.id)         ? 1
+         : !worker.quarantined.empty()        ? 2
+         : worker.draining                    ? 3
+         : runtime.now() < worker.rests_until ? 4
+                                              : 0;
+}
+
+/// By slot_states.
+std::array<std::uint64_t, slot_states.size()> slots_of(const engine::WorkerRecord& worker) {
+  std::uint64_t leaked = 0;
+  for (const auto& [key, processes] : worker.leaked_processes) {
+    leaked += processes.released ? 0 : processes.slots.size();
+  }
+  const std::uint64_t held = worker.slots.held();
+  const std::uint64_t free = worker.slots.free();
+  leaked = std::min(leaked, held);
+  std::array<std::uint64_t, slot_states.size()> slots{held - leaked, 0, leaked,
+                                                      worker.slots.total() - held - free};
+  slots.at(!worker.quarantined.empty() ? 2 : worker.draining ? 3 : 1) += free;
+  return slots;
+}
+
+void add_workers_and_slots(proto::PrometheusText& text, const Runtime* runtime, const PoolNames& pools) {
+  using Pool = std::string_view;
+  std::map<Pool, std::array<std::uint64_t, worker_states.size()>> workers{{"default", {}}};
+  std::map<std::pair<Pool, Pool>, std::array<std::uint64_t, slot_states.size()>> slots;  // By kind and pool.
+  if (runtime != nullptr) {
+    for (const auto& [id, worker] : runtime->engine().workers()) {
+      if (engine::is_external(worker)) {
+        continue;
+      }
+      const Pool pool = pools.shown(worker.pool);
+      ++workers[pool].at(state_of(worker, *runtime));
+      if (worker.present) {
+        const auto mine = slots_of(worker);
+        auto& sum = slots[{worker.slot_kind, pool}];
+        for (std::size_t state = 0; state < mine.size(); ++state) {
+          sum.at(state) += mine.at(state);
+        }
+      }
+    }
+  }
+  text.family(
+      "workers", gauge,
+      "Workers by state: connected, suspect (silent or not connected), quarantined, draining, resting, lost.",
+      {"state", "pool"});
+  for (const auto& [pool, sums] : workers) {
+    for (std::size_t state = 0; state < sums.size(); ++state) {
+      text.sample(static_cast<double>(sums.at(state)), {worker_states.at(state), pool});
+    }
+  }
+  text.family(
+      "slots", gauge,
+      "Slots of workers that are not lost, by state: busy, idle, quarantined (processes survive there, "
+      "or the worker is in quarantine), withdrawn (broken, or the worker is draining).",
+      {"state", "kind", "pool"});
+  for (const auto& [key, sums] : slots) {
+    for (std::size_t state = 0; state < sums.size(); ++state) {
+      text.sample(static_cast<double>(sums.at(state)), {slot_states.at(state), key.first, key.second});
+    }
+  }
+}
+
+}  // namespace
+
+void add_worker_metrics(proto::PrometheusText& text, const Runtime* runtime, const WorkerSessions* sessions,
+                        const PoolNames& pools) {
+  const WorkerCounts none;
+  const WorkerCounts& counts = sessions == nullptr ? none : sessions->counts();
+  add_workers_and_slots(text, runtime, pools);
+  text.family("worker_heartbeat_age_seconds", histogram,
+              "How long a worker had been silent when its next message came.");
+  text.sample(counts.silence);
+  text.family("worker_messages_total", counter,
+              "Messages exchanged with workers, by direction (received, sent) and type.",
+              {"direction", "type"});
+  for (const auto& [direction, by_type] :
+       {std::pair{"received", &counts.received}, std::pair{"sent", &counts.sent}}) {
+    for (const auto& [type, number] : *by_type) {
+      text.sample(static_cast<double>(number), {direction, type});
+    }
+  }
+  text.family("worker_bytes_total", counter, "Bytes of those messages, before encryption.", {"direction"});
+  text.sample(static_cast<double>(counts.bytes_received), {"received"});
+  text.sample(static_cast<double>(counts.bytes_sent), {"sent"});
+  text.counter("worker_resyncs_total", "How often a worker without a session was told to introduce itself.",
+               static_cast<double>(counts.resyncs));
+  text.family("worker_refused_total", counter, "How often a worker was refused, by reason.", {"why"});
+  for (std::size_t why = 0; why < refusal_names.size(); ++why) {
+    text.sample(static_cast<double>(counts.refused.at(why)), {refusal_names.at(why)});
+  }
+  text.counter("reports_late_total",
+               "Reports of attempts whose lease had ended; they were not used. Since the daemon started.",
+               sessions == nullptr ? 0 : static_cast<double>(sessions->late_reports()));
+  text.counter("reports_refused_total",
+               "Reports that were rejected, or for which there was no room; workers send the latter again.",
+               static_cast<double>(counts.refused_reports));
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/experiment/slot_device.hpp"
+#include "hpsearch/proto/histogram.hpp"
+#include "hpsearch/proto/prometheus_text.hpp"
+#include "hpsearch/workers/core/devices.hpp"
+#include "hpsearch/workers/core/worker_status.hpp"
+
+namespace hpsearch::workers {
+
+/// How long moving files took, in seconds.
+inline constexpr std::array<double, 9> transfer_bounds{0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 1800};
+
+/// What a worker counts besides its status.
+struct TransferCounts {
+  proto::Histogram<transfer_bounds.size()> checkpoints{transfer_bounds};  ///< Published ones.
+  proto::Histogram<transfer_bounds.size()> contexts{transfer_bounds};     ///< Provided to attempts.
+};
+
+/// What the metrics of a worker are made of.
+struct WorkerMetricsSources {
+  std::string version;
+  std::string slot_kind;
+  WorkerStatus status{};
+  TransferCounts transfers{};
+  std::uint64_t spool_bytes = 0;              ///< Of all attempts.
+  std::uint64_t journal_bytes = 0;            ///< The same.
+  std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
+  DeviceReport report{};                      ///< The last look at them.
+};
+
+/// All metrics of a worker. Families are there whether or not they have samples.
+[[nodiscard]] proto::PrometheusText worker_metrics(const WorkerMetricsSources& sources,
+                                                   proto::PrometheusText::Format format);
+
+/// docs/metrics.md: what each family is, in Markdown.
+[[nodiscard]] std::string describe_worker_metrics();
+
+}  // namespace hpsearch::workers

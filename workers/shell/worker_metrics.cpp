@@ -1,0 +1,119 @@
+#include "hpsearch/workers/shell/worker_metrics.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "hpsearch/net/log.hpp"
+
+namespace hpsearch::workers {
+namespace {
+
+using enum proto::MetricType;
+using proto::PrometheusText;
+
+double as_number(std::uint64_t count) {
+  return static_cast<double>(count);
+}
+
+void add_status(PrometheusText& text, const WorkerMetricsSources& sources) {
+  const WorkerStatus& status = sources.status;
+  text.gauge("worker_connected", "1 while the worker has a session with the daemon, else 0.",
+             status.connected ? 1 : 0);
+  text.family("worker_slots", gauge,
+              "Slots by state: busy (a program runs or starts), idle, withdrawn (the device is broken, or "
+              "processes survive SIGKILL).",
+              {"state", "kind"});
+  const std::uint64_t taken = std::min(status.slots, status.busy + status.out_of_use);
+  for (const auto& [state, slots] : {std::pair{"busy", status.busy}, std::pair{"idle", status.slots - taken},
+                                     std::pair{"withdrawn", status.out_of_use}}) {
+    text.sample(as_number(slots), {state, sources.slot_kind});
+  }
+  text.family("worker_attempts", gauge,
+              "Attempts by state: waiting (for a slot or their files), running, ended (the daemon has not "
+              "acknowledged everything yet).",
+              {"state"});
+  for (const auto& [state, attempts] :
+       {std::pair{"waiting", status.waiting}, std::pair{"running", status.running},
+        std::pair{"ended", status.ended}}) {
+    text.sample(as_number(attempts), {state});
+  }
+  text.gauge("worker_reports_unacknowledged", "Reports that the daemon has not acknowledged.",
+             as_number(status.unacknowledged));
+  text.gauge("worker_spool_bytes", "Size of the spools of these attempts.", as_number(sources.spool_bytes));
+  text.gauge("worker_journal_bytes", "Size of the journals of their programs.",
+             as_number(sources.journal_bytes));
+}
+
+void add_transfers(PrometheusText& text, const TransferCounts& transfers) {
+  text.family("checkpoint_seconds", histogram, "Time to move a checkpoint to its storage.");
+  text.sample(transfers.checkpoints);
+  text.family("context_fetch_seconds", histogram,
+              "Time until the context of an attempt was there; near 0 if the worker had it already.");
+  text.sample(transfers.contexts);
+}
+
+/// Of the slots whose device the last look has found.
+void add_devices(PrometheusText& text, const WorkerMetricsSources& sources) {
+  using Value = std::function<std::optional<double>(const Device&)>;
+  struct Family {
+    std::string_view name;
+    std::string_view help;
+    Value value;
+  };
+  const Family families[] = {
+      {"worker_gpu_healthy", "1 if the GPU of the slot has no known trouble, else 0.",
+       [](const Device& device) { return device.trouble.empty() ? 1.0 : 0.0; }},
+      {"worker_gpu_utilization_ratio",
+       "Share of the last sampling period of the driver in which kernels ran.",
+       [](const Device& device) {
+         return device.utilization ? std::optional(static_cast<double>(*device.utilization) / 100)
+                                   : std::nullopt;
+       }},
+      {"worker_gpu_memory_total_bytes", "Memory of the GPU.",
+       [](const Device& device) { return as_number(device.memory_bytes); }},
+      {"worker_gpu_memory_used_bytes", "Memory in use, of all programs.",
+       [](const Device& device) {
+         return as_number(device.memory_bytes - std::min(device.memory_bytes, device.free_bytes));
+       }},
+      {"worker_gpu_temperature_celsius", "Temperature of the GPU's chip.",
+       [](const Device& device) {
+         return device.temperature ? std::optional(static_cast<double>(*device.temperature)) : std::nullopt;
+       }},
+  };
+  for (const Family& family : families) {
+    text.family(family.name, gauge, family.help, {"slot", "uuid"});
+    for (std::size_t slot = 0; slot < sources.devices.size(); ++slot) {
+      const std::string& uuid = sources.devices[slot].uuid;
+      const auto device = std::find_if(sources.report.devices.begin(), sources.report.devices.end(),
+                                       [&uuid](const Device& one) { return one.uuid == uuid; });
+      const auto value = device == sources.report.devices.end() ? std::nullopt : family.value(*device);
+      if (value) {
+        text.sample(*value, {std::to_string(slot), uuid});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+PrometheusText worker_metrics(const WorkerMetricsSources& sources, PrometheusText::Format format) {
+  PrometheusText text(format);
+  text.family("build_info", gauge, "1, with the version of the worker.", {"version"});
+  text.sample(1, {sources.version});
+  add_status(text, sources);
+  add_transfers(text, sources.transfers);
+  add_devices(text, sources);
+  text.family("log_messages_total", counter, "Lines that the worker logged, by level.", {"level"});
+  for (const auto& [level, number] : net::logged_lines()) {
+    text.sample(as_number(number), {level});
+  }
+  return text;
+}
+
+std::string describe_worker_metrics() {
+  return proto::described(worker_metrics({}, PrometheusText::Format::text));
+}
+
+}  // namespace hpsearch::workers
