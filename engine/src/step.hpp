@@ -93,10 +93,15 @@ class Step {
   /// The command is carried out: what follows is the engine's own doing.
   void command_is_done() noexcept { actor_ = nullptr; }
 
-  /// The experiment could use a free slot, but its workspace's quota is reached.
-  void hold_back(const ExperimentRecord& record) {
+  /// The experiment could use a free slot, but its workspace's quota is reached. At `until`, if not before,
+  /// it is looked after again.
+  void hold_back(const ExperimentRecord& record, std::optional<Instant> until) {
     state_.workspaces.find(record.workspace->name)->second.held_back.insert(record.id);
     state_.agenda.hungry.remove(record.id);
+    const auto known = state_.agenda.deadline_of.find(record.id);
+    if (until && (known == state_.agenda.deadline_of.end() || known->second > *until)) {
+      state_.agenda.set_deadline(record.id, until);
+    }
   }
 
   /// Events that have an actor get the one who sent the command.
@@ -217,10 +222,12 @@ Status expire_external(Step& step, const ExpireExternal& command);
 Status create_workspace(Step& step, const CreateWorkspace& command);
 Status change_quota(Step& step, const ChangeQuota& command);
 
-/// Why an experiment with this config cannot be submitted to its workspace now, or Done.
-Status may_submit(const EngineState& state, const ExperimentConfig& config);
-/// Why one more experiment cannot be active there, or Done.
-Status may_begin(const WorkspaceRecord& workspace);
+/// Why this experiment, with this config, cannot be submitted to its workspace now, or Done.
+Status may_submit(const Step& step, const CreateExperiment& command, const ExperimentConfig& config);
+/// Why one more experiment, this one, cannot be active there, or Done.
+Status may_begin(const WorkspaceRecord& workspace, const ExperimentConfig& config, Instant now);
+/// Why that context cannot be stored for one more experiment or program, or Done.
+Status may_store(const WorkspaceRecord& workspace, const std::string& digest, std::uint64_t bytes);
 /// Why its search cannot plan that many trials in its workspace, or Done.
 Status may_plan(const EngineState& state, const WorkspaceRecord& workspace, const ExperimentConfig& config);
 

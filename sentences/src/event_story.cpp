@@ -373,10 +373,14 @@ struct EventStory::LineOf {
   }
 
   Line operator()(const engine::QuotaChanged& event) const {
-    return {"the quota of workspace " + event.workspace + " was changed" + by(event.actor) + ": max_slots " +
-            limit_text(event.max_slots) + ", max_slots_per_user " + limit_text(event.max_slots_per_user) +
-            ", max_active_experiments " + limit_text(event.max_active_experiments) +
-            ", max_trials_per_experiment " + limit_text(event.max_trials_per_experiment)};
+    std::string text = "the quota of workspace " + event.workspace + " was changed" + by(event.actor);
+    const engine::Quota quota = event.quota();
+    const char* before = ": ";
+    for (const engine::QuotaLimit& limit : engine::quota_limits) {
+      text += before + std::string(limit.name) + " " + limit_text(quota.*limit.value);
+      before = ", ";
+    }
+    return {std::move(text)};
   }
 
   Line operator()(const engine::TimeNoted& event) const {

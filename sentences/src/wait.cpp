@@ -39,6 +39,16 @@ std::string too_large_text(const engine::TooLargeForOneWorker& trial) {
                                                       " usable ones (hpsearch workers shows the reasons)");
 }
 
+/// "3 d 4 h", "25 s", rounded up.
+std::string long_time_text(engine::Duration time) {
+  constexpr std::int64_t micros_of_hour = std::int64_t{3'600} * 1'000'000;
+  if (time.in_micros() < micros_of_hour) {
+    return seconds_text(time);
+  }
+  const std::int64_t hours = (time.in_micros() + micros_of_hour - 1) / micros_of_hour;
+  return (hours < 24 ? "" : std::to_string(hours / 24) + " d ") + std::to_string(hours % 24) + " h";
+}
+
 /// One sentence per cause.
 struct WhyTrialWaits {
   std::string operator()(const engine::WaitForResume& /*wait*/) const { return "the experiment is paused"; }
@@ -82,6 +92,16 @@ struct WhyTrialWaits {
     }
     return (wait.user.empty() ? std::string("users without a name use ") : wait.user + " uses ") +
            counted(wait.used, "slot") + " of " + workspace + needs + " for each user (max_slots_per_user)";
+  }
+
+  std::string operator()(const engine::WaitForSlotHours& wait) const {
+    return "workspace \"" + wait.workspace + "\" has used " +
+           engine::short_number(wait.used.in_seconds() / 3'600) +
+           " slot hours in the last 30 days, and the quota is " + std::to_string(wait.most) +
+           " (slot_hours_per_30d); no trial starts " +
+           (wait.remaining == engine::Duration{}
+                ? "until it is raised"
+                : "for the next " + long_time_text(wait.remaining) + " unless it is raised");
   }
 
   std::string operator()(const engine::WaitForRestingWorkers& wait) const {

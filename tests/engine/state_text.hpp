@@ -192,13 +192,16 @@ class StateText {
     all(experiment, trial, step, path);
   }
   void put(const Quota& x) {
-    const auto& [slots, slots_per_user, active, trials] = x;
-    all(slots, slots_per_user, active, trials);
+    const auto& [slots, slots_per_user, active, trials, context_bytes, slot_hours] = x;
+    all(slots, slots_per_user, active, trials, context_bytes, slot_hours);
   }
+  void put(const WorkspaceRecord::StoredContext& x) { all(x.bytes, x.uses); }
   void put(const WorkspaceRecord& x) {
-    const auto& [name, created_at, creator, quota, experiments, active, slots, slots_of, held_back] = x;
+    const auto& [name, created_at, creator, quota, experiments, active, slots, slots_of, slot_time, contexts,
+                 context_bytes, held_back] = x;
     static_cast<void>(held_back);  // The scheduler's own mark.
-    all(name, created_at, creator, quota, experiments, active, slots, slots_of);
+    all(name, created_at, creator, quota, experiments, active, slots, slots_of, slot_time, contexts,
+        context_bytes);
   }
   void put(const SlotTime& x) { all(x.slots(), x.since(), x.until(x.since())); }
   void put(const DeletedExperiment& x) {

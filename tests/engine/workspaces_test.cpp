@@ -206,7 +206,7 @@ TEST_F(WorkspacesTest, QuotaOfExperimentsRefusesOneMore) {
   const Error refused = cluster.refused(submission(in("", 1, 1)));
   EXPECT_EQ(refused.code, Errc::quota);
   EXPECT_EQ(refused.message,
-            "workspace \"default\" has 1 experiments that have not ended, and its quota is 1 "
+            "workspace \"default\" has 1 experiment that has not ended, and its quota is 1 "
             "(max_active_experiments)");
   cluster.step(KillExperiment{id});
   submit(in("", 1, 1));
@@ -249,6 +249,168 @@ TEST_F(WorkspacesTest, QuotaOfTrialsBindsSubmissionsAndChanges) {
   EXPECT_EQ(cluster.refused(change(11)).code, Errc::quota);
   quota("default", {.max_trials_per_experiment = 5});
   cluster.step(change(8));  // Less than before is never refused.
+}
+
+TEST_F(WorkspacesTest, EachLimitOfAQuotaArrives) {
+  for (const QuotaLimit& limit : quota_limits) {
+    Quota wanted;
+    wanted.*limit.value = limit.largest;
+    quota("default", wanted);
+    EXPECT_EQ(cluster.engine.workspaces().at("default").quota, wanted) << limit.name;
+  }
+  cluster.expect_replayable();
+}
+
+CreateExperiment with_context(CreateExperiment command, char digit, std::uint64_t bytes) {
+  command.context_digest = std::string(64, digit);
+  command.context_bytes = bytes;
+  return command;
+}
+
+TEST_F(WorkspacesTest, QuotaOfContextBytesCountsEachContentOnce) {
+  quota("default", {.max_context_bytes = 1'000});
+  const CreateExperiment large = with_context(submission(in("", 1, 1)), 'a', 700);
+  const ExperimentId first = *cluster.step(large).created;
+  const ExperimentId second = *cluster.step(large).created;
+  const WorkspaceRecord& workspace = cluster.engine.workspaces().at("default");
+  EXPECT_EQ(workspace.context_bytes, 700U);
+  cluster.step(with_context(submission(in("", 1, 1)), 'b', 300));  // Exactly full.
+  const CreateExperiment more = with_context(submission(in("", 1, 1)), 'c', 1);
+  EXPECT_EQ(cluster.refused(more).message,
+            "workspace \"default\" stores 1000 bytes of contexts, this one has 1 byte, and its quota is 1000 "
+            "(max_context_bytes)");
+  submit(in("", 1, 1));  // Without a packed context.
+  cluster.step(large);
+  for (const ExperimentId id : {first, second}) {
+    cluster.step(KillExperiment{id});
+    cluster.step(DeleteExperiment{id});
+    EXPECT_EQ(workspace.context_bytes, 1'000U) << "another experiment has it still";
+  }
+  cluster.step(KillExperiment{ExperimentId(5)});
+  cluster.step(DeleteExperiment{ExperimentId(5)});
+  EXPECT_EQ(workspace.context_bytes, 300U);
+  EXPECT_EQ(workspace.contexts.size(), 1U);
+  cluster.step(more);
+  cluster.expect_replayable();
+}
+
+TEST_F(WorkspacesTest, QuotaOfContextBytesBindsOtherPrograms) {
+  const ExperimentId id = *cluster.step(with_context(submission(in("", 1, 1)), 'a', 700)).created;
+  quota("default", {.max_context_bytes = 800});
+  EXPECT_EQ(cluster.refused(ChangeProgram{id, std::string(64, 'b'), 101, {}}).code, Errc::quota);
+  cluster.step(ChangeProgram{id, std::string(64, 'b'), 100, {}});
+  EXPECT_EQ(cluster.engine.workspaces().at("default").context_bytes, 800U);
+  cluster.step(KillExperiment{id});
+  cluster.step(DeleteExperiment{id});
+  EXPECT_EQ(cluster.engine.workspaces().at("default").context_bytes, 0U);
+  cluster.expect_replayable();
+}
+
+/// One slot hour is held, from 10 minutes past an hour on.
+class SlotHoursTest : public WorkspacesTest {
+ protected:
+  static constexpr Duration hour = Duration::seconds(3'600);
+
+  SlotHoursTest() {
+    cluster.now = Instant::from_micros(std::int64_t{480'000} * hour.in_micros() + 600'000'000);
+    cluster.join("a", 2);
+  }
+  void after(Duration time) {
+    cluster.now = cluster.now + time;
+    cluster.step(CheckTimers{});
+  }
+  WaitForSlotHours why_hours(ExperimentId id) {
+    const auto wait = waits_for(*cluster.engine.find(id), cluster.engine.workers(), cluster.now);
+    const auto* hours = wait ? std::get_if<WaitForSlotHours>(&*wait) : nullptr;
+    EXPECT_NE(hours, nullptr);
+    return hours == nullptr ? WaitForSlotHours{} : *hours;
+  }
+};
+
+TEST_F(SlotHoursTest, NothingNewStartsAndWhatRunsGoesOn) {
+  quota("default", {.slot_hours_per_30d = 1});
+  const ExperimentId id = submit(in("", 10, 1));
+  after(Duration::seconds(3'599));
+  EXPECT_EQ(running(id), 1U);
+  const ExperimentId second = submit(in("", 10, 1));
+  EXPECT_EQ(running(second), 1U) << "a second is left";
+  after(hour);
+  EXPECT_EQ(running(id) + running(second), 2U) << "attempts are not ended";
+  exit_all_of(second);
+  EXPECT_EQ(running(second), 0U);
+  const WaitForSlotHours wait = why_hours(second);
+  EXPECT_EQ(wait.workspace, "default");
+  EXPECT_EQ(wait.most, 1U);
+  EXPECT_GT(wait.used, Duration::seconds(3 * 3'600 - 5));
+  EXPECT_LT(wait.used, Duration::seconds(3 * 3'600));
+  cluster.expect_replayable();
+}
+
+TEST_F(SlotHoursTest, SubmissionsAndContinuationsAreRefused) {
+  const ExperimentId id = submit(in("", 1, 1));
+  after(hour);
+  exit_all_of(id);
+  quota("default", {.slot_hours_per_30d = 1});
+  const Error refused = cluster.refused(submission(in("", 1, 1)));
+  EXPECT_EQ(refused.code, Errc::quota);
+  EXPECT_EQ(refused.message,
+            "workspace \"default\" has used 1 slot hour in the last 30 days, and its quota is 1 "
+            "(slot_hours_per_30d)");
+  const Value more = Value::Map{{"searcher", Value::Map{{"max_trials", 2}}}};
+  EXPECT_EQ(cluster.refused(ChangeExperiment{id, more}).code, Errc::quota);
+  EXPECT_EQ(running(submit(in("", 1, 1, 0))), 1U) << "trials without slots use none";
+  quota("default", {.slot_hours_per_30d = 2});
+  EXPECT_EQ(running(submit(in("", 1, 1))), 1U);
+}
+
+TEST_F(SlotHoursTest, TrialsStartAgainWhenTheOldestHoursAreThirtyDaysOld) {
+  quota("default", {.slot_hours_per_30d = 1});
+  const ExperimentId id = submit(in("", 10, 1));
+  after(hour);
+  exit_all_of(id);
+  ASSERT_EQ(running(id), 0U);
+  const Duration remaining = why_hours(id).remaining;
+  const auto deadline = cluster.engine.next_deadline();
+  ASSERT_TRUE(deadline);
+  EXPECT_EQ(*deadline, cluster.now + remaining);
+  EXPECT_EQ(SlotTime::hour_of(*deadline), *deadline);
+  cluster.now = Instant::from_micros(deadline->micros() - 2'000);
+  cluster.step(CheckTimers{});
+  EXPECT_EQ(running(id), 0U);
+  cluster.now = *deadline;
+  cluster.step(CheckTimers{});
+  EXPECT_EQ(running(id), 1U);
+  cluster.expect_replayable();
+}
+
+TEST_F(SlotHoursTest, LimitOfZeroEndsWithTheQuotaAlone) {
+  quota("default", {});
+  const ExperimentId id = submit(in("", 10, 1));
+  quota("default", {.slot_hours_per_30d = 0});
+  exit_all_of(id);
+  EXPECT_EQ(why_hours(id).remaining, Duration());
+  EXPECT_FALSE(cluster.engine.next_deadline());
+  quota("default", {});
+  EXPECT_EQ(running(id), 1U);
+}
+
+TEST_F(SlotHoursTest, TimeWithoutADaemonDoesNotCount) {
+  quota("default", {.slot_hours_per_30d = 2});
+  const ExperimentId id = submit(in("", 10, 2));
+  cluster.now = cluster.now + Duration::seconds(50 * 3'600);
+  cluster.step(ContinueTime{});
+  EXPECT_EQ(running(id), 2U);
+  EXPECT_LT(recent_slot_time(cluster.engine.workspaces().at("default"), cluster.now), Duration::seconds(10));
+}
+
+TEST_F(SlotHoursTest, DeletedExperimentsCount) {
+  const ExperimentId id = submit(in("", 1, 1));
+  after(hour);
+  exit_all_of(id);
+  cluster.step(DeleteExperiment{id});
+  EXPECT_GE(recent_slot_time(cluster.engine.workspaces().at("default"), cluster.now), hour);
+  quota("default", {.slot_hours_per_30d = 1});
+  EXPECT_EQ(cluster.refused(submission(in("", 1, 1))).code, Errc::quota);
 }
 
 TEST_F(WorkspacesTest, QuotaOfAnUnknownOneIsRefused) {

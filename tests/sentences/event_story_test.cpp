@@ -63,9 +63,10 @@ TEST_F(Story, ShowsWhoseRequestItWas) {
                                     "ann"}),
             "the experiment is ending: canceled by a user (ann)");
   EXPECT_EQ(tell(WorkspaceCreated{"nlp", "ann"}), "workspace nlp was created by ann");
-  EXPECT_EQ(tell(QuotaChanged{"nlp", 8, std::nullopt, 20, std::nullopt, "ann"}),
+  EXPECT_EQ(tell(QuotaChanged{"nlp", 8, std::nullopt, 20, std::nullopt, 1'000, std::nullopt, "ann"}),
             "the quota of workspace nlp was changed by ann: max_slots 8, max_slots_per_user none, "
-            "max_active_experiments 20, max_trials_per_experiment none");
+            "max_active_experiments 20, max_trials_per_experiment none, max_context_bytes 1000, "
+            "slot_hours_per_30d none");
 }
 
 TEST_F(Story, ShowsThatATrialWaitsToGoOn) {

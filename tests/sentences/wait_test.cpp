@@ -31,6 +31,19 @@ TEST(WaitText, Limits) {
             "this experiment uses 3 slots, a trial needs 2, and max_slots is 4");
 }
 
+TEST(WaitText, SlotHours) {
+  const auto text = [](Duration remaining) {
+    return why_trial_waits(WaitForSlotHours{"nlp", Duration::seconds(369'000), 100, remaining});
+  };
+  const std::string used =
+      "workspace \"nlp\" has used 102.5 slot hours in the last 30 days, and the quota is 100 "
+      "(slot_hours_per_30d); no trial starts ";
+  EXPECT_EQ(text(Duration::seconds(76 * 3'600 - 5)), used + "for the next 3 d 4 h unless it is raised");
+  EXPECT_EQ(text(Duration::seconds(3'600)), used + "for the next 1 h unless it is raised");
+  EXPECT_EQ(text(Duration::seconds(25)), used + "for the next 25 s unless it is raised");
+  EXPECT_EQ(text({}), used + "until it is raised");
+}
+
 TEST(WaitText, Quotas) {
   EXPECT_EQ(why_trial_waits(WaitForQuota{"nlp", "alice", 7, 2, 8, false}),
             "workspace \"nlp\" uses 7 slots, a trial needs 2, and the quota is 8 (max_slots)");

@@ -193,6 +193,9 @@ class Life {
     if (quotas_.below(3) == 0) {
       quota.max_slots_per_user = quotas_.below(3);
     }
+    if (quotas_.below(4) == 0) {
+      quota.slot_hours_per_30d = quotas_.below(3);
+    }
     const bool is_named = quotas_.below(2) == 0 && cluster_.engine.workspaces().contains("nlp");
     cluster_.step(ChangeQuota{is_named ? "nlp" : "default", quota});
   }
@@ -288,8 +291,7 @@ class Life {
     cluster_.join("healthy", 4);
     for (const char* name : {"default", "nlp"}) {  // One slot is enough to end.
       if (cluster_.engine.workspaces().contains(name)) {
-        cluster_.step(
-            ChangeQuota{name, Quota{1 + quotas_.below(3), std::nullopt, std::nullopt, std::nullopt}});
+        cluster_.step(ChangeQuota{name, Quota{.max_slots = 1 + quotas_.below(3)}});
       }
     }
     for (const auto& [id, record] : cluster_.engine.experiments()) {

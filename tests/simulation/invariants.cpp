@@ -112,6 +112,10 @@ std::string broken_quota(const Engine& engine, const ExperimentRecord& leased) {
     return "workspace " + name + " got a slot beyond its quota of " + std::to_string(*quota.max_slots);
   }
   const auto mine = slots.find(leased.owner);
+  if (slot_hours_reached(engine.workspaces().at(name), leased.config.resources.slots_per_trial,
+                         engine.last_instant())) {
+    return "workspace " + name + " got a slot beyond its quota of slot hours";
+  }
   return quota.max_slots_per_user && mine != slots.end() && mine->second > *quota.max_slots_per_user
              ? "a user of workspace " + name + " got a slot beyond the quota of " +
                    std::to_string(*quota.max_slots_per_user)
@@ -127,14 +131,33 @@ std::string broken_workspace(const Engine& engine, const WorkspaceRecord& worksp
   }
   std::uint64_t experiments = 0;
   std::uint64_t active = 0;
+  const Instant now = engine.last_instant();
+  const Instant day_ago = Instant::from_micros(now.micros() - std::int64_t{86'400} * 1'000'000);
+  Duration held;
+  Duration held_lately;
+  const auto add = [&](const SlotTime& time) {
+    held = held + time.until(now);
+    held_lately = held_lately + time.between(day_ago, now);
+  };
+  for (const auto& [id, deleted] : engine.deleted()) {
+    if (deleted.workspace == workspace.name) {
+      add(deleted.slot_time);
+    }
+  }
   for (const auto& [id, record] : engine.experiments()) {
     const bool mine = workspace_of(record.config) == workspace.name;
+    if (mine) {
+      add(record.slot_time);
+    }
     experiments += mine ? 1U : 0U;
     active += mine && !is_ended(record.state) ? 1U : 0U;
   }
   if (workspace.slots != sum || workspace.slots_of != slots) {
     return who + "counts " + std::to_string(workspace.slots) + " slots, and its attempts hold " +
            std::to_string(sum);
+  }
+  if (workspace.slot_time.until(now) != held || workspace.slot_time.between(day_ago, now) != held_lately) {
+    return who + "its experiments' slot time doesn't add up";
   }
   return workspace.experiments == experiments && workspace.active == active
              ? ""
@@ -217,7 +240,8 @@ std::string idle_slot(const Engine& engine) {
         std::min(asked == 0 ? total : asked, record.config.resources.max_slots.value_or(total));
     const bool may_run_more =
         record.running.size() + record.delayed.size() < limit;  // Those keep their places.
-    const bool full = slot_quota_reached(*record.workspace, record.owner, 1).has_value();
+    const bool full = slot_quota_reached(*record.workspace, record.owner, 1) ||
+                      slot_hours_reached(*record.workspace, 1, engine.last_instant());
     if (free == 0 || full || record.state != ExperimentState::active || !may_run_more ||
         record.config.resources.slots_per_trial != 1) {
       continue;

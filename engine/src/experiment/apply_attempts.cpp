@@ -285,7 +285,7 @@ void Applier::take_slots(ExperimentRecord& record, const AttemptKey& key, Worker
   worker.unslotted += slots.empty() ? 1U : 0U;
   note_vacancy(state, worker);
   record.slot_time.change(static_cast<std::int64_t>(slots.size()), event.at);
-  count_slots(state, record, static_cast<std::int64_t>(slots.size()));
+  count_slots(state, record, static_cast<std::int64_t>(slots.size()), event.at);
 }
 
 void Applier::release_slots(ExperimentRecord& record, TrialRecord& trial, WorkerId where,
@@ -298,7 +298,7 @@ void Applier::release_slots(ExperimentRecord& record, TrialRecord& trial, Worker
   worker.unslotted -= slots.empty() ? 1U : 0U;
   note_vacancy(state, worker);
   record.slot_time.change(-static_cast<std::int64_t>(slots.size()), event.at);
-  count_slots(state, record, -static_cast<std::int64_t>(slots.size()));
+  count_slots(state, record, -static_cast<std::int64_t>(slots.size()), event.at);
   trial.busy = trial.busy + Duration::micros((event.at - live.leased_at).in_micros() *
                                              static_cast<std::int64_t>(slots.size()));
   record.last_release_at = event.at;

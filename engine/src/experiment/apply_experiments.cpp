@@ -82,6 +82,7 @@ void apply(const Applier& applier, const ExperimentCreated& created) {
   WorkspaceRecord& workspace = workspace_named(applier.state, workspace_of(record.config));
   ++workspace.experiments;
   ++workspace.active;
+  count_context(workspace, created.context_digest, created.context_bytes);
   record.workspace = &workspace;
   applier.state.experiments.emplace(created.experiment, std::move(record));
   applier.state.going.insert(created.experiment);
@@ -259,6 +260,10 @@ void apply(const Applier& applier, const ExperimentDeleted& deleted) {
   }
   WorkspaceRecord& workspace = workspace_named(state, record.workspace->name);
   --workspace.experiments;
+  discount_context(workspace, record.context_digest);
+  for (const ProgramChange& program : record.programs) {
+    discount_context(workspace, program.context_digest);
+  }
   workspace.held_back.erase(deleted.experiment);
   state.agenda.forget(deleted.experiment);
   state.deleted.emplace(deleted.experiment, std::move(kept));
@@ -274,9 +279,11 @@ std::string problem_with(const EventChecks& checks, const ExperimentDeleted& del
 }
 
 void apply(const Applier& applier, const ProgramChanged& changed) {
-  applier.experiment(changed.experiment)
-      .programs.push_back({changed.from, changed.also, changed.context_digest, changed.context_bytes,
-                           changed.changed, applier.event.at});
+  ExperimentRecord& record = applier.experiment(changed.experiment);
+  record.programs.push_back({changed.from, changed.also, changed.context_digest, changed.context_bytes,
+                             changed.changed, applier.event.at});
+  count_context(workspace_named(applier.state, record.workspace->name), changed.context_digest,
+                changed.context_bytes);
 }
 
 std::string problem_with(const EventChecks& checks, const ProgramChanged& changed) {

@@ -65,8 +65,12 @@ struct EngineState {
 /// Marks the experiment as one the scheduler must look after.
 void touch(EngineState& state, ExperimentRecord& record);
 
-/// Its attempts hold so many slots more, or less. Free ones are offered to its experiments.
-void count_slots(EngineState& state, const ExperimentRecord& record, std::int64_t more);
+/// From `at` on, its attempts hold so many slots more, or less. Free ones are offered to its experiments.
+void count_slots(EngineState& state, const ExperimentRecord& record, std::int64_t more, Instant at);
+
+/// A context is used once more, or once less. "" = there is none.
+void count_context(WorkspaceRecord& workspace, const std::string& digest, std::uint64_t bytes);
+void discount_context(WorkspaceRecord& workspace, const std::string& digest);
 
 /// The quota may allow more now: what it held back is looked after.
 void offer_again(EngineState& state, WorkspaceRecord& workspace);

@@ -33,7 +33,7 @@ void move_by(ExperimentRecord& record, Duration span, Instant before) {
   if (Instant& start = record.first_failures.first_start; start != Instant{} && before < start + first_look) {
     start = start + span;
   }
-  record.slot_time.skip(span);
+  record.slot_time.skip(span, before);
   for (const TrialNumber number : record.running) {
     LiveAttempt& live = *record.trials[number.number()].live;
     live.leased_at = live.leased_at + span;
@@ -72,6 +72,9 @@ void Applier::leave_out(Duration uncounted) const {
   const Instant before = Instant::from_micros(event.at.micros() - uncounted.in_micros());
   for (const ExperimentId id : state.going) {
     move_by(experiment(id), uncounted, before);
+  }
+  for (auto& [name, workspace] : state.workspaces) {
+    workspace.slot_time.skip(uncounted, before);
   }
   for (auto& [id, worker] : state.workers) {
     if (worker.start_failures > 0) {

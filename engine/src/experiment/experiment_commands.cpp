@@ -217,7 +217,7 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
   if (!problems.empty()) {
     return wrong_config(problems);
   }
-  if (Status allowed = may_submit(state, *config); !allowed) {
+  if (Status allowed = may_submit(step, command, *config); !allowed) {
     return allowed;
   }
   const std::uint64_t last = std::max(last_number(state.experiments), last_number(state.deleted));
@@ -291,7 +291,7 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
     if (const std::string why = what_keeps_ended(step, *record, *changed->parsed); !why.empty()) {
       return Error{Errc::wrong_state, id_and_state(*record) + ": " + why};
     }
-    if (Status free = may_begin(*record->workspace); !free) {
+    if (Status free = may_begin(*record->workspace, *changed->parsed, step.now()); !free) {
       return free;
     }
     step.emit(ExperimentReopened{command.experiment});
@@ -340,6 +340,10 @@ Status change_program(Step& step, const ChangeProgram& command) {
                                        [&](TrialNumber trial) { return program_of(*record, trial) == last; });
   if (!digest.empty() && digest == command.context_digest && all_have_it) {
     return Done{};
+  }
+  if (Status allowed = may_store(*record->workspace, command.context_digest, command.context_bytes);
+      !allowed) {
+    return allowed;
   }
   step.emit(ProgramChanged{command.experiment, from, std::move(also), command.context_digest,
                            command.context_bytes, command.changed});

@@ -76,7 +76,9 @@ void apply(const Applier& applier, const LeaseTimeAdded& added) {
   LiveAttempt& live = *record.trials[added.key.trial.number()].live;
   live.lacks_time = false;
   live.leased_at = Instant::from_micros(live.leased_at.micros() - added.more.in_micros());
-  record.slot_time.add(Duration::micros(added.more.in_micros() * slots_held(live)));
+  const Duration more = Duration::micros(added.more.in_micros() * slots_held(live));
+  record.slot_time.add(more, applier.event.at);
+  workspace_named(applier.state, record.workspace->name).slot_time.add(more, applier.event.at);
 }
 
 std::string problem_with(const EventChecks& checks, const LeaseTimeAdded& added) {

@@ -32,9 +32,15 @@ void SlotTime::change(std::int64_t slots, Instant at) {
   since_ = at;
 }
 
-void SlotTime::add(Duration held) {
+void SlotTime::add(Duration held, Instant at) {
+  change(0, std::max(at, since_));
   accrued_ = Duration::micros(sum(accrued_.in_micros(), held.in_micros()));
   put(since_.micros() / micros_of_hour, held.in_micros());
+}
+
+void SlotTime::skip(Duration span, Instant from) {
+  change(0, std::max(from, since_));
+  since_ = since_ + span;
 }
 
 Duration SlotTime::until(Instant now) const noexcept {
@@ -52,6 +58,39 @@ Duration SlotTime::between(Instant from, Instant now) const noexcept {
   const Instant held_since = std::max(since_, hour_of(from));
   return Duration::micros(now > held_since ? sum(micros, product((now - held_since).in_micros(), slots_))
                                            : micros);
+}
+
+std::optional<Instant> SlotTime::below(Duration amount, Duration window, Instant now) const noexcept {
+  if (amount <= Duration()) {
+    return std::nullopt;
+  }
+  const Instant from = hour_of(Instant::from_micros(now.micros() - window.in_micros()));
+  std::int64_t left = between(from, now).in_micros();
+  if (left < amount.in_micros()) {
+    return now;
+  }
+  const auto leaves = [window](std::int64_t hour) {
+    return Instant::from_micros((hour + 1) * micros_of_hour) + window;
+  };
+  const std::int64_t first = from.micros() / micros_of_hour;
+  for (const auto& [hour, micros] : hours_) {
+    if (hour >= first) {
+      left -= micros;
+      if (left < amount.in_micros()) {
+        return leaves(hour);
+      }
+    }
+  }
+  for (Instant begin = std::max(since_, from); begin < now && slots_ > 0;) {
+    const std::int64_t hour = begin.micros() / micros_of_hour;
+    const Instant end = std::min(now, Instant::from_micros((hour + 1) * micros_of_hour));
+    left -= product((end - begin).in_micros(), slots_);
+    if (left < amount.in_micros()) {
+      return leaves(hour);
+    }
+    begin = end;
+  }
+  return leaves(now.micros() / micros_of_hour);
 }
 
 Instant SlotTime::hour_of(Instant at) noexcept {

@@ -15,6 +15,8 @@ namespace hpsearch::engine {
 namespace {
 
 constexpr std::size_t most_name_chars = 63;
+constexpr std::int64_t micros_of_hour = std::int64_t{3'600} * 1'000'000;
+constexpr Duration recent = Duration::seconds(std::int64_t{30} * 24 * 3'600);
 constexpr std::size_t most_names_listed = 10;
 
 bool is_lower_or_digit(char c) noexcept {
@@ -50,6 +52,21 @@ std::string in_quotes(const std::string& name) {
   return "workspace \"" + name + "\"";
 }
 
+/// `use` is a sentence about the workspace.
+Error over_quota(const std::string& use, std::uint64_t most, std::string_view name) {
+  return Error{Errc::quota,
+               use + ", and its quota is " + std::to_string(most) + " (" + std::string(name) + ")"};
+}
+
+double hours_of(Duration slot_time) {
+  return static_cast<double>(slot_time.in_micros()) / static_cast<double>(micros_of_hour);
+}
+
+std::string slot_hours_text(Duration slot_time) {
+  const std::string hours = short_number(hours_of(slot_time));
+  return hours + (hours == "1" ? " slot hour" : " slot hours");
+}
+
 }  // namespace
 
 std::string_view workspace_of(const ExperimentConfig& config) noexcept {
@@ -83,6 +100,39 @@ std::optional<SlotQuotaReached> slot_quota_reached(const WorkspaceRecord& worksp
   return std::nullopt;
 }
 
+Value use_of_slots(const WorkspaceRecord& workspace, Instant /*now*/) {
+  return static_cast<std::int64_t>(workspace.slots);
+}
+Value use_of_active_experiments(const WorkspaceRecord& workspace, Instant /*now*/) {
+  return static_cast<std::int64_t>(workspace.active);
+}
+Value use_of_context_bytes(const WorkspaceRecord& workspace, Instant /*now*/) {
+  return static_cast<std::int64_t>(workspace.context_bytes);
+}
+Value use_of_slot_hours(const WorkspaceRecord& workspace, Instant now) {
+  return hours_of(recent_slot_time(workspace, now));
+}
+Value no_common_use(const WorkspaceRecord& /*workspace*/, Instant /*now*/) {
+  return {};
+}
+
+Duration recent_slot_time(const WorkspaceRecord& workspace, Instant now) noexcept {
+  return workspace.slot_time.between(Instant::from_micros(now.micros() - recent.in_micros()), now);
+}
+
+std::optional<SlotHoursReached> slot_hours_reached(const WorkspaceRecord& workspace, std::uint64_t slots,
+                                                   Instant now) noexcept {
+  const auto& most = workspace.quota.slot_hours_per_30d;
+  if (slots == 0 || !most) {
+    return std::nullopt;
+  }
+  const Duration limit = Duration::micros(static_cast<std::int64_t>(*most) * micros_of_hour);
+  const Duration used = recent_slot_time(workspace, now);
+  return used < limit
+             ? std::nullopt
+             : std::optional(SlotHoursReached{used, *most, workspace.slot_time.below(limit, recent, now)});
+}
+
 WorkspaceRecord& workspace_named(EngineState& state, std::string_view name) {
   const auto known = state.workspaces.find(name);
   if (known != state.workspaces.end()) {
@@ -93,13 +143,14 @@ WorkspaceRecord& workspace_named(EngineState& state, std::string_view name) {
   return made;
 }
 
-void count_slots(EngineState& state, const ExperimentRecord& record, std::int64_t more) {
+void count_slots(EngineState& state, const ExperimentRecord& record, std::int64_t more, Instant at) {
   if (more == 0) {
     return;
   }
   WorkspaceRecord& workspace = workspace_named(state, record.workspace->name);
   const auto change = static_cast<std::uint64_t>(more);  // Modulo 2^64, as it should be for less.
   workspace.slots += change;
+  workspace.slot_time.change(more, at);
   const auto user = workspace.slots_of.try_emplace(record.owner, 0).first;
   user->second += change;
   if (user->second == 0) {
@@ -107,6 +158,25 @@ void count_slots(EngineState& state, const ExperimentRecord& record, std::int64_
   }
   if (more < 0) {
     offer_again(state, workspace);
+  }
+}
+
+void count_context(WorkspaceRecord& workspace, const std::string& digest, std::uint64_t bytes) {
+  if (digest.empty()) {
+    return;
+  }
+  WorkspaceRecord::StoredContext& context = workspace.contexts[digest];
+  if (context.uses++ == 0) {
+    context.bytes = bytes;
+    workspace.context_bytes += bytes;
+  }
+}
+
+void discount_context(WorkspaceRecord& workspace, const std::string& digest) {
+  const auto found = workspace.contexts.find(digest);
+  if (found != workspace.contexts.end() && --found->second.uses == 0) {
+    workspace.context_bytes -= found->second.bytes;
+    workspace.contexts.erase(found);
   }
 }
 
@@ -119,27 +189,49 @@ void offer_again(EngineState& state, WorkspaceRecord& workspace) {
   workspace.held_back.clear();
 }
 
-Status may_submit(const EngineState& state, const ExperimentConfig& config) {
+Status may_submit(const Step& step, const CreateExperiment& command, const ExperimentConfig& config) {
+  const EngineState& state = step.state();
   const std::string_view name = workspace_of(config);
   const auto found = state.workspaces.find(name);
   if (found == state.workspaces.end()) {
     return state.checks_workspaces ? Status(no_workspace(state.workspaces, name, Errc::bad_request))
                                    : Status(Done{});
   }
-  if (Status free = may_begin(found->second); !free) {
+  if (Status free = may_begin(found->second, config, step.now()); !free) {
     return free;
+  }
+  if (Status room = may_store(found->second, command.context_digest, command.context_bytes); !room) {
+    return room;
   }
   return may_plan(state, found->second, config);
 }
 
-Status may_begin(const WorkspaceRecord& workspace) {
+Status may_begin(const WorkspaceRecord& workspace, const ExperimentConfig& config, Instant now) {
   const auto& most = workspace.quota.max_active_experiments;
-  if (!most || workspace.active < *most) {
+  if (most && workspace.active >= *most) {
+    return over_quota(in_quotes(workspace.name) + " has " + std::to_string(workspace.active) +
+                          (workspace.active == 1 ? " experiment that has" : " experiments that have") +
+                          " not ended",
+                      *most, "max_active_experiments");
+  }
+  if (const auto spent = slot_hours_reached(workspace, config.resources.slots_per_trial, now)) {
+    return over_quota(
+        in_quotes(workspace.name) + " has used " + slot_hours_text(spent->used) + " in the last 30 days",
+        spent->most, "slot_hours_per_30d");
+  }
+  return Done{};
+}
+
+Status may_store(const WorkspaceRecord& workspace, const std::string& digest, std::uint64_t bytes) {
+  const auto& most = workspace.quota.max_context_bytes;
+  const bool adds = !digest.empty() && !workspace.contexts.contains(digest);
+  if (!most || !adds || (bytes <= *most && workspace.context_bytes <= *most - bytes)) {
     return Done{};
   }
-  return Error{Errc::quota, in_quotes(workspace.name) + " has " + std::to_string(workspace.active) +
-                                " experiments that have not ended, and its quota is " +
-                                std::to_string(*most) + " (max_active_experiments)"};
+  return over_quota(in_quotes(workspace.name) + " stores " + std::to_string(workspace.context_bytes) +
+                        " bytes of contexts, this one has " + std::to_string(bytes) +
+                        (bytes == 1 ? " byte" : " bytes"),
+                    *most, "max_context_bytes");
 }
 
 Status may_plan(const EngineState& state, const WorkspaceRecord& workspace, const ExperimentConfig& config) {
@@ -184,7 +276,8 @@ Status change_quota(Step& step, const ChangeQuota& command) {
   const Quota& quota = command.quota;
   if (!(found->second.quota == quota)) {
     step.emit(QuotaChanged{command.workspace, quota.max_slots, quota.max_slots_per_user,
-                           quota.max_active_experiments, quota.max_trials_per_experiment});
+                           quota.max_active_experiments, quota.max_trials_per_experiment,
+                           quota.max_context_bytes, quota.slot_hours_per_30d});
   }
   return Done{};
 }
@@ -205,8 +298,7 @@ std::string problem_with(const EventChecks& checks, const WorkspaceCreated& crea
 
 void apply(const Applier& applier, const QuotaChanged& changed) {
   WorkspaceRecord& workspace = workspace_named(applier.state, changed.workspace);
-  workspace.quota = {changed.max_slots, changed.max_slots_per_user, changed.max_active_experiments,
-                     changed.max_trials_per_experiment};
+  workspace.quota = changed.quota();
   offer_again(applier.state, workspace);
 }
 

@@ -181,6 +181,11 @@ Wait wait_for_slots(const ExperimentRecord& record, const Workers& workers, Inst
   if (resources.max_slots && (running + 1) * need > *resources.max_slots) {
     return WaitForMaxSlots{running * need, need, *resources.max_slots};
   }
+  if (const auto spent =
+          record.workspace == nullptr ? std::nullopt : slot_hours_reached(*record.workspace, need, now)) {
+    return WaitForSlotHours{record.workspace->name, spent->used, spent->most,
+                            spent->until ? *spent->until - now : Duration{}};
+  }
   if (const auto reached = record.workspace == nullptr
                                ? std::nullopt
                                : slot_quota_reached(*record.workspace, record.owner, need)) {

@@ -382,7 +382,11 @@ bool fill_one(Step& step) {
     }
     const ResourcesConfig& wanted = record.config.resources;
     if (slot_quota_reached(*record.workspace, record.owner, wanted.slots_per_trial)) {
-      step.hold_back(record);
+      step.hold_back(record, std::nullopt);
+      continue;
+    }
+    if (const auto spent = slot_hours_reached(*record.workspace, wanted.slots_per_trial, step.now())) {
+      step.hold_back(record, spent->until);
       continue;
     }
     if (needs_several(step.state(), record)) {

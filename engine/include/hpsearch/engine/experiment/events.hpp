@@ -17,6 +17,7 @@
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/engine/experiment/slot_device.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
+#include "hpsearch/engine/experiment/workspace.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/engine/trial/trial_state.hpp"
 
@@ -859,14 +860,22 @@ struct QuotaChanged {
   std::optional<std::uint64_t> max_slots_per_user{};  ///< The same, by experiments of one owner.
   std::optional<std::uint64_t> max_active_experiments{};
   std::optional<std::uint64_t> max_trials_per_experiment{};
-  std::string actor{};  ///< Whose request it was; "" = not recorded.
+  std::optional<std::uint64_t> max_context_bytes{};   ///< Sum over its contexts, each content once.
+  std::optional<std::uint64_t> slot_hours_per_30d{};  ///< Slots × hours in the last 30 days.
+  std::string actor{};                                ///< Whose request it was; "" = not recorded.
 
+  [[nodiscard]] Quota quota() const {
+    return {max_slots,         max_slots_per_user, max_active_experiments, max_trials_per_experiment,
+            max_context_bytes, slot_hours_per_30d};
+  }
   static void list_fields(auto& fields, auto& self) {
     fields("workspace", self.workspace);
     fields.maybe("max_slots", self.max_slots);
     fields.maybe("max_slots_per_user", self.max_slots_per_user);
     fields.maybe("max_active_experiments", self.max_active_experiments);
     fields.maybe("max_trials_per_experiment", self.max_trials_per_experiment);
+    fields.maybe("max_context_bytes", self.max_context_bytes);
+    fields.maybe("slot_hours_per_30d", self.slot_hours_per_30d);
     fields.maybe("actor", self.actor);
   }
   friend void apply(const Applier& applier, const QuotaChanged& event);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,15 +18,18 @@ class SlotTime {
 
   /// From `at` on, so many slots more (or less) are held.
   void change(std::int64_t slots, Instant at);
-  /// So much more was held than is known so far: in the last hour that is known.
-  void add(Duration held);
-  /// Before this, a span has passed that does not count.
-  void skip(Duration span) noexcept { since_ = since_ + span; }
+  /// So much more was held than is known so far: it is put into the hour of `at`.
+  void add(Duration held, Instant at);
+  /// The span from `from` on does not count.
+  void skip(Duration span, Instant from);
 
   /// Since the beginning; at most 290,000 slot years, as the next one.
   [[nodiscard]] Duration until(Instant now) const noexcept;
   /// From the start of the hour of `from` on. O(hours).
   [[nodiscard]] Duration between(Instant from, Instant now) const noexcept;
+  /// The first instant from `now` on at which less than `amount` lies between the time `window` before it and
+  /// itself, if no slots are held from `now` on. `window` is whole hours. Nothing: never. O(hours).
+  [[nodiscard]] std::optional<Instant> below(Duration amount, Duration window, Instant now) const noexcept;
   [[nodiscard]] static Instant hour_of(Instant at) noexcept;
 
   [[nodiscard]] std::int64_t slots() const noexcept { return slots_; }

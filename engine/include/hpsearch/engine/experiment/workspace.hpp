@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,6 +10,8 @@
 
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/experiment/slot_time.hpp"
 
 namespace hpsearch::engine {
 
@@ -23,6 +26,8 @@ struct Quota {
   std::optional<std::uint64_t> max_slots_per_user{};         ///< The same, by experiments of one owner.
   std::optional<std::uint64_t> max_active_experiments{};     ///< Those that have not ended.
   std::optional<std::uint64_t> max_trials_per_experiment{};  ///< That its search plans, repeats included.
+  std::optional<std::uint64_t> max_context_bytes{};   ///< Of the contexts of its experiments, each once.
+  std::optional<std::uint64_t> slot_hours_per_30d{};  ///< Slots × hours under lease in recent_slot_time().
 
   friend bool operator==(const Quota&, const Quota&) = default;
 };
@@ -37,6 +42,14 @@ struct WorkspaceRecord {
   std::uint64_t active = 0;                                      ///< Those of them that have not ended.
   std::uint64_t slots = 0;                                       ///< That its attempts hold.
   std::map<std::string, std::uint64_t, std::less<>> slots_of{};  ///< The same by owner; no zeros.
+  SlotTime slot_time{};  ///< Of its experiments, deleted ones included.
+  /// A packed context, and how many experiments and changes of programs name it.
+  struct StoredContext {
+    std::uint64_t bytes = 0;
+    std::uint64_t uses = 0;
+  };
+  std::map<std::string, StoredContext, std::less<>> contexts{};  ///< By digest; those in use.
+  std::uint64_t context_bytes = 0;                               ///< Their sum.
 
   /// The scheduler's own mark: experiments that could use a free slot if the quota allowed it.
   std::set<ExperimentId> held_back{};
@@ -50,6 +63,55 @@ using Workspaces = std::map<std::string, WorkspaceRecord, std::less<>>;
 
 /// Whether a new workspace may have this name: [a-z0-9][a-z0-9-]{0,62}.
 [[nodiscard]] bool is_workspace_name(std::string_view name) noexcept;
+
+/// A limit of a quota. Routes, the command line, messages and documentation take names and texts from here.
+struct QuotaLimit {
+  std::string_view name;    ///< "max_slots"
+  std::string_view option;  ///< Of `hpsearch workspace quota`: "--slots".
+  std::string_view about;   ///< What is limited, as a phrase.
+  std::uint64_t largest;    ///< That the limit may be.
+  std::optional<std::uint64_t> Quota::*value;
+  /// What the workspace uses of it at this instant; null: each user or experiment has a use of its own.
+  Value (*use)(const WorkspaceRecord& workspace, Instant now);
+};
+
+[[nodiscard]] Value use_of_slots(const WorkspaceRecord& workspace, Instant now);
+[[nodiscard]] Value use_of_active_experiments(const WorkspaceRecord& workspace, Instant now);
+[[nodiscard]] Value use_of_context_bytes(const WorkspaceRecord& workspace, Instant now);
+[[nodiscard]] Value use_of_slot_hours(const WorkspaceRecord& workspace, Instant now);
+[[nodiscard]] Value no_common_use(const WorkspaceRecord& workspace, Instant now);
+
+inline constexpr std::array quota_limits{
+    QuotaLimit{"max_slots", "--slots", "slots in use at once", 1'000'000'000, &Quota::max_slots,
+               &use_of_slots},
+    QuotaLimit{"max_slots_per_user", "--slots-per-user",
+               "slots in use at once by the experiments of one user", 1'000'000'000,
+               &Quota::max_slots_per_user, &no_common_use},
+    QuotaLimit{"max_active_experiments", "--experiments", "experiments that have not ended", 1'000'000'000,
+               &Quota::max_active_experiments, &use_of_active_experiments},
+    QuotaLimit{"max_trials_per_experiment", "--trials",
+               "trials that the search of one experiment plans, repeats included", 1'000'000'000,
+               &Quota::max_trials_per_experiment, &no_common_use},
+    QuotaLimit{"max_context_bytes", "--context-bytes", "bytes of stored contexts, each content once",
+               1'000'000'000'000'000, &Quota::max_context_bytes, &use_of_context_bytes},
+    QuotaLimit{"slot_hours_per_30d", "--slot-hours", "slots × hours in the last 30 days", 1'000'000'000,
+               &Quota::slot_hours_per_30d, &use_of_slot_hours}};
+
+/// Slots × time of the workspace in the last 30 days: from the start (UTC) of the hour that was 30 days ago.
+/// O(hours).
+[[nodiscard]] Duration recent_slot_time(const WorkspaceRecord& workspace, Instant now) noexcept;
+
+/// The limit of slot hours is reached.
+struct SlotHoursReached {
+  Duration used;                 ///< In the last 30 days.
+  std::uint64_t most = 0;        ///< Hours.
+  std::optional<Instant> until;  ///< The first instant below the limit if no slots are held; nothing: none.
+};
+
+/// Nothing: an experiment whose trials need `slots` may get slots, as far as slot hours are concerned. Trials
+/// without slots always may. O(hours).
+[[nodiscard]] std::optional<SlotHoursReached> slot_hours_reached(const WorkspaceRecord& workspace,
+                                                                 std::uint64_t slots, Instant now) noexcept;
 
 /// A limit of slots that one more trial would exceed.
 struct SlotQuotaReached {

@@ -59,6 +59,13 @@ struct WaitForQuota {  ///< One more trial would exceed a limit of the workspace
   bool per_user = false;   ///< max_slots_per_user, else max_slots.
 };
 
+struct WaitForSlotHours {  ///< The workspace has used up its slot hours.
+  std::string workspace;
+  Duration used;           ///< Slots × time in the last 30 days.
+  std::uint64_t most = 0;  ///< Hours.
+  Duration remaining;      ///< Until the use falls below the limit if nothing runs; 0: it never does.
+};
+
 struct WaitForRestingWorkers {  ///< No worker gets leases for a while: attempts failed to start on each of
                                 ///< them.
   Duration remaining;           ///< Until the first of them gets leases again.
@@ -139,6 +146,7 @@ struct WaitForRetry {  ///< The trial's last attempts ended without a report; th
 using Wait = std::variant<WaitForResume, WaitForConcurrency, WaitForFirstReport, WaitForMaxSlots,
                           WaitForRestingWorkers, WaitForWorker, WaitForRelease, WaitForLargerWorker,
                           WaitForReachableWorkers, WaitForGang, WaitForFreeSlots, WaitForDevices,
-                          WaitForRoomWithoutSlots, WaitForTurn, WaitForClient, WaitForRetry, WaitForQuota>;
+                          WaitForRoomWithoutSlots, WaitForTurn, WaitForClient, WaitForRetry, WaitForQuota,
+                          WaitForSlotHours>;
 
 }  // namespace hpsearch::engine
