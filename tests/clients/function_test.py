@@ -328,9 +328,28 @@ class Local(Folder):
             hp.tune(objective, {"x": hp.uniform(0, 1)})
 
     def test_arguments_that_make_no_sense(self):
-        for more, word in (({"on": "slurm:long"}, "Slurm are not supported"), ({"resume": "maybe"}, "auto")):
-            with self.assertRaisesRegex(ValueError, word):
-                hp.tune(objective, {"x": 1}, **more)
+        for more, kind, word in (
+                ({"on": "slurm:long"}, ValueError, "^on is 'slurm:long'; queues of Slurm are not supported. It must be \"local\" or"),
+                ({"on": "https://head:8077"}, ValueError, r"on=hpsearch.Client\('https://head:8077'\)"),
+                ({"on": 3}, TypeError, "on is a int; it must be"),
+                ({"resume": "maybe"}, ValueError, "auto"),
+                ({"seed": "a"}, TypeError, "seed is 'a'; it must be a whole number"),
+                ({"seed": -1}, ValueError, "seed is -1; it must be from 0 to 2147483647"),
+                ({"space": [1]}, TypeError, r"space is \[1\]; it must be a dict"),
+                ({"space": None}, TypeError, "space is None; it must be a dict"),
+                ({"function": 3}, TypeError, "function is 3; it must be a function")):
+            with self.subTest(more), self.assertRaisesRegex(kind, word):
+                hp.tune(**dict({"function": objective, "space": {"x": 1}}, **more))
+
+    def test_slots_that_are_none(self):
+        with tempfile.TemporaryDirectory() as home, unittest.mock.patch.dict(os.environ, {"HPSEARCH_STATE_HOME": home}), \
+                unittest.mock.patch("hpsearch._search_directory.programs", lambda: pathlib.Path("/nowhere")):
+            for slots in (0, -1, True, ""):
+                with self.subTest(slots), self.assertRaisesRegex(ValueError, "slots is .*; it must be a number of at least 1"):
+                    hp.tune(objective, {"x": 1}, slots=slots)
+                with self.subTest(slots), self.assertRaisesRegex(ValueError, "slots is .*; it must be a number of at least 1"):
+                    hp.local(slots=slots)
+            self.assertEqual([path.name for path in pathlib.Path(home).glob("*/*")], [])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""The package's type hints hold: mypy --strict. Skipped, and said so, where there is no mypy (HPSEARCH_MYPY names one)."""
+"""The package's type hints hold: mypy --strict and pyright. Skipped, and said so, where they are not: HPSEARCH_MYPY and
+HPSEARCH_PYRIGHT name them, `scripts/setup python` installs them into build/type-checkers."""
 
 import os
 import pathlib
@@ -7,17 +8,48 @@ import subprocess
 import tempfile
 import unittest
 
-PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "clients" / "python"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "clients" / "python"
+INSTALLED = ROOT / "build" / "type-checkers" / "bin"
+
+
+def checker(name):
+    """The program, or None."""
+    places = [os.environ.get("HPSEARCH_" + name.upper()), str(INSTALLED / name), shutil.which(name)]
+    return next((place for place in places if place and os.access(place, os.X_OK)), None)
 
 
 class Types(unittest.TestCase):
-    def test_mypy_is_content(self):
-        mypy = os.environ.get("HPSEARCH_MYPY") or shutil.which("mypy")
-        if not mypy:
-            self.skipTest("no mypy here")
+    def check(self, name, *options):
+        program = checker(name)
+        if not program:
+            self.skipTest(f"no {name} here; scripts/setup python installs it")
         with tempfile.TemporaryDirectory() as cache:
-            done = subprocess.run([mypy, "--cache-dir", cache], cwd=str(PACKAGE), capture_output=True, text=True, timeout=250)
+            words = [cache if option == "CACHE" else option for option in options]
+            done = subprocess.run([program, *words], cwd=str(PACKAGE), capture_output=True, text=True, timeout=250)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_mypy_is_content(self):
+        self.check("mypy", "--cache-dir", "CACHE")
+
+    def test_pyright_is_content(self):
+        program = checker("pyright")
+        if program and subprocess.run([program, "--version"], capture_output=True, timeout=100).returncode != 0:
+            self.skipTest("pyright cannot fetch its program of Node.js here")
+        self.check("pyright", "--warnings")
+
+    def test_a_mistake_in_the_types_is_found(self):
+        paths = dict(os.environ, MYPYPATH=str(PACKAGE), PYTHONPATH=str(PACKAGE))
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "wrong.py").write_text("import hpsearch as hp\n\nnumber: str = hp.length(3)\n")
+            for name, options in (("mypy", ["--strict", "--cache-dir", os.devnull]), ("pyright", [])):
+                program = checker(name)
+                if not program:
+                    self.skipTest(f"no {name} here")
+                done = subprocess.run([program, *options, "wrong.py"], cwd=folder, env=paths, capture_output=True, text=True,
+                                      timeout=250)
+                self.assertNotEqual(done.returncode, 0, name)
+                self.assertRegex(done.stdout, r"wrong.py:3:.*int")
 
 
 if __name__ == "__main__":

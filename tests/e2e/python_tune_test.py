@@ -200,6 +200,21 @@ class PythonTune(harness.Case):
         self.assertIn("the function returned None and reported nothing", said)
         self.assertRegex(said, "refused: the search .* was refused:\n.*max_trails")
 
+    def test_a_refusal_has_every_mistake_and_the_corrected_call_begins(self):
+        said = self.run_script("""
+            import hpsearch as hp
+            def call(**more):
+                return hp.tune(lambda t: t["x"], {"x": hp.uniform(0, 1)}, max_trials=2, name="typo", **more)
+            wrong = {"field%02d" % number: 1 for number in range(12)}
+            try:
+                call(**wrong)
+            except hp.BadRequest as error:
+                print("mistakes", sum(field + ": is not a known field" in str(error) for field in wrong))
+            print("trials", len(call().trials))
+            """)
+        self.assertIn("mistakes 12", said)
+        self.assertIn("trials 2", said)
+
     def test_large_arguments_are_mapped(self):
         said = self.run_script("""
             import hpsearch as hp

@@ -61,10 +61,10 @@ class _Program:
                 self.popen.wait()
 
 
-def end_of(log: pathlib.Path) -> str:
+def end_of(log: pathlib.Path, lines: int = 8) -> str:
     """The last lines of a log."""
     try:
-        return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-8:])
+        return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
     except OSError:
         return ""
 

@@ -53,7 +53,7 @@ class Guard:
     def __init__(self, state: pathlib.Path, slots: Union[None, int, str] = None, *, worker: bool = True) -> None:
         """Unreachable: the daemon did not start."""
         make_private(state)
-        words = [sys.executable, "-m", "hpsearch._guard", str(state)] + (["--slots", str(slots)] if slots else [])
+        words = [sys.executable, "-m", "hpsearch._guard", str(state)] + slots_option(slots)
         log = state / "guard.log"
         self._owner = os.getpid()
         with open(str(log), "wb") as errors:
@@ -80,6 +80,15 @@ class Guard:
             self._popen.kill()
             self._popen.wait()
         self._popen.stdout.close()
+
+
+def slots_option(slots: Union[None, int, str]) -> "list[str]":
+    """The option of hpsearch-worker. ValueError: it is no number of slots."""
+    if slots is None:
+        return []
+    if isinstance(slots, int) and slots < 1 or isinstance(slots, bool) or not str(slots):
+        raise ValueError("slots is {!r}; it must be a number of at least 1, \"auto\", \"cpu\", or GPUs as \"0,1\"".format(slots))
+    return ["--slots", str(slots)]
 
 
 def environment() -> "dict[str, str]":

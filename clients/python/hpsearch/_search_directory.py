@@ -21,13 +21,14 @@ from ._context import copy_context
 from ._experiment import Experiment
 from ._function_file import FunctionFile
 from ._guard import end_of
-from ._local import Guard, check_platform, checked_name, environment, make_private, process_with_lock, state_home
+from ._local import Guard, check_platform, checked_name, environment, make_private, process_with_lock, slots_option, state_home
 from ._problems import BadRequest, ExperimentFailed, Unreachable, WrongState
 from ._programs import programs
 from ._snapshot import Snapshot
 from ._transport import Transport
 
 _PATIENCE = 90.0  # Seconds, for a daemon to answer.
+_MOST_MISTAKES = 100  # Lines of a refusal.
 # What may change while a search goes on.
 _LIMITS = ("max_trials", "max_concurrent_trials")
 
@@ -41,6 +42,7 @@ class SearchDirectory:
         self.path = state_home() / checked_name(name)
         self.run_state = self.path / "search"
         self._descriptor = -1  # Of the lock.
+        self._is_new = False
 
     def start(self, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path], resume: str,
               slots: Union[None, int, str]) -> Experiment:
@@ -50,6 +52,7 @@ class SearchDirectory:
         search.
         """
         where = programs()
+        slots_option(slots)
         self._check_resume(resume)
         make_private(self.path)
         self._descriptor = self._lock()
@@ -117,6 +120,7 @@ class SearchDirectory:
                     old["searcher"][limit] = config["searcher"][limit]
             config = old
         else:
+            self._is_new = True
             config.setdefault("reproducibility", {"experiment_seed": secrets.randbelow(2 ** 31)})
             self._write_context(written, context)
         _write(self.path / "experiment.json", json.dumps(config, indent=1))
@@ -140,7 +144,7 @@ class SearchDirectory:
         words = [str(where / "hpsearch"), "run", str(self.path / "experiment.json"), str(self.path / "context"),
                  "--state-dir", str(self.run_state), "--context-limit", "1000000"]
         with open(str(self.path / "run.log"), "wb") as log:
-            self.runner: Any = subprocess.Popen(words + (["--slots", str(slots)] if slots else []), stdin=subprocess.DEVNULL,
+            self.runner: Any = subprocess.Popen(words + slots_option(slots), stdin=subprocess.DEVNULL,
                                                 stdout=log, stderr=log, env=environment(), start_new_session=True,
                                                 cwd=str(self.path))
 
@@ -160,8 +164,11 @@ class SearchDirectory:
         log = self.path / "run.log"
         runner = getattr(self, "runner", None)
         wrong = runner is not None and runner.poll() == 2
-        text = "the search {!r} was refused:\n{}" if wrong else "the search {!r} did not begin; the end of its log:\n{}"
-        return (BadRequest if wrong else ExperimentFailed)(text.format(self.name, end_of(log)))
+        if wrong:
+            if self._is_new:  # The next call with this name may correct the mistake.
+                (self.path / "search.json").unlink()
+            return BadRequest("the search {!r} was refused:\n{}".format(self.name, end_of(log, _MOST_MISTAKES)))
+        return ExperimentFailed("the search {!r} did not begin; the end of its log:\n{}".format(self.name, end_of(log)))
 
     # --- who has it ---
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import pathlib
 import sys
@@ -23,6 +24,7 @@ from ._values import plain
 from .run_function import LOADING
 
 _LARGEST_CONTEXT = 1_000_000  # Megabytes.
+_LARGEST_SEED = 2 ** 31 - 1
 
 
 def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None, *, metric: str = "value", max_length: Length = 1,
@@ -61,17 +63,18 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
                            '__name__ == "__main__":')
     if resume not in ("auto", "never", "require"):
         raise ValueError('resume is {!r}; it must be "auto", "never" or "require"'.format(resume))
-    if isinstance(on, str) and on != "local":
-        raise ValueError('on is {!r}; it must be "local" or a hpsearch.Client. Queues of Slurm are not supported yet'.format(
-            on))
+    _check_place(on)
     is_optuna = type(function).__module__ == "hpsearch.optuna._objective"
-    if space is None:
-        if not is_optuna:
-            raise TypeError("tune() needs a space, as {\"lr\": hpsearch.log(1e-4, 1e-1)}")
-        space = getattr(function, "space", {})
-    elif is_optuna:
+    if not is_optuna and not callable(function):
+        raise TypeError("function is {!r}; it must be a function, or another object that can be called".format(function))
+    if space is None and not is_optuna or space is not None and not isinstance(space, Mapping):
+        raise TypeError("space is {!r}; it must be a dict, as {{\"lr\": hpsearch.log(1e-4, 1e-1)}}".format(space))
+    if seed is not None and not 0 <= _whole(seed, "seed") <= _LARGEST_SEED:
+        raise ValueError("seed is {}; it must be from 0 to {}".format(seed, _LARGEST_SEED))
+    if is_optuna:
         from .optuna._space import file_space
-        space = file_space(space)
+        space = getattr(function, "space", {}) if space is None else file_space(space)
+    assert space is not None
     written = FunctionFile(function, list(space), arguments or {})
     config = _config(space, metric, max_length, max_trials, smaller_is_better, searcher, resources, fields)
     if is_optuna and searcher is None and config["searcher"]["name"] == "adaptive_asha":
@@ -89,6 +92,25 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
         if not wait:
             directory.release()
     return follow_search(experiment, title if name else None, progress) if wait else experiment
+
+
+def _check_place(on: Any) -> None:
+    """ValueError, TypeError: a search cannot run there."""
+    if isinstance(on, Client) or on == "local":
+        return
+    if not isinstance(on, str):
+        raise TypeError("on is a {}; it must be \"local\" or a hpsearch.Client".format(type(on).__name__))
+    if on.startswith("slurm"):
+        raise ValueError('on is {!r}; queues of Slurm are not supported. It must be "local" or a hpsearch.Client'.format(on))
+    raise ValueError('on is {0!r}; it must be "local" or a client: on=hpsearch.Client({0!r})'.format(on))
+
+
+def _whole(value: Any, name: str) -> int:
+    """A whole number; also one of NumPy. TypeError: it is none."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError("{} is {!r}; it must be a whole number".format(name, value)) from None
 
 
 def _config(space: Mapping[str, Any], metric: str, max_length: Length, max_trials: Optional[int],

@@ -17,7 +17,7 @@ import ctypes
 import json
 import os
 import pathlib
-from typing import Any, Dict, List, Mapping, Optional, Union
+from typing import Any, Dict, List, Mapping, NoReturn, Optional, Union
 
 from ._trial import Directive
 
@@ -150,14 +150,14 @@ class Search:
             finally:
                 self.close()
 
-    def _fail(self) -> None:
+    def _fail(self) -> NoReturn:
         error = json.loads(self._library.hpsearch_error(self._handle))["error"]
         raise SearchError(error["code"], error["message"], error.get("problems", []))
 
     def _value(self, text: Optional[bytes]) -> Any:
         if text is None:
             self._fail()
-        return json.loads(text)  # type: ignore[arg-type]
+        return json.loads(text)
 
     def _open(self) -> int:
         if self._handle is None:

@@ -11,7 +11,14 @@ how long to train; a run by hand needs a length: rounds= of those that boost, ep
 from __future__ import annotations
 
 import importlib
-from typing import Any, List
+from typing import TYPE_CHECKING, Any, List
+
+if TYPE_CHECKING:
+    from .keras import KerasCallback
+    from .lightgbm import LightGBMCallback
+    from .lightning import LightningCallback
+    from .transformers import TransformersCallback
+    from .xgboost import XGBoostCallback
 
 _PLACES = {
     "KerasCallback": "keras",
@@ -20,7 +27,7 @@ _PLACES = {
     "TransformersCallback": "transformers",
     "XGBoostCallback": "xgboost",
 }
-__all__ = sorted(_PLACES)
+__all__ = ["KerasCallback", "LightGBMCallback", "LightningCallback", "TransformersCallback", "XGBoostCallback"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,8 @@
 """For Keras 3, and for tf.keras of TensorFlow 2."""
 
+# pyright: reportAttributeAccessIssue=false
+# Pyright also looks for a library in this directory, and takes this package or module for the one of its name.
+
 from __future__ import annotations
 
 import pathlib

@@ -1,5 +1,8 @@
 """For lightgbm.train and lightgbm's scikit-learn classes."""
 
+# pyright: reportAttributeAccessIssue=false
+# Pyright also looks for a library in this directory, and takes this package or module for the one of its name.
+
 from __future__ import annotations
 
 import pathlib

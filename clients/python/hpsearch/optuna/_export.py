@@ -1,5 +1,8 @@
 """An experiment as a study of Optuna, in memory."""
 
+# pyright: reportAttributeAccessIssue=false
+# Pyright also looks for a library in this directory, and takes this package or module for the one of its name.
+
 from __future__ import annotations
 
 import datetime

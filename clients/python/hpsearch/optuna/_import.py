@@ -1,5 +1,8 @@
 """Finished trials of a study of Optuna, as results that a search may begin with."""
 
+# pyright: reportAttributeAccessIssue=false
+# Pyright also looks for a library in this directory, and takes this package or module for the one of its name.
+
 from __future__ import annotations
 
 import json

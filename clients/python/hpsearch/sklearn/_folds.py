@@ -1,5 +1,8 @@
 """One candidate on one fold: fit and score."""
 
+# pyright: reportAttributeAccessIssue=false
+# Pyright also looks for a library in this directory, and takes this package or module for the one of its name.
+
 from __future__ import annotations
 
 import time
@@ -82,7 +85,8 @@ class Folds:
         """The parameters of fit or score, those with a value for each sample cut to the chosen samples."""
         def cut(value: Any) -> Any:
             per_sample = not isinstance(value, (str, bytes, dict)) and (hasattr(value, "shape") or hasattr(value, "__len__"))
-            if not per_sample or (value.shape[0] if getattr(value, "shape", ()) else len(value)) != self.samples:
+            shape: Any = getattr(value, "shape", ())
+            if not per_sample or (shape[0] if shape else len(value)) != self.samples:
                 return value
             return _safe_indexing(value, chosen)
         return {name: cut(value) for name, value in params.items()}

@@ -1,10 +1,13 @@
 """The search as an estimator of scikit-learn."""
 
+# pyright: reportAttributeAccessIssue=false
+# Pyright also looks for a library in this directory, and takes this package or module for the one of its name.
+
 from __future__ import annotations
 
 import numbers
 import time
-from typing import Any, ClassVar, Dict, List, Optional
+from typing import Any, ClassVar, Dict, List, Optional, cast
 
 import numpy as np
 import sklearn
@@ -153,8 +156,8 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
     def _bounds(self, folds: Folds, y: Any) -> "tuple[int, int]":
         """Units of the first and the last rung."""
         samples = self.resource == "n_samples"
-        longest: Any = self.max_resource
-        if isinstance(longest, str) and longest == "auto":
+        longest = cast(Any, self.max_resource)
+        if _is_auto(longest):
             longest = folds.samples if samples else self.estimator.get_params(deep=True)[self.resource]
             if not _whole(longest):
                 raise ValueError(f"max_resource is \"auto\", but the estimator's {self.resource} is {longest!r}; "
@@ -163,8 +166,8 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
             raise ValueError(f"max_resource is {longest!r}; it must be \"auto\" or a whole number of at least 1")
         if samples and longest > folds.samples:
             raise ValueError(f"max_resource is {longest}, but there are {folds.samples} samples")
-        smallest: Any = self.min_resource
-        if isinstance(smallest, str) and smallest == "auto":
+        smallest = cast(Any, self.min_resource)
+        if _is_auto(smallest):
             smallest = -(-longest // self.divisor**_RUNGS_BELOW)
             if samples:
                 classes = len(np.unique(y)) if is_classifier(self.estimator) and y is not None and np.ndim(y) == 1 else 1
@@ -214,7 +217,7 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
         self.n_candidates_ = [int(np.sum(results["resource"] == each)) for each in self.n_resources_]
         self.trained_resource_ = sum(fit.trained for each in rows for fit in each.fits)
         self.saved_resource_ = sum(each.length - fit.trained for each in rows for fit in each.fits if fit.error is None)
-        self.best_index_ = int(self.refit(results)) if callable(self.refit) else best_row(results)
+        self.best_index_ = int(cast(Any, self.refit)(results)) if callable(self.refit) else best_row(results)
         if not 0 <= self.best_index_ < len(rows):
             raise IndexError(f"refit returned {self.best_index_}; cv_results_ has {len(rows)} rows")
         self.best_params_ = results["params"][self.best_index_]
@@ -229,6 +232,10 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
         self.refit_time_ = time.perf_counter() - begin
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
 
 
 def _indexes(chosen: Any) -> Any:

@@ -1,5 +1,8 @@
 """Where fits run: in this process, in its threads, in joblib's processes, or wherever another joblib backend puts them."""
 
+# pyright: reportAttributeAccessIssue=false
+# Pyright also looks for a library in this directory, and takes this package or module for the one of its name.
+
 from __future__ import annotations
 
 import concurrent.futures
@@ -28,11 +31,12 @@ class Workers(Protocol):
 
     def submit(self, *arguments: Any) -> Result:
         """Hands over a call."""
+        ...
 
     def __enter__(self) -> Any:
         """Begins."""
 
-    def __exit__(self, kind: Any, *rest: Any) -> None:
+    def __exit__(self, kind: Any, /, *rest: Any) -> None:
         """Ends; after an exception, without the calls that didn't begin."""
 
 
