@@ -34,8 +34,7 @@ class Client:
     `timeout` is in seconds, for each wait of a request. A daemon that restarts is tried again for `retry_for` seconds;
     each change is made once, however often it is sent. Threads may share a client, and it works in forked processes.
 
-    BadRequest: the address or the token file is wrong. Every call may raise a Problem: Unreachable if no daemon answers,
-    AccessDenied if the token or its role does not suffice.
+    BadRequest: the address or the token file is wrong.
     """
 
     def __init__(self, server: Optional[str] = None, *, token_file: "os.PathLike[str] | str | None" = None,
@@ -47,6 +46,7 @@ class Client:
 
     @property
     def address(self) -> Address:
+        """Where the daemon answers; print it."""
         return self._transport.address
 
     def submit(self, config: Config, *, context: "os.PathLike[str] | str | None" = None, name: Optional[str] = None,
@@ -91,7 +91,8 @@ class Client:
         return list(self._list("/api/v1/experiments", filters))
 
     def validate(self, config: Config) -> List[str]:
-        """All mistakes of an experiment, one line each; none if it is right. Nothing is created."""
+        """All mistakes of an experiment, one line each; none if it is right. Nothing is created. OSError: the file cannot be
+        read."""
         text = config if isinstance(config, str) and "\n" in config else None
         if text is None and isinstance(config, (str, os.PathLike)):
             text = pathlib.Path(config).read_text(encoding="utf-8")
@@ -100,7 +101,7 @@ class Client:
         return [str(item) for item in items_of(told["problems"])]
 
     def preview(self, config: Config) -> Mapping[str, Any]:
-        """What an experiment will cost: trials, lengths, rungs. Nothing is created."""
+        """What an experiment will cost: trials, lengths, rungs. Nothing is created. BadRequest: it has mistakes."""
         told: Mapping[str, Any] = self._transport.ask(
             "POST", "/api/v1/experiments/preview", body={"config": read_config(self._transport, config).config}).json()
         return told

@@ -42,7 +42,7 @@ def asha(*, metric: str, max_length: Length, max_trials: int, smaller_is_better:
 
 def async_halving(*, metric: str, max_length: Length, max_trials: int, num_rungs: int, smaller_is_better: bool = True,
                   **fields: Any) -> Dict[str, Any]:
-    """The searcher `async_halving`: one bracket of `num_rungs` rungs."""
+    """The searcher `async_halving`: one bracket of `num_rungs` rungs (at least 1)."""
     return _searcher("async_halving", metric, max_length, smaller_is_better,
                      dict(fields, max_trials=max_trials, num_rungs=num_rungs))
 

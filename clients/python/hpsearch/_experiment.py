@@ -37,7 +37,7 @@ class Experiment:
     def __init__(self, transport: Transport, number: int) -> None:
         self._transport = transport
         self._path = "/api/v1/experiments/{}".format(number)
-        self.id = number  #: Its number at the daemon.
+        self.id = number  #: Its number at the daemon, from 1.
         self.now()  # NotFound is better now than later.
 
     # --- state ---
@@ -48,6 +48,7 @@ class Experiment:
 
     @property
     def name(self) -> str:
+        """Its name; several experiments may have the same one."""
         return self.now().name
 
     @property
@@ -127,7 +128,7 @@ class Experiment:
             pause = min(pause * 1.5, 1.0)
 
     def raise_if_failed(self, now: Snapshot) -> None:
-        """ExperimentFailed, ExperimentCanceled: by `now` it ended, or paused itself, without being completed."""
+        """Raises what wait() raises, if by `now` the experiment ended, or paused itself, without being completed."""
         about = "experiment {} ({})".format(now.id, now.name)
         why = ": " + now.reason if now.reason else ""
         if now.state == "CANCELED":
@@ -148,6 +149,8 @@ class Experiment:
         `fields` are columns of docs/http-api.md; without them trial, state, metric (the best), reached, rung, and the
         hyperparameters that vary, as hparams.NAME. Hyperparameters and metrics have 32 bits; "hparams.lr:f64" has 64.
         `where` is a condition, as "lr<0.01 and state=COMPLETED"; `sample` the most rows.
+
+        BadRequest: there is no such field, or the condition is wrong. ImportError: polars is not installed.
         """
         answer = self._transport.ask("GET", self._path + "/columns", {
             "fields": ",".join(fields) if fields else None, "where": where, "sample": sample}, accept=MEDIA_TYPE)
@@ -159,6 +162,8 @@ class Experiment:
 
         Steps are in the experiment's unit. A curve has at most `points` values (200); of each part of it, the last.
         `metric` are names; without them, the searcher's.
+
+        ValueError: `trials` is none of None, "best:20", "all", a number and numbers.
         """
         return _frames.table_of(_frames.curve_rows(self.curves_raw(trials, metric, points)), polars)
 
@@ -204,23 +209,23 @@ class Experiment:
     # --- changes ---
 
     def pause(self) -> None:
-        """Pauses it: running trials save checkpoints and end."""
+        """Pauses it: running trials save checkpoints and end. WrongState: it has ended."""
         self._transport.ask("POST", self._path + "/pause")
 
     def resume(self) -> None:
-        """Resumes it."""
+        """Resumes it after a pause. WrongState: it has ended."""
         self._transport.ask("POST", self._path + "/resume")
 
     def cancel(self) -> None:
-        """Cancels it: running trials save checkpoints and end."""
+        """Cancels it: running trials save checkpoints and end. WrongState: it has ended."""
         self._transport.ask("POST", self._path + "/cancel")
 
     def kill(self) -> None:
-        """Ends it and its programs at once."""
+        """Ends it and its programs at once, without checkpoints. WrongState: it has ended."""
         self._transport.ask("POST", self._path + "/kill")
 
     def archive(self) -> None:
-        """Hides it from lists; it must have ended."""
+        """Hides it from lists. WrongState: it has not ended."""
         self._transport.ask("POST", self._path + "/archive")
 
     def unarchive(self) -> None:
@@ -228,7 +233,7 @@ class Experiment:
         self._transport.ask("POST", self._path + "/unarchive")
 
     def delete(self) -> None:
-        """Removes it and its checkpoints for ever; it must have ended."""
+        """Removes it and its checkpoints for ever. WrongState: it has not ended."""
         self._transport.ask("DELETE", self._path)
 
     def set(self, **limits: Any) -> Snapshot:

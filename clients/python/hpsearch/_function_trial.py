@@ -85,6 +85,8 @@ class FunctionTrial(Mapping[str, Any]):
 
         `into` is an object with load_state_dict(), as a model of PyTorch, or a function that takes the state. The state
         is what `save` of report() returned; it is `trial.state` afterwards.
+
+        TypeError: `into` is something else. OSError: the checkpoint cannot be read.
         """
         directory = now.latest_checkpoint()
         if directory is None or not (directory / _RECORD).is_file():
@@ -122,7 +124,7 @@ class FunctionTrial(Mapping[str, Any]):
 
         `save` returns the state to keep, as model.state_dict; it is called when a checkpoint is needed: at the length
         that is asked for, before a pause, and at least each minute. With `raise_`, Stop and Pause are raised when they
-        are the answer; epochs() ends by itself.
+        are the answer; epochs() ends by itself. Errors as hpsearch.report().
         """
         joined: Dict[str, Any] = {}
         for mapping in args:

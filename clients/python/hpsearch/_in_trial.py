@@ -57,19 +57,19 @@ def unit() -> str:
 
 
 def report(step: int, *args: Mapping[str, Any], **metrics: Any) -> Directive:
-    """Tells validation metrics after training `step` units in all, and says what to do now.
+    """Reports validation metrics after training `step` units in all, and returns what to do now.
 
     Names may be dotted or nested, and given as a mapping: report(3, {"val/acc": 0.9}). At length() and with the
     searcher's metric this waits for the search's decision; below, a few seconds at most.
 
-    TypeError: a value is no number. ValueError: the step is no whole number, or there are no metrics.
-    Refused: the worker says what is wrong. Disconnected: the worker is gone.
+    TypeError: a value is no number. ValueError: the step is no whole number of at least 0, or there are no metrics.
+    Refused: the worker does not take the report; the message has the reason. Disconnected: the worker is gone.
     """
     return _current().report(step, _joined(args, metrics), "validation")
 
 
 def report_training(step: int, *args: Mapping[str, Any], **metrics: Any) -> Directive:
-    """The same for training metrics. They are kept apart, as training.NAME, and nothing waits for them."""
+    """As report(), for training metrics. They are kept apart, as training.NAME, and nothing waits for them."""
     return _current().report(step, _joined(args, metrics), "training")
 
 
@@ -90,6 +90,9 @@ def checkpoint(path: Optional[AnyPath] = None, step: Optional[int] = None) -> Di
     It is copied, in place of all that lies in checkpoint_dir(). What was written there is not copied, which is the
     cheaper way: with checkpoint_dir() as `path`, or anything in it, or none, all that lies there is the checkpoint,
     as it is. `step` is the last reported one if not given. Before a report at length(), save first, report then.
+
+    FileNotFoundError: `path` does not exist. ValueError: the step is no whole number of at least 0. Disconnected: the worker
+    is gone.
     """
     return _current().checkpoint(path, step)
 
@@ -110,17 +113,17 @@ def output_dir() -> pathlib.Path:
 
 
 def should_stop() -> bool:
-    """Whether to save and end now. For between reports: it asks at most once a second, for at most a second."""
+    """Whether to save a checkpoint and end now. It asks the worker at most once a second, and waits at most one second."""
     return _current().should_stop()
 
 
 def invalid_hyperparameters(why: str) -> NoReturn:
-    """These values cannot work: the search is told so and tries others; the program ends here."""
+    """These values cannot work, because of `why`: the search tries others, and the program ends here."""
     _current().invalid_hyperparameters(why)
 
 
 def progress(fraction: float) -> None:
-    """For people: how much of the present work is done, from 0 to 1."""
+    """Shows how much of the present work is done: `fraction`, from 0 to 1."""
     share = float(fraction)
     _current().remark({"type": "progress", "fraction": share}, "{:.0%}".format(share))
 
@@ -147,17 +150,17 @@ def mirror(tracker: str, *, wait: float = DEFAULT_WAIT, **options: Any) -> None:
 
 
 def trial() -> TrialInfo:
-    """Who this program is; zeros and empty texts outside a trial."""
+    """Which trial this program runs; zeros and empty texts outside a trial."""
     return _current().info()
 
 
 def in_trial() -> bool:
-    """Whether a search asked for this training."""
+    """Whether this program runs in a trial."""
     return _current().info().in_trial
 
 
 def seed() -> int:
-    """The trial's own seed, the same in every attempt; 0 outside a trial."""
+    """The trial's own seed, from 0 to 2^31 - 1, the same in every attempt; 0 outside a trial."""
     return _current().info().seed
 
 
@@ -167,6 +170,6 @@ def metric() -> str:
 
 
 def data() -> Dict[str, Any]:
-    """The experiment's free-form `data` section."""
+    """The section `data` of the experiment, which may have anything; {} outside a trial."""
     given = json.loads(os.environ.get("HPSEARCH_DATA") or "{}")
     return given if isinstance(given, dict) else {}

@@ -22,7 +22,7 @@ class BestSoFar(NamedTuple):
     """The best result of a search so far."""
 
     trial: int  #: Its number in the experiment.
-    metric: float
+    metric: float  #: The value of the searcher's metric.
     step: int  #: At which it was reported, in the experiment's unit.
 
     def __str__(self) -> str:
@@ -38,10 +38,12 @@ class Snapshot:
 
     @property
     def id(self) -> int:
+        """Its number at the daemon, from 1."""
         return int(self.raw["id"])
 
     @property
     def name(self) -> str:
+        """Its name."""
         return str(self.raw.get("name") or "")
 
     @property
@@ -51,6 +53,7 @@ class Snapshot:
 
     @property
     def ended(self) -> bool:
+        """Whether it has ended: COMPLETED, CANCELED or FAILED."""
         return self.state in ENDED
 
     @property
@@ -75,6 +78,7 @@ class Snapshot:
 
     @property
     def smaller_is_better(self) -> bool:
+        """Whether the best value of the metric is the smallest one."""
         return bool(self.raw.get("smaller_is_better", True))
 
     @property

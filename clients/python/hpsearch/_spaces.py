@@ -18,19 +18,21 @@ def uniform(low: float, high: float, *, step: Optional[float] = None, count: Opt
 
     `count` is the number of points of a grid. `when` is the condition under which trials have the hyperparameter, as
     {"optimizer": ["sgd"]}.
+
+    TypeError: a bound is no number. ValueError: `high` is not above `low`, or a bound is not finite.
     """
     return _range("double", low, high, None, step, count, when)
 
 
 def quniform(low: float, high: float, q: float, *, count: Optional[builtins.int] = None,
              when: Optional[Dict[str, Any]] = None) -> Distribution:
-    """One of low, low + q, low + 2q, … up to `high`, each equally often."""
+    """One of low, low + q, low + 2q, … up to `high`, each equally often. `q` is above 0. Errors as uniform()."""
     return _range("double", low, high, None, q, count, when)
 
 
 def int(low: builtins.int, high: builtins.int, *, log: bool = False, step: Optional[builtins.int] = None,
         count: Optional[builtins.int] = None, when: Optional[Dict[str, Any]] = None) -> Distribution:
-    """An integer from `low` to `high`, both included; with `log` uniform in the logarithm."""
+    """An integer from `low` to `high`, both included; with `log` uniform in the logarithm. Errors as uniform()."""
     return _range("int", low, high, "log" if log else None, step, count, when)
 
 
@@ -44,6 +46,7 @@ def log(low: object) -> None: ...
 def log(low: Any, high: Optional[float] = None, *, step: Optional[float] = None, count: Optional[builtins.int] = None,
         when: Optional[Dict[str, Any]] = None) -> Optional[Distribution]:
     """log(low, high): a real number above 0, uniform in the logarithm. Bounds are values: log(1e-4, 1e-1).
+    Errors as uniform(); ValueError also if `low` is not above 0.
 
     With one argument it is the call of a program in a trial: log(text) writes a line to the trial's log.
     """
@@ -68,7 +71,7 @@ def choice(*options: Any, ordered: Optional[bool] = None, when: Optional[Dict[st
 
 
 def const(value: Any, *, when: Optional[Dict[str, Any]] = None) -> Distribution:
-    """Always this value; also a dict with a member "type", or None."""
+    """Always this value; also a dict with a member "type", or None. TypeError: JSON has no such value."""
     return _with({"type": "const", "val": plain(value, "const")}, when=when)
 
 

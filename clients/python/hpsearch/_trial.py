@@ -42,11 +42,11 @@ class InvalidHyperparameters(SystemExit):
 
 
 class TrialInfo(NamedTuple):
-    """Who a program is."""
+    """Which trial a program runs."""
 
-    in_trial: bool  #: Also of a process that has no voice, as all but the first of several.
-    experiment_id: int
-    experiment_name: str
+    in_trial: bool  #: Also in the second and further processes of a trial, whose calls do nothing.
+    experiment_id: int  #: At its daemon, from 1.
+    experiment_name: str  #: As in the experiment file.
     trial_id: int  #: Of all trials of the daemon.
     trial_number: int  #: Within its experiment, from 0.
     attempt: int  #: From 1; grows each time the trial runs again.

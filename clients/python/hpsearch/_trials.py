@@ -80,6 +80,7 @@ class TrialView:
 
     @property
     def attempts(self) -> int:
+        """How many times it was started; 0 before the first."""
         return int(self.raw.get("attempts") or 0)
 
     @property
@@ -153,15 +154,15 @@ class TrialView:
         return list(self._transport.get(self._path("/files"))["files"])
 
     def stop(self) -> None:
-        """Stops it and keeps its result."""
+        """Stops it and keeps its result. WrongState: it has ended."""
         self._transport.ask("POST", self._path("/stop"))
 
     def retry(self) -> None:
-        """Runs it once more; it must have failed."""
+        """Runs it once more. WrongState: it has not failed."""
         self._transport.ask("POST", self._path("/retry"))
 
     def cancel(self) -> None:
-        """Cancels it."""
+        """Cancels it; its result does not count. WrongState: it has ended."""
         self._transport.ask("POST", self._path("/cancel"))
 
     def __repr__(self) -> str:
@@ -208,7 +209,10 @@ class Trials(Sequence[TrialView]):
 
     def select(self, where: Optional[str] = None, *, state: Optional[str] = None,
                sort: Optional[str] = None) -> Iterator[TrialView]:
-        """Trials that satisfy a condition, as "lr<0.01 and state=COMPLETED"; `sort` as "metric,-created_at"."""
+        """Trials that satisfy a condition, as "lr<0.01 and state=COMPLETED"; `sort` as "metric,-created_at".
+
+        BadRequest: the condition is wrong, or there is nothing of a name to sort by.
+        """
         after = None
         while True:
             page = self._transport.get(self._path, {"where": where, "state": state, "sort": sort, "after": after,

@@ -35,28 +35,37 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
          slots: Union[None, int, str] = None, wait: bool = True, progress: bool = True, **fields: Any) -> Experiment:
     """Searches for the hyperparameters with which a function gives the best metric.
 
-    Each trial is a process of its own that calls `function`. A parameter named `trial`, or the only one that is not in
-    `space`, gets a FunctionTrial; others get the hyperparameters and `arguments` of their names. The function reports
-    with trial.report(), or returns a number, or a dict of numbers.
-
-    `space` has distributions (hpsearch.log, uniform, quniform, int, choice, const) and constants; it may be missing where
-    `function` is hpsearch.optuna.objective(), which has one. `max_length` is the
-    longest training of a trial, in epochs, or in a unit of yours as {"steps": 500}. `searcher` is a name, or a section as hpsearch.asha() makes it;
-    without one it is adaptive_asha where `max_length` is above 1, else random. `resources` are {"gpus": 1} or the
-    section of the experiment file; `slots` is how many trials run at once on this machine; `fields` are other fields of
-    the file. Trials also get a copy of the directory `context`. Arrays and bytes of more than 1 MiB in `arguments` are
-    stored once, and are read-only in trials.
-
-    on="local" starts a private daemon and worker, which go on when this process is interrupted or killed. A search with
-    a `name` goes on where it stopped when tune() is called again; without a name, each call is a new search. `resume` is
-    "auto", "never" (the name must be new) or "require" (it must exist). `on` may be a Client: the search then runs on
-    its workers, which need this Python at the same path.
-
     Returns the experiment, when it has completed and the processes that ran it have ended; with wait=False at once.
 
-    TypeError: the function cannot be called so, or cannot travel to a trial. ValueError: the named search is another
-    one. WrongState: another process runs the named search. ExperimentFailed: the search failed. BadRequest: the daemon
-    refuses the experiment; its text lists every mistake. NotImplementedError: this machine is not Linux on x86-64.
+    function: each trial, a process of its own, calls it. A parameter named `trial`, or the only one that is not in `space`,
+        gets a FunctionTrial; others get the hyperparameters and `arguments` of their names. It reports with trial.report(),
+        or returns a number, or a dict of numbers.
+    space: distributions (hpsearch.log, uniform, quniform, int, choice, const), constants, and dicts of them. It may be
+        missing where `function` is hpsearch.optuna.objective(), which has one.
+    metric: the name of the metric that decides.
+    max_length: the longest training of a trial, in epochs, or in another unit as {"steps": 500}; at least 1.
+    max_trials: at least 1; 100 if missing. Grids have as many as they have points.
+    name: a search with a name goes on where it stopped when tune() is called again. Without, each call is a new search.
+    smaller_is_better: whether the best value of `metric` is the smallest one.
+    searcher: a name, or a section as hpsearch.asha() makes it. Without, adaptive_asha where `max_length` is above 1, else
+        random.
+    arguments: values for other parameters of `function`. Arrays and bytes of more than 1 MiB are stored once, and are
+        read-only in trials.
+    resources: {"gpus": 1} for each trial, or the section of the experiment file.
+    context: a directory; each trial gets a copy of it.
+    on: "local" starts a private daemon and a worker, which go on when this process is interrupted or killed. With a Client
+        the search runs on its workers, which need this Python at the same path.
+    resume: "auto", "never" (the name must be new) or "require" (it must exist).
+    seed: of all random draws, from 0 to 2^31 - 1; drawn at random if missing.
+    slots: how many trials run at the same time on this machine; one for each GPU if missing, or one for each core.
+    wait: whether to wait for the end.
+    progress: whether to print lines about the search on standard error.
+    fields: other fields of the experiment file.
+
+    TypeError: the function cannot be called so, or cannot travel to a trial. ValueError: an argument is outside of its range,
+    or the named search is another one. WrongState: another process waits for the named search. ExperimentFailed: the search
+    failed. BadRequest: the daemon refuses the experiment; its text lists every mistake. NotImplementedError: this machine is
+    not Linux on x86-64. FileNotFoundError: the programs are not installed.
     """
     if LOADING in os.environ:
         raise RuntimeError("tune() was called while a trial imported the module of its function; put the call below: if "

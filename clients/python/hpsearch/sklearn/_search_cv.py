@@ -46,8 +46,10 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
     max_resource: units of the last rung. "auto": all samples, or the estimator's own value of the parameter.
     min_resource: units of the first rung, or a little more. "auto": a 27th part of max_resource with divisor 3, enough for
         each class in each fold, and no more rungs than max_trials can fill.
-    divisor: at least 2. mode: "aggressive" (one bracket), "standard" or "conservative" (more brackets, which protect against
-        early scores that mislead). max_trials: number of candidates.
+    divisor: at least 2.
+    mode: "aggressive" (one bracket), "standard" or "conservative" (more brackets, which protect against early scores that
+        mislead).
+    max_trials: number of candidates.
     cv, scoring, refit, error_score, verbose, return_train_score, n_jobs: as in HalvingRandomSearchCV. scoring is one metric.
     warm_start: "auto": a promoted candidate trains on its kept models where the estimator can (docs/sklearn.md lists when);
         True: raises ValueError where it can't; False: anew. Kept models stay in memory until the search ends.
