@@ -97,6 +97,7 @@ test(`pages stay right and light over ${seconds} seconds of a live search with r
         for (const {path, samples} of tabs) {
             const early = Math.max(...samples.filter((each) => each.age <= settled).map(({heap}) => heap));
             const late = median(samples.slice(-5).map(({heap}) => heap));
+            assert.ok(late <= early * 1.1 + 1e6, `${path}: ${(early / 1e6).toFixed(1)} MB after ${settled} s, ${(late / 1e6).toFixed(1)} MB at the end`);
             console.log(`${path}: ${(early / 1e6).toFixed(2)} MB early, ${(late / 1e6).toFixed(2)} MB late; nodes ${samples.at(-1).nodes}`);
         }
     }

@@ -70,6 +70,8 @@ export interface CurveOptions {
   /** A part of the x axis to show, in its own unit. */
   readonly zoom: readonly [number, number] | null;
   readonly small: boolean;
+  /** The x axis reaches at least so far, in its own unit, so that plots beside each other have the same. */
+  readonly reach?: number;
   /** By longest rung, or one colour a trial for a comparison. */
   readonly colour: "rung" | "trial";
 }
@@ -77,6 +79,9 @@ export interface CurveOptions {
 export const EVENT_SHAPES: Record<CurveEvent["what"], Shape> = {
   promoted: "triangle", paused: "pause", stopped: "cross", restarted: "restart", finished: "diamond",
 };
+
+/** Room of small plots for the labels of their values: the same in all of them, so that their x axes align. */
+const SMALL_LABEL_ROOM = 64;
 
 const rungOf = (curve: Curve) => curve.rung ?? -1;
 const real = (value: number | null | undefined) => (value === null || value === undefined ? NaN : value);
@@ -119,13 +124,14 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
   for (const list of xs) for (const x of list) if (!Number.isNaN(x)) { low = Math.min(low, x); high = Math.max(high, x); }
   if (density && !timed) { low = Math.min(low, density.steps[0]!); high = Math.max(high, density.steps[density.steps.length - 1]!); }
   if (!timed) for (const rung of curves.rungs) high = Math.max(high, rung.length);
+  high = Math.max(high, options.reach ?? -Infinity);
   if (low > high) [low, high] = [0, 1];
   if (!options.logX) low = Math.min(low, 0);
   const [from, to] = options.zoom ?? [low, high];
   const xScale: Scale = timed ? elapsed(from, to, durationText) : options.logX && from > 0 ? log(from, to) : linear(from, to);
   const count = Math.max(2, Math.round((size.height - 60) / 48));
   const measure = { textWidth: (text: string, px: number) => text.length * px * 0.58 };
-  const box = { left: labelRoom(measure, axis.scale, count), top: 26, right: size.width - (options.small && curves.trials.length <= 1 ? 16 : 92), bottom: size.height - 44 - axis.strip };
+  const box = { left: Math.max(options.small ? SMALL_LABEL_ROOM : 0, labelRoom(measure, axis.scale, count)), top: 26, right: size.width - (options.small && curves.trials.length <= 1 ? 16 : 92), bottom: size.height - 44 - axis.strip };
   const px = xOf(box, xScale);
   const py = metricY(axis, box);
   const rungs = Math.max(rungLengths(curves).length, ...curves.trials.map((curve) => rungOf(curve) + 1), 1);

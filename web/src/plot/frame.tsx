@@ -56,6 +56,25 @@ export interface PlotProps {
   readonly onSelect?: (hit: Hit) => void;
 }
 
+/**
+ * Measures the holder. On its own: what the observer keeps for as long as the plot is there would otherwise be all that the
+ * first drawing had at hand, its controls among it, and through these every later drawing.
+ */
+function useWidth(holder: { readonly current: HTMLDivElement | null }, least: number, asTable: boolean, setWidth: (width: number) => void): void {
+  useEffect(() => {
+    const element = holder.current;
+    if (!element) return;
+    const measure = () => {
+      // An element that has just left the page has no width.
+      if (element.clientWidth > 0) setWidth(Math.floor(Math.max(least, element.clientWidth)));
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, [least, asTable]);
+}
+
 export function Plot(props: PlotProps) {
   const look = useLook();
   const holder = useRef<HTMLDivElement>(null);
@@ -66,18 +85,7 @@ export function Plot(props: PlotProps) {
   const [asTable, setAsTable] = useState(false);
   const selection = selectionOf(props.experiment ?? 0);
 
-  useEffect(() => {
-    const element = holder.current;
-    if (!element) return;
-    const measure = () => {
-      // An element that has just left the page has no width.
-      if (element.clientWidth > 0) setWidth(Math.floor(Math.max(props.minWidth ?? 0, element.clientWidth)));
-    };
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    measure();
-    return () => observer.disconnect();
-  }, [props.minWidth, asTable]);
+  useWidth(holder, props.minWidth ?? 0, asTable, setWidth);
 
   const height = typeof props.height === "number" ? props.height : props.height(width);
   const figure = useMemo(

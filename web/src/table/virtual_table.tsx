@@ -34,10 +34,8 @@ interface Props {
     readonly onEnd?: () => void;
 }
 
-export function VirtualTable(props: Props) {
-    const {columns, rows, sort} = props;
-    const box = useRef<HTMLDivElement>(null);
-    const [top, setTop] = useState(0);
+/// On its own, so that the observer does not keep the first rows for as long as the table is there.
+function useHeight(box: {readonly current: HTMLElement | null}): number {
     const [height, setHeight] = useState(600);
     useLayoutEffect(() => {
         const element = box.current!;
@@ -47,6 +45,14 @@ export function VirtualTable(props: Props) {
         observer.observe(element);
         return () => observer.disconnect();
     }, []);
+    return height;
+}
+
+export function VirtualTable(props: Props) {
+    const {columns, rows, sort} = props;
+    const box = useRef<HTMLDivElement>(null);
+    const [top, setTop] = useState(0);
+    const height = useHeight(box);
     useEffect(() => {
         // Another order or filter starts at its beginning.
         if (box.current) box.current.scrollTop = 0;
