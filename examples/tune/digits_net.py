@@ -1,4 +1,4 @@
-"""A network for handwritten digits, searched over by a Python function: 40 configurations, rungs at 3, 9 and 27 epochs.
+"""A network for handwritten digits, searched over by a Python function: 40 configurations, of 27 epochs at most.
 Needs PyTorch and scikit-learn, and uses a GPU if there is one.
 
     python3 examples/tune/digits_net.py               a trial on each GPU, or on each core
