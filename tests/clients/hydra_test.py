@@ -39,6 +39,8 @@ APPLICATION = """
         with open(os.environ["LEDGER"], "a") as file:
             print(hp.trial().trial_number, file=file)
         time.sleep(config.pause)
+        if config.lr > config.limit:
+            raise RuntimeError("the loss is infinite")
         if config.text:
             return config.text
         for step in range(1, config.steps + 1):
@@ -57,6 +59,7 @@ CONFIG = """
     twice: ${double:${width}}
     pause: 0
     steps: 0
+    limit: 10
     text: null
 """
 
@@ -280,6 +283,21 @@ class Sweep(unittest.TestCase):
                               text=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertEqual(self.config(0)["mark"], 7)
+
+    def test_a_trial_whose_application_raises_has_failed_and_the_sweep_goes_on(self):
+        command = ("lr=choice(0.1,0.2,0.9,0.3)", "limit=0.5", "need=1", "hydra.sweeper.searcher=grid")
+        self.sweep(*command, f"hydra.sweep.dir={self.out}")
+        self.assertEqual(sorted(self.runs()), ["0", "1", "2", "3"])
+        self.assertEqual(self.results()["best_params"], {"lr": 0.1})
+        self.assertIn("the loss is infinite", (self.out / "2" / "attempt" / "stderr.log").read_text())
+        (self.folder / "ledger").unlink()
+        self.sweep(*command, "+hydra.sweeper.fields.max_restarts=1")
+        self.assertEqual(sorted(self.runs()), ["0", "1", "2", "2", "3"])
+
+    def test_an_application_that_always_raises_is_stopped_with_what_it_printed(self):
+        said = self.sweep("lr=interval(1.0,2.0)", "limit=0.5", "need=1", expect=1)
+        self.assertIn("the loss is infinite", said)
+        self.assertLessEqual(len(self.runs()), 4)
 
     def test_a_result_that_is_no_number_is_named(self):
         said = self.sweep("lr=interval(0.0,1.0)", "need=1", "text=good", "hydra.sweeper.n_trials=1",

@@ -1,4 +1,5 @@
-"""The package's tests pass under Python 3.8: HPSEARCH_PYTHON38, or python3.8 of the PATH. Skipped without one."""
+"""The package's tests pass under Python 3.8: HPSEARCH_PYTHON38, or one of pyenv, or python3.8 of the PATH. Skipped
+without one."""
 
 import os
 import pathlib
@@ -10,7 +11,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 class Python38(unittest.TestCase):
     def setUp(self):
-        self.python = os.environ.get("HPSEARCH_PYTHON38") or "python3.8"
+        of_pyenv = sorted(pathlib.Path.home().glob(".pyenv/versions/3.8.*/bin/python3"))
+        self.python = os.environ.get("HPSEARCH_PYTHON38") or (str(of_pyenv[0]) if of_pyenv else "python3.8")
         try:
             version = subprocess.run([self.python, "--version"], capture_output=True, text=True).stdout
         except OSError:

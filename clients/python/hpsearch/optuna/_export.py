@@ -26,7 +26,7 @@ def to_study(experiment: Experiment) -> "optuna.Study":
     Trials have the same numbers. Completed ones are COMPLETE with their best metric, stopped ones PRUNED; failed and
     canceled ones, and completed ones without a finite metric, are FAIL; waiting and paused ones are WAITING. Reports of
     the searcher's metric are intermediate values. user_attrs have the trial's state, length and reached length; those
-    of the study are the names of experiment and metric. ImportError: Optuna is not installed.
+    of the study the experiment's ID and the metric's name. ImportError: Optuna is not installed.
     """
     import optuna
 
@@ -35,9 +35,11 @@ def to_study(experiment: Experiment) -> "optuna.Study":
     distributions = _distributions(head["distributions"], trials)
     study = optuna.create_study(study_name=head["study_name"], direction=head["direction"])
     study.set_user_attr("experiment", experiment.id)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # It is experimental there.
-        study.set_metric_names([head["metric"]])
+    study.set_user_attr("metric", head["metric"])
+    if hasattr(study, "set_metric_names"):  # Optuna 3.2 and newer.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # It is experimental there.
+            study.set_metric_names([head["metric"]])
     study.add_trials([_trial(told, distributions, curves.get(told["number"], {})) for told in trials])
     return study
 

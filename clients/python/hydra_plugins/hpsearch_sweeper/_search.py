@@ -123,7 +123,8 @@ class Search:
 
     def _file(self, hydra: List[str], config: DictConfig) -> Dict[str, Any]:
         settings = self.settings
-        fields = dict(settings.fields)
+        # What an application raises is the result of its configuration. A trial whose worker is lost runs again anyway.
+        fields = {"max_restarts": 0, **settings.fields}
         searcher: Any = dict(settings.searcher) if isinstance(settings.searcher, dict) else settings.searcher
         out = _config(self.space.space, settings.metric, settings.max_length, settings.n_trials,
                       _smaller_is_better(settings.direction), searcher, settings.resources, fields)
