@@ -2,7 +2,9 @@
 import type {ComponentChildren} from "preact";
 import {t} from "../i18n/texts";
 import {formatNumber, formatValue, shortened} from "../i18n/format";
-import {flatHparams} from "../state/hparams";
+import {useState} from "preact/hooks";
+import {flatHparams, inOrder} from "../state/hparams";
+import {cutAt} from "./hparams";
 
 interface Range {
     readonly low: number;
@@ -47,9 +49,12 @@ function Place({range, value}: {range: Range; value: number}) {
 }
 
 export function HparamPlaces({values, space}: {values: Space; space: Space}) {
-    return (
+    const [whole, setWhole] = useState(false);
+    const all = inOrder(flatHparams(values));
+    const shown = cutAt(all, whole);
+    return <>
         <table class="table places"><caption class="unseen">{t("trial.hparams")}</caption><tbody>
-            {flatHparams(values).map(([name, value]) => {
+            {shown.map(([name, value]) => {
                 const range = rangeOf(space, name);
                 const choices = choicesOf(space, name);
                 let place: ComponentChildren = <span class="muted small">{t("trial.constant")}</span>;
@@ -59,5 +64,6 @@ export function HparamPlaces({values, space}: {values: Space; space: Space}) {
                 return <tr key={name}><th scope="row" title={name}>{shortened(name, 40)}</th><td class="mono" title={typeof value === "number" ? String(value) : undefined}>{shortened(text, 80)}</td><td class="place-cell">{place}</td></tr>;
             })}
         </tbody></table>
-    );
+        {shown.length < all.length && <button class="link small" onClick={() => setWhole(true)}>{t("hparams.all", {n: all.length})}</button>}
+    </>;
 }

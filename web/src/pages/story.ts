@@ -2,7 +2,8 @@
 import type {Count} from "../api/types";
 import {numberOf, type Reason, type StoredEvent} from "../api/shapes";
 import {t, tWord} from "../i18n/texts";
-import {formatDuration, formatNumber, formatValue} from "../i18n/format";
+import {formatDuration, formatNumber, formatValue, shortened} from "../i18n/format";
+import {flatHparams} from "../state/hparams";
 
 export interface StoryLine {
     readonly lsn: number;
@@ -39,6 +40,15 @@ export function rankText(reason: Partial<Reason> & Fields): string {
         cutoff === undefined ? "" : t("story.cutoff", {value: formatNumber(cutoff)}),
     ].filter((part) => part !== "").join(", ");
     return [ranked !== "" && place !== "" ? t("story.at", {what: ranked, place}) : ranked + place, cut === "" ? "" : `(${cut})`].filter((part) => part !== "").join(" ");
+}
+
+const mostValues = 20;
+
+/// "model.layers=4 optimizer.lr=0.001", and no more of a text or of many values than a line can show.
+function hparamsText(values: Fields): string {
+    const all = flatHparams(values);
+    const texts = all.slice(0, mostValues).map(([name, value]) => `${shortened(name, 40)}=${shortened(formatValue(value), 40)}`);
+    return [...texts, ...(all.length > mostValues ? ["…"] : [])].join(" ");
 }
 
 export function reasonText(value: unknown): string {
@@ -93,7 +103,7 @@ export class Story {
             case "program_changed": return [t("story.program_changed"), "experiment"];
             case "trial_created": {
                 const reason = fieldsOf(event["reason"]);
-                const values = Object.entries(fieldsOf(event["hparams"])).map(([name, value]) => `${name}=${formatValue(value)}`).join(" ");
+                const values = hparamsText(fieldsOf(event["hparams"]));
                 const because = reason["why"] === "new_trial" ? "" : `, ${reasonText({...reason, rung: undefined, bracket: undefined})}`;
                 return [t("story.created", {trial, length: amount(event["length"] as Count | undefined, this.unit), values}) + because, "decision"];
             }

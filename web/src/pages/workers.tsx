@@ -51,7 +51,7 @@ export default function Workers({query}: PageProps) {
                                 {workers.length > present.length && <button class="chip" aria-pressed={gone} onClick={() => query.set({gone: gone ? "" : "yes"})}>{tCount("workers.gone", workers.length - present.length)}</button>}
                                 <div class="push"><SearchField value={query.get("q") ?? ""} label={t("workers.search")} onInput={(text) => query.set({q: text}, {replace: true})} /></div>
                             </div>
-                            <div class="scroll-x"><table class="table"><caption class="unseen">{t("nav.workers")}</caption>
+                            <div class="scroll-x"><table class="table workers"><caption class="unseen">{t("nav.workers")}</caption>
                                 <thead><tr><th scope="col">{t("list.name")}</th><th scope="col">{t("list.state")}</th><th scope="col">{t("workers.slots")}</th><th scope="col">{t("workers.pool")}</th><th scope="col">{t("workers.labels")}</th><th scope="col"><span class="unseen">{t("keys.actions")}</span></th></tr></thead>
                                 <tbody>{shown.map((each) => <tr key={each.id} data-row>
                                     <td><Link to={`workers/${each.id}`} class="strong row-name" data-open>{each.name}</Link>{troubleOf(each).map((text, index) => <span key={index} class="row-sub bad">{text}</span>)}</td>

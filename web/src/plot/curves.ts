@@ -8,7 +8,7 @@ import { drawStrip, metricAxis, metricY } from "./metric_axis";
 import { countText, durationText, metricText } from "./number";
 import type { Pen, Shape } from "./pen";
 import { makeRaster } from "./raster";
-import { elapsed, linear, log, type Scale, type ScaleKind } from "./scale";
+import { elapsed, linear, log, whole, type Scale, type ScaleKind } from "./scale";
 
 export interface CurveEvent {
   readonly step: number;
@@ -128,7 +128,7 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
   if (low > high) [low, high] = [0, 1];
   if (!options.logX) low = Math.min(low, 0);
   const [from, to] = options.zoom ?? [low, high];
-  const xScale: Scale = timed ? elapsed(from, to, durationText) : options.logX && from > 0 ? log(from, to) : linear(from, to);
+  const xScale: Scale = timed ? elapsed(from, to, durationText) : options.logX && from > 0 ? log(from, to) : to - from >= 2 ? whole(from, to) : linear(from, to);
   const count = Math.max(2, Math.round((size.height - 60) / 48));
   const measure = { textWidth: (text: string, px: number) => text.length * px * 0.58 };
   const box = { left: Math.max(options.small ? SMALL_LABEL_ROOM : 0, labelRoom(measure, axis.scale, count)), top: 26, right: size.width - (options.small && curves.trials.length <= 1 ? 16 : 92), bottom: size.height - 44 - axis.strip };

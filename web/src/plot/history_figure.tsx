@@ -7,11 +7,13 @@ import { useResource } from "../state/resource";
 import { View } from "../design/states";
 import { columnOf, numbersOf, wordOf, type Columns } from "./columns";
 import type { Clip } from "./domain";
-import { Plot, say } from "./frame";
+import { css, parseColour } from "./colour";
+import { Plot, say, useLook } from "./frame";
 import { historyFigure, startOf, type History, type HistoryX, type Results } from "./history";
 import { keptTrials, type Filter } from "./kept";
 import type { ScaleKind } from "./scale";
-import { statesFigure, type Lives } from "./states_over_time";
+import { Legend } from "./legend";
+import { LAYERS, opacityOf, statesFigure, type Lives } from "./states_over_time";
 import type { Timeline } from "./timeline";
 import { useColumns } from "./use_columns";
 
@@ -76,6 +78,7 @@ function Drawn(props: HistoryViewProps) {
 }
 
 export function StatesOverTime({ experiment, columns, height = 200 }: { experiment: Experiment; columns: Columns | null; height?: number }) {
+  const look = useLook();
   const lives = useMemo(() => (columns ? livesOf(columns) : null), [columns, columns?.filled]);
   const timeline = useResource<Timeline>(`experiments/${experiment.id}/timeline?bins=${RUNNING_BINS}`, { topic: `experiment:${experiment.id}`, every: plotPace(experiment) });
   const bins = timeline.data?.bins;
@@ -83,9 +86,16 @@ export function StatesOverTime({ experiment, columns, height = 200 }: { experime
   if (!lives || lives.created.length === 0) return null;
   const from = experiment.created_at;
   const to = experiment.ended_at ?? Math.max(daemonNow(), ...lastOf(lives));
+  const named = (state: string) => (state === "RUNNING" && !running ? say("plot.states.open") : state === "PAUSED" ? say("plot.states.between") : tWord("state", state));
+  // Trials that ended say how at the right edge; what they were before stands nowhere else.
+  const passed = LAYERS.filter((layer) => layer === "RUNNING" || (layer === "PAUSED" && running !== null));
+  const colour = (layer: (typeof LAYERS)[number]) => css(parseColour(look.theme.states[layer.toLowerCase()]!), opacityOf(layer));
   return (
-    <Plot name="states" label={say("plot.states.label")} experiment={experiment.id} height={height} quiet
-      make={(size, look) => statesFigure(lives, running, from, to, (state) => (state === "RUNNING" && !running ? say("plot.states.open") : state === "PAUSED" ? say("plot.states.between") : tWord("state", state)), size, look)} deps={[lives, running, from, experiment.ended_at]} />
+    <>
+      <Plot name="states" label={say("plot.states.label")} experiment={experiment.id} height={height} quiet
+        make={(size, each) => statesFigure(lives, running, from, to, named, size, each)} deps={[lives, running, from, experiment.ended_at]} />
+      <Legend entries={passed.map((layer) => ({ shape: "square", colour: colour(layer), text: named(layer) }))} />
+    </>
   );
 }
 

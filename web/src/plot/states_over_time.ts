@@ -1,5 +1,5 @@
 /** How many trials were in which state over time, stacked. Pure. */
-import { drawAxes, labelRoom, rightwards, spreadLabels, xOf, yOf } from "./axes";
+import { drawAxes, labelRoom, rightwards, spreadLabels, TIME_ROOM, xOf, yOf } from "./axes";
 import { lowerBound, upperBound } from "./domain";
 import type { Figure, Look, Size } from "./figure";
 import { countText, durationText } from "./number";
@@ -17,6 +17,8 @@ export interface Lives {
 const ENDS = ["COMPLETED", "STOPPED", "FAILED", "CANCELED"] as const;
 export const LAYERS = [...ENDS, "RUNNING", "PAUSED", "PENDING"] as const;
 export type Layer = (typeof LAYERS)[number];
+
+export const opacityOf = (layer: Layer) => (layer === "PENDING" ? 0.28 : layer === "PAUSED" ? 0.45 : layer === "STOPPED" ? 0.5 : 0.75);
 
 /** How many trials ran on average between edges[i] and edges[i + 1]. */
 export interface Running {
@@ -65,7 +67,7 @@ export function statesFigure(lives: Lives, running: Running | null, from: number
   const xScale = elapsed(0, Math.max(1e-3, to - from), durationText);
   const seen = LAYERS.filter((layer) => counts[layer].some((count) => count > 0));
   const measure = { textWidth: (text: string, px: number) => text.length * px * 0.58 };
-  const box = { left: labelRoom(measure, yScale, 4), top: 26, right: size.width - Math.max(96, ...seen.map((layer) => `${name(layer)} ${countText(counts[layer][steps]!)}`.length * 6.8 + 14)), bottom: size.height - 44 };
+  const box = { left: Math.max(TIME_ROOM.left, labelRoom(measure, yScale, 4)), top: 26, right: size.width - Math.max(TIME_ROOM.right, ...seen.filter((layer) => counts[layer][steps]! > 0).map((layer) => `${name(layer)} ${countText(counts[layer][steps]!)}`.length * 6.8 + 14)), bottom: size.height - 44 };
   const px = xOf(box, xScale);
   const py = yOf(box, yScale);
   const colour = (layer: Layer) => theme.states[layer.toLowerCase()]!;
@@ -90,7 +92,7 @@ export function statesFigure(lives: Lives, running: Running | null, from: number
         const points: number[] = [];
         for (let i = 0; i <= steps; ++i) points.push(px(times[i]! - from), py(floor(layer, i) + counts[layer][i]!));
         for (let i = steps; i >= 0; --i) points.push(px(times[i]! - from), py(floor(layer, i)));
-        pen.area(points, colour(layer), layer === "PENDING" ? 0.28 : layer === "PAUSED" ? 0.45 : layer === "STOPPED" ? 0.5 : 0.75);
+        pen.area(points, colour(layer), opacityOf(layer));
         middles.push(py(floor(layer, steps) + counts[layer][steps]! / 2));
       }
       drawAxes(pen, theme, { box, x: xScale, xLabel: rightwards(say("plot.history.time")) });

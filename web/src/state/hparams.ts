@@ -7,3 +7,10 @@ export function flatHparams(values: Readonly<Record<string, unknown>>, before = 
             ? flatHparams(value as Record<string, unknown>, `${before}${name}.`)
             : [[before + name, value]]);
 }
+
+const byName = new Intl.Collator("en", {numeric: true});
+
+/// "p2" before "p10".
+export function inOrder(all: readonly [string, unknown][]): [string, unknown][] {
+    return [...all].sort(([a], [b]) => byName.compare(a, b));
+}
