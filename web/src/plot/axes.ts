@@ -14,7 +14,7 @@ export interface Box {
 export const TICK_SIZE = 11;
 
 /** Room beside plots that have time in common and stand below each other: the same, so that a time is at one place in all. */
-export const TIME_ROOM = { left: 44, right: 112 };
+export const timeRoom = (width: number) => ({ left: 44, right: width < 500 ? 98 : 128 });
 
 export interface Axes {
   readonly box: Box;

@@ -1,5 +1,5 @@
 /** The best result so far, and all results behind it. Pure. */
-import { drawAxes, labelRoom, rightwards, spreadLabels, TIME_ROOM, upwards, xOf } from "./axes";
+import { drawAxes, labelRoom, rightwards, spreadLabels, timeRoom, upwards, xOf } from "./axes";
 import { drawCloud } from "./cloud";
 import { parseColour } from "./colour";
 import type { Clip } from "./domain";
@@ -83,8 +83,8 @@ export function historyFigure(history: History, results: Results | null, options
   const count = Math.max(2, Math.round((size.height - 60) / 48));
   const labels = lines.map((line) => (line.history.points.length > 0 ? metricText(line.history.points[line.history.points.length - 1]!.metric) : ""));
   const names = options.others.length > 0 ? lines.map((line, i) => `${cutMiddle(line.name, 18)} ${labels[i]}`) : labels;
-  const endRoom = Math.min(size.width * 0.3, Math.max(TIME_ROOM.right, ...names.map((text) => text.length * 7.5 + 16)));
-  const box = { left: Math.max(TIME_ROOM.left, labelRoom(measure, axis.scale, count)), top: 26, right: size.width - endRoom, bottom: size.height - 44 - axis.strip };
+  const endRoom = Math.min(size.width * 0.3, Math.max(timeRoom(size.width).right, ...names.map((text) => text.length * 7.5 + 16)));
+  const box = { left: Math.max(timeRoom(size.width).left, labelRoom(measure, axis.scale, count)), top: 26, right: size.width - endRoom, bottom: size.height - 44 - axis.strip };
   const px = xOf(box, xScale);
   const py = metricY(axis, box);
   const xs = Float32Array.from(cloud.x, px);

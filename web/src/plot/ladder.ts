@@ -189,7 +189,7 @@ function drawKeepLine(pen: Pen, strip: Strip, { theme, say }: Look): void {
   pen.line([box.left + 0.5, middle - 17, box.left + 0.5, middle - 12], { stroke: theme.ink, width: 1.25 });
   const keeps = say("plot.ladder.keeps", { keep: countText(rung.keep), size: countText(rung.size) });
   const cut = rung.cut_off === null ? keeps : `${keeps} · ${say("plot.ladder.cut_off", { value: metricText(rung.cut_off) })}`;
-  const room = box.right + 36 - x;
+  const room = box.right + 14 - x;
   const text = pen.textWidth(cut, 11) <= room ? cut : keeps;
   if (pen.textWidth(text, 11) <= room) pen.text(text, x + 6, y, note);
   else pen.text(fitText(pen, text, x - box.left + 80, 11), x - 6, y, { ...note, align: "right" });

@@ -1,5 +1,5 @@
 /** How many trials were in which state over time, stacked. Pure. */
-import { drawAxes, labelRoom, rightwards, spreadLabels, TIME_ROOM, xOf, yOf } from "./axes";
+import { drawAxes, labelRoom, rightwards, spreadLabels, timeRoom, xOf, yOf } from "./axes";
 import { lowerBound, upperBound } from "./domain";
 import type { Figure, Look, Size } from "./figure";
 import { countText, durationText } from "./number";
@@ -67,7 +67,7 @@ export function statesFigure(lives: Lives, running: Running | null, from: number
   const xScale = elapsed(0, Math.max(1e-3, to - from), durationText);
   const seen = LAYERS.filter((layer) => counts[layer].some((count) => count > 0));
   const measure = { textWidth: (text: string, px: number) => text.length * px * 0.58 };
-  const box = { left: Math.max(TIME_ROOM.left, labelRoom(measure, yScale, 4)), top: 26, right: size.width - Math.max(TIME_ROOM.right, ...seen.filter((layer) => counts[layer][steps]! > 0).map((layer) => `${name(layer)} ${countText(counts[layer][steps]!)}`.length * 6.8 + 14)), bottom: size.height - 44 };
+  const box = { left: Math.max(timeRoom(size.width).left, labelRoom(measure, yScale, 4)), top: 26, right: size.width - Math.max(timeRoom(size.width).right, ...seen.filter((layer) => counts[layer][steps]! > 0).map((layer) => `${name(layer)} ${countText(counts[layer][steps]!)}`.length * 6.8 + 14)), bottom: size.height - 44 };
   const px = xOf(box, xScale);
   const py = yOf(box, yScale);
   const colour = (layer: Layer) => theme.states[layer.toLowerCase()]!;
