@@ -110,6 +110,11 @@ class Sources(Folder):
         texts = [source_of(function).definitions[0].text for function in functions]
         self.assertEqual(texts, ["objective = (lambda t: t + 1)", "objective = (lambda t: t + 2)", "objective = (lambda t: t)"])
 
+    def test_of_several_lambdas_on_a_line_one_that_calls_an_imported_module(self):
+        first, second = (lambda t: os.fspath(t["x"])), (lambda t: json.dumps(t["x"]))  # Compiled unlike calls of methods.
+        self.assertIn("json.dumps", source_of(second).text())
+        self.assertIn("os.fspath", source_of(first).text())
+
     def test_what_cannot_travel_is_refused_with_a_remedy(self):
         offset = 3
 

@@ -57,7 +57,7 @@ class PythonTune(harness.Case):
 
     def run_script(self, text, name="script", expect=0, **more):
         process = self.script(text, name, **more)
-        self.assertEqual(process.popen.wait(harness.PATIENCE), expect, process.said())
+        self.assertIn(process.popen.wait(harness.PATIENCE), expect if isinstance(expect, tuple) else (expect,), process.said())
         return process.said()
 
     def lines(self, word):
@@ -270,6 +270,49 @@ class PythonTune(harness.Case):
         self.assertIn("experiments 1", self.run_script(text, "second", expect=-signal.SIGKILL, extra={"DIES": "1"}))
         for program in ("daemon", "worker"):
             harness.wait_for(lambda: process_with_lock(state / program / "lock") is None, f"the {program} to end")
+
+    def test_a_forked_process_does_not_keep_the_daemon_running(self):
+        said = self.run_script("""
+            import os, signal, time
+            import hpsearch as hp
+            from hpsearch._local import process_with_lock, state_home
+            with hp.local("forks", slots=1) as client:
+                child = os.fork()
+                if child == 0:
+                    time.sleep(10000)
+                client.status()
+            print("held", process_with_lock(state_home() / "forks/daemon/lock"))
+            os.kill(child, signal.SIGKILL)
+            """)
+        self.assertIn("held None", said)
+
+    def test_numbers_of_numpy_are_numbers(self):
+        said = self.run_script("""
+            try:
+                import numpy as np
+            except ImportError:
+                raise SystemExit("no NumPy")
+            import pathlib
+            import hpsearch as hp
+            result = hp.tune(lambda t: np.float32(t["x"]) + t["c"] + t["k"],
+                             {"x": hp.uniform(np.float64(0), np.int64(1)), "c": hp.choice(np.array([1, 2])), "k": np.int32(3),
+                              "data": pathlib.Path("data")},
+                             max_trials=np.int64(2), max_length=np.int64(3), seed=np.int64(1), slots=np.int64(1))
+            print("of", result.config["searcher"]["name"], result.best.params["k"], result.best.params["data"])
+            """, expect=(0, 1))
+        if "no NumPy" in said:
+            self.skipTest("no NumPy here")
+        self.assertIn("of adaptive_asha 3 data", said)
+
+    def test_a_result_without_the_metric_fails(self):
+        said = self.run_script("""
+            import hpsearch as hp
+            try:
+                hp.tune(lambda t: {"loss": 1.0}, {"x": hp.uniform(0, 1)}, max_trials=1, max_restarts=0)
+            except hp.ExperimentFailed as error:
+                print(error)
+            """)
+        self.assertIn("the function returned 'loss', without 'value', the metric of the search", said)
 
     def test_two_processes_share_no_local_state(self):
         holder = self.script("""

@@ -88,11 +88,13 @@ class Client:
     def experiments(self, **filters: Any) -> List[Snapshot]:
         """The experiments, by number; see docs/http-api.md for filters: state, workspace, project, label, searcher,
         owner, q, sort."""
+        self._meet()
         return list(self._list("/api/v1/experiments", filters))
 
     def validate(self, config: Config) -> List[str]:
         """All mistakes of an experiment, one line each; none if it is right. Nothing is created. OSError: the file cannot be
         read."""
+        self._meet()
         text = config if isinstance(config, str) and "\n" in config else None
         if text is None and isinstance(config, (str, os.PathLike)):
             text = pathlib.Path(config).read_text(encoding="utf-8")
@@ -102,12 +104,14 @@ class Client:
 
     def preview(self, config: Config) -> Mapping[str, Any]:
         """What an experiment will cost: trials, lengths, rungs. Nothing is created. BadRequest: it has mistakes."""
+        self._meet()
         told: Mapping[str, Any] = self._transport.ask(
             "POST", "/api/v1/experiments/preview", body={"config": read_config(self._transport, config).config}).json()
         return told
 
     def watch(self) -> Iterator[Snapshot]:
         """Experiments as they change, at most four times a second; first each one as it is."""
+        self._meet()
         for message in follow(self._transport, "/api/v1/stream", {"topics": "experiments"}):
             told = message.json()
             for one in told.get("experiments", []):

@@ -11,7 +11,7 @@ import pickle
 import sys
 import textwrap
 import types
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 
 class Untransferable(Exception):
@@ -191,13 +191,15 @@ def _node_of(code: types.CodeType, tree: ast.Module) -> Optional[Any]:
         return found[0] if len(found) == 1 else None
     lambdas = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno]
     if len(lambdas) > 1:  # Of several on one line, that which does the same.
-        lambdas = [node for node in lambdas if _compiles_to(node, code)]
+        imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+        lambdas = [node for node in lambdas if _compiles_to(node, imports, code)]
     return lambdas[0] if lambdas and len({ast.dump(node) for node in lambdas}) == 1 else None
 
 
-def _compiles_to(node: ast.Lambda, code: types.CodeType) -> bool:
-    expression = ast.Expression(body=node)
-    compiled = compile(ast.fix_missing_locations(expression), "<lambda>", "eval")
+def _compiles_to(node: ast.Lambda, imports: Sequence[ast.stmt], code: types.CodeType) -> bool:
+    """`imports` are those of the same file: calls of what is imported are compiled in another way."""
+    module = ast.Module(body=[*imports, ast.Expr(value=node)], type_ignores=[])
+    compiled = compile(ast.fix_missing_locations(module), "<lambda>", "exec")
     inner = next((one for one in compiled.co_consts if isinstance(one, types.CodeType)), None)
     return inner is not None and (inner.co_code, inner.co_names, inner.co_varnames) == (
         code.co_code, code.co_names, code.co_varnames) and [

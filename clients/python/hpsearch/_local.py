@@ -8,6 +8,7 @@ import pathlib
 import platform
 import subprocess
 import sys
+import weakref
 from typing import Any, Optional, Union
 
 from ._client import Client
@@ -61,6 +62,7 @@ class Guard:
                                                 stdout=subprocess.PIPE, stderr=errors, env=environment(),
                                                 start_new_session=True, cwd=str(state))
         self._popen = popen
+        _guards.add(self)
         self.address = popen.stdout.readline().decode().strip()
         if not self.address:
             self._popen.wait()
@@ -80,6 +82,23 @@ class Guard:
             self._popen.kill()
             self._popen.wait()
         self._popen.stdout.close()
+
+    def leave_to_parent(self) -> None:
+        """In a forked process: its copy of the pipe would keep daemon and worker running after the end of its parent."""
+        self._popen.stdin.close()
+        self._popen.stdout.close()
+
+
+_guards: "weakref.WeakSet[Guard]" = weakref.WeakSet()  # Of this process.
+
+
+def _leave_guards_to_parent() -> None:
+    for guard in list(_guards):
+        guard.leave_to_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_guards_to_parent)
 
 
 def slots_option(slots: Union[None, int, str]) -> "list[str]":

@@ -77,6 +77,8 @@ class SearchDirectory:
     def release(self) -> None:
         """Others may use the name."""
         if self._descriptor >= 0:
+            import fcntl
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)  # A forked process may have the descriptor too.
             os.close(self._descriptor)
         self._descriptor = -1
 

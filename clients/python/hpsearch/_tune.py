@@ -125,9 +125,13 @@ def _whole(value: Any, name: str) -> int:
 def _config(space: Mapping[str, Any], metric: str, max_length: Length, max_trials: Optional[int],
             smaller_is_better: bool, searcher: Union[None, str, Mapping[str, Any]],
             resources: Optional[Mapping[str, Any]], fields: Mapping[str, Any]) -> Dict[str, Any]:
+    if isinstance(max_length, Mapping):
+        max_length = {unit: _whole(length, "max_length." + str(unit)) for unit, length in max_length.items()}
+    else:
+        max_length = _whole(max_length, "max_length")
     if searcher is None or isinstance(searcher, str):
-        full = max(max_length.values()) if isinstance(max_length, Mapping) and max_length else max_length
-        named = searcher or ("adaptive_asha" if isinstance(full, int) and full > 1 else "random")
+        full = max(max_length.values(), default=1) if isinstance(max_length, Mapping) else max_length
+        named = searcher or ("adaptive_asha" if full > 1 else "random")
         section: Dict[str, Any] = {"name": {"asha": "adaptive_asha"}.get(named, named)}
     else:
         section = dict(searcher)

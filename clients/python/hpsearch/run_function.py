@@ -36,9 +36,20 @@ def _report(trial: FunctionTrial, returned: Any) -> None:
     if returned is None:
         raise TypeError("the function returned None and reported nothing; return a number, or call trial.report(step, {}"
                          "=…)".format(now.metric() or "loss"))
-    metrics = returned if isinstance(returned, Mapping) else {now.metric() or "value": returned}
+    wanted = now.metric() or "value"
+    metrics = returned if isinstance(returned, Mapping) else {wanted: returned}
+    if now.in_trial() and not _has(metrics, wanted):  # It would report this for ever.
+        raise TypeError("the function returned {}, without {!r}, the metric of the search; return it, or give tune() "
+                        "another metric=".format(", ".join(sorted(map(repr, metrics))) or "an empty dict", wanted))
     while now.report(trial.length, metrics) is now.CONTINUE:
         pass
+
+
+def _has(metrics: Mapping[str, Any], name: str) -> bool:
+    """Whether there is a metric of this name, which may be that of a group and a metric: val.loss."""
+    group, _, rest = name.partition(".")
+    within = metrics.get(group)
+    return name in metrics or bool(rest) and isinstance(within, Mapping) and _has(within, rest)
 
 
 if __name__ == "__main__":
