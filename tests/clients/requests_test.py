@@ -272,6 +272,21 @@ class Daemons(DaemonTest):
                 check_versions(own, told)
 
 
+    def test_servers_that_are_no_daemon(self):
+        for answer in ((200, b"<html>", {"Content-Type": "text/html"}), (404, {"detail": "no"}), (200, {"hello": 1}), (200, [])):
+            with self.subTest(answer):
+                _, client = self.serve({"GET /version": answer})
+                with self.assertRaisesRegex(hpsearch.Unreachable, "^the server.* is not hpsearchd"):
+                    client.experiments()
+
+    def test_what_is_no_experiment_or_server(self):
+        _, client = self.serve({})
+        with self.assertRaisesRegex(TypeError, "the experiment is a int; it must be a path"):
+            client.submit(3)
+        with self.assertRaisesRegex(TypeError, "the server is a int; it must be a text"):
+            hpsearch.Client(3)
+
+
 class Streams(DaemonTest):
     def stream(self, *connections):
         """An experiment whose stream sends these bytes, one connection after the other."""

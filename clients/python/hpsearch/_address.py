@@ -35,6 +35,8 @@ def parse_address(text: str) -> Address:
 
     BadRequest: it is none of these.
     """
+    if not isinstance(text, str):
+        raise TypeError("the server is a {}; it must be a text, as \"https://HOST:PORT\"".format(type(text).__name__))
     if text.startswith("unix:///"):
         return Address("unix", text[len("unix://"):])
     found = re.match(r"(?:(https?)://)?(?:\[([0-9a-fA-F:.]+)\]|([^/:#\[\]]+)):(\d{1,5})/?(?:#([0-9a-f]{64}))?$", text)

@@ -13,7 +13,7 @@ from ._address import Address, find_daemon
 from ._context import PackedContext, pack_context
 from ._experiment import Experiment
 from ._file import Config, read_config
-from ._problems import IncompatibleDaemon, NotFound, items_of
+from ._problems import IncompatibleDaemon, NotFound, Unreachable, items_of
 from ._programs import __version__
 from ._snapshot import Snapshot
 from ._stream import follow
@@ -178,7 +178,13 @@ class Client:
         """Looks once whether the daemon and this package understand each other."""
         if self._met:
             return
-        told = self._transport.get("/version")
+        try:
+            told: Any = self._transport.get("/version")
+        except NotFound:
+            told = None
+        if not isinstance(told, Mapping) or "version" not in told:
+            raise Unreachable("the server at {} is not hpsearchd; name another one with server= or HPSEARCH_SERVER".format(
+                self.address))
         check_versions(__version__, told)
         self._met = True
 

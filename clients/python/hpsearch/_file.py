@@ -47,6 +47,9 @@ def read_config(transport: Transport, config: Config) -> ReadFile:
 def _text_of(config: "Union[str, os.PathLike[str]]") -> "tuple[str, str, Optional[pathlib.Path]]":
     if isinstance(config, str) and ("\n" in config or config.lstrip().startswith("{")):
         return config, "experiment", None
+    if not isinstance(config, (str, os.PathLike)):
+        raise TypeError("the experiment is a {}; it must be a path, the text of a file, or a dict".format(
+            type(config).__name__))
     path = pathlib.Path(config)
     try:
         return path.read_text(encoding="utf-8"), path.stem, path.absolute().parent

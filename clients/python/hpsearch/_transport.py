@@ -35,7 +35,12 @@ class Answer(NamedTuple):
     body: bytes
 
     def json(self) -> Any:
-        return json.loads(self.body) if self.body else None
+        """Unreachable: it is not JSON, so no hpsearchd sent it."""
+        try:
+            return json.loads(self.body) if self.body else None
+        except ValueError as error:
+            raise Unreachable("the server is not hpsearchd: its answer is not JSON, but {!r}; name another one with server= or "
+                              "HPSEARCH_SERVER".format(self.body[:60].decode("utf-8", "replace"))) from error
 
 
 class _UnixConnection(http.client.HTTPConnection):
