@@ -84,6 +84,16 @@ function(hpsearch_program name)
   install(TARGETS ${name} RUNTIME COMPONENT runtime)
 endfunction()
 
+# hpsearch_shared_program(<name> SOURCES … LINK …): as hpsearch_program. With HPSEARCH_STATIC it is a small program that
+# starts the file of all of them (apps/programs/src/one_file.cpp).
+function(hpsearch_shared_program name)
+  if(HPSEARCH_STATIC)
+    hpsearch_program(${name} SOURCES ${PROJECT_SOURCE_DIR}/apps/programs/src/starter.cpp)
+  else()
+    hpsearch_program(${name} ${ARGN})
+  endif()
+endfunction()
+
 # All tests labelled `shell`, with the programs they start: what the thread sanitizer's preset builds.
 add_custom_target(hpsearch_shell_tests)
 

@@ -18,6 +18,10 @@ function(hpsearch_unite target kind)
   if(reach LESS needed)
     return()
   endif()
+  # Static programs would all carry OpenSSL and ZeroMQ: what initialises them goes where any source of these rooms goes.
+  if(HPSEARCH_STATIC AND target MATCHES "^hpsearch_(net|worker_shell)$")
+    return()
+  endif()
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
   execute_process(COMMAND ${HPSEARCH_SYSTEM_PYTHON} -B ${PROJECT_SOURCE_DIR}/tools/unity_groups.py ${sources}

@@ -42,8 +42,8 @@ ROOMS = {
     "apps/cli": ({"engine", "jobs", "searchers", "sentences", "surrogates", "proto", "queries", "net", "trees",
                   "context", "places", "logs", "patterns", "yamltext", "apps/daemon/store", "apps/daemon/keys", "apps/daemon/audit"},
                  r"CLI/|re2/|ncurses\.h", False),
-    # Both programs, for a main() of somebody else's.
-    "apps/programs": ({"engine", "apps/daemon", "apps/cli"}, "", False),
+    # Both programs, for a main() of somebody else's; and all programs in one file, for static builds.
+    "apps/programs": ({"engine", "searchers", "workers/shell", "workers/determined", "apps/daemon", "apps/cli"}, "", False),
 }
 
 # Inside the engine, from the ground up: each sub-room may include itself and what stands before it.

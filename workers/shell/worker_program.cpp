@@ -1,3 +1,5 @@
+#include "hpsearch/workers/shell/worker_program.hpp"
+
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -488,12 +490,13 @@ int main_of(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace hpsearch::workers
 
-int main(int argc, char** argv) {
+int run_worker_program(int argc, char** argv) {
   try {
-    return hpsearch::workers::main_of(argc, argv);
+    return main_of(argc, argv);
   } catch (const std::exception& error) {
-    return hpsearch::workers::fail(hpsearch::workers::exit_failed, error.what());
+    return fail(exit_failed, error.what());
   }
 }
+
+}  // namespace hpsearch::workers
