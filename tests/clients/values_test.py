@@ -87,18 +87,6 @@ class Space(unittest.TestCase):
         self.assertEqual(json.loads(made), {"type": "double", "minval": 0.5, "maxval": 2})
 
 
-    def test_scalars_of_torch(self):
-        try:
-            import torch
-        except ImportError:
-            self.skipTest("no PyTorch here")
-        self.assertEqual(hp.uniform(torch.tensor(0.5), torch.tensor(2)), {"type": "double", "minval": 0.5, "maxval": 2})
-        self.assertEqual(hp.choice(torch.tensor([1, 2]))["vals"], [1, 2])
-        self.assertEqual(hp.const(torch.tensor(3)), {"type": "const", "val": 3})
-        with self.assertRaisesRegex(TypeError, "const is a device; it must be a number"):
-            hp.const(torch.device("cpu"))
-
-
 class Context(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hpsearch-context-"))

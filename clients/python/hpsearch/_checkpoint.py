@@ -20,8 +20,8 @@ class Checkpoint:
         self._transport = transport
         self._trial = "/api/v1/experiments/{}/trials/{}".format(experiment, trial)
         self._id = id
-        self.path = path  #: On the machine of its worker, or on storage that all share.
-        self.step = step  #: How far it was trained, in the experiment's unit.
+        self.path: str = path  #: On the machine of its worker, or on storage that all share.
+        self.step: int = step  #: How far it was trained, in the experiment's unit.
 
     @property
     def id(self) -> str:

@@ -37,7 +37,7 @@ class Experiment:
     def __init__(self, transport: Transport, number: int) -> None:
         self._transport = transport
         self._path = "/api/v1/experiments/{}".format(number)
-        self.id = number  #: Its number at the daemon, from 1.
+        self.id: int = number  #: Its number at the daemon, from 1.
         self.now()  # NotFound is better now than later.
 
     # --- state ---

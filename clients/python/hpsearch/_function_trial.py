@@ -43,11 +43,11 @@ class FunctionTrial(Mapping[str, Any]):
 
     def __init__(self, params: Optional[Mapping[str, Any]] = None, *, length: int = 1) -> None:
         self.params: Dict[str, Any] = now.params(params)  #: Nested as in the space.
-        self.number = now.trial().trial_number  #: In its experiment, from 0.
-        self.attempt = now.trial().attempt  #: From 1; grows each time the trial runs again.
-        self.seed = now.seed()  #: The same in every attempt.
+        self.number: int = now.trial().trial_number  #: In its experiment, from 0.
+        self.attempt: int = now.trial().attempt  #: From 1; grows each time the trial runs again.
+        self.seed: int = now.seed()  #: The same in every attempt.
         self.state: Any = None  #: What the last checkpoint's `save` returned; None before load(), or on a fresh start.
-        self.reports = 0  #: So far, in this attempt.
+        self.reports: int = 0  #: So far, in this attempt.
         self._directive: Directive = CONTINUE
         self._default_length = length
         self._step = 0

@@ -34,7 +34,7 @@ class Snapshot:
 
     def __init__(self, told: Mapping[str, Any], lsn: Optional[int] = None) -> None:
         self.raw: Mapping[str, Any] = told  #: The whole answer of the daemon.
-        self.lsn = lsn  #: The number of the last event in it; None if it is no part of a stream.
+        self.lsn: Optional[int] = lsn  #: The number of the last event in it; None if it is no part of a stream.
 
     @property
     def id(self) -> int:

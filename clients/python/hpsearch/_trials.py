@@ -19,10 +19,10 @@ class Explanation:
 
     def __init__(self, told: Mapping[str, Any]) -> None:
         self.raw: Mapping[str, Any] = told  #: The whole answer of the daemon.
-        self.state = str(told.get("state") or "")
-        self.reason = str((told.get("reason") or {}).get("text") or "")  #: Of its state.
-        self.now = str(told.get("now") or "")  #: What it does.
-        self.next = str(told.get("next") or "")  #: What happens next.
+        self.state: str = str(told.get("state") or "")
+        self.reason: str = str((told.get("reason") or {}).get("text") or "")  #: Of its state.
+        self.now: str = str(told.get("now") or "")  #: What it does.
+        self.next: str = str(told.get("next") or "")  #: What happens next.
         self.history: List[Mapping[str, Any]] = list(told.get("history") or [])  #: Its stored events.
 
     def __str__(self) -> str:

@@ -72,8 +72,8 @@ class Experiment:
     """As hpsearch.Experiment. `blocking` is that one, for what is not here."""
 
     def __init__(self, blocking: BlockingExperiment) -> None:
-        self.blocking = blocking
-        self.id = blocking.id
+        self.blocking: BlockingExperiment = blocking  #: The experiment of the other client.
+        self.id: int = blocking.id  #: Its number at the daemon, from 1.
 
     async def now(self) -> Snapshot:
         """All of it, at this moment."""
