@@ -48,6 +48,11 @@ function Place({range, value}: {range: Range; value: number}) {
     );
 }
 
+/// A name that is too long for its column breaks after a dot or an underscore.
+function Breakable({text}: {text: string}) {
+    return <>{text.split(/(?<=[._])/).map((part, index) => <>{index > 0 && <wbr />}{part}</>)}</>;
+}
+
 export function HparamPlaces({values, space}: {values: Space; space: Space}) {
     const [whole, setWhole] = useState(false);
     const all = inOrder(flatHparams(values));
@@ -61,7 +66,7 @@ export function HparamPlaces({values, space}: {values: Space; space: Space}) {
                 if (range && typeof value === "number") place = <Place range={range} value={value} />;
                 else if (choices) place = <span class="muted small">{t("trial.one_of", {n: choices.length})}</span>;
                 const text = formatValue(value);
-                return <tr key={name}><th scope="row" title={name}>{shortened(name, 40)}</th><td class="mono" title={typeof value === "number" ? String(value) : undefined}>{shortened(text, 80)}</td><td class="place-cell">{place}</td></tr>;
+                return <tr key={name}><th scope="row" title={name}><Breakable text={shortened(name, 40)} /></th><td class="mono" title={typeof value === "number" ? String(value) : undefined}>{shortened(text, 80)}</td><td class="place-cell">{place}</td></tr>;
             })}
         </tbody></table>
         {shown.length < all.length && <button class="link small" onClick={() => setWhole(true)}>{t("hparams.all", {n: all.length})}</button>}
