@@ -25,12 +25,17 @@ test("a token opens the pages, a change goes through, and signing out closes the
     await page.getByLabel("Token").fill("hps_wrong");
     await page.getByRole("button", {name: "Sign in"}).click();
     await page.getByRole("alert").waitFor();
+    // A daemon that wants a token is there.
+    await page.waitForTimeout(1500);
+    assert.equal(await page.getByText("Connection lost").count(), 0);
+    assert.equal(await page.getByText("Disconnected").count(), 0);
     await page.getByLabel("Token").fill(token);
     await page.getByRole("button", {name: "Sign in"}).click();
     // A live list may redraw its rows under the pointer: the address is opened instead of the link clicked.
     const link = page.getByRole("link", {name: "behind-the-door"});
     await link.waitFor();
     await page.goto(await link.evaluate((each) => each.href));
+    await page.getByText("Live", {exact: true}).waitFor();
     await page.getByRole("button", {name: "Pause"}).click();
     await page.locator(".state-mark.large", {hasText: "Paused"}).waitFor();
     // The token is nowhere where a script could read it.

@@ -62,6 +62,11 @@ export function formatShortTime(seconds: number | null | undefined, now: number)
     return new Intl.DateTimeFormat(locale.value, options).format(seconds * 1000);
 }
 
+/// A day of the daemon's, which are those of UTC.
+export function formatDay(seconds: number): string {
+    return new Intl.DateTimeFormat(locale.value, {day: "numeric", month: "short", timeZone: "UTC"}).format(seconds * 1000);
+}
+
 /// "3 minutes ago". Both are times of the daemon's clock.
 export function formatAgo(seconds: number | null | undefined, now: number): string {
     if (seconds === null || seconds === undefined) return missing;

@@ -3,7 +3,7 @@
 // The tab that holds the Web Lock reads an EventSource for the union of what all tabs show. Without Web Locks each
 // visible tab has its own. Where the daemon serves no stream, listeners are asked to read again every two seconds.
 import {signal} from "@preact/signals";
-import {apiUrl, noteRefusal} from "../api/client";
+import {apiUrl, noteRefusal, signedOut} from "../api/client";
 import {base} from "../state/router";
 
 export type Message = {readonly topic: string; readonly lsn?: number; readonly full?: boolean} & Readonly<Record<string, unknown>>;
@@ -82,6 +82,11 @@ function heard(event: MessageEvent<string>): void {
     channel?.postMessage({what: "message", message});
 }
 
+function again(): void {
+    sourceTopics = "";
+    reconcile();
+}
+
 async function statusOf(topic: string): Promise<number> {
     const stop = new AbortController();
     const response = await fetch(apiUrl(`stream?topics=${encodeURIComponent(topic)}`), {signal: stop.signal, headers: {Accept: "text/event-stream"}});
@@ -95,10 +100,17 @@ async function probe(): Promise<void> {
     try {
         const refused = noteRefusal();
         const status = await statusOf("cluster");
-        if (status === 401) refused();
+        if (status === 401) {
+            // The daemon answers: nothing is lost but the permission to read. Another tab may get it.
+            refused();
+            setConnection("connecting");
+            clearTimeout(timer);
+            timer = setTimeout(again, signedOut.peek() ? 5000 : retryIn);
+            return;
+        }
         if (status === 404 || status === 405 || status === 400) {
             setConnection("polling");
-            timer = setTimeout(() => { sourceTopics = ""; reconcile(); }, 60_000);
+            timer = setTimeout(again, 60_000);
             return;
         }
         if (status === 200) {
@@ -106,18 +118,14 @@ async function probe(): Promise<void> {
             const answers = await Promise.all(ofExperiments.map(statusOf));
             const gone = ofExperiments.filter((_, index) => answers[index] === 404 || answers[index] === 403);
             gone.forEach((topic) => refusedTopics.add(topic));
-            if (gone.length > 0) {
-                sourceTopics = "";
-                reconcile();
-                return;
-            }
+            if (gone.length > 0) return again();
         }
     } catch {
         // Nobody answers.
     }
     setConnection("lost");
     clearTimeout(timer);
-    timer = setTimeout(() => { sourceTopics = ""; reconcile(); }, retryIn);
+    timer = setTimeout(again, retryIn);
     retryIn = Math.min(retryIn * 2, 10_000);
 }
 
@@ -202,7 +210,8 @@ export function startStream(): void {
         if (!document.hidden) poll();
     });
     addEventListener("pagehide", () => channel?.postMessage({what: "gone", tab}));
-    addEventListener("online", () => { if (leads && !source) { sourceTopics = ""; reconcile(); } });
+    addEventListener("online", () => { if (leads && !source) again(); });
+    signedOut.subscribe((out) => { if (!out && leads && !source && connection.peek().kind !== "polling") again(); });
 }
 
 /// Calls `listener` for each change of the topic, until the returned function is called.

@@ -5,7 +5,7 @@ import {isServed} from "../api/served";
 import type {NewToken, Token} from "../api/shapes";
 import {useResource} from "../state/resource";
 import {t} from "../i18n/texts";
-import {formatShortTime} from "../i18n/format";
+import {formatDay, formatShortTime} from "../i18n/format";
 import {ask} from "../design/dialog";
 import {Menu} from "../design/menu";
 import {View} from "../design/states";
@@ -60,9 +60,9 @@ export function Tokens() {
                     <thead><tr><th scope="col">{t("settings.token_name")}</th><th scope="col">{t("settings.token_role")}</th>{tenants && <th scope="col">{t("settings.token_workspaces")}</th>}
                         <th scope="col">{t("settings.token_created")}</th><th scope="col">{t("settings.token_expires")}</th><th scope="col">{t("settings.token_used")}</th><th scope="col"><span class="unseen">{t("keys.actions")}</span></th></tr></thead>
                     <tbody>{tokens.map((token) => <tr key={token.id}>
-                        <td><span class="strong">{token.name}</span><span class="row-sub mono">{token.id}</span></td><td>{token.role}</td>{tenants && <td>{(token.workspaces ?? ["*"]).join(", ")}</td>}
+                        <td><span class="strong">{token.name}</span><span class="row-sub mono">{token.id}</span></td><td>{token.role}</td>{tenants && <td>{(token.workspaces ?? ["*"]).map((name) => (name === "*" ? t("settings.token_everywhere") : name)).join(", ")}</td>}
                         <td class="nowrap">{formatShortTime(token.created, daemonNow())}</td><td class="nowrap">{token.expires === null ? t("settings.token_never") : formatShortTime(token.expires, daemonNow())}</td>
-                        <td class="nowrap">{token.last_used_day === null ? t("settings.token_never") : new Date(token.last_used_day * 1000).toLocaleDateString()}</td>
+                        <td class="nowrap">{token.last_used_day === null ? t("settings.token_never") : formatDay(token.last_used_day)}</td>
                         <td class="number"><Menu label={t("action.more")} name={`token-${token.id}`} items={[
                             {label: t("settings.token_rotate"), perform: () => rotate(token)}, {label: t("settings.token_revoke"), danger: true, perform: () => revoke(token)}]} /></td></tr>)}</tbody>
                 </table></div>)}</View>
