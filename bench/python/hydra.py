@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """How busy Hydra's sweepers keep their slots when trials last 1 to 10 units: hpsearch, beside hydra-optuna-sweeper.
 
-    python3 bench/python/hydra.py [--trials N] [--slots N] [--unit SECONDS] [--optuna PYTHON]
+    HPSEARCH_BIN=build/release/bin build/python-genuine/bin/python3 bench/python/hydra.py
 
-This Python has hydra-core. PYTHON has hydra-core, hydra-optuna-sweeper 1.2.0 (with optuna below 3) and
-hydra-joblib-launcher; without it only hpsearch is measured. Tasks sleep, so they may be more than the machine has cores.
+This Python has hydra-core. That of --optuna has hydra-optuna-sweeper and hydra-joblib-launcher, by default the one of
+`scripts/setup python`; without it only hpsearch is measured. Tasks sleep, so they may be more than the machine has cores.
 
 Busy is a slot whose trial runs. The window begins with the first trial and ends when the last one begins: afterwards there
 is nothing to start for either. For hpsearch, "processes" counts a trial from the start of its process, which it needs for
@@ -47,12 +47,17 @@ def main():
     parser.add_argument("--unit", type=float, default=6.0, help="seconds; trials last 1 to 10 of them")
     parser.add_argument("--optuna", help="a Python with hydra-optuna-sweeper")
     asked = parser.parse_args()
+    usual = ROOT / "build" / "python-hydra-optuna" / "bin" / "python3"
+    asked.optuna = asked.optuna or (str(usual) if usual.exists() else None)
+    if "HPSEARCH_BIN" in os.environ:  # Sweeps run in another directory.
+        os.environ["HPSEARCH_BIN"] = os.path.abspath(os.environ["HPSEARCH_BIN"])
+    print("{} trials, {} slots, load {:.1f}".format(asked.trials, asked.slots, os.getloadavg()[0]), flush=True)
     spans = measure(sys.executable, "hpsearch", asked)
     print("hpsearch: {:.1%} busy (processes), {:.1%} (tasks)".format(
         busy([(process, end) for process, _, end in spans], asked.slots),
-        busy([(begun, end) for _, begun, end in spans], asked.slots)))
+        busy([(begun, end) for _, begun, end in spans], asked.slots)), flush=True)
     if asked.optuna:
-        spans = measure(asked.optuna, "optuna", asked)
+        spans = measure(os.path.abspath(asked.optuna), "optuna", asked)
         print("hydra-optuna-sweeper: {:.1%} busy (tasks)".format(
             busy([(begun, end) for _, begun, end in spans], asked.slots)))
     else:

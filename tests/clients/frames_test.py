@@ -1,5 +1,6 @@
 """Tables for pandas and pictures by matplotlib, with the real libraries; skipped, and said so, where there are none."""
 
+import array
 import math
 import pathlib
 import random
@@ -9,8 +10,8 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients" / "python"))
 
-from hpsearch import _frames
-from hpsearch._columns import read_columns
+from hpsearch import _columns, _frames
+from hpsearch._columns import python_values, read_columns, with_integers
 from hpsearch._plots import Plots
 from hpsearch._snapshot import Snapshot
 import values_test
@@ -31,6 +32,25 @@ class Frames(unittest.TestCase):
         self.assertEqual(frame["state"].tolist()[0], "COMPLETED")
         self.assertTrue(frame["trial"].isna().tolist()[1] and frame["state"].isna().tolist()[1])
         self.assertIsInstance(frame, pandas.DataFrame)
+
+    def test_hyperparameters_that_are_integers_are_integers(self):
+        space = {"width": {"type": "int", "minval": 1, "maxval": 9}, "net": {"depth": {"type": "int"}, "rate": {"type": "double"}},
+                 "seed": {"type": "int"}}
+        fields = [{"name": "hparams." + name, "type": "f32"} for name in ("width", "net.depth", "net.rate", "seed")]
+        read = read_columns(encoded(fields, [[1, 2, 3], [4, math.nan, 6], [1, 2, 3], [1, 2, 2.0**30]], 8))
+        whole = with_integers(read, {"hyperparameters": space})
+        self.assertEqual([column.type for column in whole.columns], ["i64", "i64", "f32", "f32"])
+        self.assertEqual([python_values(column) for column in whole.columns[:2]], [[1, 2, 3], [4, None, 6]])
+        self.assertTrue(all(isinstance(value, int) for value in python_values(whole.columns[0])))
+        without = whole._replace(columns=[_columns._as_integers(column._replace(values=array.array("f", column.values.tolist())))
+                                          for column in read.columns])
+        self.assertEqual([python_values(column) for column in without.columns], [python_values(column) for column in whole.columns])
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            return
+        frame = _frames.frame_of(whole, False)
+        self.assertEqual([str(kind) for kind in frame.dtypes], ["int64", "Int64", "float32", "float32"])
 
     def test_a_hundred_thousand_trials(self):
         try:

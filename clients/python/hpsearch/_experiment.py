@@ -7,7 +7,7 @@ import time
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import _frames
-from ._columns import MEDIA_TYPE, read_columns
+from ._columns import MEDIA_TYPE, read_columns, with_integers
 from ._notebook import card_of, show_card
 from ._plots import Plots
 from ._problems import ExperimentCanceled, ExperimentFailed
@@ -154,7 +154,7 @@ class Experiment:
         """
         answer = self._transport.ask("GET", self._path + "/columns", {
             "fields": ",".join(fields) if fields else None, "where": where, "sample": sample}, accept=MEDIA_TYPE)
-        return _frames.frame_of(read_columns(answer.body), polars)
+        return _frames.frame_of(with_integers(read_columns(answer.body), self.config), polars)
 
     def curves(self, trials: TrialChoice = None, *, metric: Union[None, str, Sequence[str]] = None,
                points: Optional[int] = None, polars: bool = False) -> Any:

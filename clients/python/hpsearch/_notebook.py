@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import importlib
 import threading
-import time
 from typing import TYPE_CHECKING, Any, List, Mapping
 
 from ._snapshot import Snapshot
@@ -43,16 +42,31 @@ def show_card(experiment: "Experiment") -> None:
     if handle is None or experiment.now().ended:
         return
 
-    def renew() -> None:
-        drawn = time.monotonic()
-        for change in experiment.watch():
-            pause = _BETWEEN_DRAWINGS - (time.monotonic() - drawn)
-            if pause > 0 and not change.ended:
-                continue  # The last message has the last change.
-            handle.update(shown.HTML(card_of(change, experiment.history())))
-            drawn = time.monotonic()
+    latest: List[Snapshot] = []
+    has_news, is_over = threading.Event(), threading.Event()
 
-    threading.Thread(target=renew, name="hpsearch-card", daemon=True).start()
+    def follow() -> None:
+        try:
+            for change in experiment.watch():
+                latest[:] = [change]
+                has_news.set()
+        finally:
+            is_over.set()
+            has_news.set()
+
+    def renew() -> None:
+        while not is_over.is_set():
+            has_news.wait()
+            has_news.clear()
+            if latest:
+                handle.update(shown.HTML(card_of(latest[0], experiment.history())))
+            is_over.wait(_BETWEEN_DRAWINGS)
+        if latest:
+            handle.update(shown.HTML(card_of(latest[0], experiment.history())))
+
+    # Two threads: a change that comes soon after a drawing is drawn too, also if none follows for hours.
+    for work in (follow, renew):
+        threading.Thread(target=work, name="hpsearch-card", daemon=True).start()
 
 
 def _line_of(history: Mapping[str, Any]) -> str:

@@ -72,18 +72,24 @@ class Plots:
         better = experiment.now().smaller_is_better
         rows.sort(key=lambda row: row[-1], reverse=better)
         import matplotlib
-        colours = matplotlib.colormaps["viridis" if not better else "viridis_r"]
+        colours = matplotlib.colormaps["Blues_r" if better else "Blues"]  # The best ones are dark, and above the others.
         for row in rows:
             places = [scale.place(value) for scale, value in zip(scales, row)]
-            ax.plot(range(len(places)), places, color=colours(scales[-1].place(row[-1])), linewidth=0.8, alpha=0.7)
+            strength = scales[-1].place(row[-1])
+            ax.plot(range(len(places)), places, color=colours(0.1 + 0.65 * strength if better else 0.25 + 0.65 * strength),
+                    linewidth=1.5 if row in rows[-3:] else 0.8)
         for at, scale in enumerate(scales):
             ax.axvline(at, color=_QUIET, linewidth=0.5)
             for place, text in scale.marks():
-                ax.annotate(text, (at, place), fontsize=7, xytext=(2, 0), textcoords="offset points")
+                ax.annotate(text, (at, place), fontsize=8, xytext=(3, 0), textcoords="offset points", va="center",
+                            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5})
+        names = [column.name.replace("hparams.", "", 1) for column in columns[:-1]] + [experiment.now().metric or "metric"]
+        tilted = len(names) > 6 or max(map(len, names)) > 12
         ax.set_xticks(range(len(columns)))
-        ax.set_xticklabels([column.name.replace("hparams.", "", 1) for column in columns], rotation=30, ha="right")
+        ax.set_xticklabels(names, rotation=30 if tilted else 0, ha="right" if tilted else "center")
         ax.set_yticks([])
-        for side in ("top", "right", "left"):
+        ax.tick_params(axis="x", length=0)
+        for side in ("top", "right", "left", "bottom"):
             ax.spines[side].set_visible(False)
         return ax
 
