@@ -15,16 +15,10 @@ import pathlib
 import platform
 import resource
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients" / "python"))
+from stored import daemon_with
 
-import hpsearch as hp
-
-BIN = pathlib.Path(os.environ.get("HPSEARCH_BIN", "build/release/bin"))
 COLUMNS = 12
 
 
@@ -56,30 +50,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--trials", type=int, default=100_000)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="hpsearch-bench-") as folder:
-        subprocess.run([str(BIN.parent / "tests" / "web" / "make_store"), folder, "--trials", str(options.trials)], check=True,
-                       stdout=subprocess.DEVNULL)
-        daemon = subprocess.Popen([str(BIN / "hpsearchd"), "--state-dir", folder, "--log-level", "error"], stdin=subprocess.DEVNULL)
-        try:
-            measure(folder, daemon, options)
-        finally:
-            daemon.terminate()
-            daemon.wait(60)
+    with daemon_with(options.trials) as (daemon, experiment):
+        measure(daemon, experiment)
 
 
-def measure(folder, daemon, options):
-    client = None
-    while client is None:
-        try:
-            client = hp.Client(state_dir=folder)
-            client.experiments()
-        except (hp.NotFound, hp.Unreachable):
-            client = None
-            if daemon.poll() is not None:
-                sys.exit("frame: the daemon does not start")
-            time.sleep(0.2)
-    experiment = next(one for one in (client.experiment(known.id) for known in client.experiments())
-                      if one.now().raw["trials_total"] == options.trials)
+def measure(daemon, experiment):
     import pandas
     names = list(experiment.frame(sample=10).columns)[:COLUMNS]
     rows = [("pandas " + pandas.__version__, *measured(lambda: experiment.frame(names), daemon))]

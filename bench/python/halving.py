@@ -2,7 +2,8 @@
 
     HPSEARCH_LIBRARY=build/release/lib/libhpsearch.so.0 python3 bench/python/halving.py --jobs 8 --seeds 10
 
-Prints a table for docs/benchmarks.md. Each search has a process with workers of its own, and they take turns seed by seed, so
+Prints a table for docs/benchmarks.md. Fits of "uneven sleeps" sleep, so their wall time is that of a machine with as many
+cores as workers; the others need the machine for themselves, with a core for each worker. Each search has a process with workers of its own, and they take turns seed by seed, so
 that other work on the machine slows both. Scores are of the best estimator on a quarter of the data that no search saw. With
 --jobs 1, processor seconds are right too, also on a busy machine.
 """
@@ -21,7 +22,7 @@ import time
 import warnings
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients" / "python"))
-os.environ["PYTHONPATH"] = os.pathsep.join([sys.path[0], os.environ.get("PYTHONPATH", "")])
+os.environ["PYTHONPATH"] = os.pathsep.join([sys.path[0], str(pathlib.Path(__file__).resolve().parent), os.environ.get("PYTHONPATH", "")])
 os.environ["PYTHONWARNINGS"] = "ignore"
 
 TRIALS, LONGEST, SHORTEST, FOLDS = 27, 27, 3, 3
@@ -34,6 +35,10 @@ def problem(name, seed):
     from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
     from sklearn.neural_network import MLPClassifier
 
+    if name == "uneven sleeps":
+        from sleeping import Sleeper
+        return (make_classification(200, 5, random_state=7), Sleeper(),
+                {"rate": loguniform(1e-4, 1), "cost": uniform(0.2, 1.8)}, "rounds")
     if name == "digits, forest":
         return (load_digits(return_X_y=True), RandomForestClassifier(random_state=seed),
                 {"max_features": uniform(0.02, 0.9), "max_depth": randint(2, 16), "criterion": ["gini", "entropy"]}, "n_estimators")
@@ -45,7 +50,7 @@ def problem(name, seed):
              "alpha": loguniform(1e-6, 1e-1), "batch_size": [16, 64, 200]}, "max_iter")
 
 
-PROBLEMS = ("digits, forest", "synthetic, boosting", "synthetic, network")
+PROBLEMS = ("uneven sleeps", "digits, forest", "synthetic, boosting", "synthetic, network")
 
 
 def measure(method, name, seed, jobs):
@@ -72,6 +77,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=8)
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--only", choices=PROBLEMS, help="one of the problems")
     given = parser.parse_args()
     import sklearn
 
@@ -83,7 +89,7 @@ def main():
     print(f"| data, estimator | HpsearchCV, {unit} | HalvingRandomSearchCV, {unit} | ratio | score | score of halving |")
     print("|---|---:|---:|---:|---:|---:|", flush=True)
     ratios = []
-    for name in PROBLEMS:
+    for name in [given.only] if given.only else PROBLEMS:
         found = {method: [] for method in methods}
         for seed in range(-1, given.seeds):  # The first starts workers, and isn't counted.
             for method in methods if seed % 2 else reversed(methods):
