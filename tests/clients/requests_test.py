@@ -1,5 +1,6 @@
 """The Python client against a fake daemon: what it sends, what it repeats, what it makes of refusals and of streams."""
 
+import asyncio
 import io
 import contextlib
 import json
@@ -17,6 +18,7 @@ import unittest.mock
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients" / "python"))
 
 import hpsearch
+import hpsearch.aio
 from fake_daemon import VERSION, FakeDaemon, detail, message
 from hpsearch._client import check_versions
 from hpsearch._stream import Parser
@@ -102,6 +104,22 @@ class Requests(DaemonTest):
             hpsearch.Client("unix://{}/none.sock".format(self.folder)).status()
         self.assertIn("none.sock", str(caught.exception))
         self.assertIsInstance(caught.exception, ConnectionError)
+
+    def test_a_socket_whose_path_is_too_long_for_an_address_is_found(self):
+        daemon, _ = self.serve({"GET /api/v1/status": (200, {"version": "0.1.0"})})
+        far = self.folder / ("long" * 25) / "state"
+        far.mkdir(parents=True)
+        os.rename(daemon.path, str(far / "api.sock"))
+        client = hpsearch.Client("unix://{}/api.sock".format(far))
+        self.assertEqual(client.experiment(1).id, 1)
+
+        async def opens():
+            _, writer = await hpsearch.aio._open(client._transport)
+            writer.close()
+
+        asyncio.run(opens())
+        opened = [os.path.realpath(str(entry)) for entry in pathlib.Path("/proc/self/fd").glob("*")]
+        self.assertNotIn(os.path.realpath(str(far)), opened)
 
     def test_a_refusal_is_an_exception_with_all_mistakes(self):
         problem = {"type": "https://hpsearch.invalid/problems/bad_request", "detail": "the configuration is wrong",

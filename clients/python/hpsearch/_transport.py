@@ -18,6 +18,7 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tup
 
 from ._address import Address
 from ._problems import Problem, Unreachable, problem_of
+from ._unix import reachable
 
 _FIRST_PAUSE = 0.05  # Seconds before the first repetition; twice as long before each further one …
 _LONGEST_PAUSE = 2.0  # … up to this.
@@ -53,7 +54,8 @@ class _UnixConnection(http.client.HTTPConnection):
             raise OSError("this system has no Unix sockets")
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
-        self.sock.connect(self._path)
+        with reachable(self._path) as address:
+            self.sock.connect(address)
 
 
 class _PinnedConnection(http.client.HTTPSConnection):

@@ -24,6 +24,7 @@ from ._snapshot import Snapshot
 from ._stream import LONGEST_SILENCE, Message, Parser
 from ._transport import Query, Transport, target_of
 from ._trials import TrialView
+from ._unix import reachable
 
 __all__ = ["Client", "Experiment"]
 
@@ -163,7 +164,8 @@ async def _follow(transport: Transport, path: str, query: Query) -> AsyncIterato
 async def _open(transport: Transport) -> _Streams:
     address = transport.address
     if address.scheme == "unix":
-        return await asyncio.open_unix_connection(address.host)
+        with reachable(address.host) as path:
+            return await asyncio.open_unix_connection(path)
     context: Optional[ssl.SSLContext] = None
     if address.scheme == "https":
         context = ssl.create_default_context()
