@@ -4,13 +4,16 @@
     scripts/wheel && python3 bench/python/install.py [--dist build/wheel/dist] [--runs 3]
 
 Prints lines for docs/benchmarks.md. Each run has a fresh virtual environment, whose making isn't timed, and a fresh home. pip
-has no index and no cache. All of it is bound to two cores. The goal is 30 s; the exit status is 1 if the median misses it.
+has no index and no cache. All of it is bound to two cores. Processor seconds are those of all processes, daemon, worker and
+trials too; they hardly depend on other work on the machine. The goal is 30 s; the exit status is 1 if the median misses it.
 """
 
 import argparse
+import ctypes
 import os
 import pathlib
 import platform
+import resource
 import statistics
 import subprocess
 import sys
@@ -19,6 +22,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOAL, TRIALS, CORES = 30, 50, 2
+PR_SET_CHILD_SUBREAPER = 36
 SEARCH = f"""
 import hpsearch as hp
 result = hp.tune(lambda t: (t["x"] - 2) ** 2, {{"x": hp.uniform(-10, 10)}}, max_trials={TRIALS})
@@ -34,16 +38,28 @@ def wheels(folder):
     return found
 
 
+def processor_seconds():
+    """Of all processes that have ended: those whose parents ended first, such as the daemon, became children of this one."""
+    try:
+        while True:
+            os.wait()
+    except ChildProcessError:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+
 def timed(command, **more):
-    begun = time.monotonic()
+    """Seconds until the command has ended, and processor seconds."""
+    used, begun = processor_seconds(), time.monotonic()
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **more)
+    took = time.monotonic() - begun
     if done.returncode != 0:
         sys.exit(f"{command} failed with {done.returncode}\n{done.stdout}{done.stderr}")
-    return time.monotonic() - begun
+    return took, processor_seconds() - used
 
 
 def measure(files):
-    """Seconds of pip install, and of the search."""
+    """What pip install took, and the search: timed() of each."""
     with tempfile.TemporaryDirectory(prefix="hpsearch-install-") as scratch:
         folder = pathlib.Path(scratch)
         subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
@@ -62,15 +78,17 @@ def main():
     reader.add_argument("--runs", type=int, default=3)
     asked = reader.parse_args()
     files = wheels(asked.dist.resolve())
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
     load = os.getloadavg()[0]
     runs = [measure(files) for _ in range(asked.runs)]
-    total = statistics.median(sum(run) for run in runs)
+    total = statistics.median(install[0] + search[0] for install, search in runs)
     print(f"- machine: {len(os.sched_getaffinity(0))} cores, {platform.system()}, Python {platform.python_version()}; "
           f"load average before the first run {load:.1f}")
     print(f"- wheel: {max(file.stat().st_size for file in files) / 1e6:.1f} MB")
     print("- runs (pip install + search of {} trials): {}".format(
-        TRIALS, "; ".join(f"{install:.1f} + {search:.1f} s" for install, search in runs)))
+        TRIALS, "; ".join(f"{install[0]:.1f} + {search[0]:.1f} s" for install, search in runs)))
+    print("- processor seconds: {}".format("; ".join(f"{install[1]:.1f} + {search[1]:.1f}" for install, search in runs)))
     print(f"- median: {total:.1f} s; goal: below {GOAL} s")
     sys.exit(0 if total < GOAL else 1)
 
