@@ -309,7 +309,11 @@ TEST_F(HttpRoutes, SearchersAreListedWithTheirSchemas) {
 
 TEST_F(HttpRoutes, ADaemonWithoutRoomIsNotReady) {
   EXPECT_EQ(get("/readyz").status, 200U);
-  daemon_.runtime->set_storage({"critical", 1, 2, Intake::no_experiments, "there is little room"});
+  daemon_.runtime->set_storage({.state = "critical",
+                                .free_bytes = 1,
+                                .total_bytes = 2,
+                                .intake = Intake::no_experiments,
+                                .why = "there is little room"});
   const auto not_ready = get("/readyz");
   EXPECT_EQ(not_ready.status, 503U);
   EXPECT_EQ(not_ready.at("failing"), R"([{"check":"storage","why":"there is little room"}])");

@@ -149,7 +149,8 @@ TEST_F(LifeRoutes, SlotsTellWhatTheyDo) {
   const auto then = daemon_.ask("GET", "/api/v1/slots");
   EXPECT_THAT(then.text, HasSubstr("\"state\":\"draining\""));
   EXPECT_THAT(then.text, HasSubstr("\"state\":\"busy\"")) << "what runs, runs on";
-  EXPECT_THAT(daemon_.ask_text("/metrics"), HasSubstr("hpsearch_workers{state=\"draining\"} 1"));
+  EXPECT_THAT(daemon_.ask_text("/metrics"),
+              HasSubstr("hpsearch_workers{state=\"draining\",pool=\"default\"} 1"));
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/workers/1/release").at("draining"), "false");
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/workers/9/drain").status, 404U);
 }

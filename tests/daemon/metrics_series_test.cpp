@@ -11,6 +11,7 @@ namespace hpsearch::daemon {
 namespace {
 
 constexpr std::uint64_t many_experiments = 10'000;
+constexpr std::uint64_t active_experiments = 100;
 constexpr std::uint64_t many_workers = 1'000;
 constexpr std::uint64_t most_series = 2'000;  // docs/metrics.md: what a scrape has by default, at most.
 
@@ -25,7 +26,7 @@ engine::Value search_in(const std::string& workspace, const std::string& pool) {
 /// A cluster in which every worker has a pool of its own, and experiments name as many more.
 class MetricsSeries : public testing::Test {
  protected:
-  MetricsSeries() {
+  void SetUp() override {
     for (std::uint64_t i = 0; i < many_workers; ++i) {
       engine::JoinWorker join;
       join.uid = "uid-" + std::to_string(i);
@@ -39,7 +40,11 @@ class MetricsSeries : public testing::Test {
     for (std::uint64_t i = 0; i < many_experiments; ++i) {
       engine::CreateExperiment command;
       command.config = search_in("space-" + std::to_string(i % 500), "other-" + std::to_string(i));
-      EXPECT_TRUE(daemon_.runtime->perform(std::move(command)));
+      const auto created = daemon_.runtime->perform(std::move(command));
+      ASSERT_TRUE(created) << created.error().message;
+      if (i + active_experiments < many_experiments) {  // Each that waits for a slot makes every step longer.
+        static_cast<void>(daemon_.runtime->perform(engine::KillExperiment{*created->created}));
+      }
     }
     daemon_.pump_until([this] { return daemon_.runtime->idle(); });
   }

@@ -8,6 +8,7 @@ import pathlib
 import signal
 import sys
 import unittest
+import urllib.request
 
 import harness
 
@@ -65,6 +66,28 @@ class GpuSlots(harness.Case):
     def wait_for_starts(self, number):
         harness.wait_for(lambda: len(self.lines()) >= number, f"{number} programs", self.worker.said)
         return self.lines()
+
+    def test_metrics_of_the_worker_show_the_device_of_each_slot(self):
+        self.driver_says("uuid=GPU-bbbb bus=7 memory=2048 free=2000", "uuid=GPU-aaaa bus=3 memory=1024 free=24 ecc=2")
+        port = harness.free_port()
+        self.begin("auto*2", "--metrics", port)
+
+        def shown():
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+                    lines = answer.read().decode().splitlines()
+            except OSError:
+                return {}
+            return dict(line.rsplit(" ", 1) for line in lines if line.startswith("hpsearch_worker_gpu_"))
+
+        harness.wait_for(shown, "a look at the devices", self.worker.said)
+        found = shown()
+        of = lambda name, slot, uuid: float(found[f'hpsearch_worker_gpu_{name}{{slot="{slot}",uuid="GPU-{uuid}"}}'])
+        self.assertEqual([of("healthy", 0, "aaaa"), of("healthy", 3, "bbbb")], [0, 1])
+        self.assertEqual(of("memory_total_bytes", 2, "aaaa"), 1024 * 2**20)
+        self.assertEqual(of("memory_used_bytes", 2, "aaaa"), 1000 * 2**20)
+        self.assertEqual([of("utilization_ratio", 1, "bbbb"), of("temperature_celsius", 1, "bbbb")], [0.25, 41])
+        self.assertEqual(len(found), 5 * 4)
 
     def test_each_trial_has_its_device_and_people_see_which(self):
         self.driver_says("uuid=GPU-bbbb name=Fake bus=7 memory=2048 free=2000", "uuid=GPU-aaaa name=Fake bus=3 memory=1024 free=1000")

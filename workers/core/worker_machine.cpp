@@ -69,7 +69,7 @@ WorkerStatus WorkerMachine::status() const {
   std::set<SlotIndex> busy;
   for (const auto& [key, attempt] : attempts_) {
     const bool over = attempt.exited();
-    ++(over ? status.ended : attempt.alive() ? status.running : status.waiting);
+    ++(over ? status.ended : attempt.waits() ? status.waiting : status.running);
     if (attempt.leaves_leaked_processes()) {
       unusable.insert(attempt.spec().slots.begin(), attempt.spec().slots.end());
     } else if (!over && !attempt.waits()) {

@@ -21,19 +21,21 @@ void add_status(PrometheusText& text, const WorkerMetricsSources& sources) {
   const WorkerStatus& status = sources.status;
   text.gauge("worker_connected", "1 while the worker has a session with the daemon, else 0.",
              status.connected ? 1 : 0);
-  text.family("worker_slots", gauge,
-              "Slots by state: busy (a program runs or starts), idle, withdrawn (the device is broken, or "
-              "processes survive SIGKILL).",
-              {"state", "kind"});
+  text.family(
+      "worker_slots", gauge,
+      "Slots by state: busy (an attempt runs), idle, withdrawn (the device is broken, or processes survive "
+      "SIGKILL).",
+      {"state", "kind"});
   const std::uint64_t taken = std::min(status.slots, status.busy + status.out_of_use);
   for (const auto& [state, slots] : {std::pair{"busy", status.busy}, std::pair{"idle", status.slots - taken},
                                      std::pair{"withdrawn", status.out_of_use}}) {
     text.sample(as_number(slots), {state, sources.slot_kind});
   }
-  text.family("worker_attempts", gauge,
-              "Attempts by state: waiting (for a slot or their files), running, ended (the daemon has not "
-              "acknowledged everything yet).",
-              {"state"});
+  text.family(
+      "worker_attempts", gauge,
+      "Attempts by state: waiting (their slots are still in use), running (from preparing their files to "
+      "publishing the last checkpoint), ended (the daemon has not acknowledged everything yet).",
+      {"state"});
   for (const auto& [state, attempts] :
        {std::pair{"waiting", status.waiting}, std::pair{"running", status.running},
         std::pair{"ended", status.ended}}) {

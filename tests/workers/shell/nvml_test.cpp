@@ -59,6 +59,7 @@ TEST_F(Nvml, NamesGpusInTheOrderOfTheBus) {
   EXPECT_EQ(second.memory_bytes, 2000ULL << 20U);
   EXPECT_EQ(second.free_bytes, 1500ULL << 20U);
   EXPECT_EQ(second.temperature, 41);
+  EXPECT_EQ(second.utilization, 25);
   EXPECT_EQ(second.trouble, "");
   ASSERT_EQ(second.processes.size(), 1U);
   EXPECT_EQ(second.processes[0].pid, 77);
@@ -72,6 +73,7 @@ TEST_F(Nvml, OfAnOlderDriverTellsWhatItKnows) {
   EXPECT_EQ(report.devices[0].uuid, "GPU-bbbb") << "as it lists them";
   EXPECT_EQ(report.devices[0].processes.at(0).memory_bytes, 300ULL << 20U);
   EXPECT_FALSE(report.devices[0].temperature);
+  EXPECT_FALSE(report.devices[0].utilization);
   EXPECT_EQ(report.devices[1].trouble, "") << "it cannot tell";
 }
 

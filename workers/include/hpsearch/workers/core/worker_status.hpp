@@ -11,10 +11,10 @@ namespace hpsearch::workers {
 struct WorkerStatus {
   bool connected = false;            ///< In a session with the daemon.
   std::uint64_t slots = 0;           ///< All.
-  std::uint64_t busy = 0;            ///< Slots of attempts whose program runs or starts.
+  std::uint64_t busy = 0;            ///< Slots of attempts that run.
   std::uint64_t out_of_use = 0;      ///< Slots whose device is broken or whose processes survive SIGKILL.
-  std::uint64_t waiting = 0;         ///< Attempts that wait for slots, or are being prepared.
-  std::uint64_t running = 0;         ///< Attempts whose program runs or starts.
+  std::uint64_t waiting = 0;         ///< Attempts whose slots are still in use.
+  std::uint64_t running = 0;         ///< From preparing its files to publishing its last checkpoint.
   std::uint64_t ended = 0;           ///< Attempts of whose end the daemon has not heard everything.
   std::uint64_t unacknowledged = 0;  ///< Reports that the daemon has not acknowledged.
   std::vector<engine::AttemptKey> attempts{};  ///< All of them, by key.
