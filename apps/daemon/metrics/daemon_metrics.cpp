@@ -76,10 +76,10 @@ void add_http(PrometheusText& text, const HttpCounts* counts, std::size_t subscr
   text.buckets(http.seconds.bounds, http.seconds.counts, http.seconds.sum, {}, http.exemplars);
   text.gauge("http_in_flight", "Requests that wait for their answer.", as_number(http.in_flight));
   text.gauge("http_subscribers", "Event streams that are open.", as_number(subscribers));
-  text.family(
-      "http_denied_total", counter,
-      "Requests refused for lack of a token (401), lack of a role (403) or their rate (429), by reason.",
-      {"why"});
+  text.family("http_denied_total", counter,
+              "Requests refused for lack of a token (401), lack of a role (403) or too many of them (429), "
+              "by reason.",
+              {"why"});
   for (const auto& [status, why] :
        {std::pair{401U, "token"}, std::pair{403U, "role"}, std::pair{429U, "rate"}}) {
     const auto found = http.denied.find(status);

@@ -35,11 +35,14 @@ double count(std::uint64_t number) {
   return static_cast<double>(number);
 }
 
+using ByState = std::array<std::uint64_t, experiment_states.size()>;  ///< By ExperimentState.
+
 /// What is summed over all experiments.
 struct Sums {
   std::array<std::uint64_t, trial_states.size()> trials{};
-  std::map<std::string_view, std::map<ExperimentState, std::uint64_t>> experiments;  ///< By workspace.
-  std::map<std::string_view, double> slot_seconds;                                   ///< By pool.
+  std::map<std::string_view, ByState> experiments;  ///< By workspace.
+  std::map<std::string_view, double> slot_seconds;  ///< By pool.
+  std::vector<const ExperimentRecord*> unended;     ///< By number.
 };
 
 Sums sums_of(const Runtime* runtime, const PoolNames& pools) {
@@ -48,30 +51,45 @@ Sums sums_of(const Runtime* runtime, const PoolNames& pools) {
   if (runtime == nullptr) {
     return sums;
   }
+  const engine::Instant now = runtime->now();
   const engine::Workspaces& workspaces = runtime->engine().workspaces();
-  std::map<const engine::WorkspaceRecord*, std::map<ExperimentState, std::uint64_t>*> of_workspace;
+  std::map<const engine::WorkspaceRecord*, ByState*> of_workspace;
   for (const auto& [name, workspace] : workspaces) {
     const bool is_named =
         sums.experiments.size() < most_named_workspaces || name == engine::default_workspace;
     of_workspace[&workspace] = &sums.experiments[is_named ? std::string_view(name) : others];
   }
+  const engine::WorkspaceRecord* last_workspace = nullptr;  // Mostly that of the next experiment too.
+  ByState* states = nullptr;
+  std::string last_pool;
+  double* slot_seconds = &sums.slot_seconds["default"];
   for (const auto& [id, record] : runtime->engine().experiments()) {
-    ++(*of_workspace.at(record.workspace))[record.state];
+    if (record.workspace != last_workspace) {
+      last_workspace = record.workspace;
+      states = of_workspace.at(last_workspace);
+    }
+    if (record.config.resources.resource_pool != last_pool) {
+      last_pool = record.config.resources.resource_pool;
+      slot_seconds = &sums.slot_seconds[pools.shown(last_pool)];
+    }
+    ++states->at(static_cast<std::size_t>(record.state));
     for (std::size_t state = 0; state < sums.trials.size(); ++state) {
       sums.trials.at(state) += record.by_state.at(state);
     }
-    sums.slot_seconds[pools.shown(record.config.resources.resource_pool)] +=
-        record.slot_time.until(runtime->now()).in_seconds();
+    *slot_seconds += record.slot_time.until(now).in_seconds();
+    if (!engine::is_ended(record.state)) {
+      sums.unended.push_back(&record);
+    }
   }
   for (const auto& [id, deleted] : runtime->engine().deleted()) {
     sums.slot_seconds[pools.shown(runtime->event_counts().pool_of(id))] +=
-        deleted.slot_time.until(runtime->now()).in_seconds();
+        deleted.slot_time.until(now).in_seconds();
   }
   return sums;
 }
 
 /// The newest experiments that have not ended, by number.
-void add_experiments(PrometheusText& text, const Runtime* runtime, std::size_t named) {
+void add_experiments(PrometheusText& text, const Sums& sums, std::size_t named) {
   struct Shown {
     std::string experiment;
     double progress = 0;
@@ -82,27 +100,21 @@ void add_experiments(PrometheusText& text, const Runtime* runtime, std::size_t n
   std::vector<Shown> shown;
   Shown other{std::string(others), 0, {}, 0, 0};
   bool has_others = false;
-  if (runtime != nullptr) {
-    const auto& all = runtime->engine().experiments();
-    for (auto entry = all.rbegin(); entry != all.rend(); ++entry) {
-      const ExperimentRecord& record = entry->second;
-      if (engine::is_ended(record.state)) {
-        continue;
-      }
-      const double slots = static_cast<double>(record.slot_time.slots());
-      const double waiting = count(record.pending.size());
-      if (shown.size() == named) {
-        has_others = true;
-        other.slots += slots;
-        other.waiting += waiting;
-        continue;
-      }
-      Shown one{std::to_string(record.id.number()), record.searcher->progress(), {}, slots, waiting};
-      if (record.best && record.trials[record.best->number()].best) {
-        one.best = record.trials[record.best->number()].best->metric;
-      }
-      shown.push_back(std::move(one));
+  for (auto entry = sums.unended.rbegin(); entry != sums.unended.rend(); ++entry) {
+    const ExperimentRecord& record = **entry;
+    const double slots = static_cast<double>(record.slot_time.slots());
+    const double waiting = count(record.pending.size());
+    if (shown.size() == named) {
+      has_others = true;
+      other.slots += slots;
+      other.waiting += waiting;
+      continue;
     }
+    Shown one{std::to_string(record.id.number()), record.searcher->progress(), {}, slots, waiting};
+    if (record.best && record.trials[record.best->number()].best) {
+      one.best = record.trials[record.best->number()].best->metric;
+    }
+    shown.push_back(std::move(one));
   }
   text.family("experiment_progress_ratio", gauge,
               "Progress of the newest experiments that have not ended, from 0 to 1.", {"experiment"});
@@ -175,11 +187,10 @@ void add_search_metrics(PrometheusText& text, const Runtime* runtime, const Pool
   text.family("experiments", gauge, "Experiments by state and workspace.", {"state", "workspace"});
   for (const auto& [workspace, by_state] : sums.experiments) {
     for (const ExperimentState state : experiment_states) {
-      const auto found = by_state.find(state);
-      text.sample(found == by_state.end() ? 0 : count(found->second), {engine::name_of(state), workspace});
+      text.sample(count(by_state.at(static_cast<std::size_t>(state))), {engine::name_of(state), workspace});
     }
   }
-  add_experiments(text, runtime, named);
+  add_experiments(text, sums, named);
   text.family("trials", gauge, "Trials by state.", {"state"});
   for (std::size_t state = 0; state < trial_states.size(); ++state) {
     text.sample(count(sums.trials.at(state)), {engine::name_of(trial_states.at(state))});
