@@ -155,16 +155,15 @@ void add_workspace_verbs(VerbBuilder& build) {
            workspace_create)
       .add_option("NAME", build.given.workspace.name, "1 to 63 lower-case letters, digits and -")
       ->required();
-  CLI::App& quota =
-      add_verb("quota", "Show or change the quota of a workspace: numbers, or none", workspace_quota);
+  CLI::App& quota = add_verb("quota", "Show or change the quota of a workspace", workspace_quota);
   quota.add_option("NAME", build.given.workspace.name, "Name of the workspace")
       ->required()
       ->check(not_empty());
-  quota.add_option("--slots", build.given.workspace.slots, "Slots in use at once");
-  quota.add_option("--slots-per-user", build.given.workspace.slots_per_user,
-                   "Slots in use at once by the experiments of one user");
-  quota.add_option("--experiments", build.given.workspace.experiments, "Experiments that have not ended");
-  quota.add_option("--trials", build.given.workspace.trials, "Trials of one experiment");
+  for (std::size_t i = 0; i < engine::quota_limits.size(); ++i) {
+    const engine::QuotaLimit& limit = engine::quota_limits[i];
+    quota.add_option(std::string(limit.option), build.given.workspace.limits[i],
+                     "Most " + std::string(limit.about) + ": a number, or none");
+  }
 }
 
 void add_audit_verbs(VerbBuilder& build) {
@@ -179,12 +178,15 @@ void add_audit_verbs(VerbBuilder& build) {
   build.add_server(listing);
   listing.add_option("--after", build.given.audit.after, "Only lines with higher numbers")
       ->transform(integer_from(0));
-  build
-      .add_to(group, "verify", "Check that no line was changed or removed",
-              [&build](const Output& output) { return audit_verify(build.given.audit, output); })
-      .add_option("STATE_DIR", build.given.audit.state_dir, "State directory of a daemon or a run")
+  CLI::App& verify =
+      build.add_to(group, "verify", "Check that no line was changed or removed",
+                   [&build](const Output& output) { return audit_verify(build.given.audit, output); });
+  verify.add_option("STATE_DIR", build.given.audit.state_dir, "State directory of a daemon or a run")
       ->required()
       ->check(not_empty());
+  verify.add_option("--holds", build.given.audit.holds,
+                    "Hash of a line that must be there, as an earlier verify printed it: finds lines that "
+                    "were\ncut off at the end");
 }
 
 void add_component_verbs(VerbBuilder& build) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "cli/output.hpp"
 #include "hpsearch/context/context_files.hpp"
+#include "hpsearch/engine/experiment/workspace.hpp"
 
 namespace hpsearch::cli {
 
@@ -274,10 +276,8 @@ struct TokenOptions {
 /// Workspaces and their quotas.
 struct WorkspaceOptions {
   std::string name;
-  std::optional<std::string> slots;  ///< As the next three: a number, or "none"; nothing = as it is.
-  std::optional<std::string> slots_per_user;
-  std::optional<std::string> experiments;
-  std::optional<std::string> trials;
+  /// In the order of engine::quota_limits: a number, or "none"; nothing = as it is.
+  std::array<std::optional<std::string>, engine::quota_limits.size()> limits;
   ServerOptions server;
 };
 [[nodiscard]] int workspace_list(const WorkspaceOptions& options, const Output& output);
@@ -295,6 +295,7 @@ struct UsageOptions {
 /// Who changed what.
 struct AuditOptions {
   std::string state_dir;    ///< For verify: a daemon's state directory, or that of a run.
+  std::string holds;        ///< For verify: the hash of a line that was there before; "" = none is known.
   std::uint64_t after = 0;  ///< For list: only later lines.
   ServerOptions server;     ///< For list.
 };

@@ -1,5 +1,8 @@
-#include <array>
+#include "hpsearch/engine/experiment/workspace.hpp"
+
 #include <charconv>
+#include <cstdio>
+#include <string>
 
 #include "cli/server.hpp"
 #include "cli/shapes.hpp"
@@ -11,65 +14,70 @@
 namespace hpsearch::cli {
 namespace {
 
+using engine::QuotaLimit;
 using engine::Value;
 using Align = Table::Align;
 
 constexpr const char* workspaces_target = "/api/v1/workspaces";
 
-/// An option of `workspace quota` and the limit that it sets.
-struct LimitOption {
-  const char* option;
-  const char* field;
-  std::optional<std::string> WorkspaceOptions::*given;
-};
-constexpr std::array limit_options{
-    LimitOption{"--slots", "max_slots", &WorkspaceOptions::slots},
-    LimitOption{"--slots-per-user", "max_slots_per_user", &WorkspaceOptions::slots_per_user},
-    LimitOption{"--experiments", "max_active_experiments", &WorkspaceOptions::experiments},
-    LimitOption{"--trials", "max_trials_per_experiment", &WorkspaceOptions::trials}};
-
 /// A number, or null for "none".
-Outcome<Value> read_limit(const char* option, const std::string& text) {
+Outcome<Value> read_limit(const QuotaLimit& limit, const std::string& text) {
   if (text == "none") {
     return Value();
   }
-  std::int64_t number = 0;
+  std::uint64_t number = 0;
   const char* all = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), all, number);
-  if (error != std::errc() || end != all || number < 0 || number > 1'000'000'000) {
-    return usage_failure(std::string(option) + " is \"" + printable(text) +
-                         "\"; it must be a whole number from 0 to 1000000000, or none");
+  if (error != std::errc() || end != all || number > limit.largest) {
+    return usage_failure(std::string(limit.option) + " is \"" + printable(text) +
+                         "\"; it must be a whole number from 0 to " + std::to_string(limit.largest) +
+                         ", or none");
   }
-  return Value(number);
+  return Value(static_cast<std::int64_t>(number));
 }
 
-/// "5 of 8", "5"
-std::string used_text(std::uint64_t used, const Value& limit) {
-  const std::int64_t* most = limit.as_integer();
-  return std::to_string(used) + (most == nullptr ? "" : " of " + std::to_string(*most));
+/// "5", "2.50"; `none` for null.
+std::string amount_text(const Value& amount, const char* none) {
+  if (amount.is_null()) {
+    return none;
+  }
+  if (const std::int64_t* whole = amount.as_integer()) {
+    return std::to_string(*whole);
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", amount.as_real() == nullptr ? 0.0 : *amount.as_real());
+  return text;
 }
 
-std::string limit_text(const Value& limit) {
-  const std::int64_t* most = limit.as_integer();
-  return most == nullptr ? "-" : std::to_string(*most);
-}
-
-void show(const std::vector<Value>& workspaces, const Output& output) {
+void show_all(const std::vector<Value>& workspaces, const Output& output) {
   Table table({{"WORKSPACE"},
                {"SLOTS", Align::right},
-               {"PER USER", Align::right},
                {"ACTIVE EXPERIMENTS", Align::right},
-               {"TRIALS EACH", Align::right},
                {"EXPERIMENTS", Align::right},
+               {"SLOT HOURS", Align::right},
                {"CREATOR"}});
   for (const Value& workspace : workspaces) {
+    const Value used = member(workspace, "used");
     const Value quota = member(workspace, "quota");
-    table.add({text_at(workspace, "name"),
-               used_text(count_at(workspace, "slots"), member(quota, "max_slots")),
-               limit_text(member(quota, "max_slots_per_user")),
-               used_text(count_at(workspace, "active_experiments"), member(quota, "max_active_experiments")),
-               limit_text(member(quota, "max_trials_per_experiment")),
-               std::to_string(count_at(workspace, "experiments")), text_at(workspace, "creator")});
+    const auto use = [&](const char* limit) {
+      const Value most = member(quota, limit);
+      return amount_text(member(used, limit), "-") + (most.is_null() ? "" : " of " + amount_text(most, ""));
+    };
+    table.add({text_at(workspace, "name"), use("max_slots"), use("max_active_experiments"),
+               std::to_string(count_at(workspace, "experiments")), use("slot_hours_per_30d"),
+               text_at(workspace, "creator")});
+  }
+  output.print(table.text(output.width()));
+}
+
+/// Each limit of one workspace.
+void show_limits(const Value& workspace, const Output& output) {
+  Table table({{"LIMIT"}, {"USED", Align::right}, {"QUOTA", Align::right}, {"OPTION"}, {"WHAT IS LIMITED"}});
+  for (const QuotaLimit& limit : engine::quota_limits) {
+    const std::string name(limit.name);
+    table.add({name, amount_text(member(member(workspace, "used"), name), "-"),
+               amount_text(member(member(workspace, "quota"), name), "none"), std::string(limit.option),
+               std::string(limit.about)});
   }
   output.print(table.text(output.width()));
 }
@@ -81,7 +89,7 @@ int show_one(const Outcome<Value>& workspace, const Output& output) {
   if (output.json()) {
     output.data(*workspace);
   } else {
-    show({*workspace}, output);
+    show_limits(*workspace, output);
   }
   return 0;
 }
@@ -98,13 +106,14 @@ Outcome<Value> changed_quota(const Client& client, const WorkspaceOptions& optio
       quota = *member(workspace, "quota").as_map();
     }
   }
-  for (const LimitOption& limit : limit_options) {
-    if (const auto& given = options.*limit.given) {
-      Outcome<Value> read = read_limit(limit.option, *given);
+  for (std::size_t i = 0; i < engine::quota_limits.size(); ++i) {
+    const QuotaLimit& limit = engine::quota_limits[i];
+    if (const auto& given = options.limits[i]) {
+      Outcome<Value> read = read_limit(limit, *given);
       if (!read) {
         return read.failure();
       }
-      quota[limit.field] = *std::move(read);
+      quota[std::string(limit.name)] = *std::move(read);
     }
   }
   return Value(std::move(quota));
@@ -122,7 +131,7 @@ int workspace_list(const WorkspaceOptions& options, const Output& output) {
   if (output.json()) {
     output.data(*answer);
   } else {
-    show(list_at(*answer, "workspaces"), output);
+    show_all(list_at(*answer, "workspaces"), output);
   }
   return 0;
 }

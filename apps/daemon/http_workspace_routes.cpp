@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/http_request_context.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -13,27 +13,20 @@ namespace {
 using engine::Errc;
 using engine::Error;
 using engine::Quota;
+using engine::quota_limits;
+using engine::QuotaLimit;
 using engine::Result;
 using engine::Value;
 using engine::WorkspaceRecord;
 
-/// A limit of a quota, by its name in JSON.
-struct Limit {
-  std::string_view name;
-  std::optional<std::uint64_t> Quota::*member;
-};
-constexpr std::array limits{Limit{"max_slots", &Quota::max_slots},
-                            Limit{"max_slots_per_user", &Quota::max_slots_per_user},
-                            Limit{"max_active_experiments", &Quota::max_active_experiments},
-                            Limit{"max_trials_per_experiment", &Quota::max_trials_per_experiment}};
-
-constexpr std::int64_t largest_limit = 1'000'000'000;
-
-Value value_of(const WorkspaceRecord& workspace) {
+/// Now, with what it uses of each limit.
+Value value_of(const WorkspaceRecord& workspace, engine::Instant now) {
   Value::Map quota;
-  for (const Limit& limit : limits) {
-    const auto& given = workspace.quota.*limit.member;
+  Value::Map used;
+  for (const QuotaLimit& limit : quota_limits) {
+    const auto& given = workspace.quota.*limit.value;
     quota[std::string(limit.name)] = given ? integer(*given) : Value();
+    used[std::string(limit.name)] = limit.use(workspace, now);
   }
   return Value::Map{
       {"name", workspace.name},
@@ -43,13 +36,14 @@ Value value_of(const WorkspaceRecord& workspace) {
       {"experiments", integer(workspace.experiments)},
       {"active_experiments", integer(workspace.active)},
       {"slots", integer(workspace.slots)},
+      {"used", std::move(used)},
       {"quota", std::move(quota)}};
 }
 
 void list(RequestContext& context, Call call) {
   Value::List all;
   for (const auto& [name, workspace] : context.runtime.engine().workspaces()) {
-    all.emplace_back(value_of(workspace));
+    all.emplace_back(value_of(workspace, context.runtime.now()));
   }
   context.answer(call, with(200, Value::Map{{"workspaces", std::move(all)}}));
 }
@@ -61,7 +55,7 @@ void change(RequestContext& context, const Call& call, const std::string& name, 
     const auto& all = context.runtime.engine().workspaces();
     const auto found = all.find(name);
     return found == all.end() ? failure(Error{Errc::not_found, "there is no workspace \"" + name + "\""})
-                              : with(status, value_of(found->second));
+                              : with(status, value_of(found->second, context.runtime.now()));
   });
 }
 
@@ -80,26 +74,34 @@ void create(RequestContext& context, Call call) {
   change(context, call, *name->as_text(), 201, engine::CreateWorkspace{*name->as_text()});
 }
 
+/// What is wrong with a limit that was not found.
+engine::Problem unknown(const std::string& key) {
+  std::vector<std::string_view> names;
+  std::string all;
+  for (const QuotaLimit& limit : quota_limits) {
+    names.push_back(limit.name);
+    all += (all.empty() ? "" : ", ") + std::string(limit.name);
+  }
+  const std::string_view near = engine::nearest(key, names);
+  return {key, "is not known", near.empty() ? std::move(all) : std::string(near)};
+}
+
 /// `problems` gets everything that is wrong with it.
 Quota read_quota(const Value::Map& body, engine::Problems& problems) {
   Quota quota;
   for (const auto& [key, value] : body) {
-    const auto limit =
-        std::find_if(limits.begin(), limits.end(), [&](const Limit& one) { return one.name == key; });
+    const auto limit = std::find_if(quota_limits.begin(), quota_limits.end(),
+                                    [&](const QuotaLimit& one) { return one.name == key; });
     const std::int64_t* number = value.as_integer();
-    if (limit == limits.end()) {
-      std::array<std::string_view, limits.size()> names;
-      std::transform(limits.begin(), limits.end(), names.begin(), [](const Limit& one) { return one.name; });
-      const std::string_view near = engine::nearest(key, names);
-      problems.push_back({key, "is not known",
-                          near.empty() ? "max_slots, max_slots_per_user, max_active_experiments, "
-                                         "max_trials_per_experiment"
-                                       : std::string(near)});
-    } else if (!value.is_null() && (number == nullptr || *number < 0 || *number > largest_limit)) {
-      problems.push_back({key, "is " + engine::compact_json(value),
-                          "a whole number from 0 to 1000000000, or null for no limit"});
+    if (limit == quota_limits.end()) {
+      problems.push_back(unknown(key));
+    } else if (!value.is_null() &&
+               (number == nullptr || *number < 0 || static_cast<std::uint64_t>(*number) > limit->largest)) {
+      problems.push_back(
+          {key, "is " + engine::compact_json(value),
+           "a whole number from 0 to " + std::to_string(limit->largest) + ", or null for no limit"});
     } else if (!value.is_null()) {
-      quota.*limit->member = static_cast<std::uint64_t>(*number);
+      quota.*limit->value = static_cast<std::uint64_t>(*number);
     }
   }
   return quota;

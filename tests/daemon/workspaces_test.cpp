@@ -4,6 +4,7 @@
 
 #include "daemon/daemon_fixture.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/experiment/workspace.hpp"
 
 // What callers see and may do who have a role in some workspaces only; workspaces and quotas over HTTP.
 
@@ -71,6 +72,33 @@ TEST_F(WorkspaceRoutes, SetQuotasWhole) {
   EXPECT_EQ(wrong.status, 400U);
   EXPECT_EQ(wrong.count("error.problems"), 2U) << wrong.text;
   EXPECT_EQ(daemon_.ask("PUT", "/api/v1/workspaces/nlp/quota", "{}", admin_).status, 404U);
+}
+
+TEST_F(WorkspaceRoutes, QuotaHasEachLimitWithItsUse) {
+  const std::string quota = "/api/v1/workspaces/default/quota";
+  for (const engine::QuotaLimit& limit : engine::quota_limits) {
+    const std::string name(limit.name);
+    const std::string most = std::to_string(limit.largest);
+    const auto set = daemon_.ask("PUT", quota, "{\"" + name + "\": " + most + "}", admin_);
+    EXPECT_EQ(set.status, 200U) << set.text;
+    EXPECT_EQ(set.at("quota." + name), most);
+    EXPECT_NE(set.text.find("\"used\""), std::string::npos);
+    const auto refused =
+        daemon_.ask("PUT", quota, "{\"" + name + "\": " + std::to_string(limit.largest + 1) + "}", admin_);
+    EXPECT_EQ(refused.status, 400U);
+    EXPECT_NE(refused.text.find("from 0 to " + most), std::string::npos) << refused.text;
+  }
+  ASSERT_EQ(submit("", admin_).status, 201U);
+  const auto used = daemon_.ask("PUT", quota, R"({"slot_hours_per_30d": 0})", admin_);
+  EXPECT_EQ(used.at("used.max_active_experiments"), "1");
+  EXPECT_EQ(used.at("used.max_slots_per_user"), "null");
+  EXPECT_EQ(used.at("used.slot_hours_per_30d"), "0.0");
+  const auto refused = submit("", admin_);
+  EXPECT_EQ(refused.status, 429U);
+  EXPECT_NE(refused.text.find("has used 0 slot hours in the last 30 days, and its quota is 0 "
+                              "(slot_hours_per_30d)"),
+            std::string::npos)
+      << refused.text;
 }
 
 TEST_F(WorkspaceRoutes, SubmissionGoesWhereItsTokenMayAlone) {

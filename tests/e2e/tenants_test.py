@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import subprocess
 import unittest
 
@@ -122,6 +123,55 @@ class Tenants(harness.Case):
         self.assertEqual(waits, 'workspace "nlp" uses 0 slots, a trial needs 1, and the quota is 0 (max_slots)')
         refused = self.hpsearch("workspace", "quota", "nlp", "--slots", "many", expect=2)
         self.assertIn("or none", refused.stderr)
+
+    def test_context_bytes_are_kept_and_named(self):
+        self.hpsearch("workspace", "quota", "default", "--context-bytes", "30000")
+        (self.folder / "job").mkdir()
+        file = self.folder / "job" / "e.yaml"
+        file.write_text(self.search("default").read_text())
+        shared = self.folder / "job" / "data.bin"
+        shared.write_bytes(b"a" * 20_000)
+        self.hpsearch("submit", file)
+        self.hpsearch("submit", file)
+        shared.write_bytes(b"b" * 20_000)
+        refused = self.hpsearch("submit", file, expect=4)
+        self.assertRegex(refused.stderr, r"stores \d+ bytes of contexts, this one has \d+ bytes, and its quota is 30000 "
+                                         r"\(max_context_bytes\)")
+        for number in ("1", "2"):
+            self.hpsearch("kill", number)
+            self.cluster.wait_until_over(int(number))
+            self.hpsearch("delete", number, "--yes")
+        self.hpsearch("submit", file)
+
+    def test_slot_hours_are_kept_and_named(self):
+        self.hpsearch("submit", self.search("default"))
+        shown = self.hpsearch("workspace", "quota", "default", "--slot-hours", "0")
+        self.assertRegex(shown.stdout, r"slot_hours_per_30d +0\.00 +0 +--slot-hours")
+        self.cluster.start_worker(1)
+        waits = lambda: self.cluster.get("/api/v1/experiments/1")["waits_for"]
+        said = ('workspace "default" has used 0 slot hours in the last 30 days, and the quota is 0 (slot_hours_per_30d); '
+                "no trial starts until it is raised")
+        harness.wait_for(lambda: waits() == said, "the experiment to wait for slot hours", waits)
+        refused = self.hpsearch("submit", self.search("default"), expect=4)
+        self.assertIn("slot_hours_per_30d", refused.stderr)
+        self.assertEqual(self.ledger.of("step"), [])
+        self.hpsearch("workspace", "quota", "default", "--slot-hours", "1")
+        self.assertEqual(self.cluster.wait_until_over(1), "COMPLETED")
+        used = json.loads(self.hpsearch("workspace", "list", "--output", "json").stdout)["workspaces"][0]["used"]
+        usage = json.loads(self.hpsearch("usage", "--by", "workspace", "--since", "30d", "--output", "json").stdout)["usage"]
+        self.assertGreater(used["slot_hours_per_30d"], 0)
+        self.assertAlmostEqual(used["slot_hours_per_30d"] * 3600, usage[0]["slot_seconds"], places=3)
+
+    def test_each_limit_has_its_option_and_its_line_in_the_documentation(self):
+        root = harness.ROOT
+        page = (root / "docs/operating/tenants.md").read_text()
+        manual = (root / "docs/man/hpsearch.1").read_text()
+        shown = json.loads(self.hpsearch("workspace", "quota", "default", "--output", "json").stdout)
+        table = self.hpsearch("workspace", "quota", "default").stdout
+        for name in shown["quota"]:
+            option = re.search(rf"^{name} .*(--[a-z-]+)", table, re.MULTILINE)[1]
+            self.assertIn(f"| `{name}` | `{option}` |", page)
+            self.assertIn(f".Op Fl {option[1:]} Ar N", manual)
 
     def test_pages_and_sign_in_are_below_the_path_too(self):
         ann = self.token("ann", "viewer", "nlp")

@@ -1,7 +1,42 @@
+#include <algorithm>
+#include <array>
+
 #include "daemon/api/schema.hpp"
+#include "hpsearch/engine/experiment/workspace.hpp"
 
 namespace hpsearch::daemon {
 namespace {
+
+constexpr std::size_t limit_count = engine::quota_limits.size();
+using LimitFields = std::array<Field, limit_count>;
+
+/// A field of that type for each limit of a quota.
+constexpr LimitFields fields_of_limits(std::string_view type) {
+  LimitFields fields{};
+  for (std::size_t i = 0; i < limit_count; ++i) {
+    fields[i] = {engine::quota_limits[i].name, type, engine::quota_limits[i].about};
+  }
+  return fields;
+}
+
+/// Their names, with the mark of a field that may be missing.
+constexpr auto optional_names = [] {
+  std::array<std::array<char, 40>, limit_count> names{};
+  for (std::size_t i = 0; i < limit_count; ++i) {
+    const std::string_view name = engine::quota_limits[i].name;
+    std::copy(name.begin(), name.end(), names[i].begin());
+    names[i][name.size()] = '?';
+  }
+  return names;
+}();
+
+constexpr LimitFields optional_limit_fields() {
+  LimitFields fields = fields_of_limits("integer?");
+  for (std::size_t i = 0; i < limit_count; ++i) {
+    fields[i].name = {optional_names[i].data(), fields[i].name.size() + 1};
+  }
+  return fields;
+}
 
 constexpr Field caller_fields[] = {
     {"name", "text", "Token or user, such as \"token ci\" or \"uid 1000\"."},
@@ -39,6 +74,9 @@ constexpr Field audit_fields[] = {
     {"name", "text", "As in Caller; \"\" for strangers."},
     {"token", "text", "Its id, or \"\"."},
     {"role", "text"},
+    {"workspace?", "text",
+     "Of what was changed, or \"\"; not in lines of earlier releases, as the next one."},
+    {"resource?", "text", "What was changed or made: experiments/3."},
     {"method", "text"},
     {"path", "text"},
     {"status", "integer"},
@@ -78,18 +116,9 @@ constexpr Field usage_fields[] = {
     {"usage", "[Used]", "The largest first."},
 };
 
-constexpr Field quota_fields[] = {
-    {"max_slots", "integer?", "Slots in use at once; null: no limit, as in the other fields."},
-    {"max_slots_per_user", "integer?", "The same, by experiments of one owner."},
-    {"max_active_experiments", "integer?", "Experiments that have not ended."},
-    {"max_trials_per_experiment", "integer?", "Trials that a search plans, repeats included."},
-};
-constexpr Field quota_request_fields[] = {
-    {"max_slots?", "integer?", "A field that is missing or null is no limit."},
-    {"max_slots_per_user?", "integer?"},
-    {"max_active_experiments?", "integer?"},
-    {"max_trials_per_experiment?", "integer?"},
-};
+constexpr LimitFields quota_fields = fields_of_limits("integer?");
+constexpr LimitFields quota_request_fields = optional_limit_fields();
+constexpr LimitFields quota_use_fields = fields_of_limits("number?");
 constexpr Field workspace_fields[] = {
     {"name", "text"},
     {"created", "number?", "null: nobody created it; it is the default one, or experiments named it."},
@@ -97,6 +126,7 @@ constexpr Field workspace_fields[] = {
     {"experiments", "integer"},
     {"active_experiments", "integer", "Those that have not ended."},
     {"slots", "integer", "That its trials hold now."},
+    {"used", "QuotaUse"},
     {"quota", "Quota"},
 };
 constexpr Field workspace_list_fields[] = {{"workspaces", "[Workspace]"}};
@@ -104,8 +134,11 @@ constexpr Field workspace_request_fields[] = {
     {"name", "text", "1 to 63 lower-case letters, digits and \"-\", not \"-\" first."}};
 
 constexpr Schema table[] = {
-    {"Quota", "Limits of a workspace.", quota_fields},
-    {"QuotaRequest", "The limits of a workspace from now on.", quota_request_fields, Schema::Kind::body},
+    {"Quota", "Limits of a workspace; null: no limit.", quota_fields},
+    {"QuotaUse", "What a workspace uses of each limit; null: the limit is for each user or experiment.",
+     quota_use_fields},
+    {"QuotaRequest", "The limits of a workspace from now on; missing or null: no limit.",
+     quota_request_fields, Schema::Kind::body},
     {"Workspace", "A workspace.", workspace_fields},
     {"WorkspaceList", "All workspaces by name.", workspace_list_fields},
     {"WorkspaceRequest", "The workspace to create.", workspace_request_fields, Schema::Kind::body},

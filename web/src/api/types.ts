@@ -57,11 +57,15 @@ export interface components {
             readonly previous: string;
             /** @description X-Request-Id of the answer. */
             readonly request: string;
+            /** @description What was changed or made: experiments/3. */
+            readonly resource?: string;
             readonly role: string;
             readonly status: number;
             readonly time: number;
             /** @description Its id, or "". */
             readonly token: string;
+            /** @description Of what was changed, or ""; not in lines of earlier releases, as the next one. */
+            readonly workspace?: string;
         };
         /** @description A page of the audit log, oldest first. */
         readonly AuditPage: {
@@ -662,24 +666,50 @@ export interface components {
             /** @description What is wrong with the worker. */
             readonly why?: string;
         };
-        /** @description Limits of a workspace. */
+        /** @description Limits of a workspace; null: no limit. */
         readonly Quota: {
-            /** @description Experiments that have not ended. */
+            /** @description experiments that have not ended */
             readonly max_active_experiments: number | null;
-            /** @description Slots in use at once; null: no limit, as in the other fields. */
+            /** @description bytes of stored contexts, each content once */
+            readonly max_context_bytes: number | null;
+            /** @description slots in use at once */
             readonly max_slots: number | null;
-            /** @description The same, by experiments of one owner. */
+            /** @description slots in use at once by the experiments of one user */
             readonly max_slots_per_user: number | null;
-            /** @description Trials that a search plans, repeats included. */
+            /** @description trials that the search of one experiment plans, repeats included */
             readonly max_trials_per_experiment: number | null;
+            /** @description slots × hours in the last 30 days */
+            readonly slot_hours_per_30d: number | null;
         };
-        /** @description The limits of a workspace from now on. */
+        /** @description The limits of a workspace from now on; missing or null: no limit. */
         readonly QuotaRequest: {
+            /** @description experiments that have not ended */
             readonly max_active_experiments?: number | null;
-            /** @description A field that is missing or null is no limit. */
+            /** @description bytes of stored contexts, each content once */
+            readonly max_context_bytes?: number | null;
+            /** @description slots in use at once */
             readonly max_slots?: number | null;
+            /** @description slots in use at once by the experiments of one user */
             readonly max_slots_per_user?: number | null;
+            /** @description trials that the search of one experiment plans, repeats included */
             readonly max_trials_per_experiment?: number | null;
+            /** @description slots × hours in the last 30 days */
+            readonly slot_hours_per_30d?: number | null;
+        };
+        /** @description What a workspace uses of each limit; null: the limit is for each user or experiment. */
+        readonly QuotaUse: {
+            /** @description experiments that have not ended */
+            readonly max_active_experiments: number | null;
+            /** @description bytes of stored contexts, each content once */
+            readonly max_context_bytes: number | null;
+            /** @description slots in use at once */
+            readonly max_slots: number | null;
+            /** @description slots in use at once by the experiments of one user */
+            readonly max_slots_per_user: number | null;
+            /** @description trials that the search of one experiment plans, repeats included */
+            readonly max_trials_per_experiment: number | null;
+            /** @description slots × hours in the last 30 days */
+            readonly slot_hours_per_30d: number | null;
         };
         /** @description A length that trials are asked for. */
         readonly ReachedLength: {
@@ -1125,6 +1155,7 @@ export interface components {
             readonly quota: components["schemas"]["Quota"];
             /** @description That its trials hold now. */
             readonly slots: number;
+            readonly used: components["schemas"]["QuotaUse"];
         };
         /** @description All workspaces by name. */
         readonly WorkspaceList: {
@@ -1213,6 +1244,7 @@ export type ProgramRequest = components['schemas']['ProgramRequest'];
 export type QuarantineRequest = components['schemas']['QuarantineRequest'];
 export type Quota = components['schemas']['Quota'];
 export type QuotaRequest = components['schemas']['QuotaRequest'];
+export type QuotaUse = components['schemas']['QuotaUse'];
 export type ReachedLength = components['schemas']['ReachedLength'];
 export type Readiness = components['schemas']['Readiness'];
 export type Reason = components['schemas']['Reason'];
