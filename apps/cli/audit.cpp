@@ -16,6 +16,14 @@ std::string who(const Value& entry) {
   return name.empty() ? "nobody" : name;
 }
 
+/// "POST /api/v1/experiments: experiments/3", where the path doesn't say what was made.
+std::string what(const Value& entry) {
+  const std::string path = text_at(entry, "path");
+  const std::string resource = text_at(entry, "resource");
+  return text_at(entry, "method") + " " + path +
+         (path.find(resource) == std::string::npos ? ": " + resource : "");
+}
+
 }  // namespace
 
 int audit_list(const AuditOptions& options, const Output& output) {
@@ -38,8 +46,7 @@ int audit_list(const AuditOptions& options, const Output& output) {
                {"REQUEST"}});
   for (const Value& entry : list_at(*answer, "entries")) {
     table.add({std::to_string(count_at(entry, "number")), time_text(number_at(entry, "time")), who(entry),
-               text_at(entry, "from"), std::to_string(count_at(entry, "status")),
-               text_at(entry, "method") + " " + text_at(entry, "path")});
+               text_at(entry, "from"), std::to_string(count_at(entry, "status")), what(entry)});
   }
   if (const std::uint64_t next = count_at(*answer, "next"); next != 0) {
     output.message("hpsearch: there are more: hpsearch audit list --after " + std::to_string(next));
@@ -55,7 +62,7 @@ int audit_verify(const AuditOptions& options, const Output& output) {
   const std::filesystem::path directory = std::filesystem::is_directory(run.daemon(), ignored)
                                               ? run.daemon()
                                               : std::filesystem::path(options.state_dir);
-  const auto verdict = daemon::AuditFiles::verify(directory.string());
+  const auto verdict = daemon::AuditFiles::verify(directory.string(), options.holds);
   if (!verdict) {
     return output.fail(not_found_failure(verdict.error().message));
   }

@@ -306,7 +306,8 @@ class Daemon {
     logs_.emplace(loop_, directory_->logs(), options_.log_quota, ended_at);
     kept_files_.emplace(loop_, directory_->files(), options_.files_quota, ended_at);
     authentication_.emplace(
-        *tokens_, Authentication::Rules{.owner = ::geteuid(), .open = options_.http_open},
+        *tokens_,
+        Authentication::Rules{.owner = ::geteuid(), .open = options_.http_open, .groups = options_.groups},
         [this](std::string_view key) { return sessions_->is_http_key(key); },
         [this](std::string id) {
           checks_.run([tokens = &*tokens_, id = std::move(id), now = runtime_->now()] {
@@ -331,6 +332,7 @@ class Daemon {
                             .authentication = &*authentication_,
                             .secrets = &*secrets_,
                             .audit = &*audit_,
+                            .audits_reads = options_.audit_reads,
                             .sessions = &*browsers_,
                             .tokens = &*tokens_,
                             .pages = &pages_,
@@ -349,6 +351,7 @@ class Daemon {
                   .tls = tls_,
                   .only_from = options_.behind_proxy,
                   .base_path = options_.http_base_path,
+                  .any_user = !options_.groups.empty(),
                   .refuse_head = routes.refuse_head};
     const std::string place = options_.http_socket.empty() ? directory_->http_socket() : options_.http_socket;
     auto socket = net::HttpServer::listen(loop_, "unix://" + absolute(place), routes.handler, rules);

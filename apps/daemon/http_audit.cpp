@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "daemon/audit_log.hpp"
+#include "hpsearch/engine/experiment/workspace.hpp"
+#include "hpsearch/proto/json.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -21,6 +23,68 @@ bool is_work_of_clients(const Route* route) {
 
 bool is_change(const Call& call) {
   return call.request.method != "GET" && call.request.method != "HEAD" && call.caller.role != Role::worker;
+}
+
+/// What the answer of a route that makes something says of it.
+struct Made {
+  std::string_view route;
+  std::string_view member;
+};
+constexpr std::array makers{Made{"create_experiment", "experiment"}, Made{"create_workspace", "name"},
+                            Made{"create_token", "id"}};
+
+/// "experiments/3" of a path; "session".
+std::string resource_of(std::string_view path) {
+  static constexpr std::string_view root = "/api/v1/";
+  if (!path.starts_with(root)) {
+    return "";
+  }
+  path.remove_prefix(root.size());
+  const std::size_t slash = path.find('/');
+  const std::size_t second = slash == std::string_view::npos ? slash : path.find('/', slash + 1);
+  return std::string(path.substr(0, second));
+}
+
+std::string workspace_of(const Runtime& runtime, std::uint64_t experiment) {
+  const engine::ExperimentId id(experiment);
+  if (const engine::ExperimentRecord* record = runtime.engine().find(id)) {
+    return std::string(engine::workspace_of(record->config));
+  }
+  const auto deleted = runtime.engine().deleted().find(id);
+  return deleted == runtime.engine().deleted().end() ? "" : deleted->second.workspace;
+}
+
+/// What the path says of it.
+void name_resource(AuditEntry& entry, const Call& call, const Route* route, const Runtime& runtime) {
+  entry.resource = resource_of(entry.path);
+  if (route != nullptr && route->path.starts_with("/api/v1/experiments/#") && !call.numbers.empty()) {
+    entry.workspace = workspace_of(runtime, call.numbers[0]);
+  } else if (route != nullptr && route->path.starts_with("/api/v1/workspaces/%")) {
+    entry.workspace = call.word;
+  }
+}
+
+/// What the answer says of something that was made.
+void name_made(AuditEntry& entry, const Route* route, const HttpResponse& response, const Runtime& runtime) {
+  const auto maker = std::find_if(makers.begin(), makers.end(), [route](const Made& one) {
+    return route != nullptr && one.route == route->about.id;
+  });
+  if (maker == makers.end() || response.status / 100 != 2) {
+    return;
+  }
+  const auto answer = proto::parse_json(response.body);
+  const engine::Value* name =
+      answer && answer->as_map() != nullptr ? answer->as_map()->find(maker->member) : nullptr;
+  if (name == nullptr) {
+    return;
+  }
+  if (const std::int64_t* number = name->as_integer()) {
+    entry.resource += "/" + std::to_string(*number);
+    entry.workspace = workspace_of(runtime, static_cast<std::uint64_t>(*number));
+  } else if (name->as_text() != nullptr) {
+    entry.resource += "/" + *name->as_text();
+    entry.workspace = maker->member == "name" ? *name->as_text() : "";
+  }
 }
 
 bool is_refusal(unsigned status) {
@@ -68,10 +132,20 @@ bool audited(RequestContext& context, Call& call, const Route* route) {
     call.reply(not_recorded(why));
     return false;
   }
-  call.reply = [log, changes, reply = std::move(call.reply),
-                entry = entry_of(call, now)](HttpResponse response) {
+  const bool reads = context.about.audits_reads && call.caller.role > Role::worker;
+  AuditEntry entry = entry_of(call, now);
+  name_resource(entry, call, route, context.runtime);
+  call.reply = [&context, log, changes, reads, route, reply = std::move(call.reply),
+                entry = std::move(entry)](HttpResponse response) {
     if (changes || is_refusal(response.status)) {
-      record(*log, entry, reply, std::move(response));
+      AuditEntry whole = entry;
+      name_made(whole, route, response, context.runtime);
+      record(*log, std::move(whole), reply, std::move(response));
+    } else if (reads) {
+      AuditEntry read = entry;
+      read.status = response.status;
+      log->record(std::move(read), [](const engine::Status&) {});  // A full disk stops no reads.
+      reply(std::move(response));
     } else {
       reply(std::move(response));
     }

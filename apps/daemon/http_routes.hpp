@@ -40,6 +40,7 @@ struct AboutDaemon {
   Authentication* authentication = nullptr;  ///< Must be set.
   const SealedSecrets* secrets = nullptr;    ///< None where configurations are stored as they come.
   AuditLog* audit = nullptr;                 ///< None: what callers change is not recorded.
+  bool audits_reads = false;                 ///< What they read is recorded, too.
   Sessions* sessions = nullptr;              ///< None: browsers cannot sign in.
   Tokens* tokens = nullptr;                  ///< None where there are no files.
   const Pages* pages = nullptr;              ///< None: those in the program.

@@ -21,9 +21,24 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
                                           "hpsearchd in $HPSEARCH_STATE_HOME, else "
                                           "in $XDG_STATE_HOME/hpsearch, else in .hpsearch)")
                                ->type_name("DIR");
-  app.add_option("--http-socket", options.http_socket,
-                 "Unix socket for clients of the daemon's user and root (default: api.sock in --state-dir)")
-      ->type_name("PATH");
+  CLI::Option* socket =
+      app.add_option(
+             "--http-socket", options.http_socket,
+             "Unix socket for clients of the daemon's user and root (default: api.sock in --state-dir)")
+          ->type_name("PATH");
+  std::vector<std::string> groups;
+  app.add_option("--access-group", groups,
+                 "Let members of this group use --http-socket with that role: viewer, submitter, operator or "
+                 "admin. Can be repeated")
+      ->type_name("GROUP=ROLE")
+      ->needs(socket)
+      ->check([&options](const std::string& text) {
+        auto read = read_group_role(text);
+        if (read) {
+          options.groups.push_back(*std::move(read));
+        }
+        return read ? std::string() : read.error().message;
+      });
   app.add_option("--http", options.http,
                  "Also serve clients with a token over TCP (hpsearch token); port 0 selects a free port")
       ->type_name("HOST:PORT");
@@ -115,6 +130,7 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1000}))
       ->type_name("N");
+  app.add_flag("--audit-reads", options.audit_reads, "Record in audit.jsonl what clients read, too");
   app.add_flag("--allow-network-filesystem", options.allow_network_filesystem,
                "Accept a state directory on SMB, 9P, FUSE and similar, if the file system passes a test");
   app.add_flag("--take-over", options.take_over,

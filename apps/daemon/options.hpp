@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
+
+#include "daemon/access/unix_groups.hpp"
 
 namespace hpsearch::daemon {
 
@@ -11,10 +14,11 @@ enum class Exit : int { ok = 0, failed = 1, usage = 2, not_found = 3, conflict =
 
 struct Options {
   std::string state_dir;
-  std::string http_socket;  ///< "" = api.sock in the state directory.
-  std::string http;         ///< "" = no TCP port for clients.
-  bool http_open = false;   ///< Over TCP nobody needs a token.
-  std::string tls_cert;     ///< PEM file; "" = none.
+  std::string http_socket;        ///< "" = api.sock in the state directory.
+  std::vector<GroupRole> groups;  ///< Those that may use http_socket, which is named then.
+  std::string http;               ///< "" = no TCP port for clients.
+  bool http_open = false;         ///< Over TCP nobody needs a token.
+  std::string tls_cert;           ///< PEM file; "" = none.
   std::string tls_key;
   bool tls_self_signed = false;
   std::string behind_proxy;    ///< The network of a proxy that speaks TLS; "" = none.
@@ -26,6 +30,7 @@ struct Options {
   std::uint64_t context_limit = 95;                      ///< Megabytes, of 10^6 bytes.
   std::uint64_t log_quota = std::uint64_t{20} << 30U;    ///< Bytes of all kept logs.
   std::uint64_t files_quota = std::uint64_t{20} << 30U;  ///< Bytes of all kept files; 0 = none are.
+  bool audit_reads = false;
   bool allow_network_filesystem = false;
   bool forget_secrets = false;  ///< Start although secrets of stored experiments cannot be opened.
   bool take_over = false;       ///< From a daemon of another host that cannot be stopped.

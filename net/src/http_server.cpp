@@ -141,7 +141,7 @@ engine::Result<std::string> bind_unix(HttpSessions& shared, const std::string& p
     return cannot_listen(address, error.message());
   }
   // Nobody connects before its mode is set.
-  auto file = SocketFile::own(path);
+  auto file = SocketFile::own(path, shared.rules.any_user);
   if (!file) {
     return cannot_listen(address, file.error().message);
   }

@@ -91,9 +91,9 @@ Status SocketFile::make_way(const std::string& path) {
                                                         : Status(system_error("remove", path));
 }
 
-Result<SocketFile> SocketFile::own(const std::string& path) {
+Result<SocketFile> SocketFile::own(const std::string& path, bool any_user) {
   struct stat made {};
-  if (::chmod(path.c_str(), 0600) != 0 || ::lstat(path.c_str(), &made) != 0) {
+  if (::chmod(path.c_str(), any_user ? 0666 : 0600) != 0 || ::lstat(path.c_str(), &made) != 0) {
     return system_error("set the mode of", path);
   }
   return SocketFile(path, made.st_dev, made.st_ino);

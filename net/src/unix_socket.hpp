@@ -40,8 +40,8 @@ class SocketFile {
   /// unavailable: something that is not a socket lies there.
   [[nodiscard]] static engine::Status make_way(const std::string& path);
 
-  /// The socket is bound: only its owner may connect (mode 0600).
-  [[nodiscard]] static engine::Result<SocketFile> own(const std::string& path);
+  /// The socket is bound: only its owner may connect (mode 0600), or any user (0666).
+  [[nodiscard]] static engine::Result<SocketFile> own(const std::string& path, bool any_user = false);
   SocketFile(SocketFile&& other) noexcept;
   SocketFile& operator=(SocketFile&& other) noexcept;
   ~SocketFile();

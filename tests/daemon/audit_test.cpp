@@ -84,6 +84,17 @@ TEST_F(AuditChain, ARemovedLineIsFound) {
   EXPECT_NE(problem().find("line 1: has number 2"), std::string::npos) << problem();
 }
 
+TEST_F(AuditChain, LinesThatAreCutOffAtTheEndAreFoundByAHashThatWasKept) {
+  append({"ann", "bob", "cid"});
+  const std::string kept = AuditFiles::verify(directory())->last.hash;
+  append({"dan"});
+  EXPECT_EQ(AuditFiles::verify(directory(), kept)->problem, "");
+  const std::string text = text_of(file());
+  write_text(file(), text.substr(0, text.find('\n', text.find('\n') + 1) + 1));
+  EXPECT_EQ(problem(), "") << "the rest is a chain";
+  EXPECT_NE(AuditFiles::verify(directory(), kept)->problem.find("cut off"), std::string::npos);
+}
+
 TEST_F(AuditChain, ALineThatACrashCutOffIsRemoved) {
   append({"ann"});
   std::ofstream(file(), std::ios::app) << R"({"number":2,"time")";
@@ -164,6 +175,49 @@ TEST_F(AuditedDaemon, RecordsRefusalsAndSignInsButNotReads) {
   for (const engine::Value& line : lines()) {
     EXPECT_NE(at(line, "status"), "200");
   }
+}
+
+TEST_F(AuditedDaemon, NamesWhatWasChangedOrMadeAndItsWorkspace) {
+  engine::Value config = small_search(1);
+  (*config.as_map())["workspace"] = "nlp";
+  (*config.as_map())["project"] = "letters";
+  const std::string body = engine::compact_json(engine::Value::Map{{"config", config}});
+  ASSERT_EQ(daemon_.ask("POST", "/api/v1/experiments", body, bearer_).status, 201U);
+  ASSERT_EQ(daemon_.ask("POST", "/api/v1/experiments/1/pause", "{}", bearer_).status, 200U);
+  ASSERT_EQ(daemon_.ask("POST", "/api/v1/experiments/2/pause", "{}", bearer_).status, 404U);
+  ASSERT_EQ(lines().size(), 3U);
+  for (const std::size_t line : {0U, 1U}) {
+    EXPECT_EQ(at(lines()[line], "resource"), "\"experiments/1\"");
+    EXPECT_EQ(at(lines()[line], "workspace"), "\"nlp\"");
+  }
+  EXPECT_EQ(at(lines()[2], "resource"), "\"experiments/2\"");
+  EXPECT_EQ(at(lines()[2], "workspace"), "\"\"");
+}
+
+TEST_F(AuditedDaemon, RecordsReadsIfItIsToldTo) {
+  daemon_.audits_reads = true;
+  daemon_.serve_http(false);
+  EXPECT_EQ(daemon_.ask("GET", "/api/v1/status", "", bearer_).status, 200U);
+  EXPECT_EQ(daemon_.ask("GET", "/healthz").status, 200U) << "by nobody";
+  daemon_.pump_until([&] { return !lines().empty(); });
+  ASSERT_EQ(lines().size(), 1U);
+  EXPECT_EQ(at(lines()[0], "path"), "\"/api/v1/status\"");
+  EXPECT_EQ(at(lines()[0], "status"), "200");
+}
+
+TEST_F(AuditedDaemon, RefusesChangesAndNoReadsWhileItCannotBeWritten) {
+  daemon_.audits_reads = true;
+  log_.emplace(daemon_.loop,
+               *AuditFiles::open(daemon_.folder.path().string(), 1));  // Each line begins a part.
+  daemon_.audit = &*log_;
+  daemon_.serve_http(false);
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments/1/pause", "{}", bearer_).status, 404U);
+  std::filesystem::create_directory(daemon_.folder.path() / "audit.jsonl.1");
+  std::ofstream(daemon_.folder.path() / "audit.jsonl.1" / "in the way") << "x";
+  const auto refused = daemon_.ask("POST", "/api/v1/experiments/1/pause", "{}", bearer_);
+  EXPECT_EQ(refused.status, 507U) << refused.text;
+  EXPECT_NE(refused.at("error.message").find("audit log"), std::string::npos);
+  EXPECT_EQ(daemon_.ask("GET", "/api/v1/status", "", bearer_).status, 200U);
 }
 
 TEST_F(AuditedDaemon, NoSecretIsInIt) {

@@ -110,6 +110,7 @@ class DaemonFixture {
                                              .authentication = authentication.get(),
                                              .secrets = secrets,
                                              .audit = audit,
+                                             .audits_reads = audits_reads,
                                              .sessions = &browsers,
                                              .tokens = &tokens,
                                              .lag = &net::lag_of(loop)});
@@ -242,6 +243,7 @@ class DaemonFixture {
   Scratch folder;
   Tokens tokens{folder.path().string()};
   AuditLog* audit = nullptr;  ///< From serve_http() on.
+  bool audits_reads = false;  ///< The same.
   Sessions browsers{folder.path().string()};
   std::unique_ptr<Authentication> authentication;
   const SealedSecrets* secrets = nullptr;  ///< With which configurations are sealed from start() on.

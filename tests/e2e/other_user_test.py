@@ -177,6 +177,30 @@ class OtherUser(harness.Case):
         self.assertEqual([each["id"] for each in self.run_cli("list", "--state-dir", state, "-o", "json")["experiments"]],
                          [1])
 
+    def test_members_of_a_group_get_its_role_and_others_nothing(self):
+        places = self.folder / "places"
+        places.mkdir(0o755)
+        socket = places / "api.sock"
+        group = pathlib.Path("/etc/group").read_text()
+        own = next(line.split(":")[0] for line in group.splitlines() if line.split(":")[2] == str(NOBODY))
+        daemon = self.start("hpsearchd", "--state-dir", self.folder / "state", "--http-socket", socket, "--access-group",
+                            f"{own}=viewer", log="daemon.log")
+        harness.wait_for(socket.exists, "the daemon to listen", daemon.said)
+        as_nobody = lambda *words: subprocess.run(
+            [str(harness.BIN / "hpsearch"), *words, "--server", f"unix://{socket}"], capture_output=True, text=True, cwd="/",
+            user=NOBODY, group=NOBODY, extra_groups=[], timeout=harness.PATIENCE, check=False, env=harness.environment())
+        listed = as_nobody("list")
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        refused = as_nobody("token", "list")
+        self.assertIn(f"uid {NOBODY} is viewer; GET on this path needs admin", refused.stderr)
+        stranger = subprocess.run(
+            ["curl", "-s", "--unix-socket", str(socket), "http://localhost/api/v1/experiments"], capture_output=True, text=True,
+            user=1, group=NOBODY, extra_groups=[NOBODY], timeout=harness.PATIENCE, check=True, cwd="/")
+        self.assertIn("uid 1 may not use this daemon: only its own user and root may, and members of " + own, stranger.stdout,
+                      "groups that a process has, and not its user, count for nothing")
+        found = as_another_user([self.folder / "state"])
+        self.assertEqual(found["read"], [])
+
     def test_daemon_and_worker_of_a_cluster_open_guarded_ports_only(self):
         state, workplace = self.folder / "state", self.folder / "worker"
         daemon = self.start("hpsearchd", "--state-dir", state, "--http", "127.0.0.1:0", "--workers", "tcp://127.0.0.1:0",

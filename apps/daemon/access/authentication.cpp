@@ -75,10 +75,15 @@ std::string_view bearer_of(const net::HttpRequest& request) noexcept {
 
 std::variant<Caller, HttpResponse> Authentication::caller_of(const net::HttpRequest& request, Instant now) {
   if (request.peer.uid) {
-    if (*request.peer.uid == 0 || *request.peer.uid == rules_.owner) {
-      return Caller{Role::admin, request.peer.name, "", true, request.peer.uid};
+    if (const auto role = role_of_user(*request.peer.uid, now)) {
+      return Caller{*role, request.peer.name, "", is_owner(*request.peer.uid), request.peer.uid};
     }
-    return refusal(403, request.peer.name + " may not use this daemon: only its own user and root may");
+    std::string others;
+    for (const GroupRole& one : rules_.groups) {
+      others += (others.empty() ? ", and members of " : ", ") + one.name;
+    }
+    return refusal(403,
+                   request.peer.name + " may not use this daemon: only its own user and root may" + others);
   }
   const std::string_view shown = request.header("Authorization");
   if (shown.empty()) {
@@ -96,8 +101,12 @@ std::variant<Caller, HttpResponse> Authentication::caller_of(const net::HttpRequ
   return refused(request.peer.name, wrong_token, now);
 }
 
+std::optional<Role> Authentication::role_of_user(std::uint32_t uid, Instant now) {
+  return is_owner(uid) ? Role::admin : groups_.role_of(uid, now);
+}
+
 std::variant<Caller, HttpResponse> Authentication::caller_by_cookie(const net::HttpRequest& request,
-                                                                    Instant now) const {
+                                                                    Instant now) {
   const std::optional<Caller> caller = signed_in(request, now);
   const bool changes = request.method != "GET" && request.method != "HEAD";
   if (caller &&
@@ -112,7 +121,7 @@ std::variant<Caller, HttpResponse> Authentication::caller_by_cookie(const net::H
   return rules_.open ? Caller{Role::admin, "anyone", "", false} : Caller{};
 }
 
-std::optional<Caller> Authentication::signed_in(const net::HttpRequest& request, Instant now) const {
+std::optional<Caller> Authentication::signed_in(const net::HttpRequest& request, Instant now) {
   const std::string_view secret = session_secret_of(request);
   const auto session = sessions_ == nullptr || secret.empty() ? std::nullopt : sessions_->find(secret, now);
   if (!session) {
@@ -125,6 +134,12 @@ std::optional<Caller> Authentication::signed_in(const net::HttpRequest& request,
       return std::nullopt;
     }
     caller = caller_of_token(*token);
+  } else if (caller.uid) {
+    const auto role = role_of_user(*caller.uid, now);
+    if (!role) {
+      return std::nullopt;  // No member of a group any more.
+    }
+    caller.role = *role;
   }
   caller.session = session->hash;
   return caller;

@@ -13,6 +13,7 @@
 #include "daemon/access/scope.hpp"
 #include "daemon/access/sessions.hpp"
 #include "daemon/access/tokens.hpp"
+#include "daemon/access/unix_groups.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/net/http.hpp"
 
@@ -23,7 +24,7 @@ struct Caller {
   Role role = Role::anyone;
   std::string name;                    ///< "uid 0", "token NAME", "worker", or "" for anyone.
   std::string token_id;                ///< "" without a token.
-  bool is_local = false;               ///< Over the Unix socket.
+  bool is_local = false;               ///< The daemon's user or root, over the Unix socket.
   std::optional<std::uint32_t> uid{};  ///< The user, over the Unix socket or signed in from there.
   std::string token_hash{};            ///< Of the token's secret.
   Scope scope{};                       ///< The workspaces in which it has its role.
@@ -40,16 +41,18 @@ struct Caller {
 /// Tells who sends a request.
 ///
 /// Over the Unix socket the kernel says whose process it is: the daemon's own user and root are admins,
-/// others are refused. Over TCP a token says it (Authorization: Bearer), or the cookie of a browser that has
-/// signed in. Whoever shows a wrong token gets 401, and after five of them in a minute 429; a right one
-/// counts even then, so that nobody can lock others out. A cookie that is wrong or has ended counts as none.
-/// A cookie changes something only together with the header X-Hpsearch-CSRF (csrf_of). Threads: one. Cost:
-/// one SHA-256 and a look at each token.
+/// members of some groups have the role of their group (Rules::groups), others are refused. Over TCP a token
+/// says it (Authorization: Bearer), or the cookie of a browser that has signed in. Whoever shows a wrong
+/// token gets 401, and after five of them in a minute 429; a right one counts even then, so that nobody can
+/// lock others out. A cookie that is wrong or has ended counts as none. A cookie changes something only
+/// together with the header X-Hpsearch-CSRF (csrf_of). Threads: one. Cost: one SHA-256 and a look at each
+/// token.
 class Authentication {
  public:
   struct Rules {
     std::uint32_t owner = 0;  ///< uid of the daemon.
     bool open = false;        ///< Over TCP everybody is an admin.
+    std::vector<GroupRole> groups{};
   };
   /// Whether this is the key of a session of a worker.
   using IsWorkerKey = std::function<bool(std::string_view key)>;
@@ -63,7 +66,8 @@ class Authentication {
   Authentication(const Tokens& tokens, Rules rules, IsWorkerKey is_worker_key = {}, OnUse on_use = {},
                  Sessions* sessions = nullptr)
       : tokens_(tokens),
-        rules_(rules),
+        rules_(std::move(rules)),
+        groups_(rules_.groups),
         is_worker_key_(std::move(is_worker_key)),
         on_use_(std::move(on_use)),
         sessions_(sessions) {}
@@ -87,13 +91,16 @@ class Authentication {
   [[nodiscard]] net::HttpResponse refused(const std::string& address, const std::string& why,
                                           engine::Instant now);
   [[nodiscard]] std::variant<Caller, net::HttpResponse> caller_by_cookie(const net::HttpRequest& request,
-                                                                         engine::Instant now) const;
-  [[nodiscard]] std::optional<Caller> signed_in(const net::HttpRequest& request, engine::Instant now) const;
+                                                                         engine::Instant now);
+  [[nodiscard]] std::optional<Caller> signed_in(const net::HttpRequest& request, engine::Instant now);
+  [[nodiscard]] bool is_owner(std::uint32_t uid) const noexcept { return uid == 0 || uid == rules_.owner; }
+  [[nodiscard]] std::optional<Role> role_of_user(std::uint32_t uid, engine::Instant now);
 
   void note_use(const TokenRecord& token, engine::Instant now);
 
   const Tokens& tokens_;
   Rules rules_;
+  UnixGroups groups_;
   IsWorkerKey is_worker_key_;
   OnUse on_use_;
   Sessions* sessions_;

@@ -32,6 +32,8 @@ std::string audit_line(const AuditEntry& entry, AuditLink& before) {
                                                      {"name", entry.name},
                                                      {"token", entry.token},
                                                      {"role", entry.role},
+                                                     {"workspace", entry.workspace},
+                                                     {"resource", entry.resource},
                                                      {"method", entry.method},
                                                      {"path", entry.path},
                                                      {"status", static_cast<std::int64_t>(entry.status)},

@@ -18,6 +18,8 @@ struct AuditEntry {
   std::string name;     ///< "token ci", "uid 0", or "" for nobody.
   std::string token;    ///< Its id, or "".
   std::string role;
+  std::string workspace{};  ///< Of what was changed; "" = it is in none, or the request was refused early.
+  std::string resource{};   ///< What was changed or made: "experiments/3".
   std::string method;
   std::string path;
   unsigned status = 0;

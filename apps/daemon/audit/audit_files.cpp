@@ -171,12 +171,13 @@ Result<std::vector<Value>> AuditFiles::read(const std::string& directory, std::u
   return lines;
 }
 
-Result<AuditFiles::Verdict> AuditFiles::verify(const std::string& directory) {
+Result<AuditFiles::Verdict> AuditFiles::verify(const std::string& directory, const std::string& holds) {
   const std::vector<std::string> parts = parts_in(directory);
   if (parts.empty()) {
     return Error{Errc::not_found, directory + " has no audit log"};
   }
   Verdict verdict;
+  bool found = holds.empty();
   for (const std::string& path : parts) {
     std::ifstream in(path, std::ios::binary);
     std::string line;
@@ -188,6 +189,7 @@ Result<AuditFiles::Verdict> AuditFiles::verify(const std::string& directory) {
         verdict.problem = path + ", line " + std::to_string(number) + ": " + follows.error().message;
         return verdict;
       }
+      found = found || verdict.last.hash == holds;
       // Only the oldest of all parts has lost what was before it.
       if (++verdict.lines == 1 && verdict.last.number != 1 &&
           path != part_path(directory + audit_name, most_parts)) {
@@ -196,6 +198,10 @@ Result<AuditFiles::Verdict> AuditFiles::verify(const std::string& directory) {
         return verdict;
       }
     }
+  }
+  if (!found) {
+    verdict.problem =
+        "no line has the hash " + holds + ": the last lines were cut off, or all was written anew";
   }
   return verdict;
 }

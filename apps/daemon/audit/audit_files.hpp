@@ -43,8 +43,10 @@ class AuditFiles {
     AuditLink last;
     std::string problem;  ///< "audit.jsonl, line 7: …"; "" = the chain is whole.
   };
-  /// not_found: there is no audit log. Cost: reads all of it.
-  [[nodiscard]] static engine::Result<Verdict> verify(const std::string& directory);
+  /// `holds`: the hash of a line that was there before, for a log whose last lines may have been cut off; ""
+  /// = none is known. not_found: there is no audit log. Cost: reads all of it.
+  [[nodiscard]] static engine::Result<Verdict> verify(const std::string& directory,
+                                                      const std::string& holds = "");
 
  private:
   AuditFiles(std::string path, std::uint64_t part_bytes) : path_(std::move(path)), part_bytes_(part_bytes) {}

@@ -112,6 +112,8 @@ struct HttpRules {
   /// address: "/hpsearch", without a "/" at its end; "" = none. A request for exactly this path is sent on to
   /// that with a "/".
   std::string base_path{};
+  /// Over a Unix socket, any user of this machine may connect (mode 0666). HttpRequest::peer says who does.
+  bool any_user = false;
   /// Asked with the head of a request (its body is empty then) before the body is read, on the loop: an
   /// answer refuses the request, so that strangers' bodies cost nothing. Not set: all are read.
   std::function<std::optional<HttpResponse>(const HttpRequest& head)> refuse_head{};
@@ -130,8 +132,9 @@ class HttpServer {
   using Handler = std::function<void(HttpRequest request, Reply reply)>;
 
   /// Listens on "127.0.0.1:8080", where port 0 selects a free port, or on the Unix socket "unix:///path",
-  /// whose file has mode 0600 and is removed at the end. Over TCP, requests whose Host is neither this
-  /// address nor localhost are refused (DNS rebinding). unavailable: the port or the socket is in use.
+  /// whose file has mode 0600 (HttpRules::any_user: 0666) and is removed at the end. Over TCP, requests whose
+  /// Host is neither this address nor localhost are refused (DNS rebinding). unavailable: the port or the
+  /// socket is in use.
   [[nodiscard]] static engine::Result<std::unique_ptr<HttpServer>> listen(Loop& loop,
                                                                           const std::string& address,
                                                                           Handler handler,

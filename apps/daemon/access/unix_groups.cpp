@@ -1,0 +1,83 @@
+#include "daemon/access/unix_groups.hpp"
+
+#include <grp.h>
+#include <pwd.h>
+
+#include <algorithm>
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+
+constexpr std::size_t room_for_an_entry = 65'536;
+
+std::optional<std::uint32_t> group_named(const std::string& name) {
+  std::vector<char> room(room_for_an_entry);
+  group entry{};
+  group* found = nullptr;
+  return ::getgrnam_r(name.c_str(), &entry, room.data(), room.size(), &found) == 0 && found != nullptr
+             ? std::optional<std::uint32_t>(found->gr_gid)
+             : std::nullopt;
+}
+
+}  // namespace
+
+Result<GroupRole> read_group_role(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  const auto role = equals == std::string::npos ? std::nullopt : token_role(text.substr(equals + 1));
+  if (!role || equals == 0) {
+    return Error{Errc::bad_request, "\"" + text +
+                                        "\" must be GROUP=ROLE, with viewer, submitter, operator or admin as "
+                                        "the role"};
+  }
+  std::string name = text.substr(0, equals);
+  const auto group = group_named(name);
+  if (!group) {
+    return Error{Errc::bad_request, "there is no group \"" + name + "\" on this machine"};
+  }
+  return GroupRole{std::move(name), *group, *role};
+}
+
+std::vector<std::uint32_t> groups_of_user(std::uint32_t uid) {
+  std::vector<char> room(room_for_an_entry);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(uid, &entry, room.data(), room.size(), &found) != 0 || found == nullptr) {
+    return {};
+  }
+  std::vector<gid_t> groups(64);
+  int count = static_cast<int>(groups.size());
+  if (::getgrouplist(found->pw_name, found->pw_gid, groups.data(), &count) < 0) {
+    groups.resize(static_cast<std::size_t>(count));  // Now it is the number that there are.
+    if (::getgrouplist(found->pw_name, found->pw_gid, groups.data(), &count) < 0) {
+      return {};
+    }
+  }
+  return {groups.begin(), groups.begin() + count};
+}
+
+std::optional<Role> UnixGroups::role_of(std::uint32_t uid, engine::Instant now) {
+  if (roles_.empty()) {
+    return std::nullopt;
+  }
+  if (const auto known = known_.find(uid); known != known_.end() && now < known->second.at + remembered_for) {
+    return known->second.role;
+  }
+  std::optional<Role> highest;
+  const std::vector<std::uint32_t> groups = groups_of_(uid);
+  for (const GroupRole& one : roles_) {
+    if (std::find(groups.begin(), groups.end(), one.group) != groups.end()) {
+      highest = std::max(highest.value_or(one.role), one.role);
+    }
+  }
+  if (known_.size() >= most_users) {
+    known_.clear();
+  }
+  known_.insert_or_assign(uid, Known{now, highest});
+  return highest;
+}
+
+}  // namespace hpsearch::daemon
