@@ -183,7 +183,7 @@ class PythonTune(harness.Case):
                 print("failed:", error)
             """)
         self.assertIn("failed: experiment 1", said)
-        self.assertIn("no such data", said)
+        self.assertRegex(said, r"Traceback \(most recent call last\):\n  File .*, line \d+, in train\n.*\nRuntimeError: no such data")
         for lock in self.home.glob("*/search/run.lock"):
             harness.wait_for(lambda: process_with_lock(lock) is None, "the search that paused itself to end")
         said = self.run_script("""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import pathlib
 import sys
-from typing import Any, Mapping
+import traceback
+import types
+from typing import Any, Mapping, Optional
 
 from . import _in_trial as now
 from ._function_trial import FunctionTrial, Pause, Stop
@@ -22,11 +24,22 @@ def main() -> int:
     trial = FunctionTrial()
     try:
         returned = loaded.call(trial)
+        if trial.reports == 0:
+            _report(trial, returned)
     except (Stop, Pause):
         return 0
-    if trial.reports == 0:
-        _report(trial, returned)
+    except Exception as error:
+        traceback.print_exception(type(error), error, _own_part(error.__traceback__))
+        return 1
     return 0
+
+
+def _own_part(trace: Optional[types.TracebackType]) -> Optional[types.TracebackType]:
+    """Without the frames of this package above the function: the end of the log, which people see first, has few lines."""
+    here = str(pathlib.Path(__file__).parent)
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(here):
+        trace = trace.tb_next
+    return trace
 
 
 def _report(trial: FunctionTrial, returned: Any) -> None:
