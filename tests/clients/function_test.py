@@ -130,6 +130,8 @@ class Sources(Folder):
             exec("f = lambda t: t['x']", made)
             with self.assertRaisesRegex(TypeError, "the source of <lambda> is not known|cannot be read"):
                 FunctionFile(made["f"], ["x"], {})
+            with self.assertRaisesRegex(TypeError, "fail is a method, and its object has no source. Install cloudpickle"):
+                FunctionFile(self.fail, ["msg"], {})
             with self.assertRaisesRegex(TypeError, "partial"):
                 FunctionFile(functools.partial(objective, 5), ["x"], {})
 
@@ -333,6 +335,12 @@ class Local(Folder):
             hp.tune(objective, {"x": hp.uniform(0, 1)})
 
     def test_arguments_that_make_no_sense(self):
+        async def coroutine(t):
+            return 1.0
+
+        def generator(t):
+            yield 1.0
+
         for more, kind, word in (
                 ({"on": "slurm:long"}, ValueError, "^on is 'slurm:long'; queues of Slurm are not supported. It must be \"local\" or"),
                 ({"on": "https://head:8077"}, ValueError, r"on=hpsearch.Client\('https://head:8077'\)"),
@@ -342,7 +350,10 @@ class Local(Folder):
                 ({"seed": -1}, ValueError, "seed is -1; it must be from 0 to 2147483647"),
                 ({"space": [1]}, TypeError, r"space is \[1\]; it must be a dict"),
                 ({"space": None}, TypeError, "space is None; it must be a dict"),
-                ({"function": 3}, TypeError, "function is 3; it must be a function")):
+                ({"function": 3}, TypeError, "function is 3; it must be a function"),
+                ({"function": coroutine}, TypeError, "coroutine is a generator or a coroutine; it must be a function"),
+                ({"function": generator}, TypeError, "generator is a generator or a coroutine; it must be a function"),
+                ({"arguments": [1]}, TypeError, r"arguments is \[1\]; it must be a dict")):
             with self.subTest(more), self.assertRaisesRegex(kind, word):
                 hp.tune(**dict({"function": objective, "space": {"x": 1}}, **more))
 

@@ -74,6 +74,8 @@ class _Collector:
         return FunctionSource(name, sorted(self._imports), ordered, self._values, self._postponed)
 
     def _add_function(self, name: str, function: Any) -> None:
+        if isinstance(function, types.MethodType):
+            raise Untransferable("{} is a method, and its object has no source".format(function.__name__))
         code = getattr(function, "__code__", None)
         if code is None:
             raise Untransferable("{} is a {}, whose source is not known".format(name, type(function).__name__))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 import os
 import pathlib
@@ -76,6 +77,11 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     is_optuna = type(function).__module__ == "hpsearch.optuna._objective"
     if not is_optuna and not callable(function):
         raise TypeError("function is {!r}; it must be a function, or another object that can be called".format(function))
+    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        raise TypeError("{} is a generator or a coroutine; it must be a function that returns numbers, or reports them".format(
+            _word(function)))
+    if arguments is not None and not isinstance(arguments, Mapping):
+        raise TypeError("arguments is {!r}; it must be a dict of names and values".format(arguments))
     if space is None and not is_optuna or space is not None and not isinstance(space, Mapping):
         raise TypeError("space is {!r}; it must be a dict, as {{\"lr\": hpsearch.log(1e-4, 1e-1)}}".format(space))
     if seed is not None and not 0 <= _whole(seed, "seed") <= _LARGEST_SEED:
