@@ -54,7 +54,8 @@ class Commands(unittest.TestCase):
             kind = {"cmake": "configurePresets", "ctest": "testPresets"}[program]
             self.assertIn(preset, [each["name"] for each in presets[kind]])
         if program == "ctest":
-            shown = json.loads(output_of("ctest", "--test-dir", BUILD, "--show-only=json-v1", "-R", option(words, "-R")))
+            chosen = [word for flag in ("-R", "-L") if flag in words for word in (flag, option(words, flag))]
+            shown = json.loads(output_of("ctest", "--test-dir", BUILD, "--show-only=json-v1", *chosen))
             self.assertTrue(shown["tests"], "no test matches")
         elif program == "cmake":
             if target := option(words, "--target"):
