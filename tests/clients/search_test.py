@@ -76,6 +76,24 @@ class SearchTest(unittest.TestCase):
                 return events
         self.assertEqual(trace(False), trace(True))
 
+    def test_a_paused_trial_is_given_again_from_where_it_was(self):
+        config = {**CONFIG, "searcher": {"name": "async_halving", "metric": "loss", "max_length": 9, "num_rungs": 2, "divisor": 3,
+                                         "max_trials": 6}}
+        with Search(config) as search:
+            first = search.ask()
+            self.assertEqual((first.trial, first.start, first.length), (0, 0, 3))
+            self.assertIs(search.report(first, 3, 0.5), hpsearch.PAUSE)
+            seeds = {first.seed}
+            for _ in range(2):
+                other = search.ask()
+                seeds.add(other.seed)
+                self.assertIs(search.report(other, 3, 1.0), hpsearch.PAUSE)
+            self.assertEqual(len(seeds), 3)
+            again = search.ask()
+            self.assertEqual((again.trial, again.start, again.length, again.params, again.seed), (0, 3, 9, first.params, first.seed))
+            self.assertIs(search.report(again, 9, 0.25), hpsearch.STOP)
+            self.assertEqual((search.best.trial, search.best.metric, search.best.step, search.best.params), (0, 0.25, 9, first.params))
+
     def test_at_most_the_slots_are_out(self):
         with Search(CONFIG, slots=2) as search:
             one, two = search.ask(), search.ask()

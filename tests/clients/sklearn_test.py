@@ -4,6 +4,7 @@ import os
 import pathlib
 import pickle
 import sys
+import types
 import unittest
 import warnings
 
@@ -40,9 +41,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+from hpsearch._trial import Directive
+from hpsearch.search import Work
 from hpsearch.sklearn import HpsearchCV
-from hpsearch.sklearn._folds import fair_order
+from hpsearch.sklearn._evaluation import evaluate
+from hpsearch.sklearn._folds import FoldFit, fair_order
 from hpsearch.sklearn._space import Space
+from hpsearch.sklearn._warm import Warm
 
 X, Y = make_classification(n_samples=180, n_features=8, n_informative=4, n_classes=3, random_state=0)
 VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
@@ -81,6 +86,51 @@ class Picky(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return np.full(len(X), self.most_)
+
+
+class Steps(ClassifierMixin, BaseEstimator):
+    """Scores how many iterations it has had in all; kind only makes candidates differ."""
+
+    def __init__(self, kind=0, max_iter=1, warm_start=False):
+        self.kind = kind
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.done_ = (getattr(self, "done_", 0) if self.warm_start else 0) + self.max_iter
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+    def score(self, X, y):
+        return self.done_
+
+
+class Rows(ClassifierMixin, BaseEstimator):
+    """Learns which rows it has seen, in one pass; scores how many, -1 if it got one twice, and -2 on rows that it has seen."""
+
+    def __init__(self, kind=0):
+        self.kind = kind
+
+    def fit(self, X, y):
+        self.seen_ = []
+        return self.partial_fit(X, y, np.unique(y))
+
+    def partial_fit(self, X, y, classes=None):
+        self.seen_ = getattr(self, "seen_", []) + X[:, 0].tolist()
+        if classes is not None:
+            self.classes_ = classes
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+    def score(self, X, y):
+        if set(X[:, 0].tolist()) & set(self.seen_):
+            return -2
+        return len(self.seen_) if len(set(self.seen_)) == len(self.seen_) else -1
 
 
 class SearchTest(unittest.TestCase):
@@ -181,6 +231,25 @@ class WarmStartTest(unittest.TestCase):
         self.assertTrue(full.any())
         self.assertAlmostEqual(warm.best_score_, cold.best_score_, delta=0.05)
 
+    def test_a_promoted_model_gets_each_sample_once_and_is_scored_on_others(self):
+        rows = np.arange(90.0).reshape(90, 1)
+        search = HpsearchCV(Rows(), {"kind": list(range(9))}, max_trials=9, cv=3, min_resource=10, random_state=0, warm_start=True).fit(
+            rows, np.arange(90) % 3)
+        results = search.cv_results_
+        self.assertGreater(results["rung"].max(), 0)
+        self.assertEqual(results["mean_test_score"].tolist(), [-(-60 * units // 90) for units in results["resource"]])
+        self.assertEqual(set(results["mean_train_score"]), {-2})
+
+    def test_an_estimator_that_counts_the_iterations_of_one_fit_gets_the_difference(self):
+        for warm in (True, False):
+            search = HpsearchCV(Steps(), {"kind": list(range(9))}, resource="max_iter", max_resource=9, max_trials=9, cv=2,
+                                random_state=0, warm_start=warm).fit(X, Y)
+            results = search.cv_results_
+            self.assertEqual(search.n_resources_, [1, 3, 9])
+            self.assertEqual(results["mean_test_score"].tolist(), results["resource"].tolist())
+            self.assertEqual(search.saved_resource_ > 0, warm)
+            self.assertEqual(search.best_estimator_.done_, 9)
+
     def test_what_cannot_go_on_is_trained_anew(self):
         tree = HpsearchCV(DecisionTreeClassifier(random_state=0), {"min_samples_leaf": [1, 4]}, resource="max_depth", max_resource=9,
                           max_trials=4, cv=2, random_state=0)
@@ -191,6 +260,46 @@ class WarmStartTest(unittest.TestCase):
         samples = HpsearchCV(RandomForestClassifier(n_estimators=3, random_state=0), {"max_depth": [1, 4]}, max_trials=4, cv=2,
                              random_state=0).fit(X, Y)
         self.assertEqual(samples.saved_resource_, 0)
+
+
+class ModelTimeTest(unittest.TestCase):
+    """The engine hears of scores in the order of a clock in which a fit lasts as long as its resource."""
+
+    def order(self, kind):
+        """(trial, length) in the order of the reports: two candidates at a time; trial 1 pauses, and is given again to 9."""
+        class Engine:
+            waiting = [Work({"trial": trial, "hparams": {}, "from": 0, "length": length, "seed": 0})
+                       for trial, length in enumerate((14, 3, 3, 1))]
+            out = 0
+
+            def __init__(self):
+                self.reports = []
+
+            def ask(self):
+                if self.out == 2 or not self.waiting:
+                    return None
+                self.out += 1
+                return self.waiting.pop(0)
+
+            def report(self, work, length, score):
+                self.reports.append((work.trial, length))
+                self.out -= 1
+                if work.trial == 1 and length == 3:
+                    self.waiting.append(Work({"trial": 1, "hparams": {}, "from": 3, "length": 9, "seed": 0}))
+                    return Directive.PAUSE
+                return Directive.STOP
+
+        folds = types.SimpleNamespace(warm=kind, longest=14, splits=[0])
+        space = types.SimpleNamespace(values=lambda params: params)
+        workers = types.SimpleNamespace(apart=False, submit=lambda *_: types.SimpleNamespace(result=FoldFit))
+        engine = Engine()
+        evaluate(engine, space, folds, workers)
+        return engine.reports
+
+    def test_short_fits_are_reported_before_a_long_one_that_began_earlier(self):
+        # Trial 0 ends at 14. Meanwhile 1 ends at 3, 2 at 6, 3 at 7; then 1 trains to 9, anew until 16, or on until 13.
+        self.assertEqual(self.order(Warm.NO), [(1, 3), (2, 3), (3, 1), (0, 14), (1, 9)])
+        self.assertEqual(self.order(Warm.TOTAL), [(1, 3), (2, 3), (3, 1), (1, 9), (0, 14)])
 
 
 class SpaceTest(unittest.TestCase):
