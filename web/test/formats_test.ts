@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {formatBytes, formatDuration, formatNumber, formatValue, shortened} from "../src/i18n/format";
+import {formatBytes, formatDuration, formatNumber, formatValue, shortened, plain} from "../src/i18n/format";
 
 test("numbers have about four digits and no long tails", () => {
     assert.equal(formatNumber(0.9733333), "0.9733");
@@ -46,4 +46,9 @@ test("values of hyperparameters are one line", () => {
     assert.equal(formatValue({a: [1, "x"]}), '{"a":[1,"x"]}');
     assert.equal(formatValue(true), "true");
     assert.equal(formatValue(null), "null");
+});
+
+test("what a program wrote has no colours in a sentence, and its control characters are seen", () => {
+    assert.equal(plain("\x1b[1;31mred\x1b[0m \x1b[38;5;9mtoo\x1b[m\x07\x1b]8;;x"), "red too\u2407\u241b]8;;x");
+    assert.equal(plain("first\nsecond\tthird"), "first\nsecond\tthird");
 });

@@ -62,6 +62,11 @@ export function formatShortTime(seconds: number | null | undefined, now: number)
     return new Intl.DateTimeFormat(locale.value, options).format(seconds * 1000);
 }
 
+/// What a program wrote last may have colours: a sentence has none. Other control characters are shown as symbols.
+export function plain(text: string): string {
+    return text.replace(/\x1b\[[0-9;:?]*[ -/]*[@-~]/g, "").replace(/[\x00-\x08\x0b-\x1f]/g, (char) => String.fromCharCode(0x2400 + char.charCodeAt(0)));
+}
+
 /// A day of the daemon's, which are those of UTC.
 export function formatDay(seconds: number): string {
     return new Intl.DateTimeFormat(locale.value, {day: "numeric", month: "short", timeZone: "UTC"}).format(seconds * 1000);

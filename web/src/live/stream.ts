@@ -228,11 +228,16 @@ export function listen(topic: string, listener: Listener): () => void {
     };
 }
 
-/// A request succeeded or failed: what a page that only polls has to go by.
+/// A request succeeded or failed: what a page that only polls has to go by, and the first sign of a lost connection.
 export function noteReach(reached: boolean): void {
-    const kind = connection.peek().kind;
-    if (!reached && kind !== "lost") {
+    const lost = connection.peek().kind === "lost";
+    if (!reached && !lost) {
         setConnection("lost");
         if (leads && !source) void probe();
     }
+    // A stream that is open, here or in the tab that holds it, is not lost for one request that failed.
+    if (reached && lost) {
+        if (!leads) announce();
+        else if (source?.readyState === EventSource.OPEN) setConnection("live");
+    } else if (!reached && !leads) setTimeout(announce, 1000);
 }

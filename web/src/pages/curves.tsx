@@ -62,7 +62,7 @@ export default function Page({experiment, query}: ExperimentPageProps) {
             {(data) => {
                 const joined = extra.data && missing.length > 0 ? {...data, trials: [...data.trials, ...extra.data.trials]} : data;
                 return joined.trials.length === 0 && !density.data && !filtered
-                    ? <Empty title={t("plot.curves.none_title", {metric})} command={`hpsearch log ${experiment.id} 0`}><p>{t("plot.curves.none_text", {metric})}</p></Empty>
+                    ? <Empty title={t("plot.curves.none_title", {metric})} command={`hpsearch logs ${experiment.id} 0`}><p>{t("plot.curves.none_text", {metric})}</p></Empty>
                     : <CurvesView experiment={experiment} query={query} captured={[]} curves={joined} density={dense ? density.data ?? null : null}
                         metrics={choices.some((each) => each.value === current) ? choices : [{value: current, text: current}, ...choices]} current={current} />;
             }}

@@ -4,7 +4,7 @@ import {daemonNow} from "../api/client";
 import {numberOf, type Experiment, type StoredEvent, type Trial} from "../api/shapes";
 import {useResource} from "../state/resource";
 import {t, tCount, tWord} from "../i18n/texts";
-import {formatDuration, formatNumber, formatPercent, formatTime} from "../i18n/format";
+import {formatDuration, formatNumber, formatPercent, formatTime, plain} from "../i18n/format";
 import {Link} from "../design/link";
 import {View} from "../design/states";
 import {StateShape, toneOf} from "../design/state_mark";
@@ -119,8 +119,8 @@ export default function Overview({experiment, query}: ExperimentPageProps) {
         <>
             {experiment.labels.length > 0 && <p class="chips lead-tags">{experiment.labels.map((label) => <span class="tag" key={label}>{label}</span>)}</p>}
             {experiment.waits_for && <p class="note tone-waiting">{t("overview.waits", {why: experiment.waits_for})}</p>}
-            {experiment.reason && <p class={`note tone-${toneOf(experiment.state)}`}>{experiment.reason}</p>}
-            {experiment.notes.map((note, index) => <p class="note tone-waiting" key={index}>{note.text}</p>)}
+            {experiment.reason && <p class={`note tone-${toneOf(experiment.state)}`}>{plain(experiment.reason)}</p>}
+            {experiment.notes.map((note, index) => <p class="note tone-waiting" key={index}>{plain(note.text)}</p>)}
             <section class="section"><Figures experiment={experiment} now={now} /></section>
             <div class="columns section">
                 <div>

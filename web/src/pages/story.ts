@@ -2,7 +2,7 @@
 import type {Count} from "../api/types";
 import {numberOf, type Reason, type StoredEvent} from "../api/shapes";
 import {t, tWord} from "../i18n/texts";
-import {formatDuration, formatNumber, formatValue, shortened} from "../i18n/format";
+import {formatDuration, formatNumber, formatValue, plain, shortened} from "../i18n/format";
 import {flatHparams} from "../state/hparams";
 
 export interface StoryLine {
@@ -17,7 +17,7 @@ export interface StoryLine {
 
 type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const textOf = (value: unknown): string => (typeof value === "string" ? plain(value) : "");
 const plainNumber = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
 const colon = (text: string): string => (text === "" ? "" : t("story.colon", {text}));
 

@@ -3,7 +3,7 @@ import {daemonNow} from "../api/client";
 import type {Experiment, Explanation, Reason, Trial} from "../api/shapes";
 import {useResource} from "../state/resource";
 import {t, tWord} from "../i18n/texts";
-import {formatDuration, formatNumber, formatShortTime, formatTime} from "../i18n/format";
+import {formatDuration, formatNumber, formatShortTime, formatTime, plain} from "../i18n/format";
 import {Link} from "../design/link";
 import {announce} from "../design/announce";
 import {copyText} from "../design/copy_text";
@@ -59,7 +59,7 @@ function Attempts({experiment, trial, explanation, now}: {experiment: Experiment
             <tbody>{attempts.map((each) => {
                 const bad = each.cause !== undefined && each.cause !== "ended_by_agent" && !(each.cause === "exited" && each.code === 0);
                 const end = each.cause === undefined ? tWord("state", "RUNNING")
-                    : each.message !== "" ? each.message : each.cause === "signaled" ? t("story.signal", {code: each.code ?? 0})
+                    : each.message !== "" ? plain(each.message) : each.cause === "signaled" ? t("story.signal", {code: each.code ?? 0})
                     : each.cause === "exited" ? (each.code === 0 ? t("trial.exited") : t("story.exit", {code: each.code ?? 0})) : tWord("cause", each.cause);
                 return <tr key={each.attempt}>
                     <td><Link to={`e/${experiment.id}/t/${trial.trial}/log?attempt=${each.attempt}`} title={t("trial.open_log")}>{each.attempt}</Link></td>
@@ -87,7 +87,7 @@ export default function TrialPage({experiment, query, captured}: ExperimentPageP
                 <>
                     <TrialHeader experiment={experiment} trial={data} current="trial" done={trial.reload} />
                     {explanation.data && <Why experiment={experiment} trial={data} explanation={explanation.data} />}
-                    {data.last_failure && <p class="note tone-bad">{data.last_failure}</p>}
+                    {data.last_failure && <p class="note tone-bad">{plain(data.last_failure)}</p>}
                     <div class="columns section">
                         <div>
                             <section class="section"><div class="section-head"><h2>{t("tab.curves")}</h2></div>
