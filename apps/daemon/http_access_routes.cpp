@@ -198,8 +198,8 @@ constexpr std::uint64_t most_audit_page = 500;
 void show_audit(RequestContext& context, Call call) {
   const auto after = number_of(call.request, "after", 0);
   const auto limit = number_of(call.request, "limit", usual_audit_page);
-  if (!after || !limit) {
-    call.reply(failure(after ? limit.error() : after.error()));
+  if (const Error* error = first_error(after, limit)) {
+    call.reply(failure(*error));
     return;
   }
   if (context.about.audit == nullptr) {

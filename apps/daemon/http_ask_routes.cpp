@@ -274,8 +274,8 @@ void report(RequestContext& context, Call call) {
   const auto lease = known ? lease_in(*body) : Result<engine::LeaseId>(known.error());
   const auto metrics = lease ? metrics_in(*body) : Result<engine::MetricsReport>(lease.error());
   const auto wait = number_of(call.request, "wait", 0);
-  if (!metrics || !wait) {
-    call.reply(failure(metrics ? wait.error() : metrics.error()));
+  if (const Error* error = first_error(metrics, wait)) {
+    call.reply(failure(*error));
     return;
   }
   const auto show = [&context, call, lease = *lease, wait = *wait](const Runtime::Outcome&) -> HttpResponse {

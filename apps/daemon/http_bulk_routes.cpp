@@ -48,8 +48,8 @@ void rungs(RequestContext& context, Call call) {
   const auto record = context.experiment(call);
   const engine::Engine& engine = context.runtime.engine();
   const auto at = number_of(call.request, "at", engine.last_lsn().number());
-  if (!record || !at) {
-    context.answer(call, failure(record ? at.error() : record.error()));
+  if (const Error* error = first_error(record, at)) {
+    context.answer(call, failure(*error));
     return;
   }
   const engine::Lsn first = (*record)->created_by;
@@ -90,12 +90,9 @@ void timeline(RequestContext& context, Call call) {
   const auto from = instant_of(call.request, "from");
   const auto to = instant_of(call.request, "to");
   const auto bins = number_of(call.request, "bins", 0);
-  for (const Error* error : {record ? nullptr : &record.error(), from ? nullptr : &from.error(),
-                             to ? nullptr : &to.error(), bins ? nullptr : &bins.error()}) {
-    if (error != nullptr) {
-      context.answer(call, failure(*error));
-      return;
-    }
+  if (const Error* error = first_error(record, from, to, bins)) {
+    context.answer(call, failure(*error));
+    return;
   }
   auto view = std::make_shared<queries::Timeline>(
       queries::timeline(**record, context.runtime.engine().workers(), context.runtime.now()));
@@ -128,8 +125,8 @@ void columns(RequestContext& context, Call call) {
 void importance(RequestContext& context, Call call) {
   const auto record = context.experiment(call);
   const auto rung = number_of(call.request, "rung", UINT64_MAX);
-  if (!record || !rung) {
-    context.answer(call, failure(record ? rung.error() : record.error()));
+  if (const Error* error = first_error(record, rung)) {
+    context.answer(call, failure(*error));
     return;
   }
   const std::string& metric = (*record)->config.searcher.metric;

@@ -207,8 +207,8 @@ void points(RequestContext& context, const Call& call, const engine::ExperimentR
   const auto trials = list.empty() ? Result<std::vector<TrialNumber>>(queries::shown_trials(record))
                                    : trials_in(list, record.trials.size());
   const auto most = number_of(call.request, "points", 200);
-  if (!trials || !most) {
-    context.answer(call, failure(trials ? most.error() : trials.error()));
+  if (const Error* error = first_error(trials, most)) {
+    context.answer(call, failure(*error));
     return;
   }
   queries::Curves curves;
@@ -234,8 +234,8 @@ void density(RequestContext& context, const Call& call, const engine::Experiment
              const std::string& metric) {
   const auto range = range_of(call.request.query_or("range", {}));
   const auto bins = number_of(call.request, "bins", queries::most_density_bins);
-  if (!range || !bins) {
-    context.answer(call, failure(range ? bins.error() : range.error()));
+  if (const Error* error = first_error(range, bins)) {
+    context.answer(call, failure(*error));
     return;
   }
   if (*context.density_reads >= most_density_reads) {

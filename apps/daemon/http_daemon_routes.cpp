@@ -126,11 +126,9 @@ void stream_events(RequestContext& context, const Call& call, const EventSelecti
 void events(RequestContext& context, Call call) {
   const auto after = number_of(call.request, "after", 0);
   const auto limit = number_of(call.request, "limit", 100);
-  for (const auto* number : {&after, &limit}) {
-    if (!*number) {
-      call.reply(failure(number->error()));
-      return;
-    }
+  if (const Error* error = first_error(after, limit)) {
+    call.reply(failure(*error));
+    return;
   }
   Result<EventSelection> selection = EventSelection::of(call.request);
   if (!selection) {

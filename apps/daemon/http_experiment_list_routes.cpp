@@ -131,8 +131,8 @@ void list_chosen(RequestContext& request_context, const Call& call) {
                           ? Result<queries::PageCursor>(queries::PageCursor{{integer(*number)}, *number})
                           : queries::PageCursor::read(after, keys->size());
   const auto limit = number_of(call.request, "limit", most_listed);
-  if (!cursor || !limit) {
-    request_context.answer(call, failure(cursor ? limit.error() : cursor.error()));
+  if (const Error* error = first_error(cursor, limit)) {
+    request_context.answer(call, failure(*error));
     return;
   }
   const queries::SortedPage order(*keys);

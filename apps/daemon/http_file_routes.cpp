@@ -108,8 +108,8 @@ void take_piece(RequestContext& context, Call call) {
   }
   const auto offset = number_of(call.request, "offset", 0);
   const auto piece = piece_in(call.request);
-  if (!offset || !piece) {
-    call.reply(failure(offset ? piece.error() : offset.error()));
+  if (const Error* error = first_error(offset, piece)) {
+    call.reply(failure(*error));
     return;
   }
   context.about.files->add_piece(
@@ -211,11 +211,9 @@ void fetch(RequestContext& context, Call call) {
   const auto worker = number_of(call.request, "worker", 0);
   const auto offset = number_of(call.request, "offset", 0);
   const auto limit = number_of(call.request, "limit", proto::most_piece_bytes);
-  for (const auto* number : {&worker, &offset, &limit}) {
-    if (!*number) {
-      call.reply(failure(number->error()));
-      return;
-    }
+  if (const Error* error = first_error(worker, offset, limit)) {
+    call.reply(failure(*error));
+    return;
   }
   if (!record) {
     context.answer(call, failure(record.error()));

@@ -244,11 +244,9 @@ void log(RequestContext& context, Call call) {
     context.answer(call, failure(record.error()));
     return;
   }
-  for (const auto* number : {&attempt, &offset, &limit, &rank, &worker}) {
-    if (!*number) {
-      call.reply(failure(number->error()));
-      return;
-    }
+  if (const Error* error = first_error(attempt, offset, limit, rank, worker)) {
+    call.reply(failure(*error));
+    return;
   }
   Question question;
   question.log.stream = call.request.query_or("stream", "stdout");
@@ -318,11 +316,9 @@ void take(RequestContext& context, Call call) {
                              "logs are taken from the worker that wrote them: show the key of its session"}));
     return;
   }
-  for (const auto* number : {&lease, &process}) {
-    if (!*number) {
-      call.reply(failure(number->error()));
-      return;
-    }
+  if (const Error* error = first_error(lease, process)) {
+    call.reply(failure(*error));
+    return;
   }
   if (stream != "stdout" && stream != "stderr") {
     call.reply(failure(Error{Errc::bad_request, "stream has to be stdout or stderr"}));

@@ -57,12 +57,9 @@ void answer_page(RequestContext& context, const Call& call, const Listing& listi
   const auto record = context.experiment(call);
   const auto first = first_behind(call.request.query_or("after", {}));
   const auto limit = number_of(call.request, "limit", listing.most);
-  for (const Error* error : {record ? nullptr : &record.error(), first ? nullptr : &first.error(),
-                             limit ? nullptr : &limit.error()}) {
-    if (error != nullptr) {
-      context.answer(call, failure(*error));
-      return;
-    }
+  if (const Error* error = first_error(record, first, limit)) {
+    context.answer(call, failure(*error));
+    return;
   }
   if (*limit == 0) {
     context.answer(call, failure(limit_is_zero()));

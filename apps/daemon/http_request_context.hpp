@@ -222,6 +222,14 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 
 [[nodiscard]] engine::Value integer(std::uint64_t number);
 
+/// The first of these results that is an error; null = there is none.
+template <class... Results>
+[[nodiscard]] const Error* first_error(const Results&... results) {
+  const Error* first = nullptr;
+  static_cast<void>((... || (!results && (first = &results.error()) != nullptr)));
+  return first;
+}
+
 /// A number of the query; `otherwise` when it is absent.
 [[nodiscard]] engine::Result<std::uint64_t> number_of(const net::HttpRequest& request, std::string_view name,
                                                       std::uint64_t otherwise);

@@ -79,12 +79,9 @@ void chosen_trials(RequestContext& context, const Call& call) {
   const auto order = record ? queries::TrialOrder::read(**record, call.request.query_or("sort", {}),
                                                         call.request.query_or("after", {}))
                             : Result<queries::TrialOrder>(record.error());
-  for (const Error* error : {order ? nullptr : &order.error(), states ? nullptr : &states.error(),
-                             limit ? nullptr : &limit.error()}) {
-    if (error != nullptr) {
-      context.answer(call, failure(*error));
-      return;
-    }
+  if (const Error* error = first_error(order, states, limit)) {
+    context.answer(call, failure(*error));
+    return;
   }
   queries::ColumnsQuery query;
   query.fields = order->fields();
@@ -234,8 +231,8 @@ Result<MetricPosition> metric_position(std::string_view text) {
 void metrics(RequestContext& context, Call call) {
   const auto record = context.experiment_with_trial(call);
   const auto after = metric_position(call.request.query_or("after", {}));
-  if (!record || !after) {
-    context.answer(call, failure(record ? after.error() : record.error()));
+  if (const Error* error = first_error(record, after)) {
+    context.answer(call, failure(*error));
     return;
   }
   context.read(call,

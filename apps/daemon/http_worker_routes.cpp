@@ -221,8 +221,8 @@ Result<std::pair<engine::WorkerId, std::uint64_t>> slot_position(std::string_vie
 void slots(RequestContext& context, Call call) {
   const auto begin = slot_position(call.request.query_or("after", {}));
   const auto limit = number_of(call.request, "limit", most_slots_listed);
-  if (!begin || !limit) {
-    context.answer(call, failure(begin ? limit.error() : begin.error()));
+  if (const Error* error = first_error(begin, limit)) {
+    context.answer(call, failure(*error));
     return;
   }
   const std::uint64_t most = std::clamp<std::uint64_t>(*limit, 1, most_slots_listed);
