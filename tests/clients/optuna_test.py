@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "clients" / "python"))
@@ -104,6 +105,19 @@ class Objectives(unittest.TestCase):
         self.assertEqual(hp.optuna.objective(lambda t: t.report(7, 0) or 0.5, SPACE)(trial), 0.5)
         self.assertEqual((trial._step, trial.reports), (9, 2))
 
+    def test_a_trial_that_is_pruned_before_its_first_report_has_invalid_values(self):
+        def f(trial):
+            if trial.suggest_int("n", 1, 8) == 3:
+                raise optuna.TrialPruned
+            trial.report(1.0, 0)
+            raise optuna.TrialPruned
+        with unittest.mock.patch.object(hp._in_trial, "invalid_hyperparameters", side_effect=SystemExit) as told:
+            with self.assertRaises(SystemExit):
+                run(f)
+            told.assert_called_once_with("the objective pruned the trial before its first report")
+            self.assertIsNone(run(f, params={**VALUES, "n": 4}))
+            told.assert_called_once()
+
     def test_distributions_of_optuna_are_a_space(self):
         o = optuna.distributions
         made = hp.optuna.objective(len, {
@@ -178,6 +192,13 @@ class Studies(unittest.TestCase):
         self.assertEqual(study.user_attrs, {"experiment": 7, "metric": "loss"})
         if VERSION >= (3, 2):
             self.assertEqual(study.metric_names, ["loss"])
+
+    def test_the_direction_is_that_of_the_search(self):
+        trials = [told(0, "COMPLETE", 0.5, params(0.01)), told(1, "COMPLETE", 0.7, params(0.02))]
+        study = hp.optuna.to_study(Answers({**HEAD, "direction": "maximize"}, trials, []))
+        self.assertEqual((study.direction.name, study.best_trial.number), ("MAXIMIZE", 1))
+        self.assertEqual(len(hp.optuna.import_study(study, most=1)), 1)
+        self.assertEqual(hp.optuna.import_study(study, most=1)[0]["metric"], 0.7)
 
     def test_plots_and_importances_of_optuna_work(self):
         study = self.study()
