@@ -14,6 +14,7 @@ through ctypes; `pip install hpsearch` brings it.
 from __future__ import annotations
 
 import ctypes
+import functools
 import json
 import os
 import pathlib
@@ -23,6 +24,8 @@ from ._trial import Directive
 
 __all__ = ["Best", "Search", "SearchError", "Work"]
 
+# json.loads would guess the encoding of bytes and skip blanks each time; the library's texts have none around them.
+_read = json.JSONDecoder().raw_decode
 _DIRECTIVES = {"continue": Directive.CONTINUE, "pause": Directive.PAUSE, "stop": Directive.STOP}
 
 
@@ -36,6 +39,12 @@ class SearchError(ValueError):
         super().__init__("\n".join(lines))
         self.code = code
         self.problems = problems
+
+
+@functools.lru_cache(maxsize=256)  # A search has few lengths, and many reports.
+def _decision(text: bytes) -> "tuple[Directive, int]":
+    answer = json.loads(text)
+    return _DIRECTIVES[answer["directive"]], answer["length"]
 
 
 class Work:
@@ -157,7 +166,7 @@ class Search:
     def _value(self, text: Optional[bytes]) -> Any:
         if text is None:
             self._fail()
-        return json.loads(text)
+        return _read(str(text, "utf-8"))[0]
 
     def _open(self) -> int:
         if self._handle is None:
@@ -173,10 +182,13 @@ class Search:
         """What the trial should do after it measured `metric` (NaN: it diverged) at `step` units in all: CONTINUE to
         `work.length`, which grows where a promoted trial goes on in place; PAUSE or STOP, which end this piece of work."""
         number = work if isinstance(work, int) else work.trial
-        answer = self._value(self._library.hpsearch_report(self._open(), number, step, metric))
+        text = self._library.hpsearch_report(self._open(), number, step, metric)
+        if text is None:
+            self._fail()
+        directive, length = _decision(text)
         if not isinstance(work, int):
-            work.length = answer["length"]
-        return _DIRECTIVES[answer["directive"]]
+            work.length = length
+        return directive
 
     def tell(self, work: Union[Work, int], state: str, why: str = "") -> None:
         """A piece of work ends without its metric. state: "failed" (given again while max_restarts are left),
