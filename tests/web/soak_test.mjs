@@ -17,7 +17,6 @@ after(() => stage?.close());
 
 const space = {x: {type: "double", minval: 0, maxval: 1}, kind: {type: "categorical", vals: ["a", "b", "c"]}};
 
-// Minutes and not seconds where a busy machine has to get something done: what is asserted is that it happens.
 /// Trainings that report and write lines for as long as the soak takes: about 200 changes a second.
 const submitLong = () => stage.submitScript({name: "long", hyperparameters: space, max_restarts: 100, searcher: {name: "random", metric: "loss", max_length: {batches: 1_000_000_000}, max_trials: 4}},
     "i=0\nwhile :; do i=$((i+1)); echo \"HPSEARCH {\\\"step\\\": $i, \\\"loss\\\": $((1000000 / (i + 10)))}\"; echo line $i; [ $((i % 5)) -eq 0 ] && sleep 0.1; done\n");
@@ -59,6 +58,7 @@ test(`pages stay right and light over ${seconds} seconds of a live search with r
             killed = age();
             kills += 1;
             await stage.killDaemon();
+            // Minutes, for busy machines: what is asserted is that it happens.
             await tabs[0].page.getByText(/Connection lost/).waitFor({timeout: 120_000});
             await stage.startDaemon();
             for (const {page, path} of tabs) await page.getByText(/Connection lost/).waitFor({state: "hidden", timeout: 120_000}).catch(() => assert.fail(`${path} is without the daemon`));
