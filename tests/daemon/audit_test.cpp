@@ -212,8 +212,9 @@ TEST_F(AuditedDaemon, RefusesChangesAndNoReadsWhileItCannotBeWritten) {
   daemon_.audit = &*log_;
   daemon_.serve_http(false);
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments/1/pause", "{}", bearer_).status, 404U);
-  std::filesystem::create_directory(daemon_.folder.path() / "audit.jsonl.1");
-  std::ofstream(daemon_.folder.path() / "audit.jsonl.1" / "in the way") << "x";
+  std::filesystem::create_directory(daemon_.folder.path() /
+                                    "audit.jsonl.10");  // Where the next one has to go.
+  std::ofstream(daemon_.folder.path() / "audit.jsonl.9") << "x";
   const auto refused = daemon_.ask("POST", "/api/v1/experiments/1/pause", "{}", bearer_);
   EXPECT_EQ(refused.status, 507U) << refused.text;
   EXPECT_NE(refused.at("error.message").find("audit log"), std::string::npos);
