@@ -109,7 +109,7 @@ class Tenants(harness.Case):
     def test_a_quota_is_kept_and_named(self):
         self.hpsearch("workspace", "create", "nlp")
         shown = self.hpsearch("workspace", "quota", "nlp", "--slots", "1", "--experiments", "1")
-        self.assertIn("0 of 1", shown.stdout)
+        self.assertRegex(shown.stdout, r"max_slots +0 +1 ")
         ann = self.token("ann", "submitter", "nlp")
         self.hpsearch("submit", self.search("nlp"), token=ann)
         refused = self.hpsearch("submit", self.search("nlp"), token=ann, expect=4)
