@@ -99,19 +99,85 @@ test("the pages work below a prefix with a blank", async () => {
     await context.close();
 });
 
-test("a browser's clock that is days off does not change ages", async (t) => {
-    if (!(await fetch(`${stage.url}api/v1/status`)).headers.get("Date")) {
-        t.skip("the daemon sends no Date");
-        return;
-    }
-    const context = await stage.context();
-    await context.addInitScript(() => {
+const day = 86_400_000;
+const short = (name) => stage.submitScript({name, hyperparameters: {x: 1}, searcher: {name: "single", metric: "loss", max_length: {epochs: 1}}, max_restarts: 0}, "exit 1\n");
+
+/// A page of a browser whose clock is wrong by `clockIsOff` milliseconds.
+async function pageWithClock(context, off) {
+    await context.addInitScript((wrong) => {
         const now = Date.now.bind(Date);
-        Date.now = () => now() + 3 * 86_400_000;
+        globalThis.clockIsOff = wrong;
+        Date.now = () => now() + globalThis.clockIsOff;
+    }, off);
+    return context.newPage();
+}
+
+/// Every age in the list is one of seconds or minutes that have passed.
+const untilAgesFit = (page) => until(async () => {
+    const ages = await page.locator("[data-row] td.nowrap.muted").allTextContents();
+    return ages.length > 0 && ages.every((age) => /^(now|\d+ (second|minute)s? ago)$/.test(age));
+}, "ages of minutes");
+
+for (const [what, off] of Object.entries({"two days behind": -2 * day, "three days ahead": 3 * day, "ten years ahead": 3652 * day})) {
+    test(`a browser's clock that is ${what} does not change ages`, async () => {
+        const context = await stage.context();
+        const page = await pageWithClock(context, off);
+        await page.goto(`${stage.url}experiments`);
+        await untilAgesFit(page);
+        await context.close();
     });
+}
+
+test("a browser's clock that jumps while a page is open does not hold up changes", async () => {
+    const context = await stage.context();
+    const page = await pageWithClock(context, 0);
+    await page.goto(`${stage.url}experiments`);
+    await untilAgesFit(page);
+    for (const [name, off] of [["after a jump back", -2 * day], ["after a jump ahead", 3652 * day]]) {
+        await page.evaluate((wrong) => { globalThis.clockIsOff = wrong; }, off);
+        const id = short(name);
+        await page.getByRole("link", {name, exact: true}).waitFor();
+        await stage.untilQuiet(id);
+        await untilAgesFit(page);
+    }
+    assert.deepEqual(stage.faults.splice(0), []);
+    await context.close();
+});
+
+test("a page that goes offline says since when, keeps its data, and goes on by itself", async () => {
+    const context = await stage.context();
     const page = await context.newPage();
     await page.goto(`${stage.url}experiments`);
-    await until(async () => /(second|minute)s? ago|now/.test(await page.locator("[data-row]").first().textContent()), "an age of minutes");
+    await page.locator("[data-row]").first().waitFor();
+    await page.locator(".live-dot.live").waitFor();
+    const rows = await page.locator("[data-row]").count();
+    await page.evaluate(() => { globalThis.neverReloaded = true; });
+    await context.setOffline(true);
+    const note = page.getByText(/Connection lost \d+ s ago/);
+    await note.waitFor();
+    const seconds = async () => Number(/lost (\d+) s/.exec(await note.textContent())[1]);
+    const first = await seconds();
+    await until(async () => await seconds() > first, "a greater age of the data");
+    // What happens meanwhile is not seen, and what was seen stays.
+    const id = short("while offline");
+    await stage.untilQuiet(id);
+    assert.equal(await page.locator("[data-row]").count(), rows);
+    await context.setOffline(false);
+    await note.waitFor({state: "hidden"});
+    await page.locator(".live-dot.live").waitFor();
+    const printed = JSON.parse(stage.hpsearch("list", "-o", "json"));
+    const all = printed.experiments ?? printed;
+    const row = page.locator("[data-row]", {has: page.getByRole("link", {name: "while offline", exact: true})});
+    await row.waitFor();
+    assert.equal(await page.locator("[data-row]").count(), all.length);
+    const {state} = await stage.api(`experiments/${id}`);
+    await row.getByText(state, {exact: false}).first().waitFor();
+    // Not only once: later changes arrive, too.
+    short("after offline");
+    await page.getByRole("link", {name: "after offline", exact: true}).waitFor();
+    assert.equal(await page.evaluate(() => globalThis.neverReloaded), true);
+    // Requests that fail are what the browser reports of being offline.
+    assert.deepEqual(stage.faults.splice(0).filter((fault) => !/ERR_INTERNET_DISCONNECTED|ERR_NETWORK/.test(fault)), []);
     await context.close();
 });
 

@@ -38,9 +38,10 @@ export function noteRefusal(): () => void {
     };
 }
 
-/// The daemon's clock minus the browser's, in seconds. Ages are computed from the daemon's clock.
-export const clockOffset = signal(0);
-export const daemonNow = (): number => Date.now() / 1000 + clockOffset.peek();
+/// The daemon's clock when this page was opened, in seconds; the browser's until the first answer. Ages are computed from the
+/// daemon's clock, which goes on evenly here, whatever happens to the browser's.
+let daemonAtOpening = (Date.now() - performance.now()) / 1000;
+export const daemonNow = (): number => daemonAtOpening + performance.now() / 1000;
 
 export const apiUrl = (path: string): string => new URL(`api/v1/${path}`, base).href;
 
@@ -82,9 +83,8 @@ async function send(path: string, init: RequestInit): Promise<Response> {
     }
     const date = Date.parse(response.headers.get("Date") ?? "");
     if (Number.isFinite(date)) {
-        const offset = date / 1000 - Date.now() / 1000;
         // The header counts whole seconds: a difference below two is none.
-        clockOffset.value = Math.abs(offset) < 2 ? 0 : offset;
+        if (Math.abs(date / 1000 - daemonNow()) >= 2) daemonAtOpening = (date - performance.now()) / 1000;
     }
     if (response.status === 401) refused();
     if (!response.ok) throw await problemOf(response);

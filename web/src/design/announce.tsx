@@ -3,7 +3,7 @@ import {signal} from "@preact/signals";
 
 const said = signal("");
 let waiting: string | undefined;
-let last = 0;
+let last = -Infinity;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 export function announce(text: string): void {
@@ -11,8 +11,8 @@ export function announce(text: string): void {
     clearTimeout(timer);
     timer = setTimeout(() => {
         said.value = waiting ?? "";
-        last = Date.now();
-    }, Math.max(0, last + 10_000 - Date.now()));
+        last = performance.now();
+    }, Math.max(0, last + 10_000 - performance.now()));
 }
 
 export function Announcer() {

@@ -59,7 +59,7 @@ const ownTopics = (): string[] => (document.hidden ? [] : [...listeners.keys()])
 function wanted(): string[] {
     const all = new Set(ownTopics());
     for (const [other, {topics, at}] of wantedByOthers) {
-        if (Date.now() - at > forgetTabAfter) wantedByOthers.delete(other);
+        if (performance.now() - at > forgetTabAfter) wantedByOthers.delete(other);
         else topics.forEach((topic) => all.add(topic));
     }
     return [...all].filter((topic) => !refusedTopics.has(topic)).sort();
@@ -176,7 +176,7 @@ channel?.addEventListener("message", ({data}: MessageEvent) => {
     switch (data?.what) {
         case "want":
             for (const topic of data.topics) if (!wantedByOthers.get(data.tab)?.topics.includes(topic)) refusedTopics.delete(topic);
-            wantedByOthers.set(data.tab, {topics: data.topics, at: Date.now()});
+            wantedByOthers.set(data.tab, {topics: data.topics, at: performance.now()});
             if (leads) {
                 channel.postMessage({what: "connection", kind: connection.peek().kind});
                 clearTimeout(settle);
@@ -210,6 +210,12 @@ export function startStream(): void {
         if (!document.hidden) poll();
     });
     addEventListener("pagehide", () => channel?.postMessage({what: "gone", tab}));
+    // A stream over a line that is cut would stay open for minutes.
+    addEventListener("offline", () => {
+        if (!leads || !source) return;
+        close();
+        void probe();
+    });
     addEventListener("online", () => { if (leads && !source) again(); });
     signedOut.subscribe((out) => { if (!out && leads && !source && connection.peek().kind !== "polling") again(); });
 }

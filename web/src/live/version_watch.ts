@@ -17,15 +17,15 @@ function note(status: Partial<Status> | undefined): void {
 
 /// Called once. It also keeps the stream open on pages that show nothing live.
 export function watchVersion(): void {
-    let asked = 0;
+    let asked = -Infinity;
     listen("cluster", (message) => {
         if (message) {
             note(message["status"] as Partial<Status> | undefined);
             return;
         }
         // Without a stream, now and then is enough.
-        if (Date.now() - asked < 30_000) return;
-        asked = Date.now();
+        if (performance.now() - asked < 30_000) return;
+        asked = performance.now();
         void get<Status>("status").then(note, () => {});
     });
 }

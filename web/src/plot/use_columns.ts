@@ -48,7 +48,7 @@ export function useColumns(experiment: Experiment, fields = ""): LoadedColumns {
     };
     const request = async () => {
       if (running) return;
-      started = Date.now();
+      started = performance.now();
       running = new AbortController();
       try {
         // The first answer is shown as it grows; later ones replace what is shown when they are whole.
@@ -56,8 +56,8 @@ export function useColumns(experiment: Experiment, fields = ""): LoadedColumns {
         let shown = 0;
         const columns = await read(path, running.signal, (grown) => {
           // Each redraw takes time that loading needs too.
-          if (!first || (shown > 0 && Date.now() - shown < 600)) return;
-          shown = Date.now();
+          if (!first || (shown > 0 && performance.now() - shown < 600)) return;
+          shown = performance.now();
           show({ columns: { ...grown }, problem: undefined });
         });
         show({ columns: { ...columns }, complete: true, problem: undefined });
@@ -73,7 +73,7 @@ export function useColumns(experiment: Experiment, fields = ""): LoadedColumns {
     // What has ended changes no more.
     const stop = experiment.ended_at !== null ? () => {} : listen(`experiment:${experiment.id}`, () => {
       clearTimeout(timer);
-      timer = setTimeout(request, Math.max(0, started + pace - Date.now()));
+      timer = setTimeout(request, Math.max(0, started + pace - performance.now()));
     });
     return () => {
       over = true;

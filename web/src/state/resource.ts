@@ -61,7 +61,8 @@ export function useResource<T>(path: string | null, options: ResourceOptions<T> 
                 again = true;
                 return;
             }
-            lastStart = Date.now();
+            // Not the browser's clock: after a jump back the next request would wait for days.
+            lastStart = performance.now();
             running = new AbortController();
             try {
                 const read = latest.current.read ?? get<T>;
@@ -85,7 +86,7 @@ export function useResource<T>(path: string | null, options: ResourceOptions<T> 
         const soon = () => {
             if (latest.current.paused) return;
             clearTimeout(timer);
-            timer = setTimeout(request, Math.max(0, lastStart + (latest.current.every ?? 1000) - Date.now()));
+            timer = setTimeout(request, Math.max(0, lastStart + (latest.current.every ?? 1000) - performance.now()));
         };
         reload.current = () => {
             show({loading: true});
