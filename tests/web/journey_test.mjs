@@ -273,3 +273,34 @@ test("an unknown address says so, and a damaged one opens with defaults", async 
     noFaults();
     await context.close();
 });
+
+test("what a page ignores of its address is said in one line, which removes it", async () => {
+    await stage.untilEnded(search);
+    const {trials} = await stage.api(`experiments/${search}`);
+    for (const [locale, sentence, remove] of [["en-GB", "Not understood in the address, and ignored: ", "Remove"], ["zh-CN", "地址中有无法识别的部分，已忽略：", "移除"]]) {
+        const context = await stage.context({locale});
+        const page = await context.newPage();
+        const note = page.locator(".ignored");
+        for (const [address, said, left] of [
+            ["experiments?sort=loudness&q=adaptive&state=ACTIVE,COMPLETED,BUSY", "sort=loudness · state=BUSY", "experiments?q=adaptive&state=ACTIVE,COMPLETED"],
+            [`e/${search}/trials?colour=rung&state=COMPLETED&%ff=1`, "%ff=1 · colour=rung", `e/${search}/trials?state=COMPLETED`],
+            [`e/${search}/curves?y=cubic&zoom=9,1`, "y=cubic · zoom=9,1", `e/${search}/curves`],
+            [`e/${search}/t/1/log?stream=stdwhat`, "stream=stdwhat", `e/${search}/t/1/log`],
+            ["new?fork=none", "fork=none", "new"],
+            ["workers?gone=perhaps", "gone=perhaps", "workers"],
+        ]) {
+            await page.goto(stage.url + address);
+            await note.filter({hasText: `${sentence}${said} ${remove}`}).waitFor();
+            if (address.includes("trials")) await until(async () => await page.locator("[data-row]").count() === trials.COMPLETED, "the completed trials alone");
+            await note.getByRole("button", {name: remove}).click();
+            await note.waitFor({state: "detached"});
+            assert.equal(page.url(), stage.url + left);
+        }
+        // The page's own addresses are understood.
+        await page.goto(`${stage.url}e/${search}/scatter?mode=pair&px=hparams.learning_rate&py=metric&best=50&rung=1`);
+        await page.locator("canvas[data-drawn]").first().waitFor();
+        assert.equal(await note.count(), 0);
+        noFaults();
+        await context.close();
+    }
+});

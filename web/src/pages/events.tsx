@@ -9,7 +9,8 @@ import {Empty, View} from "../design/states";
 import {SearchField} from "../design/search_field";
 import {readSpan} from "../state/span";
 import {eventsDuring, lastEvents} from "./last_events";
-import {storyOf, type StoryLine} from "./story";
+import {storyKinds} from "./page_state";
+import {storyOf} from "./story";
 import {StoryList} from "./story_list";
 import type {ExperimentPageProps} from "./routes";
 
@@ -18,7 +19,6 @@ interface Listed {
     readonly more: boolean;
 }
 
-const kinds: readonly StoryLine["kind"][] = ["decision", "attempt", "experiment", "worker", "checkpoint"];
 const firstEvents = 2000;
 const mostShown = 500;
 
@@ -57,7 +57,7 @@ export default function Events({experiment, query}: ExperimentPageProps) {
                     <>
                         <div class="toolbar">
                             <div class="chips" role="group" aria-label={t("events.kinds")}>
-                                {!exact && [...kinds, "trouble" as const].map((kind) => <button key={kind} class="chip" aria-pressed={shownKinds.includes(kind)} onClick={() => toggle(kind)}>{t(`events.kind.${kind}`)}</button>)}
+                                {!exact && [...storyKinds, "trouble" as const].map((kind) => <button key={kind} class="chip" aria-pressed={shownKinds.includes(kind)} onClick={() => toggle(kind)}>{t(`events.kind.${kind}`)}</button>)}
                                 {span && <button class="chip" aria-pressed="true" title={t("events.span_remove")} onClick={() => query.set({span: ""})}>{t("plot.timeline.range", {from: formatTime(span[0]), to: formatTime(span[1])})} ×</button>}
                                 <button class="chip" aria-pressed={exact} onClick={() => query.set({view: exact ? "" : "exact"})}>{t("events.exact")}</button>
                             </div>

@@ -9,13 +9,11 @@ import {Link} from "../design/link";
 import {Empty, View} from "../design/states";
 import {ExperimentHeader} from "./experiment_header";
 import {Lazy} from "./lazy";
-import {experimentRoutes, fits, type ExperimentRoute} from "./routes";
-
-/// What pages of an experiment share: chosen trials, filters, ranges, the scale of the metric, a part of the time.
-const shared = ["t", "best", "rung", "b", "y", "clip", "span"];
+import {sharedState} from "./page_state";
+import {experimentRoutes, routeFor} from "./routes";
 
 function Tabs({id, current}: {id: number; current: string}) {
-    const query = Object.fromEntries(Object.entries(address.value.query).filter(([name]) => shared.includes(name)));
+    const query = Object.fromEntries(Object.entries(address.value.query).filter(([name]) => Object.hasOwn(sharedState, name)));
     return (
         <nav class="tabs" aria-label={t("tab.label")}>
             {experimentRoutes.filter((route) => !route.hidden).map((route) => (
@@ -42,16 +40,7 @@ export const mergeExperiment = (message: Message, old: Experiment): Experiment |
 
 export function ExperimentFrame({id, rest, query}: {id: number; rest: readonly string[]; query: Query}) {
     const experiment = useResource<Experiment>(`experiments/${id}`, {topic: `experiment:${id}`, merge: mergeExperiment});
-    let route: ExperimentRoute | undefined;
-    let captured: readonly string[] = [];
-    for (const each of experimentRoutes) {
-        const found = fits(each.pattern, rest);
-        if (found) {
-            route = each;
-            captured = found;
-            break;
-        }
-    }
+    const {route, captured} = routeFor(experimentRoutes, rest) ?? {route: undefined, captured: []};
     const name = experiment.data?.name;
     const page = route ? t(route.title, {trial: captured[0] ?? ""}) : "";
     useEffect(() => {

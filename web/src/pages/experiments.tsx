@@ -16,6 +16,7 @@ import {SearchField} from "../design/search_field";
 import {Menu} from "../design/menu";
 import {useNow} from "../design/now";
 import {bulkActions} from "./bulk_actions";
+import {experimentOrders, experimentStates} from "./page_state";
 import type {PageProps} from "./routes";
 
 interface List {
@@ -23,7 +24,6 @@ interface List {
     readonly more: boolean;
 }
 
-const states = ["ACTIVE", "PAUSED", "COMPLETED", "CANCELED", "FAILED"] as const;
 const pageSize = 500;
 const firstPages = 4;
 
@@ -59,9 +59,9 @@ function merged(message: Message, old: List): List | undefined {
 }
 
 const running = (each: ExperimentSummary) => each.trials["RUNNING"] ?? 0;
-const sortKeys: Readonly<Record<string, (each: ExperimentSummary) => number | string>> = {
+const sortKeys: Readonly<Record<(typeof experimentOrders)[number], (each: ExperimentSummary) => number | string>> = {
     name: (each) => each.name.toLowerCase(),
-    state: (each) => states.indexOf(each.state as never),
+    state: (each) => experimentStates.indexOf(each.state as never),
     progress: (each) => each.progress ?? 0,
     best: (each) => numberOf(each.best?.metric),
     trials: (each) => each.trials_total,
@@ -70,7 +70,7 @@ const sortKeys: Readonly<Record<string, (each: ExperimentSummary) => number | st
 
 function compareBy(sort: string): (a: ExperimentSummary, b: ExperimentSummary) => number {
     const down = sort.startsWith("-");
-    const key = sortKeys[down ? sort.slice(1) : sort] ?? sortKeys["created"]!;
+    const key = sortKeys[(down ? sort.slice(1) : sort) as keyof typeof sortKeys] ?? sortKeys.created;
     return (a, b) => {
         const x = key(a);
         const y = key(b);
@@ -150,7 +150,7 @@ export default function Experiments({query}: PageProps) {
                     : <>
                         <div class="toolbar">
                             <div class="chips" role="group" aria-label={t("list.by_state")}>
-                                {states.map((state) => {
+                                {experimentStates.map((state) => {
                                     const count = found.filter((each) => each.state === state).length;
                                     return (count > 0 || wanted.includes(state)) && <button key={state} class={`chip tone-${toneOf(state)}`} aria-pressed={wanted.includes(state)} onClick={() => toggleState(state)}>{tWord("state", state)} <span class="count">{count}</span></button>;
                                 })}

@@ -4,6 +4,7 @@ import {numberOf, type Reason, type StoredEvent} from "../api/shapes";
 import {t, tWord} from "../i18n/texts";
 import {formatDuration, formatNumber, formatValue, plain, shortened} from "../i18n/format";
 import {flatHparams} from "../state/hparams";
+import type {storyKinds} from "./page_state";
 
 export interface StoryLine {
     readonly lsn: number;
@@ -12,7 +13,7 @@ export interface StoryLine {
     readonly text: string;
     readonly trouble: boolean;
     /// What a filter chooses by.
-    readonly kind: "decision" | "attempt" | "worker" | "experiment" | "checkpoint";
+    readonly kind: (typeof storyKinds)[number];
 }
 
 type Fields = Readonly<Record<string, unknown>>;

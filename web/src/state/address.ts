@@ -52,6 +52,15 @@ export function parseAddress(text: string): Address {
     return {path, query};
 }
 
+/// What parseAddress left out because it can't be read: bytes that are no text, values without a name.
+export function unreadable(text: string): string[] {
+    const whole = text.split("#", 1)[0]!;
+    const mark = whole.indexOf("?");
+    const damaged = (part: string) => unspell(part) === undefined;
+    const path = (mark < 0 ? whole : whole.slice(0, mark)).split("/").filter(damaged);
+    return [...path, ...(mark < 0 ? [] : whole.slice(mark + 1).split("&").filter((part) => damaged(part) || part.startsWith("=")))];
+}
+
 /// The same address with some parameters changed; undefined and "" remove one.
 export function changed(address: Address, changes: Readonly<Record<string, string | undefined>>): Address {
     const query: Record<string, string> = {...address.query};

@@ -1,14 +1,15 @@
 // Where the browser is, as a signal, and how to get elsewhere.
 import {signal} from "@preact/signals";
-import {changed, parseAddress, printAddress, type Address} from "./address";
+import {changed, parseAddress, printAddress, unreadable, type Address} from "./address";
 
 /// Scripts lie in assets/, one below the base of all pages. So the pages work behind any prefix.
 export const base = new URL("../", import.meta.url);
 
-function here(): Address {
-    const below = location.pathname.startsWith(base.pathname) ? location.pathname.slice(base.pathname.length) : "";
-    return parseAddress(below + location.search);
-}
+const below = (): string => (location.pathname.startsWith(base.pathname) ? location.pathname.slice(base.pathname.length) : "") + location.search;
+const here = (): Address => parseAddress(below());
+
+/// What of the browser's address is not in `address`.
+export const unreadableHere = (): string[] => unreadable(below());
 
 export const address = signal<Address>(here());
 

@@ -7,10 +7,6 @@ import {Link} from "../design/link";
 import {StateMark} from "../design/state_mark";
 import type {TableColumn} from "./virtual_table";
 
-/// Columns that are there without being asked for; others are requested when they are chosen.
-export const standardFields = ["trial", "state", "metric", "reached", "rung"] as const;
-export const extraFields = ["at", "last", "length", "bracket", "attempts", "restarts", "slot_seconds", "created_at", "ended_at", "worker", "reason", "failure"] as const;
-
 const labels: Readonly<Record<string, TextKey>> = {
     trial: "column.trial", state: "list.state", reached: "column.reached", rung: "column.rung", last: "column.last", at: "column.at",
     length: "column.length", bracket: "column.bracket", attempts: "column.attempts", restarts: "column.restarts", slot_seconds: "column.slot_seconds",
