@@ -2,7 +2,7 @@
 // the keyboard alone; in Chinese. What the pages show is what the command line prints.
 import assert from "node:assert/strict";
 import {execFileSync} from "node:child_process";
-import {existsSync, readFileSync} from "node:fs";
+import {existsSync, mkdirSync, readFileSync, writeFileSync} from "node:fs";
 import {join} from "node:path";
 import {after, before, test} from "node:test";
 import {digits, picture, readText, root, Stage, until} from "./stage.mjs";
@@ -123,7 +123,22 @@ test("trials are filtered, sorted, chosen and compared", async () => {
     await context.close();
 });
 
-test("the best checkpoint is downloaded, and it is the one on the disk", async () => {
+/// What a newcomer writes to use a network of the digits search.
+const useNetwork = `
+import json, sys
+import numpy as np
+folder, checkpoint, hparams = sys.argv[1:]
+sys.path.insert(0, folder)
+import train
+with np.load(checkpoint) as saved:
+    epoch = int(saved["epoch"])
+    network = {name: saved[name] for name in ("w1", "b1", "w2", "b2")}
+_, _, images, labels = train.load_digits()
+print(json.dumps({"epoch": epoch, **train.validated(network, images, labels, json.loads(hparams)["activation"])}))
+`;
+
+test("the best checkpoint is downloaded, is the one on the disk, and gives its result again", async () => {
+    await stage.untilEnded(search);
     const best = JSON.parse(stage.hpsearch("best", String(search), "-o", "json"));
     const context = await stage.context({acceptDownloads: true});
     const page = await context.newPage();
@@ -139,6 +154,15 @@ test("the best checkpoint is downloaded, and it is the one on the disk", async (
     const name = file.split("/").at(-1);
     assert.ok(existsSync(join(best.best_checkpoint, name)), `${name} of ${names.join(" ")}`);
     assert.ok(content.equals(readFileSync(join(best.best_checkpoint, name))));
+    const unpacked = join(stage.folder, "unpacked");
+    mkdirSync(unpacked);
+    execFileSync("tar", ["xf", path, "-C", unpacked]);
+    const program = join(unpacked, "use.py");
+    writeFileSync(program, useNetwork);
+    const words = ["-B", program, join(root, "examples", "digits"), join(unpacked, file), JSON.stringify(best.hparams)];
+    const result = JSON.parse(execFileSync("/usr/bin/python3", words, {encoding: "utf8"}));
+    assert.deepEqual([result.epoch, result.val_accuracy], [best.best_checkpoint_step, best.best_checkpoint_metric]);
+    assert.ok((await page.locator("body").textContent()).includes(String(Math.round(result.val_accuracy * 1e4) / 1e4)), "the result on the page");
     noFaults();
     await context.close();
 });
