@@ -4,7 +4,7 @@
 // program share the machine's cores. Times of first pages are of a browser context with an empty cache.
 import {cpSync} from "node:fs";
 import {join} from "node:path";
-import {Stage} from "../../tests/web/stage.mjs";
+import {Stage, watchPromotions} from "../../tests/web/stage.mjs";
 import {buildPages} from "../../web/build.mjs";
 
 const repeats = 5;
@@ -156,6 +156,23 @@ await before(large, async (stage) => {
         bytes: Math.max(parallelBytes, await memory(context, page)),
         longest_task: Math.max(hover.task, brush.task, settled.task, zoom.task, table.task),
     });
+    await context.close();
+});
+// A search of 24 short trainings in two slots, on the same cores.
+await before(null, async (stage) => {
+    stage.startWorker(2);
+    const search = stage.submitDigits();
+    const context = await stage.context();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}e/${search}?story=all`);
+    await page.waitForSelector(".page h2");
+    const delays = await watchPromotions(page);
+    await stage.untilEnded(search, 300_000);
+    await rest(page, 3000);
+    const found = await delays();
+    figures.promotions = found.length;
+    figures.promotion = median(found);
+    figures.promotion_p95 = found[Math.ceil(found.length * 0.95) - 1];
     await context.close();
 });
 console.log(JSON.stringify(figures));

@@ -180,6 +180,25 @@ export class Stage {
     }
 }
 
+/// Notes when each promotion of now on is seen in the story of an open page. The returned function gives the milliseconds
+/// between their decisions, which are before their commits, and then.
+export async function watchPromotions(page) {
+    await page.evaluate(() => {
+        const seen = new Map();
+        const begun = Date.now();
+        const look = () => {
+            for (const line of document.querySelectorAll(".story li")) {
+                const at = line.querySelector("time")?.dateTime;
+                const key = `${at} ${line.lastChild.textContent}`;
+                if (/promoted to/.test(key) && Date.parse(at) >= begun && !seen.has(key)) seen.set(key, Date.now() - Date.parse(at));
+            }
+        };
+        globalThis.promotionsSeen = seen;
+        new MutationObserver(look).observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["datetime"]});
+    });
+    return () => page.evaluate(() => [...globalThis.promotionsSeen.values()].sort((a, b) => a - b));
+}
+
 export const digits = (name) => join(root, "examples", "digits", `${name}.yaml`);
 
 /// Where screenshots of failed and of documented journeys go; "" for none.

@@ -38,6 +38,26 @@ export async function lastEvents(experiment: number, wanted: number, signal: Abo
     return found;
 }
 
+/// As lastEvents, again and again: after the first time only what was stored since is read.
+export function lastEventsAgain(experiment: number, wanted: number): (signal: AbortSignal) => Promise<StoredEvent[]> {
+    let kept: StoredEvent[] | undefined;
+    let end = 0;
+    return async (signal) => {
+        if (!kept) {
+            kept = await lastEvents(experiment, wanted, signal);
+            end = kept.at(-1)?.lsn ?? 0;
+            return kept;
+        }
+        const {lsn} = await get<Status>("status", signal);
+        if (lsn > end) {
+            const {events} = await between(experiment, end, lsn, Infinity, signal);
+            kept = [...kept, ...events].slice(-4 * wanted);
+            end = lsn;
+        }
+        return kept;
+    };
+}
+
 /// The LSN before the first event at or after a time. Asks for about twenty single events.
 async function before(time: number, last: number, signal: AbortSignal): Promise<number> {
     let low = 0;

@@ -9,10 +9,11 @@ import {Link} from "../design/link";
 import {View} from "../design/states";
 import {StateShape, toneOf} from "../design/state_mark";
 import {timeLeft, trialStates} from "../design/bars";
+import {useMemo} from "preact/hooks";
 import {useNow} from "../design/now";
 import {Hparams} from "./hparams";
 import {CopyConfiguration} from "./copy_configuration";
-import {lastEvents} from "./last_events";
+import {lastEventsAgain} from "./last_events";
 import {Lazy} from "./lazy";
 import {amount, storyOf} from "./story";
 import {StoryList} from "./story_list";
@@ -92,9 +93,8 @@ function Best({experiment}: {experiment: Experiment}) {
 }
 
 function LastDecisions({experiment, all, query}: {experiment: Experiment; all: boolean; query: ExperimentPageProps["query"]}) {
-    const events = useResource<StoredEvent[]>(`experiments/${experiment.id}#story`, {
-        topic: `experiment:${experiment.id}`, every: 3000, read: (_, signal) => lastEvents(experiment.id, shownLines * 6, signal),
-    });
+    const read = useMemo(() => lastEventsAgain(experiment.id, shownLines * 6), [experiment.id]);
+    const events = useResource<StoredEvent[]>(`experiments/${experiment.id}#story`, {topic: `experiment:${experiment.id}`, every: 500, read: (_, signal) => read(signal)});
     return (
         <section class="section">
             <div class="section-head"><h2>{t("overview.story")}</h2><Link class="small push" to={`e/${experiment.id}/events`}>{t("overview.story_link")}</Link></div>
