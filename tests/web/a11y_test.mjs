@@ -1,4 +1,5 @@
-// axe-core on every page, in both themes, with data, empty and with an error: no violation of WCAG 2.2 AA.
+// axe-core on every page, in both themes, with data, and on some empty, loading and with an error: no violation of WCAG
+// 2.2 AA. HPSEARCH_WEB_A11Y=all: every page in each theme, language and state.
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 import {after, before, test} from "node:test";
@@ -60,6 +61,75 @@ test("pages without data, and with an error", async () => {
     found.push(...await check(page, "dialog"));
     assert.deepEqual(found, []);
     await context.close();
+});
+
+const whole = process.env.HPSEARCH_WEB_A11Y === "all";
+const themes = ["light", "dark"];
+const locales = ["en-GB", "zh-CN"];
+const looks = whole ? themes.flatMap((theme) => locales.map((locale) => [theme, locale])) : [["dark", "zh-CN"]];
+const some = /^experiments$|\/trials$|\/curves$|\/t\/1$|^workers$/;
+
+/// Requests whose answers a page shows, but for the experiment around its pages.
+const answers = (url) => /\/api\/v1\/(?!stream|session|openapi\.json)/.test(url.pathname) && !/\/experiments\/\d+$/.test(url.pathname);
+const states = {
+    full: {prepare: () => {}, settled: (page) => page.waitForFunction(() => !document.querySelector("[aria-busy=true]"), undefined, {timeout: 15_000})},
+    loading: {prepare: (page) => page.route(answers, () => {}), settled: (page) => page.waitForTimeout(400)},
+    error: {
+        prepare: (page) => page.route(answers, (route) => route.fulfill({status: 500, contentType: "application/json", body: JSON.stringify({error: {code: "internal", message: "The store can't be read"}})})),
+        settled: (page) => page.locator("[role=alert]").first().waitFor({timeout: 1500}).catch(() => {}),
+    },
+};
+
+/// What axe finds on `paths` in the given state, and how many of them show what is named.
+async function checkAll(base, paths, {prepare, settled}, [theme, locale], what, shows) {
+    const context = await stage.context({colorScheme: theme, locale});
+    const page = await context.newPage();
+    const found = [];
+    let shown = 0;
+    await prepare(page);
+    for (const path of paths) {
+        await page.goto(base + path);
+        await page.locator("h1, .skeleton, [role=alert]").first().waitFor();
+        await settled(page).catch(() => found.push(`${path}: still loading`));
+        shown += Number(await page.locator(shows).count() > 0);
+        found.push(...await check(page, `${path}, ${what}, ${theme}, ${locale}`));
+    }
+    await context.close();
+    return {found, shown};
+}
+
+test("pages that are loading, and whose requests fail", async () => {
+    const paths = pagesOf(search).filter((path) => whole || some.test(path));
+    const all = [];
+    for (const look of looks) {
+        for (const [what, shows] of [["loading", ".skeleton[role=status]"], ["error", "[role=alert]"], ...(whole ? [["full", "h1"]] : [])]) {
+            const {found, shown} = await checkAll(stage.url, paths, states[what], look, what, shows);
+            all.push(...found);
+            // Settings, sign-in and the form ask for little.
+            assert.ok(shown >= paths.length * 0.6, `${what}: seen on ${shown} of ${paths.length} pages`);
+        }
+    }
+    assert.deepEqual(all, []);
+    stage.faults.splice(0);
+});
+
+test("pages of a daemon without workers, of an experiment without trials", async () => {
+    const bare = await Stage.open({worker: false});
+    try {
+        for (const look of looks) assert.deepEqual((await checkAll(bare.url, ["experiments", "workers"], states.full, look, "empty", ".state-note")).found, []);
+        const {experiment} = await bare.api("experiments", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({config: {
+            name: "nothing yet", workers: "external", hyperparameters: {x: {type: "double", minval: 0, maxval: 1}}, searcher: {name: "random", metric: "loss", max_length: {epochs: 3}, max_trials: 4}}})});
+        const paths = ["experiments?q=nothing-like-this", ...pagesOf(experiment).slice(1)].filter((path) => whole || some.test(path));
+        const all = [];
+        for (const look of looks) {
+            const {found, shown} = await checkAll(bare.url, paths, states.full, look, "empty", ".state-note, .muted");
+            all.push(...found);
+            assert.ok(shown >= paths.length * 0.6, `empty: seen on ${shown} of ${paths.length} pages`);
+        }
+        assert.deepEqual(all, []);
+    } finally {
+        await bare.close();
+    }
 });
 
 test("in Chinese", async () => {

@@ -8,7 +8,8 @@ import {formatDuration} from "../i18n/format";
 import {useNow} from "./now";
 
 /// Grey bars, after 150 ms, so that what comes at once doesn't flicker.
-export function Loading({rows = 6}: {rows?: number}) {
+/// `top`: they stand for the whole page, with its heading.
+export function Loading({rows = 6, top = false}: {rows?: number; top?: boolean}) {
     const [shown, setShown] = useState(false);
     const [slow, setSlow] = useState(false);
     useEffect(() => {
@@ -22,6 +23,7 @@ export function Loading({rows = 6}: {rows?: number}) {
     if (!shown) return <div class="skeleton" aria-busy="true" />;
     return (
         <div class="skeleton" role="status" aria-busy="true" aria-label={t("state.loading")}>
+            {top && <h1 class="unseen">{t("state.loading")}</h1>}
             {Array.from({length: rows}, (_, index) => <div class="skeleton-bar" key={index} style={{width: `${92 - ((index * 37) % 45)}%`}} />)}
             {slow && <p class="muted small">{t("state.loading_slow")}</p>}
         </div>
@@ -66,7 +68,7 @@ export function View<T>({resource, rows, top = false, children}: {resource: Reso
         </>;
     }
     if (resource.problem) return <ProblemNote resource={resource} top={top} />;
-    return <Loading {...(rows === undefined ? {} : {rows})} />;
+    return <Loading top={top} {...(rows === undefined ? {} : {rows})} />;
 }
 
 /// "Connection lost 12 s ago, trying": data stay.

@@ -15,7 +15,7 @@ export default function WorkerPage({captured}: PageProps) {
     const id = Number(captured[0]);
     const list = useResource<Worker[]>("workers#all", {topic: "workers", every: 1500, read: (_, signal) => readWorkers(signal)});
     return (
-        <View resource={list}>
+        <View top resource={list}>
             {(workers) => {
                 const worker = workers.find((each) => each.id === id);
                 if (!worker) return <Empty title={t("workers.no_worker", {id: captured[0] ?? ""})}><p><Link to="workers">{t("nav.workers")}</Link></p></Empty>;
