@@ -376,7 +376,9 @@ class Daemon {
       reopen_http_port();
     }
     session_uses_ = loop_.every(session_look_every, [this] { store_session_uses(); });
-    sessions_->announce_http(http_ ? http_->address() : socket_->address());
+    // Workers on a Unix socket are of this machine, and of a user that the other socket admits too.
+    const bool over_a_socket = sessions_->endpoint().starts_with("ipc://");
+    sessions_->announce_http(http_ && !over_a_socket ? http_->address() : socket_->address());
     signals_ = loop_.on_signals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) {
       if (signal == SIGHUP) {
         reload_certificate();

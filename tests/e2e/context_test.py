@@ -70,6 +70,15 @@ class Context(harness.Case):
         shown = self.run_cli("show", first, "--server", self.cluster.server).stdout
         self.assertIn(f"(sha256 {digest[:12]}, {len(packed)} bytes)", shown)
 
+    def test_workers_on_the_unix_socket_fetch_there_beside_a_tcp_port(self):
+        self.cluster.workers = f"ipc://{self.cluster.state}/workers.sock"
+        self.cluster.start_daemon("--http", "127.0.0.1:0", workers_open=False)
+        self.cluster.wait_until_up()
+        experiment = self.submit()["experiment"]
+        self.cluster.start_worker(1)
+        self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED")
+        self.assertEqual({trial["attempts"] for trial in self.cluster.trials(experiment)}, {1})
+
     def test_a_worker_without_room_tries_again(self):
         self.begin()
         experiment = self.submit()["experiment"]
