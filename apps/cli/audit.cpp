@@ -13,7 +13,7 @@ using engine::Value;
 
 std::string who(const Value& entry) {
   const std::string name = text_at(entry, "name");
-  return name.empty() ? "nobody" : name;
+  return name.empty() ? "-" : name;  // Not "nobody", which is a user of most machines.
 }
 
 /// "POST /api/v1/experiments: experiments/3", where the path doesn't say what was made.
@@ -51,11 +51,21 @@ int audit_list(const AuditOptions& options, const Output& output) {
   if (const std::uint64_t next = count_at(*answer, "next"); next != 0) {
     output.message("hpsearch: there are more: hpsearch audit list --after " + std::to_string(next));
   }
-  output.print(table.empty() ? std::string("nothing is recorded yet\n") : table.text(output.width()));
+  const std::string none = options.after == 0
+                               ? "nothing is recorded yet\n"
+                               : "no line has a higher number than " + std::to_string(options.after) + "\n";
+  output.print(table.empty() ? none : table.text(output.width()));
   return 0;
 }
 
 int audit_verify(const AuditOptions& options, const Output& output) {
+  constexpr std::size_t hash_digits = 64;
+  if (!options.holds.empty() && (options.holds.size() != hash_digits ||
+                                 options.holds.find_first_not_of("0123456789abcdef") != std::string::npos)) {
+    return output.fail(usage_failure("--holds is \"" + options.holds +
+                                     "\"; it must be the hash that an earlier verify printed, 64 "
+                                     "hexadecimal digits"));
+  }
   // Of a daemon, or of a run.
   const StateDirectory run(options.state_dir);
   std::error_code ignored;
