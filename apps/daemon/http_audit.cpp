@@ -21,8 +21,11 @@ bool is_work_of_clients(const Route* route) {
          std::find(work_of_clients.begin(), work_of_clients.end(), route->about.id) != work_of_clients.end();
 }
 
-bool is_change(const Call& call) {
-  return call.request.method != "GET" && call.request.method != "HEAD" && call.caller.role != Role::worker;
+/// Not what workers hand over: on the Unix socket their role is that of the daemon's user.
+bool is_change(const Call& call, const Route* route) {
+  const bool of_worker =
+      call.caller.role == Role::worker || (route != nullptr && route->least == Role::worker);
+  return call.request.method != "GET" && call.request.method != "HEAD" && !of_worker;
 }
 
 /// What the answer of a route that makes something says of it.
@@ -127,7 +130,7 @@ bool audited(RequestContext& context, Call& call, const Route* route) {
     return true;
   }
   const engine::Instant now = context.runtime.now();
-  const bool changes = is_change(call) && !is_work_of_clients(route);
+  const bool changes = is_change(call, route) && !is_work_of_clients(route);
   if (const std::string why = changes ? log->why_not(now) : ""; !why.empty()) {
     call.reply(not_recorded(why));
     return false;

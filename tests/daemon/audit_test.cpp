@@ -194,6 +194,16 @@ TEST_F(AuditedDaemon, NamesWhatWasChangedOrMadeAndItsWorkspace) {
   EXPECT_EQ(at(lines()[2], "workspace"), "\"\"");
 }
 
+TEST_F(AuditedDaemon, DoesNotRecordWhatWorkersHandOver) {
+  // On the Unix socket a worker has the role of the daemon's user; here it has that of a token.
+  net::HttpHeaders headers = bearer_;
+  headers.emplace_back("Content-Type", "application/zstd");
+  const auto answer = daemon_.ask("PUT", "/api/v1/logs/1/1/1", "x", headers);
+  EXPECT_EQ(answer.status / 100, 4U) << answer.text << " without the key of a worker's session";
+  EXPECT_NE(answer.status, 403U) << answer.text;
+  EXPECT_EQ(lines().size(), 0U);
+}
+
 TEST_F(AuditedDaemon, RecordsReadsIfItIsToldTo) {
   daemon_.audits_reads = true;
   daemon_.serve_http(false);
