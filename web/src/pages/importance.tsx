@@ -16,7 +16,7 @@ export default function Page({experiment, query}: ExperimentPageProps) {
     const controls = experiment.rungs.length > 1 ? (
         <Choose label={t("plot.importance.at")} value={rung === undefined ? "" : String(rung)} onChange={(value) => query.set({level: value})}
             choices={[{value: "", text: t("plot.importance.deepest")}, ...experiment.rungs.map(({length}, index) => ({
-                value: String(index), text: t("plot.importance.at_rung", {rung: index, length, unit: experiment.unit})}))]} />) : null;
+                value: String(index), text: t("plot.importance.at_rung", {rung: index, length, unit: tWord(length === 1 ? "unit_one" : "unit", experiment.unit)})}))]} />) : null;
     return (
         <View resource={resource}>
             {(data) => data.reason !== "" || data.hyperparameters.length === 0
