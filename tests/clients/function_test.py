@@ -149,6 +149,17 @@ class Files(Folder):
     def test_a_partial_brings_its_arguments(self):
         self.assertEqual(self.travelled(functools.partial(lambda x, add: x + add, add=2), {"x": 1}), 3)
 
+    def test_a_parameter_with_a_misspelled_name_is_named_when_its_value_is_used(self):
+        trial = hp.FunctionTrial({"rate": 0.1}, length=1)
+        with self.assertRaisesRegex(TypeError, "The parameter x gets the trial, because the space has no x"):
+            self.travelled(lambda x: x * x, {"rate": 0.1}, params=trial)
+
+    def test_other_errors_of_a_function_stay_as_they_are(self):
+        trial = hp.FunctionTrial({"rate": 0.1}, length=1)
+        with self.assertRaises(TypeError) as caught:
+            self.travelled(lambda t: t["rate"] + "1", {"rate": 0.1}, params=trial)
+        self.assertNotIn("gets the trial", str(caught.exception))
+
     def test_a_script_without_cloudpickle(self):
         said = self.run_script("""
             import json, pathlib

@@ -50,7 +50,18 @@ class LoadedFunction:
                 given.append(value)
             else:
                 named[name] = value
-        return self._function(*given, **named)
+        try:
+            return self._function(*given, **named)
+        except TypeError as error:
+            self._name_taker_of_trial(error, trial)
+            raise
+
+    def _name_taker_of_trial(self, error: TypeError, trial: Any) -> None:
+        """A parameter that no hyperparameter is named like gets the trial; with a misspelled name, the function computes with it."""
+        takers = [name for name, source in self._passes.items() if source == "trial" and name != "trial"]
+        if takers and type(trial).__name__ in str(error):
+            error.args = ("{}. The parameter {} gets the trial, because the space has no {}".format(
+                error, takers[0], takers[0]),)
 
 
 def _read_function(directory: pathlib.Path, record: Mapping[str, Any]) -> Callable[..., Any]:
