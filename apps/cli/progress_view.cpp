@@ -5,6 +5,7 @@
 
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
+#include "hpsearch/engine/base/amount.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -29,8 +30,8 @@ std::string best_text(const Value& detail) {
     return "none yet";
   }
   return printable(text_at(detail, "metric")) + " " + metric_or_dash(member(best, "metric")) + ", trial " +
-         std::to_string(count_at(best, "trial")) + " at " + std::to_string(count_at(best, "step")) + " " +
-         printable(text_at(detail, "unit"));
+         std::to_string(count_at(best, "trial")) + " at " +
+         engine::amount(engine::Units{count_at(best, "step")}, printable(text_at(detail, "unit")));
 }
 
 }  // namespace

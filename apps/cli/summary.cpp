@@ -6,6 +6,7 @@
 #include "cli/kept_files.hpp"
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
+#include "hpsearch/engine/base/amount.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -288,7 +289,8 @@ std::string to_text(const Summary& summary, const Output& output) {
     const Summary::Best& best = *summary.best;
     line("best",
          output.paint(Output::Color::bold, printable(summary.metric) + " " + metric_text(best.metric)) +
-             ", trial " + std::to_string(best.trial) + " at " + std::to_string(best.step) + " " + unit);
+             ", trial " + std::to_string(best.trial) + " at " +
+             engine::amount(engine::Units{best.step}, unit));
     for (const std::string& finalist : finalist_lines(summary.finalists)) {
       line(finalist.starts_with("1. ") ? "finalists" : "", finalist);
     }

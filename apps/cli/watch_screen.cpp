@@ -6,6 +6,7 @@
 #include "cli/progress_view.hpp"
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
+#include "hpsearch/engine/base/amount.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -42,7 +43,7 @@ std::string best_line(const Value& detail) {
   }
   return "best    " + printable(text_at(detail, "metric")) + " " + metric_or_dash(member(best, "metric")) +
          ", trial " + std::to_string(count_at(best, "trial")) + " at " +
-         std::to_string(count_at(best, "step")) + " " + printable(text_at(detail, "unit"));
+         engine::amount(engine::Units{count_at(best, "step")}, printable(text_at(detail, "unit")));
 }
 
 /// One row for each length that trials were asked for, with how many reached it.
