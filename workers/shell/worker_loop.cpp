@@ -376,7 +376,7 @@ Status WorkerLoop::serve_metrics() {
                               },
                               {.most_body_bytes = 1024});
   if (!listening) {
-    return listening.error();
+    return Error{listening.error().code, "--metrics: " + listening.error().message};
   }
   metrics_ = std::move(listening).value();
   net::log(net::Level::info, "serves metrics on " + metrics_->address());
