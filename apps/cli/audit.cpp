@@ -27,7 +27,9 @@ std::string what(const Value& entry) {
 }  // namespace
 
 int audit_list(const AuditOptions& options, const Output& output) {
-  const Outcome<Server> server = Server::reach_shared(options.server, output);
+  const Outcome<Server> server = options.server.state_dir
+                                     ? Server::reach(options.server, Server::Need::readable, output)
+                                     : Server::reach_shared(options.server, output);
   const Outcome<Value> answer =
       server ? server->client().get("/api/v1/audit?limit=500&after=" + std::to_string(options.after))
              : Outcome<Value>(server.failure());
