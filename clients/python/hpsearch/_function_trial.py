@@ -21,7 +21,7 @@ _BETWEEN_CHECKPOINTS = 60.0  # Seconds. At its length a trial always saves: it m
 
 
 class Stop(Exception):
-    """The search wants nothing more of this trial. Raised by report(raise_=True); the function may end by it."""
+    """The trial is stopped. Raised by report(raise_=True); the function need not catch it."""
 
 
 class Pause(Exception):
@@ -106,9 +106,9 @@ class FunctionTrial(Mapping[str, Any]):
         return self._step
 
     def epochs(self, start: Optional[int] = None) -> Iterator[int]:
-        """The steps to train: from `start` + 1 (what load() returned; None: 1) up to the length that is asked for.
+        """The steps to train: from `start` + 1 (what load() returned; None: 1) up to the trial's length.
 
-        Each one must be reported. It ends when the search wants no more, and goes on when the trial is promoted.
+        Each one must be reported. It ends when the trial is paused, stopped or complete, and goes on when the trial is promoted.
         """
         step = start or 0
         self._step = max(self._step, step)
