@@ -40,6 +40,14 @@ std::string names_of_workspaces(const Value& token) {
   return text;
 }
 
+/// A text that cannot be an ID leads to a path that the daemon doesn't have.
+Failure of_token(const std::string& id, Failure failure) {
+  if (failure.exit == Exit::not_found) {
+    failure.message = "there is no token " + printable(id) + "; hpsearch token list shows the IDs";
+  }
+  return failure;
+}
+
 /// The secret goes to standard output alone, so that `hpsearch token create ... > FILE` holds nothing else.
 int show_made(const Outcome<Value>& made, const Output& output) {
   if (!made) {
@@ -85,7 +93,8 @@ int token_rotate(const TokenOptions& options, const Output& output) {
   if (!server) {
     return output.fail(server.failure());
   }
-  return show_made(server->client().post(token_target(options.id) + "/rotate", Value::Map{}), output);
+  const Outcome<Value> made = server->client().post(token_target(options.id) + "/rotate", Value::Map{});
+  return made ? show_made(made, output) : output.fail(of_token(options.id, made.failure()));
 }
 
 int token_revoke(const TokenOptions& options, const Output& output) {
@@ -95,7 +104,7 @@ int token_revoke(const TokenOptions& options, const Output& output) {
   }
   const Outcome<Value> revoked = server->client().remove(token_target(options.id));
   if (!revoked) {
-    return output.fail(revoked.failure());
+    return output.fail(of_token(options.id, revoked.failure()));
   }
   if (output.json()) {
     output.data(*revoked);
