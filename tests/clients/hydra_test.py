@@ -247,8 +247,14 @@ class Sweep(unittest.TestCase):
             self.assertEqual(client.experiment(1).best.metric, self.results()["best_value"])
         self.assertFalse((self.folder / "state").exists())
 
+    def test_a_wrong_override_is_named_without_a_traceback(self):
+        said = self.sweep("lr=interval(2.0,1.0)", "need=1", expect=1)
+        self.assertIn("lr=interval(2.0,1.0)", said)
+        self.assertNotIn("Traceback", said)
+
     def test_another_launcher_is_refused_with_the_reason(self):
         said = self.sweep("lr=interval(0.0,1.0)", "need=1", "hydra/launcher=queue", expect=1)
+        self.assertNotIn("Traceback", said)
         self.assertIn("would wait for the slowest of a batch", said)
 
     def test_settings_without_a_meaning_here_are_refused(self):

@@ -108,7 +108,8 @@ class FunctionTrial(Mapping[str, Any]):
     def epochs(self, start: Optional[int] = None) -> Iterator[int]:
         """The steps to train: from `start` + 1 (what load() returned; None: 1) up to the trial's length.
 
-        Each one must be reported. It ends when the trial is paused, stopped or complete, and goes on when the trial is promoted.
+        Each one must be reported. It ends when the trial is paused, stopped or complete, and goes on when the trial is
+        promoted.
         """
         step = start or 0
         self._step = max(self._step, step)

@@ -153,7 +153,7 @@ class Search:
             for change in experiment.watch():
                 ended = sum(change.trials.values()) - sum(change.trials.get(state, 0) for state in _OPEN)
                 if ended != shown:
-                    _log.info("%d trials ended%s", ended, "" if change.best is None else "; best {:.6g} (trial {})".format(
+                    _log.info("%d %s ended%s", ended, "trial" if ended == 1 else "trials", "" if change.best is None else "; best {:.6g} (trial {})".format(
                         change.best.metric, change.best.trial))
                     shown = ended
                 experiment.raise_if_failed(change)
