@@ -9,8 +9,8 @@ of the build; the object is linked first into the test programs that must notice
 the libraries hold. A mutant is caught when a test fails, aborts or does not end; unchanged, the same tests must pass.
 
 HPSEARCH_MUTANT_JOBS=N: how many at once (default: one per processor).
-HPSEARCH_MUTANT_SHARE=I/N: of the list every Nth, from the Ith on (default 1/1: all). scripts/test takes a twelfth, which
-one the commit says.
+HPSEARCH_MUTANT_SHARE=I/N: of the list every Nth, from the Ith on (default 1/1: all). scripts/test takes a twenty-fourth,
+chosen by the commit.
 """
 
 import argparse
