@@ -12,7 +12,7 @@ export interface LogPart {
 
 const partBytes = 64 * 1024;
 /// More lines than these are dropped at the other end of the log; scrolling back reads them again.
-const mostLines = 200_000;
+const mostLines = 50_000;
 const pollEvery = 1000;
 
 export class LogReader {
