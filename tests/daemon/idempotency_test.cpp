@@ -95,6 +95,25 @@ TEST_F(Idempotency, AnotherRequestUnderTheSameKeyIsRefused) {
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/experiments/1/config").at("searcher.max_trials"), "5");
 }
 
+TEST_F(Idempotency, KeysOfDifferentTokensAreDifferent) {
+  daemon_.submit(small_search(2));
+  const auto key_of = [this](const std::string& name) {
+    const auto made = daemon_.tokens.create(name, Role::operate, Tokens::usual_life, "uid 0",
+                                            daemon_.runtime->now(), Scope());
+    net::HttpHeaders headers = under("k");
+    headers.emplace_back("Authorization", "Bearer " + (made ? made->text : made.error().message));
+    return headers;
+  };
+  const net::HttpHeaders ann = key_of("ann");
+  const net::HttpHeaders bob = key_of("bob");
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments/1/pause", "", ann).status, 200U);
+  const auto resumed = daemon_.ask("POST", "/api/v1/experiments/1/resume", "", bob);
+  EXPECT_EQ(resumed.status, 200U) << resumed.text;
+  const auto paused = daemon_.ask("POST", "/api/v1/experiments/1/pause", "", ann);
+  EXPECT_EQ(paused.header("Idempotent-Replay"), "true");
+  EXPECT_EQ(events_of("experiment_paused"), 1U);
+}
+
 TEST_F(Idempotency, ARefusedChangeMayBeMadeAgain) {
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments/1/pause", "", under("k")).status, 404U);
   daemon_.submit(small_search(2));
@@ -179,6 +198,31 @@ TEST_F(Idempotency, AChangeThatWasNotCommittedBeforeACrashIsMadeThen) {
   const auto again = daemon_.ask("POST", "/api/v1/experiments/1/pause", "", under("k"));
   EXPECT_EQ(again.at("state"), "\"PAUSED\"");
   EXPECT_EQ(again.header("Idempotent-Replay"), "");
+}
+
+TEST(AnsweredRequests, ARequestIsAnotherByMethodPathQueryOrBody) {
+  net::HttpRequest request;
+  request.method = "POST";
+  request.path = "/a";
+  request.query = {{"x", "1"}};
+  request.body = "b";
+  request.headers = under("k");
+  const auto name_of = [](const net::HttpRequest& one) {
+    return *AnsweredRequests::name_of("ann", one).value();
+  };
+  const AnsweredRequests::Name first = name_of(request);
+  EXPECT_EQ(name_of(request).request, first.request);
+  const auto is_another = [&](auto change) {
+    net::HttpRequest other = request;
+    change(other);
+    return name_of(other).key == first.key && name_of(other).request != first.request;
+  };
+  EXPECT_TRUE(is_another([](net::HttpRequest& other) { other.method = "PUT"; }));
+  EXPECT_TRUE(is_another([](net::HttpRequest& other) { other.path = "/b"; }));
+  EXPECT_TRUE(is_another([](net::HttpRequest& other) { other.query = {{"x", "2"}}; }));
+  EXPECT_TRUE(is_another([](net::HttpRequest& other) { other.query = {{"y", "1"}}; }));
+  EXPECT_TRUE(is_another([](net::HttpRequest& other) { other.query.clear(); }));
+  EXPECT_TRUE(is_another([](net::HttpRequest& other) { other.body = "c"; }));
 }
 
 TEST(AnsweredRequests, KeepsADayAndNotMoreThanThereIsRoomFor) {
