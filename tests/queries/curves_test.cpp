@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
@@ -44,7 +46,7 @@ TEST(Curves, TheLaterAttemptCountsWhereBothMeasured) {
 TEST(Curves, PartsKeepEverySpike) {
   std::vector<CurveValue> values;
   for (std::uint64_t step = 1; step <= 10'000; ++step) {
-    values.push_back(value(1, step, step == 5'000 ? 99.0 : step == 7'000 ? -99.0 : 1.0));
+    values.push_back(value(1, step, step == 5'037 ? 99.0 : step == 7'051 ? -99.0 : 1.0));
   }
   const Value curve = shown(values, 100);
   ASSERT_EQ(curve.at_path("step")->as_list()->size(), 100U);
@@ -83,6 +85,68 @@ TEST(Curves, ShownAreTheBestTheRunningAndSomeOfEachRung) {
   for (const engine::TrialNumber running : search.record().running) {
     EXPECT_TRUE(chosen.contains(running));
   }
+}
+
+TEST(Curves, ShownAreTheLargestWhereLargeIsGood) {
+  Value searcher = SmallSearch::halving(300);
+  (*searcher.as_map())["smaller_is_better"] = false;
+  SmallSearch search(searcher);
+  while (!search.over()) {
+    search.advance();
+  }
+  std::vector<std::pair<double, engine::TrialNumber>> ranked;
+  for (std::size_t i = 0; i < search.record().trials.size(); ++i) {
+    if (const auto& best = search.record().trials[i].best) {
+      ranked.emplace_back(best->metric, i);
+    }
+  }
+  ASSERT_GT(ranked.size(), 100U);
+  std::sort(ranked.rbegin(), ranked.rend());
+  const auto shown = shown_trials(search.record());
+  const std::set<engine::TrialNumber> chosen(shown.begin(), shown.end());
+  for (std::size_t place = 0; place < 20; ++place) {
+    EXPECT_TRUE(chosen.contains(ranked[place].second)) << "the best but " << place;
+  }
+}
+
+TEST(Curves, EventsTellWhatHappenedToTheTrial) {
+  const engine::ExperimentId experiment(1);
+  const engine::TrialNumber trial(0);
+  std::vector<engine::Event> history;
+  const auto happens = [&](engine::EventBody body) {
+    const std::uint64_t lsn = history.size() + 1;
+    history.push_back(
+        {engine::Lsn(lsn), engine::Instant::from_micros(static_cast<std::int64_t>(lsn)), std::move(body)});
+  };
+  const auto is_leased = [&](std::uint64_t attempt) {
+    engine::LeaseGranted lease;
+    lease.experiment = experiment;
+    lease.trial = trial;
+    lease.attempt = engine::AttemptNumber(attempt);
+    happens(lease);
+  };
+  const auto reaches = [&](std::uint64_t step) {
+    happens(engine::LengthReached{experiment, trial, engine::Units(step), engine::Units(step), 0.5});
+  };
+  const auto is_promoted = [&](bool in_place) {
+    happens(engine::TrialPromoted{experiment, trial, engine::Units(4), in_place, {}});
+  };
+  is_leased(1);
+  reaches(1);
+  is_promoted(true);  // Its program trains on …
+  is_leased(2);       // … but crashed: this attempt makes up for it.
+  reaches(4);
+  happens(engine::TrialPaused{experiment, trial, {}});
+  is_promoted(false);
+  is_leased(3);
+  reaches(16);
+  happens(engine::TrialEnded{experiment, trial, engine::TrialState::completed, {}});
+  std::vector<std::string> told;
+  for (const Curve::Event& event : curve_events(history)) {
+    told.push_back(std::string(event.what) + " at " + std::to_string(engine::count(event.step)));
+  }
+  EXPECT_EQ(told, (std::vector<std::string>{"promoted at 1", "restarted at 1", "paused at 4", "promoted at 4",
+                                            "finished at 16"}));
 }
 
 TEST(CurveDensity, HasEveryValueOnce) {

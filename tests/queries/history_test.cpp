@@ -59,6 +59,25 @@ TEST(BestHistory, HasOnlyImprovementsAndForgetsInvalidTrials) {
   EXPECT_TRUE(proto::parse_json(history_json(*cluster.engine.find(id), cluster.now)));
 }
 
+TEST(BestHistory, EndsWithTheExperiment) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const engine::ExperimentId id = cluster.create(engine::random_config(1, 1));
+  const engine::AttemptKey key = cluster.live(id, 0);
+  const auto end_at = [&](engine::Instant now) {
+    const auto json = proto::parse_json(history_json(*cluster.engine.find(id), now));
+    return json ? json->at_path("end.time")->number_or(0) : -1;
+  };
+  const engine::Instant later = cluster.now + engine::Duration::seconds(60);
+  EXPECT_DOUBLE_EQ(end_at(later), static_cast<double>(later.micros()) / 1e6) << "it runs";
+  cluster.report(key, engine::count(cluster.trial(id, 0).length), 0.5);
+  cluster.exit(key);
+  const engine::ExperimentRecord& record = *cluster.engine.find(id);
+  ASSERT_TRUE(engine::is_ended(record.state));
+  const double ended = static_cast<double>(record.ended_at.micros()) / 1e6;
+  EXPECT_DOUBLE_EQ(end_at(cluster.now + engine::Duration::seconds(3'600)), ended);
+}
+
 TEST(AttemptSpans, SayHowEachAttemptEnded) {
   TestCluster cluster;
   const engine::WorkerId worker = cluster.join("a", 1);
