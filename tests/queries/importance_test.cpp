@@ -92,7 +92,7 @@ TEST(Importance, AgreesWithOptuna) {
     std::vector<std::pair<double, std::string>> theirs;
     for (std::size_t i = 0; i < shares.size(); ++i) {
       const std::string& name = study.inputs[i].name;
-      EXPECT_NEAR(shares[i], study.shares.at(name), 0.05) << study.name << " " << name;
+      EXPECT_NEAR(shares[i], study.shares.at(name), 0.0001) << study.name << " " << name;
       ours.emplace_back(-shares[i], name);
       theirs.emplace_back(-study.shares.at(name), name);
     }

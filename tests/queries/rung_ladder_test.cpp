@@ -19,11 +19,13 @@ RungLadder ladder_of(const SmallSearch& search) {
   return rung_ladder(search.record(), engine::Lsn(1), engine::Instant());
 }
 
-/// A search by each searcher and for each direction, in its midst and at its end.
-class LadderOfSearches : public testing::TestWithParam<std::tuple<bool, bool, bool>> {
+enum class When { midst, end, killed };
+
+/// A search by each searcher and for each direction.
+class LadderOfSearches : public testing::TestWithParam<std::tuple<bool, bool, When>> {
  protected:
   LadderOfSearches() {
-    const auto [has_rungs, smaller, to_end] = GetParam();
+    const auto [has_rungs, smaller, when] = GetParam();
     engine::Value searcher = SmallSearch::halving(60);
     if (!has_rungs) {
       (*searcher.as_map())["name"] = "random";
@@ -31,8 +33,11 @@ class LadderOfSearches : public testing::TestWithParam<std::tuple<bool, bool, bo
     }
     (*searcher.as_map())["smaller_is_better"] = smaller;
     search_.emplace(searcher);
-    for (int i = 0; !search_->over() && (to_end || i < 50); ++i) {
+    for (int i = 0; !search_->over() && (when == When::end || i < 50); ++i) {
       search_->advance();
+    }
+    if (when == When::killed) {
+      search_->kill();
     }
   }
   std::optional<SmallSearch> search_;
@@ -92,7 +97,8 @@ TEST_P(LadderOfSearches, EachTrialStandsOnceInARungAndWhatBecameOfItFitsItsState
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, LadderOfSearches,
-                         testing::Combine(testing::Bool(), testing::Bool(), testing::Bool()));
+                         testing::Combine(testing::Bool(), testing::Bool(),
+                                          testing::Values(When::midst, When::end, When::killed)));
 
 }  // namespace
 }  // namespace hpsearch::queries

@@ -60,6 +60,11 @@ class SmallSearch {
   }
   [[nodiscard]] const engine::Engine& engine() const { return engine_; }
 
+  void kill() {
+    step(engine::KillExperiment{engine::ExperimentId(1)});
+    programs_.clear();
+  }
+
   /// One program reports, or crashes.
   void advance() {
     Program program = programs_.front();
