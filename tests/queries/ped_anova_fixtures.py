@@ -13,6 +13,7 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 FLOAT, LOG, INT, CAT = "float", "log", "int", "cat"
+NEAR = "near"  # A float, most of whose values lie near the middle, as a sampler that has learned draws them.
 STUDIES = [
     ("one_matters", 120, True, {"a": (FLOAT, 0, 1), "b": (FLOAT, 0, 1), "c": (FLOAT, -5, 5)},
      lambda p, r: (p["a"] - 0.3) ** 2 + 0.01 * p["b"] + 0.01 * r.random()),
@@ -25,6 +26,8 @@ STUDIES = [
     ("nothing_matters", 200, True, {"a": (FLOAT, 0, 1), "b": (INT, 0, 20), "c": (CAT, 3)}, lambda p, r: r.random()),
     ("mixed", 160, False, {"lr": (LOG, 1e-4, 1), "depth": (INT, 2, 9), "act": (CAT, 3), "drop": (FLOAT, 0, 0.6)},
      lambda p, r: -abs(math.log10(p["lr"]) + 2) + [0, 1, 0.2][p["act"]] - p["drop"] + 0.05 * p["depth"] + 0.2 * r.random()),
+    ("drawn_by_a_model", 150, True, {"a": (NEAR, 0, 1), "b": (NEAR, 0, 1), "c": (FLOAT, 0, 1)},
+     lambda p, r: (p["a"] - 0.45) ** 2 + 0.1 * (p["b"] - 0.5) ** 2 + 0.002 * r.random()),
 ]
 
 
@@ -43,6 +46,8 @@ def drawn(spec, chance):
         return chance.randint(spec[1], spec[2])
     if spec[0] == LOG:
         return math.exp(chance.uniform(math.log(spec[1]), math.log(spec[2])))
+    if spec[0] == NEAR and chance.random() < 0.9:
+        return spec[1] + (spec[2] - spec[1]) * min(1, max(0, chance.gauss(0.5, 0.03)))
     return chance.uniform(spec[1], spec[2])
 
 
@@ -53,7 +58,7 @@ def main():
         study = optuna.create_study(direction="minimize" if smaller else "maximize")
         print("study", name, "minimize" if smaller else "maximize")
         for key, spec in space.items():
-            print("parameter", key, *spec)
+            print("parameter", key, *(FLOAT if word == NEAR else word for word in spec))
         for _ in range(count):
             params = {key: drawn(spec, chance) for key, spec in space.items()}
             value = objective(params, chance)
