@@ -9,6 +9,7 @@
 #include "hpsearch/jobs/argument_text.hpp"
 #include "hpsearch/jobs/determined.hpp"
 #include "hpsearch/jobs/placeholders.hpp"
+#include "hpsearch/jobs/preload.hpp"
 #include "hpsearch/jobs/remote_input.hpp"
 #include "sections.hpp"
 
@@ -71,6 +72,7 @@ class ContractCheck {
     channels(program_.contract.outputs, "outputs");
     shared_variables();
     variables();
+    preload();
     launch();
   }
 
@@ -581,6 +583,14 @@ class ContractCheck {
         problem("environment.environment_variables", "sets " + name,
                 "any name but those of ModelArts (MA_…, VC_…, VK_TASK_INDEX), which the worker sets");
       }
+    }
+  }
+
+  void preload() {
+    const auto* argv = std::get_if<std::vector<std::string>>(&program_.entrypoint.command);
+    if (!program_.preload.empty() && (argv == nullptr || !runs_function(*argv))) {
+      problem("environment.preload", "is given for a program that can't import ahead of its trial",
+              "nothing; only functions of hpsearch.tune (Python) can");
     }
   }
 

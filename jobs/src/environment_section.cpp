@@ -146,6 +146,13 @@ void read_image(Section& section, JobContract& images) {
 }
 
 /// Names of trackers, each once.
+/// Names of letters, digits and _, with dots between them.
+bool is_module_name(std::string_view name) noexcept {
+  const std::size_t dot = name.find('.');
+  const bool is_good = is_variable_name(name.substr(0, dot));
+  return is_good && (dot == std::string_view::npos || is_module_name(name.substr(dot + 1)));
+}
+
 void read_mirrors(Section& section, std::vector<std::string>& mirrors) {
   static constexpr std::array<std::string_view, 3> known = {"mlflow", "tensorboard", "wandb"};
   const Value* value = section.any("mirrors");
@@ -163,6 +170,26 @@ void read_mirrors(Section& section, std::vector<std::string>& mirrors) {
   }
   if (!is_good) {
     section.problem("mirrors", "is " + quoted(*value), "a list of mlflow, tensorboard and wandb");
+  }
+}
+
+/// Modules of Python, each once.
+void read_preload(Section& section, std::vector<std::string>& preload) {
+  const Value* value = section.any("preload");
+  if (value == nullptr || value->is_null()) {
+    return;
+  }
+  const Value::List* list = value->as_list();
+  bool is_good = list != nullptr;
+  for (std::size_t i = 0; is_good && i < list->size(); ++i) {
+    const std::string* name = (*list)[i].as_text();
+    is_good = name != nullptr && is_module_name(*name);
+    if (is_good && std::find(preload.begin(), preload.end(), *name) == preload.end()) {
+      preload.push_back(*name);
+    }
+  }
+  if (!is_good) {
+    section.problem("preload", "is " + quoted(*value), "a list of modules of Python, as [torch]");
   }
 }
 
@@ -224,6 +251,7 @@ void read_environment(Section& section, Program& program) {
     program.checkpoint_signal = *signal;
   }
   read_mirrors(section, program.mirrors);
+  read_preload(section, program.preload);
   static constexpr std::array<std::string_view, 7> containers = {
       "add_capabilities", "drop_capabilities", "force_pull_image", "image", "pod_spec", "ports",
       "proxy_ports",

@@ -7,6 +7,7 @@
 #include "hpsearch/jobs/checkpoint_signal.hpp"
 #include "hpsearch/jobs/determined.hpp"
 #include "hpsearch/jobs/remote_storage.hpp"
+#include "hpsearch/jobs/preload.hpp"
 #include "hpsearch/jobs/requirements.hpp"
 #include "hpsearch/jobs/secrets.hpp"
 #include "sections.hpp"
@@ -100,6 +101,10 @@ Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const eng
   for (const std::string& mirror : program.mirrors) {
     std::string& all = launch.environment_variables["HPSEARCH_MIRRORS"];
     all += (all.empty() ? "" : ",") + mirror;
+  }
+  for (const std::string& name : program.preload) {
+    std::string& all = launch.environment_variables[preload_variable];
+    all += (all.empty() ? "" : ",") + name;
   }
   if (program.needs_harness) {
     launch.environment_variables[determined_config_variable] =

@@ -129,6 +129,9 @@ Value::Map to_value(const Program& program) {
   if (program.contract.terminal) {
     environment["terminal"] = true;
   }
+  if (!program.preload.empty()) {
+    environment["preload"] = Value::List(program.preload.begin(), program.preload.end());
+  }
   if (!program.mirrors.empty()) {
     environment["mirrors"] = Value::List(program.mirrors.begin(), program.mirrors.end());
   }

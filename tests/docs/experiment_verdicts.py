@@ -176,6 +176,8 @@ WRONG = {
     "files of another unit": SINGLE | {"keep_files": {"max_gb": 1}},
     "logs elsewhere": SINGLE | {"log_storage": "checkpoint_storage"},
     "another signal": SINGLE | {"environment": {"checkpoint_signal": "SIGTERM"}},
+    "a module that is no name": SINGLE | {"environment": {"preload": ["a-b"]}},
+    "a module that is no list": SINGLE | {"environment": {"preload": "torch"}},
     "another word for requirements": SINGLE | {"environment": {"requirements": True}},
     "both spellings": SINGLE | {"environment": {"registry_auth": {}, "registrt_auth": {}}},
     "an input without a path": SINGLE | {"inputs": {"a": {}}},

@@ -46,6 +46,25 @@ TEST(Environment, MirrorsAreKnownTrackersEachOnce) {
   }
 }
 
+TEST(Environment, PreloadsModulesOfAFunctionEachOnce) {
+  const Value function =
+      with(small_experiment(), "entrypoint", Value(Value::List{"/usr/bin/python3", "-m", "hpsearch.run_function"}));
+  const Value asked = Value::List{"torch", "a.b_2", "torch"};
+  const ParsedExperiment parsed = accepted(with(function, "environment.preload", asked));
+  EXPECT_EQ(parsed.program.preload, (std::vector<std::string>{"torch", "a.b_2"}));
+  const auto again = parse_submission(to_value(*parsed.config), test_registry(), "", 0);
+  EXPECT_EQ(again.program.preload, parsed.program.preload);
+  EXPECT_TRUE(accepted(function).program.preload.empty());
+  for (const Value& wrong : {Value("torch"), Value(Value::List{"a b"}), Value(Value::List{"a,b"}),
+                             Value(Value::List{"a."}), Value(Value::List{""}), Value(Value::List{1})}) {
+    EXPECT_NE(problems_of(with(function, "environment.preload", wrong)).find("a list of modules of Python"),
+              std::string::npos);
+  }
+  EXPECT_NE(problems_of(with(small_experiment(), "environment.preload", asked))
+                .find("only functions of hpsearch.tune"),
+            std::string::npos);
+}
+
 TEST(Environment, RequirementsAreInstalledOnlyWhenAskedFor) {
   const auto installs = [](const Value& experiment) {
     const ParsedExperiment parsed = accepted(experiment);

@@ -205,7 +205,10 @@ std::vector<ProcessInfo> leaked_processes_of(const ProcessRecord& record,
   if (!record.group.empty()) {
     members = ControlGroup(record.group).processes();
   }
-  const std::vector<std::string> marks = marks_of(record.socket);
+  std::vector<std::string> marks = record.socket.empty() ? std::vector<std::string>() : marks_of(record.socket);
+  if (!record.mark.empty()) {
+    marks.push_back(record.mark);
+  }
   const auto is_marked = [&marks](const ProcessInfo& process) {
     return std::any_of(marks.begin(), marks.end(),
                        [&process](const std::string& mark) { return started_with(process.pid, mark); });

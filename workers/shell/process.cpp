@@ -92,7 +92,7 @@ struct ChildPlan {
   char* const* environment = nullptr;
   const char* directory = nullptr;
   std::string_view oom_score;
-  int null = -1;
+  int input = -1;
   int out = -1;
   int err = -1;
   int go = -1;
@@ -114,7 +114,7 @@ struct ChildPlan {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::dup2(plan.null, STDIN_FILENO);
+  ::dup2(plan.input, STDIN_FILENO);
   ::dup2(plan.out, STDOUT_FILENO);
   ::dup2(plan.err, STDERR_FILENO);
   // Whatever else is open here, a library's sockets included, ends with the exec.
@@ -155,10 +155,17 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-std::vector<ProcessInfo> marked_with(const std::string& token, const std::vector<ProcessInfo>& all) {
+bool started_with_any(pid_t pid, const std::vector<std::string>& tokens) {
+  return std::any_of(tokens.begin(), tokens.end(), [pid](const std::string& token) {
+    return !token.empty() && started_with(pid, token);
+  });
+}
+
+std::vector<ProcessInfo> marked_with(const std::vector<std::string>& tokens,
+                                     const std::vector<ProcessInfo>& all) {
   std::vector<ProcessInfo> marked;
   for (const ProcessInfo& process : all) {
-    if (!token.empty() && !process.dead() && process.pid != ::getpid() && started_with(process.pid, token)) {
+    if (!process.dead() && process.pid != ::getpid() && started_with_any(process.pid, tokens)) {
       marked.push_back(process);
     }
   }
@@ -232,7 +239,7 @@ ProgramShim::ProgramShim(net::Loop& loop, OnStuck on_stuck) : loop_(loop), on_st
 ProgramShim::~ProgramShim() = default;
 
 Result<RunningProgram> ProgramShim::start(const ProgramStart& what, const BeforeRun& before_run,
-                                          OnEnd on_end) {
+                                          OnEnd on_end, const Descriptor* input) {
   const Result<std::string> program = find_program(what);
   if (!program) {
     return program.error();
@@ -267,7 +274,7 @@ Result<RunningProgram> ProgramShim::start(const ProgramStart& what, const Before
   plan.directory = what.directory.c_str();
   const std::string oom_score = oom_score_of_programs();
   plan.oom_score = oom_score;
-  plan.null = null.get();
+  plan.input = input != nullptr ? input->get() : null.get();
   plan.out = out->write_end.get();
   plan.err = err->write_end.get();
   plan.go = go->read_end.get();
@@ -327,7 +334,7 @@ Result<RunningProgram> ProgramShim::start(const ProgramStart& what, const Before
   running.out = std::move(out->read_end);
   running.err = std::move(err->read_end);
   Kept& kept = programs_[pid];
-  kept.token = what.token;
+  kept.tokens = {what.token};
   kept.group = std::move(group);
   kept.on_end = std::move(on_end);
   kept.oom_kills_before = oom_before;
@@ -345,6 +352,12 @@ void ProgramShim::watch_death(pid_t pid, Kept& kept) {
       reap();
     });
   }
+}
+
+void ProgramShim::rename(pid_t pid, const std::string& token, OnEnd on_end) {
+  Kept& kept = programs_.at(pid);
+  kept.tokens.push_back(token);
+  kept.on_end = std::move(on_end);
 }
 
 void ProgramShim::notify(pid_t pid, int signal) {
@@ -436,7 +449,7 @@ void ProgramShim::sweep(pid_t pid) {
   if (all && kept.exited && left.empty()) {
     // Only now: it costs a look into every process, and who was asked to end hears of it from those above.
     all = all_processes();
-    left = all ? marked_with(kept.token, *all) : std::vector<ProcessInfo>();
+    left = all ? marked_with(kept.tokens, *all) : std::vector<ProcessInfo>();
     if (all && left.empty()) {
       end(found);
       return;
@@ -496,7 +509,7 @@ std::vector<ProcessInfo> ProgramShim::left_of(pid_t pid, const std::vector<Proce
       ours.insert(process.pid);
     } else if (process.parent == self && !is_anothers(process)) {
       // An orphan that made its own session. Without its mark it is nobody else's when nobody else runs.
-      if (alone || started_with(process.pid, programs_.at(pid).token)) {
+      if (alone || started_with_any(process.pid, programs_.at(pid).tokens)) {
         ours.insert(process.pid);
       }
     }

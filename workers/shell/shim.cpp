@@ -83,14 +83,16 @@ int checkpoint_signal_of(const ProgramStart& program) {
 
 }  // namespace
 
-Shim::Shim(net::Loop& loop, AttemptDirectory directory, OnEnd on_end)
+Shim::Shim(net::Loop& loop, AttemptDirectory directory, OnEnd on_end, std::unique_ptr<SpareProgram> spare)
     : loop_(loop),
       directory_(std::move(directory)),
       on_end_(std::move(on_end)),
       agent_lines_(longest_order),
       out_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .catch_up = {}},
       err_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .catch_up = {}},
-      programs_(loop, [this](pid_t pid) { record(JournalStuck{pid}, false); }) {
+      spare_(std::move(spare)),
+      programs_(spare_ ? spare_->take_programs() : std::make_unique<ProgramShim>(loop)) {
+  programs_->when_stuck([this](pid_t pid) { record(JournalStuck{pid}, false); });
 }
 
 Shim::~Shim() {
@@ -144,15 +146,7 @@ Status Shim::launch(LaunchOrder order) {
   if (!socket) {
     return socket.error();
   }
-  const auto on_record = [this, &order](const RunningProgram& program) {
-    return directory_.write_process({.pid = program.pid,
-                                     .start_time = program.start_time,
-                                     .boot_id = boot_id(),
-                                     .socket = order.report_socket,
-                                     .group = program.group});
-  };
-  Result<RunningProgram> running =
-      programs_.start(order.program, on_record, [this](const ProgramEnd& end) { program_ended(end); });
+  Result<RunningProgram> running = run(order);
   if (!running) {
     return running.error();
   }
@@ -170,6 +164,28 @@ Status Shim::launch(LaunchOrder order) {
     output->watch = loop_.when_readable(output->pipe.get(), [this, output] { read_output(*output); });
   }
   return Done{};
+}
+
+/// In the spare, or as any program is started.
+Result<RunningProgram> Shim::run(const LaunchOrder& order) {
+  const auto on_record = [this, &order](const RunningProgram& program) {
+    return directory_.write_process({.pid = program.pid,
+                                     .start_time = program.start_time,
+                                     .boot_id = boot_id(),
+                                     .socket = order.report_socket,
+                                     .group = program.group,
+                                     .mark = program.mark});
+  };
+  const auto on_end = [this](const ProgramEnd& end) { program_ended(end); };
+  if (spare_) {
+    Result<RunningProgram> taken = spare_->become(order.program, on_record, on_end);
+    if (taken) {
+      return taken;
+    }
+    net::log(net::Level::info, "the spare is not used: " + taken.error().message);
+    spare_->kill();
+  }
+  return programs_->start(order.program, on_record, on_end);
 }
 
 // --- agents ---
@@ -238,13 +254,13 @@ void Shim::obey(std::string_view line) {
     asked_ = true;
     const std::string_view which = word(line);
     if (which == "KILL") {
-      programs_.kill(pid_);
+      programs_->kill(pid_);
     } else if (which == "CHECKPOINT") {
-      programs_.notify(pid_, checkpoint_signal_);
+      programs_->notify(pid_, checkpoint_signal_);
     } else {
       // Agents that do not say it kill by themselves.
       const std::uint64_t grace = std::min(number(line).value_or(longest_grace_ms), longest_grace_ms);
-      programs_.terminate(pid_, std::chrono::milliseconds(grace));
+      programs_->terminate(pid_, std::chrono::milliseconds(grace));
     }
   } else if (what == "drop") {
     journal_->drop_before(number(line).value_or(0));

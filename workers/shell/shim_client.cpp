@@ -49,15 +49,8 @@ constexpr std::string_view unwritten = "unwritten ";
 
 }  // namespace
 
-ShimClient::ShimClient(net::Loop& loop, AttemptDirectory directory, Handlers handlers)
-    : loop_(loop), directory_(std::move(directory)), handlers_(std::move(handlers)), words_(longest_word) {
-}
-
-ShimClient::~ShimClient() {
-  *present_ = false;
-}
-
-Result<pid_t> ShimClient::start(const std::filesystem::path& shim) {
+Result<StartedShim> start_shim(const std::filesystem::path& shim, std::vector<std::string> arguments,
+                               const std::filesystem::path& messages) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return Error{Errc::unavailable, "cannot make a socket: " + error_text(errno)};
@@ -66,9 +59,11 @@ Result<pid_t> ShimClient::start(const std::filesystem::path& shim) {
   const Descriptor theirs(ends[1]);
   ::fcntl(ours.get(), F_SETFL, O_NONBLOCK);
   std::string program = shim.string();
-  std::string directory = directory_.root().string();
-  const std::array<char*, 3> argv{program.data(), directory.data(), nullptr};
-  const std::string messages = (directory_.root() / "shim.log").string();
+  std::vector<char*> argv{program.data()};
+  for (std::string& argument : arguments) {
+    argv.push_back(argument.data());
+  }
+  argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);
@@ -86,9 +81,32 @@ Result<pid_t> ShimClient::start(const std::filesystem::path& shim) {
   if (error != 0) {
     return Error{Errc::unavailable, "cannot run " + program + ": " + error_text(error)};
   }
-  serve(std::move(ours));
-  watch_over(pid);
-  return pid;
+  return StartedShim{pid, std::move(ours)};
+}
+
+ShimClient::ShimClient(net::Loop& loop, AttemptDirectory directory, Handlers handlers)
+    : loop_(loop), directory_(std::move(directory)), handlers_(std::move(handlers)), words_(longest_word) {
+}
+
+ShimClient::~ShimClient() {
+  *present_ = false;
+}
+
+Result<pid_t> ShimClient::start(const std::filesystem::path& shim) {
+  Result<StartedShim> started =
+      start_shim(shim, {directory_.root().string()}, directory_.root() / "shim.log");
+  if (!started) {
+    return started.error();
+  }
+  serve(std::move(started->connection));
+  watch_over(started->pid);
+  return started->pid;
+}
+
+void ShimClient::run_in(StartedShim waiting) {
+  serve(std::move(waiting.connection));
+  watch_over(waiting.pid);
+  send("run " + directory_.root().string());
 }
 
 void ShimClient::attach(std::uint64_t position) {

@@ -6,13 +6,17 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "hpsearch/net/loop.hpp"
 #include "hpsearch/workers/shell/shim.hpp"
+#include "hpsearch/workers/shell/waiting_shim.hpp"
 
 // hpsearch-shim ATTEMPT-DIRECTORY: keeps one attempt's program, whatever happens to the worker that wanted
 // it. Started by hpsearch-worker, with a connection to it as standard input.
+//
+// hpsearch-shim --ahead SPARE-DIRECTORY: keeps a spare, until the worker names the attempt that it is for.
 
 namespace hpsearch::workers {
 namespace {
@@ -26,7 +30,7 @@ int fail(int status, const std::string& message) {
   return status;
 }
 
-int run(const char* directory) {
+int run(const char* directory, bool ahead) {
   ::close_range(STDERR_FILENO + 1, ~0U, 0);
   // It ends after its program, not because a terminal closes or a service stops.
   for (const int number : {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2}) {
@@ -44,6 +48,14 @@ int run(const char* directory) {
     return fail(exit_usage, "standard input must be a connection to hpsearch-worker, which starts this");
   }
   net::Loop loop;
+  if (ahead) {
+    WaitingShim waiting(loop, AttemptDirectory(directory), std::move(agent), [&loop] { loop.stop(); });
+    if (const engine::Status started = waiting.start(); !started) {
+      return fail(exit_failed, started.error().message);
+    }
+    loop.run();
+    return exit_ok;
+  }
   Shim shim(loop, AttemptDirectory(directory), [&loop] { loop.stop(); });
   if (const engine::Status started = shim.start(std::move(agent)); !started) {
     return fail(exit_failed, started.error().message);
@@ -57,11 +69,13 @@ int run(const char* directory) {
 
 int main(int argc, char** argv) {
   using namespace hpsearch::workers;
-  if (argc != 2 || argv[1][0] != '/') {
-    return fail(exit_usage, "usage: hpsearch-shim ATTEMPT-DIRECTORY (absolute; hpsearch-worker starts this)");
+  const bool ahead = argc == 3 && std::string_view(argv[1]) == "--ahead";
+  if ((argc != 2 && !ahead) || argv[argc - 1][0] != '/') {
+    return fail(exit_usage,
+                "usage: hpsearch-shim [--ahead] DIRECTORY (absolute; hpsearch-worker starts this)");
   }
   try {
-    return run(argv[1]);
+    return run(argv[argc - 1], ahead);
   } catch (const std::exception& error) {
     return fail(exit_failed, error.what());
   }

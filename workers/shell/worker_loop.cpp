@@ -92,6 +92,7 @@ WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions 
       kept_files_(state.directory()),
       contexts_(state.contexts(), boot_id(), options_.most_context_bytes),
       file_delivery_(loop, kept_files_, end_of_deliveries_.get_token()),
+      spares_(loop, state.spares(), state.incarnation(), options_.shim, [this](pid_t pid) { shims_.insert(pid); }),
       use_(options_.devices),
       background_(loop) {
   if (!options_.look.command.empty() && !options_.devices.empty()) {
@@ -118,7 +119,8 @@ Status WorkerLoop::start(std::vector<SpooledAttempt> found) {
   }
   working_ = true;
   for (const SpooledAttempt& attempt : found) {
-    hold_devices(attempt.spec, attempt.state.unkillable);
+    const std::optional<ProcessRecord> process = state_.attempt(attempt.spec.key).read_process();
+    hold_devices(attempt.spec, process ? process->mark : "", attempt.state.unkillable);
   }
   for (const Effect& effect : machine_.start(loop_.now(), std::move(found), state_.known())) {
     std::visit([this](const auto& known) { carry_out(known); }, effect);
@@ -129,10 +131,12 @@ Status WorkerLoop::start(std::vector<SpooledAttempt> found) {
 
 void WorkerLoop::stop() {
   ending_ = true;
+  spares_.stop();
   push(StopAsked{});
 }
 
 void WorkerLoop::leave() {
+  spares_.stop();
   push(LeaveAsked{});
 }
 
@@ -266,14 +270,20 @@ void WorkerLoop::take(const DeviceReport& report) {
   }
 }
 
-void WorkerLoop::hold_devices(const jobs::LaunchSpec& spec, bool had_leaked_processes) {
+void WorkerLoop::hold_devices(const jobs::LaunchSpec& spec, const std::string& mark,
+                              bool had_leaked_processes) {
   if (const Result<std::string> socket = state_.socket_path(spec.key, "socket"); devices_ && socket) {
-    use_.began(spec.key, spec.slots, marks_of(*socket), had_leaked_processes);
+    std::vector<std::string> marks = marks_of(*socket);
+    if (!mark.empty()) {
+      marks.push_back(mark);
+    }
+    use_.began(spec.key, spec.slots, std::move(marks), had_leaked_processes);
   }
 }
 
 template <class End>
 void WorkerLoop::settle(const End& end, bool may_leave_a_container) {
+  spares_.attempt_ended(end.key);
   const Result<trees::Directory> root = state_.attempt(end.key).opened();
   const auto container =
       may_leave_a_container && root ? read_container_record(*root, "container.json") : std::nullopt;
@@ -471,7 +481,7 @@ void WorkerLoop::prepare(const AttemptKey& key) {
     if (can_meet) {
       prepared = prepare_attempt(spec, directory, machine, sockets, setups, tree->get());
     }
-    return [this, key = spec.key, prepared = std::move(prepared), can_meet, fetched] {
+    return [this, key = spec.key, spec, prepared = std::move(prepared), can_meet, fetched] {
       preparing_.erase(key);
       if (fetched) {
         transfers_.contexts.add(*fetched);
@@ -481,7 +491,7 @@ void WorkerLoop::prepare(const AttemptKey& key) {
         return;
       }
       const Result<pid_t> shim =
-          prepared.made ? link(key).start(options_.shim) : Result<pid_t>(prepared.made.error());
+          prepared.made ? start_program(spec) : Result<pid_t>(prepared.made.error());
       if (shim) {
         shims_.insert(*shim);
       } else {
@@ -491,6 +501,25 @@ void WorkerLoop::prepare(const AttemptKey& key) {
       }
     };
   });
+}
+
+/// In the spare for its slots, or as any program is started.
+Result<pid_t> WorkerLoop::start_program(const jobs::LaunchSpec& spec) {
+  const Result<LaunchOrder> order = read_launch_order(state_.attempt(spec.key).launch());
+  std::optional<SpareShims::Taken> spare =
+      order ? spares_.take(spec, order->program) : std::optional<SpareShims::Taken>();
+  if (spare) {
+    hold_devices(spec, spare->mark);
+    const pid_t pid = spare->shim.pid;
+    link(spec.key).run_in(std::move(spare->shim));
+    spares_.attempt_started(spec, order->program);
+    return pid;
+  }
+  const Result<pid_t> started = link(spec.key).start(options_.shim);
+  if (started && order) {
+    spares_.attempt_started(spec, order->program);
+  }
+  return started;
 }
 
 /// Its context could not be had. Tries again for a while: a daemon may be starting, a disk be tidied.

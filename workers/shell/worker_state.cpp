@@ -26,6 +26,7 @@
 #include "hpsearch/places/socket_directory.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/stored.hpp"
+#include "hpsearch/trees/tree.hpp"
 #include "hpsearch/workers/core/devices.hpp"
 #include "hpsearch/workers/shell/json_file.hpp"
 #include "hpsearch/workers/shell/local_socket.hpp"
@@ -136,6 +137,16 @@ Result<std::vector<fs::path>> attempt_paths(const fs::path& attempts) {
   }
   if (error) {
     return file_error("cannot read", attempts, error);
+  }
+  return paths;
+}
+
+/// Of spares that an earlier run has left. They end with it, but what they have started may not.
+std::vector<fs::path> spare_paths(const fs::path& spares) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator at(spares, error), end; !error && at != end; at.increment(error)) {
+    paths.push_back(at->path());
   }
   return paths;
 }
@@ -345,8 +356,14 @@ Result<std::vector<SpooledAttempt>> WorkerState::take_over() const {
       return aside.error();
     }
   }
+  for (const fs::path& spare : spare_paths(spares())) {
+    given_up.emplace_back(spare);
+  }
   if (const Status ended = end_all(given_up); !ended) {
     return ended.error();
+  }
+  if (const Result<trees::Directory> state = trees::Directory::open(directory_)) {
+    static_cast<void>(trees::remove_tree(*state, "spares").has_value());
   }
   return found;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import operator
 import os
@@ -9,7 +10,7 @@ import pathlib
 import sys
 import tempfile
 import time
-from typing import Any, Callable, Dict, Mapping, NoReturn, Optional, Union
+from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Sequence, Union
 
 from . import _description
 from ._client import Client
@@ -33,7 +34,8 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
          searcher: Union[None, str, Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
          resources: Optional[Mapping[str, Any]] = None, context: "os.PathLike[str] | str | None" = None,
          on: Union[str, Client] = "local", resume: str = "auto", seed: Optional[int] = None,
-         slots: Union[None, int, str] = None, wait: bool = True, progress: bool = True, **fields: Any) -> Experiment:
+         slots: Union[None, int, str] = None, preload: Sequence[str] = (), wait: bool = True, progress: bool = True,
+         **fields: Any) -> Experiment:
     """Searches for the hyperparameters with which a function gives the best metric.
 
     Returns the experiment, when it has completed and the processes that ran it have ended; with wait=False at once.
@@ -59,6 +61,8 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     resume: "auto", "never" (the name must be new) or "require" (it must exist).
     seed: of all random draws, from 0 to 2^31 - 1; drawn at random if missing.
     slots: how many trials run at the same time on this machine; one for each GPU if missing, or one for each core.
+    preload: modules that take long to import, as ["torch"]. While a trial runs, its worker starts the interpreter of the next
+        trial of its slot and imports them there, so that this trial starts without that wait.
     wait: whether to wait for the end.
     progress: whether to print lines about the search on standard error.
     fields: other fields of the experiment file.
@@ -90,10 +94,13 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
         from .optuna._space import file_space
         space = getattr(function, "space", {}) if space is None else file_space(space)
     assert space is not None
+    modules = _modules(preload)
     written = FunctionFile(function, list(space), arguments or {})
     config = _config(space, metric, max_length, max_trials, smaller_is_better, searcher, resources, fields)
     if is_optuna and searcher is None and config["searcher"]["name"] == "adaptive_asha":
         config["searcher"]["stop_once"] = True  # Objectives of Optuna have no checkpoints to go on from.
+    if modules:
+        config["environment"]["preload"] = modules
     title = name or "{}-{}-{}".format(_word(function), time.strftime("%Y%m%d-%H%M%S"), os.urandom(2).hex())
     config["name"] = title
     if seed is not None:
@@ -107,6 +114,20 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
         if not wait:
             directory.release()
     return follow_search(experiment, title if name else None, progress) if wait else experiment
+
+
+def _modules(preload: Any) -> List[str]:
+    """Of `preload`. TypeError: it is no list of names. ValueError: this Python finds no such module."""
+    if isinstance(preload, str) or not isinstance(preload, Sequence) or not all(isinstance(name, str) for name in preload):
+        raise TypeError('preload is {!r}; it must be a list of modules, as ["torch"]'.format(preload))
+    for name in preload:
+        try:
+            found = importlib.util.find_spec(name) is not None
+        except (ImportError, ValueError):  # Of its parent.
+            found = False
+        if not found:
+            raise ValueError("preload has {!r}; this Python finds no such module".format(name))
+    return list(preload)
 
 
 def _check_place(on: Any) -> None:

@@ -12,12 +12,15 @@ from typing import Any, Mapping, Optional
 from . import _in_trial as now
 from ._function_trial import FunctionTrial, Pause, Stop
 from ._loaded_function import LoadedFunction
+from ._spare import become_trial, is_spare
 
 LOADING = "HPSEARCH_LOADS_FUNCTION"
 
 
 def main() -> int:
     """Runs the function for this trial; returns the exit status."""
+    if is_spare():
+        become_trial()
     os.environ[LOADING] = "1"  # A module that calls tune() when it is imported would search without end.
     loaded = LoadedFunction(pathlib.Path.cwd())
     del os.environ[LOADING]

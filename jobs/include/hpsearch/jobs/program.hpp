@@ -41,6 +41,7 @@ struct Program {
   std::map<std::string, std::string> environment_variables;
   std::map<std::string, std::string> metrics;  ///< Metric name → regular expression over the output.
   std::vector<std::string> mirrors;            ///< Trackers that the Python package reports to, each once.
+  std::vector<std::string> preload;            ///< Modules that workers import ahead of trials, each once.
   std::string checkpoint_signal;               ///< "SIGUSR1", "SIGUSR2", or "" = none.
   CheckpointStorage checkpoint_storage;
   LogStorage log_storage = LogStorage::daemon;

@@ -24,6 +24,7 @@ struct ProcessRecord {
   std::string boot_id;
   std::string socket;
   std::string group = {};  ///< Directory of its cgroup, or "".
+  std::string mark = {};   ///< Of a program that was a spare: the assignment it was started with; or "".
 };
 
 void spell(auto& fields, proto::Is<ProcessRecord> auto& record) {
@@ -32,6 +33,7 @@ void spell(auto& fields, proto::Is<ProcessRecord> auto& record) {
   fields("boot_id", record.boot_id);
   fields("socket", record.socket);
   fields.maybe("group", record.group);
+  fields.maybe("mark", record.mark);
 }
 
 /// The assignments by which programs with this report socket are known as an attempt's: attempt_mark's, and

@@ -26,6 +26,7 @@ struct RunningProgram {
   pid_t pid = 0;
   std::uint64_t start_time = 0;
   std::string group;  ///< Directory of its cgroup; "" when it is followed in the process table.
+  std::string mark;   ///< Of a spare: the assignment that it was started with; "" otherwise.
   Descriptor out;     ///< What it writes to stdout; does not block.
   Descriptor err;
 };
@@ -61,10 +62,14 @@ class ProgramShim {
   ProgramShim& operator=(const ProgramShim&) = delete;
 
   /// Runs `before_run` while the new process stands still, so that it is on record before it can do anything.
-  /// `on_end` is called once, from the loop, when nothing is left. not_found, unavailable: the program cannot
-  /// be run; the sentence names it.
+  /// `on_end` is called once, from the loop, when nothing is left. `input` becomes its standard input;
+  /// without it, that is empty. not_found, unavailable: the program cannot be run; the sentence names it.
   [[nodiscard]] engine::Result<RunningProgram> start(const ProgramStart& what, const BeforeRun& before_run,
-                                                     OnEnd on_end);
+                                                     OnEnd on_end, const Descriptor* input = nullptr);
+
+  /// A program that runs is another one from now on: it has this token too, and this is called at its end.
+  void rename(pid_t pid, const std::string& token, OnEnd on_end);
+  void when_stuck(OnStuck on_stuck) { on_stuck_ = std::move(on_stuck); }
 
   /// Signals the program's first process only; nothing happens when it is gone.
   void notify(pid_t pid, int signal);
@@ -76,7 +81,7 @@ class ProgramShim {
 
  private:
   struct Kept {
-    std::string token;
+    std::vector<std::string> tokens;
     std::optional<ControlGroup> group;
     OnEnd on_end;
     bool exited = false;  ///< The first process is gone.

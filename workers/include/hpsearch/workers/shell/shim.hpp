@@ -22,6 +22,7 @@
 #include "hpsearch/workers/shell/program_log.hpp"
 #include "hpsearch/workers/shell/program_pipe.hpp"
 #include "hpsearch/workers/shell/report_socket.hpp"
+#include "hpsearch/workers/shell/spare_program.hpp"
 #include "hpsearch/workers/shell/unread_metric.hpp"
 
 namespace hpsearch::workers {
@@ -47,7 +48,9 @@ class Shim {
  public:
   using OnEnd = std::function<void()>;
 
-  Shim(net::Loop& loop, AttemptDirectory directory, OnEnd on_end);
+  /// The attempt's program runs in `spare` if that is ready and fits; otherwise the spare is killed.
+  Shim(net::Loop& loop, AttemptDirectory directory, OnEnd on_end,
+       std::unique_ptr<SpareProgram> spare = nullptr);
   ~Shim();
   Shim(const Shim&) = delete;
   Shim& operator=(const Shim&) = delete;
@@ -66,6 +69,7 @@ class Shim {
   };
 
   [[nodiscard]] engine::Status launch(LaunchOrder order);
+  [[nodiscard]] engine::Result<RunningProgram> run(const LaunchOrder& order);
   [[nodiscard]] engine::Status listen_to_agents(const std::string& path);
   void accept_agent();
   void serve(Descriptor agent);
@@ -125,7 +129,8 @@ class Shim {
   int checkpoint_signal_ = 0;  ///< 0 = the experiment wants none.
   std::string followed_by_;
   bool asked_ = false;
-  ProgramShim programs_;
+  std::unique_ptr<SpareProgram> spare_;  ///< Or none.
+  std::unique_ptr<ProgramShim> programs_;
 };
 
 }  // namespace hpsearch::workers

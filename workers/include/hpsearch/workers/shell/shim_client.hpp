@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hpsearch/net/loop.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
@@ -18,6 +19,18 @@
 #include "hpsearch/workers/shell/process_table.hpp"
 
 namespace hpsearch::workers {
+
+/// A shim that was just started, a child of this process to be reaped, and the connection to it.
+struct StartedShim {
+  pid_t pid = 0;
+  Descriptor connection;
+};
+
+/// Starts `shim`, the shim's program, with these arguments; what it logs goes to the file `messages`.
+/// unavailable: it cannot be run.
+[[nodiscard]] engine::Result<StartedShim> start_shim(const std::filesystem::path& shim,
+                                                     std::vector<std::string> arguments,
+                                                     const std::filesystem::path& messages);
 
 /// An agent's end of one attempt's shim (hpsearch-shim): reads the journal as it grows, and sends answers
 /// and signals. When the shim has died without a word about the program's end, what is left of the program
@@ -52,6 +65,9 @@ class ShimClient {
   /// Starts `shim`, the shim's program, for the launch order in the attempt's directory. The process that
   /// is returned is a child of this one, to be reaped. unavailable: it cannot be run.
   [[nodiscard]] engine::Result<pid_t> start(const std::filesystem::path& shim);
+
+  /// Has the waiting shim of a spare run the launch order in the attempt's directory.
+  void run_in(StartedShim waiting);
 
   /// Finds the shim that an earlier agent has started, or its journal, and reads on from `position`.
   void attach(std::uint64_t position);

@@ -30,6 +30,7 @@
 #include "hpsearch/workers/shell/launch_order.hpp"
 #include "hpsearch/workers/shell/log_delivery.hpp"
 #include "hpsearch/workers/shell/shim_client.hpp"
+#include "hpsearch/workers/shell/spare_shims.hpp"
 #include "hpsearch/workers/shell/worker_metrics.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 
@@ -111,9 +112,12 @@ class WorkerLoop {
 
   void prepare(const engine::AttemptKey& key);
   void not_prepared(const engine::AttemptKey& key, const engine::Error& why);
+  [[nodiscard]] engine::Result<pid_t> start_program(const jobs::LaunchSpec& spec);
   void look_at_devices();
   void take(const DeviceReport& report);
-  void hold_devices(const jobs::LaunchSpec& spec, bool had_leaked_processes = false);
+  /// `mark`: another one than the attempt's own, that its program was started with; or "".
+  void hold_devices(const jobs::LaunchSpec& spec, const std::string& mark = "",
+                    bool had_leaked_processes = false);
   /// The program has ended, or is lost; when its container is gone and its devices have let go of it too, the
   /// machine hears of it.
   template <class End>
@@ -170,6 +174,7 @@ class WorkerLoop {
   bool ending_ = false;    ///< stop() was called.
   std::set<pid_t> shims_;  ///< Children of this process that are not reaped yet.
   net::Watch child_signals_;
+  SpareShims spares_;
   /// Attempts whose spool is being written, and what is wanted of them afterwards.
   std::map<engine::AttemptKey, std::optional<DeleteAttempt>> spooling_;
   std::optional<KnownDaemon> unremembered_;  ///< To be put down before anything else is.

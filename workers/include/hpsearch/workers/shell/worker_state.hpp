@@ -14,7 +14,7 @@
 namespace hpsearch::workers {
 
 /// A worker's state directory, held for life: lock, worker.json, attempts/, checkpoints/, contexts/, setups/,
-/// trials/.
+/// spares/, trials/.
 class WorkerState {
  public:
   /// Locks the directory (making it first), reads or makes the worker's identity, and counts this start,
@@ -36,6 +36,7 @@ class WorkerState {
   [[nodiscard]] std::filesystem::path checkpoints() const { return directory_ / "checkpoints"; }
   [[nodiscard]] std::filesystem::path contexts() const { return directory_ / "contexts"; }
   [[nodiscard]] std::filesystem::path setups() const { return directory_ / "setups"; }
+  [[nodiscard]] std::filesystem::path spares() const { return directory_ / "spares"; }
   [[nodiscard]] AttemptDirectory attempt(const engine::AttemptKey& key) const { return {attempts(), key}; }
 
   /// The path for one of an attempt's two sockets, "socket" or "agent.socket": in its directory, or, when
@@ -49,7 +50,7 @@ class WorkerState {
 
   /// The attempts that an earlier run of this worker has left, as their spools tell. What runs of attempts
   /// without a spool, or with a damaged one, is killed first, its end awaited, and what only running programs
-  /// need is removed; a damaged spool is named in the log and stays as spool.broken. unavailable: something
+  /// need is removed, and so are spares; a damaged spool is named in the log and stays as spool.broken. unavailable: something
   /// cannot be read, and then nothing is killed, removed or forgotten. wrong_state: something does not die.
   [[nodiscard]] engine::Result<std::vector<SpooledAttempt>> take_over() const;
 

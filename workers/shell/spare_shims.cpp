@@ -1,0 +1,136 @@
+#include "hpsearch/workers/shell/spare_shims.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "hpsearch/net/log.hpp"
+#include "hpsearch/workers/core/attempt_places.hpp"
+#include "hpsearch/workers/core/spare.hpp"
+#include "hpsearch/workers/shell/launch_order.hpp"
+
+namespace hpsearch::workers {
+
+using engine::AttemptKey;
+using engine::Result;
+using engine::Status;
+using namespace std::chrono_literals;
+
+namespace {
+
+// What the attempt before it needs at its start goes first.
+constexpr std::chrono::milliseconds start_after = 50ms;
+constexpr std::chrono::minutes longest_idle = 1min;
+constexpr std::size_t longest_said = 16 * 1024;
+constexpr std::string_view ended_word = "ended ";
+
+bool overlap(const std::vector<engine::SlotIndex>& some, const std::vector<engine::SlotIndex>& others) {
+  return std::find_first_of(some.begin(), some.end(), others.begin(), others.end()) != some.end();
+}
+
+}  // namespace
+
+SpareShims::SpareShims(net::Loop& loop, std::filesystem::path directory, std::uint64_t start,
+                       std::filesystem::path shim, OnShim on_shim)
+    : loop_(loop),
+      directory_(std::move(directory)),
+      prefix_(std::to_string(start) + "-"),
+      shim_(std::move(shim)),
+      on_shim_(std::move(on_shim)) {
+}
+
+std::optional<SpareShims::Taken> SpareShims::take(const jobs::LaunchSpec& spec, const ProgramStart& program) {
+  std::optional<Taken> taken;
+  for (auto spare = spares_.begin(); spare != spares_.end();) {
+    if (!overlap(spare->slots, spec.slots)) {
+      ++spare;
+      continue;
+    }
+    const bool is_started = static_cast<bool>(spare->shim.connection);
+    const bool is_for_it = spare->after.experiment == spec.key.experiment && spare->slots == spec.slots;
+    if (is_started && is_for_it && fits(spare->start, program)) {
+      taken = Taken{std::move(spare->shim), spare->start.token};
+    } else if (is_started && is_for_it) {
+      without_.insert(spec.key.experiment);
+    }
+    spare = spares_.erase(spare);
+  }
+  return taken;
+}
+
+void SpareShims::attempt_started(const jobs::LaunchSpec& spec, const ProgramStart& program) {
+  std::optional<ProgramStart> start = spare_after(spec, program);
+  if (stopped_ || !start || without_.contains(spec.key.experiment)) {
+    return;
+  }
+  const auto spare = spares_.emplace(spares_.end());
+  spare->after = spec.key;
+  spare->slots = spec.slots;
+  spare->start = *std::move(start);
+  spare->soon = loop_.after(start_after, [this, spare] { this->start(spare); });
+}
+
+void SpareShims::start(Spares::iterator spare) {
+  const AttemptDirectory place(directory_ / (prefix_ + std::to_string(++count_)));
+  const std::string mark = place.root().string();
+  spare->start.environment[std::string(attempt_mark)] = mark;
+  spare->start.token = std::string(attempt_mark) + "=" + mark;
+  LaunchOrder order;
+  order.program = spare->start;
+  Status ready = make_private_directory(place.root());
+  ready = ready ? write_launch_order(place.launch(), order) : ready;
+  Result<StartedShim> shim = ready ? start_shim(shim_, {"--ahead", mark}, place.root() / "shim.log")
+                                   : Result<StartedShim>(ready.error());
+  if (!shim) {
+    net::log(net::Level::warning, "no spare was started: " + shim.error().message);
+    without_.insert(spare->after.experiment);
+    spares_.erase(spare);
+    return;
+  }
+  on_shim_(shim->pid);
+  spare->shim = *std::move(shim);
+  spare->watch = loop_.when_readable(spare->shim.connection.get(), [this, spare] { read(spare); });
+}
+
+void SpareShims::read(Spares::iterator spare) {
+  std::array<char, 4096> piece;  // Filled by recv().
+  const ssize_t got = ::recv(spare->shim.connection.get(), piece.data(), piece.size(), MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+    return;
+  }
+  if (got > 0) {
+    spare->said.append(piece.data(), static_cast<std::size_t>(got)).resize(
+        std::min(spare->said.size(), longest_said));
+    return;
+  }
+  std::string_view why = spare->said;
+  why.remove_prefix(why.starts_with(ended_word) ? ended_word.size() : why.size());
+  why = why.substr(0, why.find('\n'));
+  net::log(net::Level::warning,
+           "experiment " + std::to_string(spare->after.experiment.number()) +
+               ": the interpreter that imports its packages ahead of trials has ended (" +
+               (why.empty() ? "hpsearch-shim has died" : std::string(why)) +
+               "); trials start without it, and import these packages themselves");
+  without_.insert(spare->after.experiment);
+  spares_.erase(spare);
+}
+
+void SpareShims::attempt_ended(const AttemptKey& key) {
+  for (auto spare = spares_.begin(); spare != spares_.end(); ++spare) {
+    if (spare->after == key && !spare->idle) {
+      spare->idle = loop_.after(longest_idle, [this, spare] { spares_.erase(spare); });
+    }
+  }
+}
+
+void SpareShims::stop() {
+  stopped_ = true;
+  spares_.clear();
+}
+
+}  // namespace hpsearch::workers
