@@ -47,8 +47,8 @@ TEST(Environment, MirrorsAreKnownTrackersEachOnce) {
 }
 
 TEST(Environment, PreloadsModulesOfAFunctionEachOnce) {
-  const Value function =
-      with(small_experiment(), "entrypoint", Value(Value::List{"/usr/bin/python3", "-m", "hpsearch.run_function"}));
+  const Value function = with(small_experiment(), "entrypoint",
+                              Value(Value::List{"/usr/bin/python3", "-m", "hpsearch.run_function"}));
   const Value asked = Value::List{"torch", "a.b_2", "torch"};
   const ParsedExperiment parsed = accepted(with(function, "environment.preload", asked));
   EXPECT_EQ(parsed.program.preload, (std::vector<std::string>{"torch", "a.b_2"}));

@@ -205,7 +205,8 @@ std::vector<ProcessInfo> leaked_processes_of(const ProcessRecord& record,
   if (!record.group.empty()) {
     members = ControlGroup(record.group).processes();
   }
-  std::vector<std::string> marks = record.socket.empty() ? std::vector<std::string>() : marks_of(record.socket);
+  std::vector<std::string> marks =
+      record.socket.empty() ? std::vector<std::string>() : marks_of(record.socket);
   if (!record.mark.empty()) {
     marks.push_back(record.mark);
   }

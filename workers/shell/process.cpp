@@ -156,9 +156,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }
 
 bool started_with_any(pid_t pid, const std::vector<std::string>& tokens) {
-  return std::any_of(tokens.begin(), tokens.end(), [pid](const std::string& token) {
-    return !token.empty() && started_with(pid, token);
-  });
+  return std::any_of(tokens.begin(), tokens.end(),
+                     [pid](const std::string& token) { return !token.empty() && started_with(pid, token); });
 }
 
 std::vector<ProcessInfo> marked_with(const std::vector<std::string>& tokens,
@@ -238,8 +237,8 @@ ProgramShim::ProgramShim(net::Loop& loop, OnStuck on_stuck) : loop_(loop), on_st
 
 ProgramShim::~ProgramShim() = default;
 
-Result<RunningProgram> ProgramShim::start(const ProgramStart& what, const BeforeRun& before_run,
-                                          OnEnd on_end, const Descriptor* input) {
+Result<RunningProgram> ProgramShim::start(const ProgramStart& what, const BeforeRun& before_run, OnEnd on_end,
+                                          const Descriptor* input) {
   const Result<std::string> program = find_program(what);
   if (!program) {
     return program.error();
@@ -358,6 +357,7 @@ void ProgramShim::rename(pid_t pid, const std::string& token, OnEnd on_end) {
   Kept& kept = programs_.at(pid);
   kept.tokens.push_back(token);
   kept.on_end = std::move(on_end);
+  kept.oom_kills_before = oom_kills();  // What was before is not its end.
 }
 
 void ProgramShim::notify(pid_t pid, int signal) {

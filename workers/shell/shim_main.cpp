@@ -30,6 +30,16 @@ int fail(int status, const std::string& message) {
   return status;
 }
 
+/// What this process logs goes there from now on.
+void log_into(const AttemptDirectory& attempt) {
+  const std::string path = (attempt.root() / "shim.log").string();
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (file) {
+    ::dup2(file.get(), STDERR_FILENO);
+    ::dup2(file.get(), STDOUT_FILENO);
+  }
+}
+
 int run(const char* directory, bool ahead) {
   ::close_range(STDERR_FILENO + 1, ~0U, 0);
   // It ends after its program, not because a terminal closes or a service stops.
@@ -49,7 +59,8 @@ int run(const char* directory, bool ahead) {
   }
   net::Loop loop;
   if (ahead) {
-    WaitingShim waiting(loop, AttemptDirectory(directory), std::move(agent), [&loop] { loop.stop(); });
+    WaitingShim waiting(loop, AttemptDirectory(directory), std::move(agent), log_into,
+                        [&loop] { loop.stop(); });
     if (const engine::Status started = waiting.start(); !started) {
       return fail(exit_failed, started.error().message);
     }

@@ -134,8 +134,8 @@ Status SpareProgram::give(const std::string& text) {
     if (put > 0) {
       rest.remove_prefix(static_cast<std::size_t>(put));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-          until - std::chrono::steady_clock::now());
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
       pollfd writable{.fd = conversation_.get(), .events = POLLOUT, .revents = 0};
       if (left.count() <= 0 || ::poll(&writable, 1, static_cast<int>(left.count())) == 0) {
         return Error{Errc::unavailable, "it does not read what it is to become"};
@@ -160,7 +160,7 @@ void SpareProgram::ended(const ProgramEnd& end) {
     on_gone_();
   } else if (on_end_) {
     const std::string said = last_line(running_.err);
-    const std::string how = is_late_         ? "its imports took more than 5 minutes"
+    const std::string how = is_late_        ? "its imports took more than 5 minutes"
                             : end.by_signal ? "signal " + std::to_string(end.code)
                                             : "exit status " + std::to_string(end.code);
     on_end_(how + (said.empty() ? "" : ": " + said));

@@ -104,8 +104,8 @@ void SpareShims::read(Spares::iterator spare) {
     return;
   }
   if (got > 0) {
-    spare->said.append(piece.data(), static_cast<std::size_t>(got)).resize(
-        std::min(spare->said.size(), longest_said));
+    const std::size_t room = longest_said - spare->said.size();
+    spare->said.append(piece.data(), std::min(static_cast<std::size_t>(got), room));
     return;
   }
   std::string_view why = spare->said;

@@ -1,8 +1,6 @@
 #include "hpsearch/workers/shell/waiting_shim.hpp"
 
-#include <fcntl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <string_view>
@@ -21,19 +19,15 @@ namespace {
 constexpr std::string_view run_word = "run ";
 constexpr std::size_t longest_line = 8 * 1024;
 
-/// What this process logs goes there from now on.
-void log_into(const std::filesystem::path& path) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (file) {
-    ::dup2(file.get(), STDERR_FILENO);
-    ::dup2(file.get(), STDOUT_FILENO);
-  }
-}
-
 }  // namespace
 
-WaitingShim::WaitingShim(net::Loop& loop, AttemptDirectory place, Descriptor agent, OnEnd on_end)
-    : loop_(loop), place_(std::move(place)), agent_(std::move(agent)), on_end_(std::move(on_end)) {
+WaitingShim::WaitingShim(net::Loop& loop, AttemptDirectory place, Descriptor agent, OnAttempt on_attempt,
+                         OnEnd on_end)
+    : loop_(loop),
+      place_(std::move(place)),
+      agent_(std::move(agent)),
+      on_attempt_(std::move(on_attempt)),
+      on_end_(std::move(on_end)) {
 }
 
 Status WaitingShim::start() {
@@ -77,7 +71,7 @@ void WaitingShim::run(const std::string& directory) {
   agent_watch_ = net::Watch();
   remove_place();
   const AttemptDirectory attempt{std::filesystem::path(directory)};
-  log_into(attempt.root() / "shim.log");
+  on_attempt_(attempt);
   shim_ = std::make_unique<Shim>(loop_, attempt, on_end_, std::move(spare_));
   if (const Status started = shim_->start(std::move(agent_)); !started) {
     net::log(net::Level::error, started.error().message);

@@ -92,7 +92,8 @@ WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions 
       kept_files_(state.directory()),
       contexts_(state.contexts(), boot_id(), options_.most_context_bytes),
       file_delivery_(loop, kept_files_, end_of_deliveries_.get_token()),
-      spares_(loop, state.spares(), state.incarnation(), options_.shim, [this](pid_t pid) { shims_.insert(pid); }),
+      spares_(loop, state.spares(), state.incarnation(), options_.shim,
+              [this](pid_t pid) { shims_.insert(pid); }),
       use_(options_.devices),
       background_(loop) {
   if (!options_.look.command.empty() && !options_.devices.empty()) {
@@ -490,8 +491,7 @@ void WorkerLoop::prepare(const AttemptKey& key) {
         push(ProgramNotStarted{key, can_meet.error().message, true});  // The next lease names another port.
         return;
       }
-      const Result<pid_t> shim =
-          prepared.made ? start_program(spec) : Result<pid_t>(prepared.made.error());
+      const Result<pid_t> shim = prepared.made ? start_program(spec) : Result<pid_t>(prepared.made.error());
       if (shim) {
         shims_.insert(*shim);
       } else {

@@ -31,7 +31,7 @@ def become_trial() -> None:
     os.close(null)
     directory, *variables = given[:-1].split(b"\0")
     os.chdir(directory)
-    environment = dict(variable.split(b"=", 1) for variable in variables)
+    environment = {name: value for name, _, value in (variable.partition(b"=") for variable in variables)}
     if _is_shadowed():
         _start_anew(environment)
     os.environ.clear()

@@ -54,7 +54,8 @@ TEST(Spare, KnowsItsSlotAndNothingOfATrial) {
   EXPECT_EQ(spare->directory, "/");
   EXPECT_EQ(spare->token, "");
   for (const auto& [name, value] : spare->environment) {
-    EXPECT_TRUE(!name.starts_with("HPSEARCH_") || name == "HPSEARCH_PRELOAD" || name == "HPSEARCH_SPARE") << name;
+    EXPECT_TRUE(!name.starts_with("HPSEARCH_") || name == "HPSEARCH_PRELOAD" || name == "HPSEARCH_SPARE")
+        << name;
     EXPECT_EQ(value.find("7-0-1"), std::string::npos) << name << " is a trial's: " << value;
   }
 }

@@ -31,12 +31,13 @@ class WaitingShims : public ::testing::Test {
   void make_spare(const std::string& script) {
     const fs::path program = scratch_.path() / "python3";
     std::ofstream(program) << "#!/bin/sh\n"
-                           << "if [ \"$HPSEARCH_SPARE\" != 1 ]; then echo ordinary; exit 5; fi\n"
+                           << "if [ \"$HPSEARCH_SPARE\" != 1 ]; then echo ordinary; until [ -e $HERE/seen ]; "
+                              "do sleep 0.01; done; exit 5; fi\n"
                            << script << "\n";
     fs::permissions(program, fs::perms::owner_all);
     start_.argv = {program.string(), "-m", "hpsearch.run_function"};
-    start_.environment = {{"PATH", "/usr/bin:/bin"}, {"HERE", scratch_.path().string()},
-                          {"HPSEARCH_PRELOAD", "torch"}};
+    start_.environment = {
+        {"PATH", "/usr/bin:/bin"}, {"HERE", scratch_.path().string()}, {"HPSEARCH_PRELOAD", "torch"}};
     fs::create_directories(place_.root());
     fs::create_directories(attempt_.root());
     LaunchOrder spare;
@@ -49,7 +50,8 @@ class WaitingShims : public ::testing::Test {
     std::array<int, 2> ends{};
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
     agent_ = Descriptor(ends[0]);
-    shim_ = std::make_unique<WaitingShim>(loop_, place_, Descriptor(ends[1]), [this] { is_over_ = true; });
+    shim_ = std::make_unique<WaitingShim>(
+        loop_, place_, Descriptor(ends[1]), [](const AttemptDirectory&) {}, [this] { is_over_ = true; });
     ASSERT_TRUE(shim_->start());
     pid_ = static_cast<pid_t>(place_.read_process().value().pid);
   }
@@ -70,12 +72,17 @@ class WaitingShims : public ::testing::Test {
     EXPECT_TRUE(write_launch_order(attempt_.launch(), order));
     std::optional<int> code;
     ShimClient::Handlers handlers;
-    handlers.on_started = [this](const JournalStarted&) { record_ = attempt_.read_process(); };
+    handlers.on_started = [this](const JournalStarted&) {
+      record_ = attempt_.read_process();
+      std::ofstream(scratch_.path() / "seen") << "";
+    };
     handlers.on_not_started = [](const std::string& why) { FAIL() << why; };
     handlers.on_message = [](const JournalMessageReceived&, std::uint64_t) {};
     handlers.on_unwritten = [](const std::string& why) { FAIL() << why; };
     handlers.on_stuck = [](const JournalStuck&) {};
-    handlers.on_ended = [&](const JournalEnded& how) { code = how.by_signal ? -1 : static_cast<int>(how.code); };
+    handlers.on_ended = [&](const JournalEnded& how) {
+      code = how.by_signal ? -1 : static_cast<int>(how.code);
+    };
     handlers.on_lost = [](const std::string& why) { FAIL() << why; };
     ShimClient client(loop_, attempt_, std::move(handlers));
     client.run_in({::getpid(), std::move(agent_)});
@@ -117,7 +124,8 @@ class WaitingShims : public ::testing::Test {
 
 // What a spare does that is not for another thing.
 constexpr const char* good_spare =
-    "echo imported; echo ready >&0; : > $HERE/ready; cat | tr '\\0' '\\n' > $HERE/given; exit 7";
+    "echo imported; echo ready >&0; : > $HERE/ready; cat | tr '\\0' '\\n' > $HERE/given; "
+    "until [ -e $HERE/seen ]; do sleep 0.01; done; exit 7";
 
 TEST_F(WaitingShims, WhoseSpareIsReadyRunTheAttemptInIt) {
   make_spare(good_spare);
@@ -157,6 +165,9 @@ TEST_F(WaitingShims, WhoseSpareWasKilledAMomentAgoStartTheProgram) {
   make_spare(good_spare);
   run_until([this] { return exists("ready"); });
   ASSERT_EQ(::kill(pid_, SIGKILL), 0);
+  while (!spare_is_gone()) {  // Nobody reaps it meanwhile.
+    ::usleep(1000);
+  }
   EXPECT_EQ(run_attempt(), 5);
 }
 

@@ -11,8 +11,9 @@
 
 namespace hpsearch::workers {
 
-/// A program that was started before its attempt is there, and waits for it: it has the variables of its slot,
-/// imports what it needs, writes "ready" to its standard input, a socket, and reads there what it becomes.
+/// A program that was started before its attempt is there, and waits for it: it has the variables of its
+/// slot, imports what it needs, writes "ready" to its standard input, a socket, and reads there what it
+/// becomes.
 ///
 /// What it prints before is read with what it prints as the attempt's program.
 ///

@@ -36,8 +36,8 @@ class SpareShims {
   SpareShims(net::Loop& loop, std::filesystem::path directory, std::uint64_t start,
              std::filesystem::path shim, OnShim on_shim);
 
-  /// An attempt gets its slots, and is to run `program`: returns the spare for it, if there is one. All others
-  /// in its slots end; one that doesn't fit is the experiment's last.
+  /// An attempt gets its slots, and is to run `program`: returns the spare for it, if there is one. All
+  /// others in its slots end; one that doesn't fit is the experiment's last.
   [[nodiscard]] std::optional<Taken> take(const jobs::LaunchSpec& spec, const ProgramStart& program);
 
   /// The attempt was started: a moment later, a spare is started for the next one in its slots, if its

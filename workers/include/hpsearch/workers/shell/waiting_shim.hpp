@@ -15,16 +15,19 @@ namespace hpsearch::workers {
 ///
 ///   run ATTEMPT-DIRECTORY
 ///
-/// and it is that attempt's Shim, which keeps the connection. Unlike that, it does not outlive its agent: when
-/// the connection closes, the spare is killed. When the spare ends by itself, the agent hears "ended WHY".
+/// and it is that attempt's Shim, which keeps the connection. Unlike that, it does not outlive its agent:
+/// when the connection closes, the spare is killed. When the spare ends by itself, the agent hears "ended
+/// WHY".
 ///
 /// Threads: the loop's. One per process.
 class WaitingShim {
  public:
+  using OnAttempt = std::function<void(const AttemptDirectory& attempt)>;
   using OnEnd = std::function<void()>;
 
   /// `place`: the spare's directory, with its launch order; removed when the spare is an attempt's, or gone.
-  WaitingShim(net::Loop& loop, AttemptDirectory place, Descriptor agent, OnEnd on_end);
+  /// `on_attempt` is called before anything is done for the attempt.
+  WaitingShim(net::Loop& loop, AttemptDirectory place, Descriptor agent, OnAttempt on_attempt, OnEnd on_end);
 
   /// Any error: there is no spare.
   [[nodiscard]] engine::Status start();
@@ -39,6 +42,7 @@ class WaitingShim {
   net::Loop& loop_;
   AttemptDirectory place_;
   Descriptor agent_;
+  OnAttempt on_attempt_;
   OnEnd on_end_;
   net::Watch agent_watch_;
   std::string line_;

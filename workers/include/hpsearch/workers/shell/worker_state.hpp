@@ -50,8 +50,9 @@ class WorkerState {
 
   /// The attempts that an earlier run of this worker has left, as their spools tell. What runs of attempts
   /// without a spool, or with a damaged one, is killed first, its end awaited, and what only running programs
-  /// need is removed, and so are spares; a damaged spool is named in the log and stays as spool.broken. unavailable: something
-  /// cannot be read, and then nothing is killed, removed or forgotten. wrong_state: something does not die.
+  /// need is removed, and so are spares; a damaged spool is named in the log and stays as spool.broken.
+  /// unavailable: something cannot be read, and then nothing is killed, removed or forgotten. wrong_state:
+  /// something does not die.
   [[nodiscard]] engine::Result<std::vector<SpooledAttempt>> take_over() const;
 
  private:
