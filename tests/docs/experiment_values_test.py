@@ -15,6 +15,7 @@ ONLY_THE_PROGRAM_KNOWS = {
     ("the top", "metrics"): "whether a pattern has a group",
     ("the top", "min_checkpoint_period"): "whether units convert",
     ("the top", "min_validation_period"): "whether units convert",
+    ("environment", "preload"): "whether the program is a function of hpsearch.tune",
     ("adaptive_asha", "prior"): "whether there are such searches",
     ("async_halving", "prior"): "whether there are such searches",
     ("const", "when"): "whether there are such hyperparameters",

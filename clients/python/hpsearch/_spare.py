@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Dict, NoReturn
+from typing import Dict, List, NoReturn
 
 _SPARE = "HPSEARCH_SPARE"
 
@@ -43,7 +43,7 @@ def become_trial() -> None:
 
 
 def _read_to_end(descriptor: int) -> bytes:
-    pieces = []
+    pieces: List[bytes] = []
     while True:
         piece = os.read(descriptor, 1 << 16)
         if not piece:
