@@ -16,34 +16,37 @@ sys.path.insert(0, str(PACKAGE))
 
 from hpsearch._local import process_with_lock
 
-# What it finds when it is imported.
+# What it finds when it is imported. In a spare, it makes the file ready-PID when that waits for its trial.
 SLOW = """
-    import os, time
+    import os, sys, threading, time
     AT, PID, CWD = time.time(), os.getpid(), os.getcwd()
     SAW = {name: os.environ.get(name) for name in (
         "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "PYTHONHASHSEED", "HPSEARCH_TRIAL_NUMBER", "HPSEARCH_PARAMS")}
     print("imported by", PID, flush=True)
+
+    def watch(main=threading.get_ident()):
+        while sys._current_frames()[main].f_code.co_name != "_read_to_end":
+            time.sleep(0.01)
+        with open(os.path.join(os.path.dirname(__file__), "ready-%d" % PID), "w"):
+            pass
+
+    if "HPSEARCH_SPARE" in os.environ:
+        threading.Thread(target=watch, daemon=True).start()
 """
 
-# A trial goes on when the interpreter of the next one is there, if `waits`.
+# A trial goes on when so many interpreters wait for theirs.
 TRAINING = """
     import json, os, pathlib, sys, time
     import hpsearch as hp
 
-    def spares(place):
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            try:
-                variables = (entry / "environ").read_bytes().split(b"\\0") if entry.name.isdigit() else []
-            except OSError:
-                continue
-            if b"HPSEARCH_SPARE=1" in variables and any(place.encode() in variable for variable in variables):
-                if entry.name != str(os.getpid()):
-                    found.append(int(entry.name))
-        return found
+    def ready(packages):
+        return [path for path in pathlib.Path(packages).glob("ready-*") if os.path.exists("/proc/" + path.name.split("-")[1])]
 
-    def train(trial, *, ledger, place, waits, pause, module):
+    def train(trial, *, ledger, packages, waits, pause, module):
         began = time.time()
+        own = pathlib.Path(packages, "ready-%d" % os.getpid())
+        if own.exists():
+            own.unlink()
         preloaded = sys.modules.get(module)
         used = preloaded is not None
         slow = preloaded or (__import__(module) if module else None)
@@ -51,9 +54,8 @@ TRAINING = """
         for epoch in trial.epochs(start):
             if waits and epoch == (start or 0) + 1:
                 deadline = time.time() + 60
-                while not spares(place) and time.time() < deadline:
+                while len(ready(packages)) < waits and time.time() < deadline:
                     time.sleep(0.02)
-                time.sleep(0.7)  # It imports.
             time.sleep(pause)
             if epoch == (start or 0) + 1:
                 line = dict(number=trial.number, attempt=trial.attempt, pid=os.getpid(), used=used, began=began, start=start,
@@ -102,13 +104,13 @@ class PythonPreload(harness.Case):
         """Of workers, for a failed test."""
         return "\n".join(path.read_text() for path in sorted(self.folder.rglob("*.log")) if "work" in path.name or "run" in path.name)
 
-    def call(self, *, module="slow_package", waits=True, pause=0.0, preload=None, **more):
+    def call(self, *, module="slow_package", waits=1, pause=0.0, preload=None, **more):
         """The text of a call of tune()."""
         preload = [module] if preload is None else preload
         words = "".join(f", {name}={value}" for name, value in more.items())
         return f"""
     if __name__ == "__main__":
-        arguments = dict(ledger={str(self.ledger_path)!r}, place={str(self.folder)!r}, waits={waits}, pause={pause}, module={module!r})
+        arguments = dict(ledger={str(self.ledger_path)!r}, packages={str(self.packages)!r}, waits={waits}, pause={pause}, module={module!r})
         print("trials", len(hp.tune(train, {{"x": hp.uniform(0, 1)}}, arguments=arguments, preload={preload!r}{words}).trials))
 """
 
@@ -134,16 +136,22 @@ class PythonPreload(harness.Case):
         self.assertEqual(list(self.folder.rglob("spares/*")), [])
 
     def test_each_trial_but_the_first_runs_in_an_interpreter_that_imported_before(self):
-        said = self.run_script(self.call(max_trials=4, slots=1, name='"ahead"', environment={
-            "environment_variables": {"PYTHONHASHSEED": "7"}}))
+        said = self.run_script(self.call(max_trials=4, slots=1, pause=0.2, name='"ahead"', environment={
+            "environment_variables": {"PYTHONHASHSEED": "7"}}) + """
+        import hpsearch._search_directory as directory
+        events = directory.SearchTransport(directory.SearchDirectory("ahead")).get("/api/v1/events", {"experiment": 1})["events"]
+        print("granted", json.dumps([event["at"] for event in events if event["type"] == "lease_granted"]))
+""")
         self.assertIn("trials 4", said)
         lines = self.lines()
+        for line, granted in zip(lines, json.loads(said.split("granted ")[1])):
+            line["granted"] = granted
         self.assertEqual([line["used"] for line in lines], [False, True, True, True], self.logs())
         self.assertEqual(len({line["pid"] for line in lines}), 4)
         self.assertEqual(len({line["x"] for line in lines}), 4)
         for line in lines[1:]:
             self.assertEqual(line["by"], line["pid"])
-            self.assertLess(line["at"], line["began"] - 0.5, "it was imported when the trial was there")
+            self.assertLess(line["at"], line["granted"], "it was imported when the trial was there")
             self.assertEqual(line["saw"], {"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": lines[0]["saw"]["OMP_NUM_THREADS"],
                                            "PYTHONHASHSEED": "7", "HPSEARCH_TRIAL_NUMBER": None, "HPSEARCH_PARAMS": None})
         for line in lines:
@@ -162,15 +170,15 @@ class PythonPreload(harness.Case):
         self.assert_nothing_is_left()
 
     def test_each_slot_has_its_own(self):
-        self.run_script(self.call(max_trials=6, slots=2))
+        self.run_script(self.call(max_trials=6, slots=2, waits=2))
         lines = self.lines()
-        self.assertEqual([line["number"] for line in lines if not line["used"]], [0, 1], self.logs())
+        self.assertEqual(sorted(line["number"] for line in lines if not line["used"]), [0, 1], self.logs())
         self.assertEqual(len({line["pid"] for line in lines}), 6)
         self.assert_nothing_is_left()
 
     def test_a_promoted_trial_goes_on_from_its_checkpoint_in_one(self):
-        self.run_script(self.call(max_trials=4, slots=1, metric='"value"', max_length=4,
-                                  searcher='hp.asha(metric="value", max_length=4, max_trials=4, divisor=2, mode="aggressive", '
+        self.run_script(self.call(max_trials=8, slots=1, metric='"value"', max_length=4, seed=1,
+                                  searcher='hp.asha(metric="value", max_length=4, max_trials=8, divisor=2, mode="aggressive", '
                                            'stop_once=False)'))
         lines = self.lines()
         resumed = [line for line in lines if line["start"]]
@@ -186,7 +194,7 @@ class PythonPreload(harness.Case):
                 self.package(name, text + "\nSAW, AT, PID = {}, 0, os.getpid()\n")
                 self.ledger_path.unlink(missing_ok=True)
                 self.assertIn("trials 3", self.run_script(self.call(max_trials=3, slots=1, module=name, name=repr(name),
-                                                                    waits=name == "hangs"), name))
+                                                                    waits=0, pause=1), name))
                 self.assertEqual([(line["number"], line["attempt"], line["used"]) for line in self.lines()],
                                  [(0, 1, False), (1, 1, False), (2, 1, False)])
                 log = "\n".join(path.read_text() for path in (self.home / name).rglob("*.log"))
@@ -198,7 +206,7 @@ class PythonPreload(harness.Case):
         context = self.folder / "context"
         context.mkdir()
         (context / "slow_package.py").write_text("import os\nSAW, AT, PID = 'hidden', 0, os.getpid()\n")
-        self.run_script(self.call(max_trials=3, slots=1, context=repr(str(context))))
+        self.run_script(self.call(max_trials=3, slots=1, context=repr(str(context)), pause=0.5))
         self.assertEqual([(line["used"], line["saw"]) for line in self.lines()], [(False, "hidden")] * 3)
         self.assert_nothing_is_left()
 
@@ -229,13 +237,14 @@ class PythonPreload(harness.Case):
 
     def spare(self):
         """The one there is, when it has imported."""
-        harness.wait_for(lambda: len(self.programs(spares_only=True)) == 1, "a spare", self.logs)
-        time.sleep(0.7)
-        return self.programs(spares_only=True)[0]
+        def found():
+            return [pid for pid in self.programs(spares_only=True) if (self.packages / f"ready-{pid}").exists()]
+        harness.wait_for(lambda: len(found()) == 1, "a spare", self.logs)
+        return found()[0]
 
     def test_it_ends_when_its_worker_is_killed_and_the_trials_go_on(self):
         worker = self.start_cluster()
-        script = self.on_cluster("search", max_trials=3, waits=False, pause=3)
+        script = self.on_cluster("search", max_trials=3, waits=0, pause=3)
         spare = self.spare()
         trial = [pid for pid in self.programs() if pid != spare]
         self.assertEqual(len(trial), 1, self.logs())
@@ -251,7 +260,7 @@ class PythonPreload(harness.Case):
 
     def test_a_trial_in_one_is_taken_over_by_the_next_worker_and_ended_by_it(self):
         worker = self.start_cluster()
-        script = self.on_cluster("search", max_trials=2, waits=True, pause=4)
+        script = self.on_cluster("search", max_trials=2, waits=1, pause=4)
         harness.wait_for(lambda: len(self.lines()) == 1, "the first trial", self.logs)
         harness.wait_for(lambda: self.cluster.state_of(1) == "ACTIVE" and any(
             trial["state"] == "RUNNING" and trial["trial"] == 1 for trial in self.cluster.trials(1)), "the second", self.logs)
@@ -265,7 +274,7 @@ class PythonPreload(harness.Case):
 
     def test_it_ends_with_a_worker_that_is_asked_to_and_outlives_the_daemon_as_its_worker_does(self):
         worker = self.start_cluster()
-        script = self.on_cluster("search", max_trials=2, waits=False, pause=5)
+        script = self.on_cluster("search", max_trials=2, waits=0, pause=5)
         spare = self.spare()
         self.cluster.kill_daemon()
         time.sleep(0.5)
@@ -275,7 +284,7 @@ class PythonPreload(harness.Case):
         self.assert_nothing_is_left()
 
     def test_it_ends_with_all_of_a_search_of_this_machine(self):
-        script = self.script(self.call(max_trials=3, slots=1, name='"mine"', waits=False, pause=1000))
+        script = self.script(self.call(max_trials=3, slots=1, name='"mine"', waits=0, pause=1000))
         spare = self.spare()
         script.end(signal.SIGKILL)
         time.sleep(0.3)
@@ -291,7 +300,7 @@ class PythonPreload(harness.Case):
 
     def test_a_shim_that_is_killed_takes_it_along_and_the_next_trial_starts(self):
         worker = self.start_cluster()
-        script = self.on_cluster("search", max_trials=2, waits=False, pause=3)
+        script = self.on_cluster("search", max_trials=2, waits=0, pause=3)
         spare = self.spare()
         shim = int(pathlib.Path(f"/proc/{spare}/stat").read_text().rpartition(")")[2].split()[1])
         self.assertIn(b"--ahead", pathlib.Path(f"/proc/{shim}/cmdline").read_bytes())
@@ -304,9 +313,9 @@ class PythonPreload(harness.Case):
 
     def test_another_experiment_in_the_slot_ends_it(self):
         worker = self.start_cluster()
-        first = self.on_cluster("first", max_trials=2, waits=False, pause=1.5, seed=1)
+        first = self.on_cluster("first", max_trials=2, waits=0, pause=1.5, seed=1)
         spare = self.spare()
-        second = self.on_cluster("second", max_trials=2, waits=False, pause=1.5, preload=[], seed=2)
+        second = self.on_cluster("second", max_trials=2, waits=0, pause=1.5, preload=[], seed=2)
         for script in (first, second):
             self.assertEqual(script.popen.wait(harness.PATIENCE), 0, script.said() + self.logs())
         self.assertEqual(len(self.lines()), 4)

@@ -108,6 +108,11 @@ Result<RunningProgram> SpareProgram::become(const ProgramStart& program,
                                             const ProgramShim::BeforeRun& before_run,
                                             ProgramShim::OnEnd on_end) {
   look();
+  // Others may have its standard input too: that this can be written to says little.
+  const std::optional<ProcessInfo> process = process_info(running_.pid);
+  if (!process || process->dead() || process->start_time != running_.start_time) {
+    return Error{Errc::wrong_state, "it has ended"};
+  }
   if (heard_ != ready) {
     return Error{Errc::wrong_state, "it is not ready"};
   }
@@ -158,12 +163,12 @@ void SpareProgram::ended(const ProgramEnd& end) {
   patience_ = net::Watch();
   if (on_gone_) {
     on_gone_();
-  } else if (on_end_) {
+  } else if (const OnEnd on_end = std::move(on_end_)) {  // Which may kill it, in vain.
     const std::string said = last_line(running_.err);
     const std::string how = is_late_        ? "its imports took more than 5 minutes"
                             : end.by_signal ? "signal " + std::to_string(end.code)
                                             : "exit status " + std::to_string(end.code);
-    on_end_(how + (said.empty() ? "" : ": " + said));
+    on_end(how + (said.empty() ? "" : ": " + said));
   }
 }
 

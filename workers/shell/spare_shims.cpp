@@ -29,6 +29,14 @@ constexpr std::chrono::minutes longest_idle = 1min;
 constexpr std::size_t longest_said = 16 * 1024;
 constexpr std::string_view ended_word = "ended ";
 
+/// Whether the shim is silent: it only speaks when its spare has ended.
+bool is_waiting(const StartedShim& shim) {
+  char byte = 0;
+  const bool is_connected = static_cast<bool>(shim.connection);
+  return is_connected && ::recv(shim.connection.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+         (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
 bool overlap(const std::vector<engine::SlotIndex>& some, const std::vector<engine::SlotIndex>& others) {
   return std::find_first_of(some.begin(), some.end(), others.begin(), others.end()) != some.end();
 }
@@ -53,7 +61,8 @@ std::optional<SpareShims::Taken> SpareShims::take(const jobs::LaunchSpec& spec, 
     }
     const bool is_started = static_cast<bool>(spare->shim.connection);
     const bool is_for_it = spare->after.experiment == spec.key.experiment && spare->slots == spec.slots;
-    if (is_started && is_for_it && fits(spare->start, program)) {
+    const bool does_fit = is_for_it && fits(spare->start, program);
+    if (does_fit && is_waiting(spare->shim)) {
       taken = Taken{std::move(spare->shim), spare->start.token};
     } else if (is_started && is_for_it) {
       without_.insert(spec.key.experiment);

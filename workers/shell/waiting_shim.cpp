@@ -32,11 +32,7 @@ WaitingShim::WaitingShim(net::Loop& loop, AttemptDirectory place, Descriptor age
 
 Status WaitingShim::start() {
   Result<std::unique_ptr<SpareProgram>> spare =
-      SpareProgram::start(loop_, place_, [this](const std::string& why) {
-        const std::string text = "ended " + why + "\n";
-        static_cast<void>(::send(agent_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
-        over();
-      });
+      SpareProgram::start(loop_, place_, [this](const std::string& why) { spare_ended(why); });
   if (!spare) {
     remove_place();
     return spare.error();
@@ -81,7 +77,21 @@ void WaitingShim::run(const std::string& directory) {
 
 void WaitingShim::end_spare() {
   agent_watch_ = net::Watch();
-  spare_->kill([this] { over(); });
+  if (!has_ended_) {
+    spare_->kill([this] { over(); });
+  }
+}
+
+/// The line may have come meanwhile: then the attempt's program is started.
+void WaitingShim::spare_ended(const std::string& why) {
+  has_ended_ = true;
+  read_agent();
+  if (shim_) {
+    return;
+  }
+  const std::string text = "ended " + why + "\n";
+  static_cast<void>(::send(agent_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+  over();
 }
 
 void WaitingShim::over() {

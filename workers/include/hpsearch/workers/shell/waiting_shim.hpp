@@ -36,6 +36,7 @@ class WaitingShim {
   void read_agent();
   void run(const std::string& directory);
   void end_spare();
+  void spare_ended(const std::string& why);
   void over();
   void remove_place() const;
 
@@ -47,6 +48,7 @@ class WaitingShim {
   net::Watch agent_watch_;
   std::string line_;
   std::unique_ptr<SpareProgram> spare_;
+  bool has_ended_ = false;      ///< The spare, by itself.
   std::unique_ptr<Shim> shim_;  ///< When it has an attempt.
 };
 
