@@ -242,6 +242,28 @@ class PythonPreload(harness.Case):
         harness.wait_for(lambda: len(found()) == 1, "a spare", self.logs)
         return found()[0]
 
+    def test_it_has_the_gpu_of_its_slot(self):
+        library = harness.BIN / "fake_nvml.so"
+        if not library.exists():
+            self.skipTest("the driver's library for tests is not built")
+        gpus = self.folder / "gpus"
+        gpus.write_text("uuid=GPU-aaaa bus=3 memory=1024 free=1000\nuuid=GPU-bbbb bus=7 memory=1024 free=1000\n")
+        self.cluster = harness.Cluster(self)
+        self.cluster.start_daemon()
+        self.cluster.wait_until_up()
+        worker = self.start("hpsearch-worker", "--daemon", self.cluster.workers, "--state-dir", self.folder / "worker", "--slots",
+                            "auto", "--name", "worker", log="worker.log", extra={"HPSEARCH_NVML_LIBRARY": str(library),
+                                                                                  "FAKE_NVML": str(gpus)})
+        script = self.on_cluster("search", max_trials=6, waits=2)
+        self.assertEqual(script.popen.wait(harness.PATIENCE), 0, script.said() + self.logs())
+        lines = self.lines()
+        self.assertEqual(sum(line["used"] for line in lines), 4, self.logs())
+        for line in lines:
+            self.assertEqual(line["saw"]["CUDA_VISIBLE_DEVICES"], line["cuda"])
+        self.assertEqual(len({line["cuda"] for line in lines if line["used"]}), 2)
+        worker.end()
+        self.assert_nothing_is_left()
+
     def test_it_ends_when_its_worker_is_killed_and_the_trials_go_on(self):
         worker = self.start_cluster()
         script = self.on_cluster("search", max_trials=3, waits=0, pause=3)

@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "hpsearch/engine/base/value.hpp"
@@ -138,8 +140,12 @@ TEST(AttemptDirectories, RememberTheirProcess) {
   const Scratch scratch;
   const AttemptDirectory directory(scratch.path());
   EXPECT_FALSE(directory.read_process().has_value());
-  ASSERT_TRUE(directory.write_process(
-      {.pid = 12, .start_time = 345, .boot_id = "b", .socket = "/s", .group = "/sys/fs/cgroup/g"}));
+  ASSERT_TRUE(directory.write_process({.pid = 12,
+                                       .start_time = 345,
+                                       .boot_id = "b",
+                                       .socket = "/s",
+                                       .group = "/sys/fs/cgroup/g",
+                                       .mark = "A=b"}));
   const auto read = directory.read_process();
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(read->pid, 12);
@@ -147,6 +153,7 @@ TEST(AttemptDirectories, RememberTheirProcess) {
   EXPECT_EQ(read->boot_id, "b");
   EXPECT_EQ(read->socket, "/s");
   EXPECT_EQ(read->group, "/sys/fs/cgroup/g");
+  EXPECT_EQ(read->mark, "A=b");
   const std::string whole = text_of(directory.process());
   for (std::size_t cut = 0; cut + 1 < whole.size(); ++cut) {  // The last byte is the end of the line.
     write_text(directory.process(), whole.substr(0, cut));
@@ -386,6 +393,43 @@ TEST(States, OfADeadMachineKillNobody) {
   EXPECT_TRUE(state->take_over().has_value());
   EXPECT_FALSE(fs::exists(directory.work()));
   EXPECT_FALSE(fs::exists(directory.process()));
+}
+
+TEST(States, EndWhatSparesOfAnEarlierRunHaveStarted) {
+  const Scratch scratch;
+  const auto state = WorkerState::open(scratch.path());
+  const AttemptDirectory place(state->spares() / "1-1");
+  std::string mark = "HPSEARCH_ATTEMPT_MARK=" + place.root().string();
+  fs::create_directories(place.root());
+  ASSERT_TRUE(place.write_process({.pid = ::getpid(),
+                                   .start_time = 1,  // It has ended, and its number is ours.
+                                   .boot_id = boot_id(),
+                                   .socket = "",
+                                   .mark = mark}));
+  const std::array<char*, 2> environment{mark.data(), nullptr};
+  const std::array<char*, 2> unmarked{nullptr, nullptr};
+  const auto start = [](const std::array<char*, 2>& variables) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      ::execle("/bin/sleep", "sleep", "1000", nullptr, variables.data());
+      ::_exit(127);
+    }
+    return pid;
+  };
+  const pid_t left = start(environment);
+  const pid_t stranger = start(unmarked);
+  while (!started_with(left, mark)) {
+    ::usleep(1000);
+  }
+  bool reaped = false;
+  std::thread reaper([&] { reaped = ::waitpid(left, nullptr, 0) == left; });
+  EXPECT_TRUE(state->take_over().has_value());
+  reaper.join();
+  EXPECT_TRUE(reaped);
+  EXPECT_EQ(::waitpid(stranger, nullptr, WNOHANG), 0) << "it was killed";
+  EXPECT_FALSE(fs::exists(state->spares()));
+  ::kill(stranger, SIGKILL);
+  ::waitpid(stranger, nullptr, 0);
 }
 
 /// The number of a program's process is another's by now, in the same boot.
