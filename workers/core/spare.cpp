@@ -40,9 +40,16 @@ std::optional<ProgramStart> spare_after(const LaunchSpec& spec, const ProgramSta
 
 bool fits(const ProgramStart& spare, const ProgramStart& program) {
   const auto wanted = program.environment.find(jobs::preload_variable);
-  return is_function(program) && spare.argv == program.argv && wanted != program.environment.end() &&
-         spare.environment.at(jobs::preload_variable) == wanted->second &&
-         lasting(spare.environment) == lasting(program.environment);
+  if (!is_function(program) || wanted == program.environment.end() ||
+      spare.environment.at(jobs::preload_variable) != wanted->second ||
+      lasting(spare.environment) != lasting(program.environment)) {
+    return false;
+  }
+  ProgramStart become = spare;  // All else, whatever there will be, is the same.
+  become.environment = program.environment;
+  become.directory = program.directory;
+  become.token = program.token;
+  return become == program;
 }
 
 std::string handed_over(const ProgramStart& program) {

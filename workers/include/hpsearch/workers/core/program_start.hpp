@@ -11,6 +11,8 @@ namespace hpsearch::workers {
 /// How a program is started. Every stage of a launch holds this struct and adds only its own facts: Launch
 /// the files, ContainerPlan the container, LaunchOrder the sockets.
 struct ProgramStart {
+  bool operator==(const ProgramStart&) const = default;
+
   std::vector<std::string> argv;  ///< argv[0] is looked up on the environment's PATH unless it has a slash.
   std::map<std::string, std::string> environment;
   std::string directory;  ///< The current directory.
