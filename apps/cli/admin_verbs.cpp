@@ -78,6 +78,8 @@ void add_token_verbs(VerbBuilder& build) {
                   "Only in this workspace; repeat it for several (default: in all)")
       ->check(not_empty())
       ->take_all();
+  create.add_option("--unix-user", build.given.token.unix_user,
+                    "The Unix user as whom workers with --run-as submitter run what it submits (none)");
   create
       .add_option("--expires", build.given.token.expires,
                   "Lifetime, as 30d, 12h or never (an admin's, over the socket)")

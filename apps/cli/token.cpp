@@ -81,11 +81,14 @@ int token_create(const TokenOptions& options, const Output& output) {
   if (workspaces.empty()) {
     workspaces.emplace_back("*");
   }
-  return show_made(server->client().post("/api/v1/tokens", Value::Map{{"name", options.name},
-                                                                      {"role", options.role},
-                                                                      {"workspaces", std::move(workspaces)},
-                                                                      {"expires_in_seconds", *life}}),
-                   output);
+  Value::Map request{{"name", options.name},
+                     {"role", options.role},
+                     {"workspaces", std::move(workspaces)},
+                     {"expires_in_seconds", *life}};
+  if (options.unix_user) {
+    request["unix_user"] = *options.unix_user;
+  }
+  return show_made(server->client().post("/api/v1/tokens", request), output);
 }
 
 int token_rotate(const TokenOptions& options, const Output& output) {
@@ -127,11 +130,13 @@ int token_list(const ServerOptions& options, const Output& output) {
     output.data(*answer);
     return 0;
   }
-  Table table({{"ID"}, {"NAME"}, {"ROLE"}, {"WORKSPACES"}, {"EXPIRES"}, {"LAST USED"}, {"CREATOR"}});
+  Table table(
+      {{"ID"}, {"NAME"}, {"ROLE"}, {"WORKSPACES"}, {"UNIX USER"}, {"EXPIRES"}, {"LAST USED"}, {"CREATOR"}});
   for (const Value& token : list_at(*answer, "tokens")) {
     const double expires = number_at(token, "expires");
     table.add({text_at(token, "id"), text_at(token, "name"), text_at(token, "role"),
-               names_of_workspaces(token), expires == 0 ? "never" : time_text(expires),
+               names_of_workspaces(token), text_at(token, "unix_user"),
+               expires == 0 ? "never" : time_text(expires),
                time_text(number_at(token, "last_used_day")).substr(0, 10), text_at(token, "creator")});
   }
   output.print(table.empty() ? std::string("no tokens yet\n") : table.text(output.width()));

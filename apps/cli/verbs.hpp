@@ -266,6 +266,7 @@ struct TokenOptions {
   std::string role;
   std::string expires = "90d";
   std::vector<std::string> workspaces;  ///< In which it has its role; none = in all.
+  std::optional<std::string> unix_user;
   ServerOptions server;
 };
 [[nodiscard]] int token_create(const TokenOptions& options, const Output& output);

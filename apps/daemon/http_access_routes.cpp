@@ -10,6 +10,7 @@
 #include "daemon/audit/audit_files.hpp"
 #include "daemon/http_request_context.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/unix_user.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -28,7 +29,8 @@ Value::Map shown(const TokenRecord& token) {
           {"expires", seconds_or_null(token.expires)},
           {"last_used_day", seconds_or_null(token.used)},
           {"creator", token.creator},
-          {"workspaces", Scope(token.workspaces).value()}};
+          {"workspaces", Scope(token.workspaces).value()},
+          {"unix_user", token.unix_user}};
 }
 
 /// The only answer that ever holds a token.
@@ -51,7 +53,8 @@ void who_am_i(RequestContext&, Call call) {
   call.reply(with(200, Value::Map{{"name", call.caller.name},
                                   {"owner", owner_name(call.caller)},
                                   {"role", std::string(name_of(call.caller.role))},
-                                  {"workspaces", call.caller.scope.value()}}));
+                                  {"workspaces", call.caller.scope.value()},
+                                  {"unix_user", unix_user_of(call.caller)}}));
 }
 
 /// Changes of tokens wait for a disk, therefore they are made beside the loop.
@@ -72,6 +75,7 @@ struct TokenRequest {
   Role role = Role::viewer;
   std::optional<Duration> life = Tokens::usual_life;
   Scope scope{};
+  std::string unix_user{};
 };
 
 /// A list of names, or ["*"] for all. The workspaces need not exist yet.
@@ -103,13 +107,15 @@ std::string names_of_roles() {
 }
 
 TokenRequest read_request(const Value::Map& body, const Caller& caller, engine::Problems& problems) {
-  static constexpr std::array<std::string_view, 4> known{"name", "role", "expires_in_seconds", "workspaces"};
+  static constexpr std::array<std::string_view, 5> known{"name", "role", "expires_in_seconds", "workspaces",
+                                                         "unix_user"};
   TokenRequest request;
   for (const auto& [key, value] : body) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       const std::string_view near = engine::nearest(key, known);
-      problems.push_back({key, "is not known",
-                          near.empty() ? "name, role, expires_in_seconds, workspaces" : std::string(near)});
+      problems.push_back(
+          {key, "is not known",
+           near.empty() ? "name, role, expires_in_seconds, workspaces, unix_user" : std::string(near)});
     }
   }
   const Value* name = body.find("name");
@@ -134,6 +140,17 @@ TokenRequest read_request(const Value::Map& body, const Caller& caller, engine::
     } else {
       problems.push_back({"workspaces", "is " + engine::compact_json(*workspaces),
                           "a list of 1 to 100 names of workspaces, or [\"*\"] for all"});
+    }
+  }
+  if (const Value* unix_user = body.find("unix_user"); unix_user != nullptr && !unix_user->is_null()) {
+    const auto read = unix_user->as_text() == nullptr
+                          ? Result<proto::UnixUser>(Error{Errc::bad_request, "a text"})
+                          : proto::UnixUser::read(*unix_user->as_text());
+    if (read) {
+      request.unix_user = read->name();
+    } else {
+      problems.push_back(
+          {"unix_user", "is " + engine::compact_json(*unix_user), std::string(proto::UnixUser::allowed)});
     }
   }
   if (const Value* life = body.find("expires_in_seconds")) {
@@ -165,7 +182,8 @@ void create(RequestContext& context, Call call) {
     return;
   }
   change(context, call, [request, creator = call.caller.name, now = context.runtime.now()](Tokens& tokens) {
-    return shown(tokens.create(request.name, request.role, request.life, creator, now, request.scope));
+    return shown(tokens.create(request.name, request.role, request.life, creator, now, request.scope,
+                               request.unix_user));
   });
 }
 

@@ -112,6 +112,16 @@ Result<engine::ChangeProgram> read_program(engine::ExperimentId experiment, cons
 
 /// What trials run that have reported nothing yet.
 void change_program(RequestContext& request_context, Call call) {
+  // Its programs run as the submitter's user: nobody else puts code there. Who owns the daemon could anyway.
+  const engine::ExperimentRecord* record = request_context.runtime.engine().find(call.experiment());
+  if (record != nullptr && !record->unix_user.empty() && !call.caller.is_local &&
+      unix_user_of(call.caller) != record->unix_user) {
+    call.reply(refusal(403, "experiment " + std::to_string(record->id.number()) + " runs as the Unix user " +
+                                record->unix_user + ", and " + call.caller.name +
+                                " may not change its program; only a token with --unix-user " +
+                                record->unix_user + " may"));
+    return;
+  }
   const auto body = call.object();
   if (!body) {
     call.reply(failure(body.error()));

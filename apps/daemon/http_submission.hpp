@@ -42,7 +42,8 @@ struct CheckedSubmission {
   jobs::ParsedExperiment parsed;
   std::string context_directory;
   std::string context_digest;
-  std::string owner;  ///< Who submits it.
+  std::string owner;      ///< Who submits it.
+  std::string unix_user;  ///< unix_user_of() the caller.
 };
 
 /// examine_submission, and refuses what is wrong. With `secrets`, those of the configuration are sealed in

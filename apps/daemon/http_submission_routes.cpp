@@ -64,6 +64,7 @@ void create(RequestContext& request_context, CheckedSubmission checked, std::str
   command.context_bytes = *bytes;
   command.idempotency_key = std::move(key);
   command.owner = std::move(checked.owner);
+  command.unix_user = std::move(checked.unix_user);
   const auto& all = request_context.runtime.engine().experiments();
   const engine::ExperimentId newest = all.empty() ? engine::ExperimentId() : all.rbegin()->first;
   request_context.perform(command, [&runtime = request_context.runtime, reply, searcher,
@@ -102,6 +103,7 @@ void submit(RequestContext& request_context, Call call) {
        caller = std::move(call.caller), reply = std::move(call.reply)]() -> net::Background::Afterwards {
         auto checked = std::make_shared<CheckedSubmission>(check_submission(text, registry, secrets));
         checked->owner = owner_name(caller);
+        checked->unix_user = unix_user_of(caller);
         return [&request_context, checked, key, caller, reply] {
           create(request_context, std::move(*checked), key, caller, reply);
         };

@@ -139,6 +139,9 @@ std::uint64_t WorkerSessions::credit() const {
 /// each store has a directory of its own. Programs that keep something elsewhere need its number too.
 void WorkerSessions::set_places(jobs::LaunchSpec& spec) const {
   const std::string own = "/" + std::to_string(runtime_.cluster());
+  if (!spec.unix_user.empty()) {
+    spec.default_storage = settings_.checkpoint_root;
+  }
   if (spec.checkpoint_root.empty()) {
     spec.checkpoint_root = settings_.checkpoint_root;
   } else if (spec.checkpoint_root.front() == '/' || jobs::is_remote(spec.checkpoint_root)) {

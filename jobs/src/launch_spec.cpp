@@ -65,6 +65,7 @@ Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const eng
   launch.key = spec.key;
   launch.trial_id = spec.trial_id;
   launch.experiment_name = config.name;
+  launch.unix_user = record.unix_user;
   launch.slots = spec.slots;
   launch.entrypoint = program.entrypoint;
   launch.hparams = spec.hparams;

@@ -429,7 +429,13 @@ TEST_F(AccessTable, WrongDescriptionsOfTokensAreNamed) {
             R"({"allowed":"viewer, submitter, operator, admin","path":"role","what":"is \"worker\""})");
   EXPECT_EQ(
       problem_of(R"({"name":"x","role":"viewer","expires":3})"),
-      R"({"allowed":"name, role, expires_in_seconds, workspaces","path":"expires","what":"is not known"})");
+      R"({"allowed":"name, role, expires_in_seconds, workspaces, unix_user","path":"expires","what":"is not known"})");
+  for (const char* user : {R"("")", R"("1000")", R"("-x")", R"("a:b")", R"("../ann")", "7"}) {
+    EXPECT_NE(problem_of(R"({"name":"x","role":"viewer","unix_user":)" + std::string(user) + "}")
+                  .find(R"("path":"unix_user")"),
+              std::string::npos)
+        << user;
+  }
   EXPECT_NE(problem_of(R"({"name":"x","role":"admin","expires_in_seconds":null})").find("expires_in_seconds"),
             std::string::npos)
       << "over TCP no token is made that never expires";

@@ -178,6 +178,49 @@ TEST_F(WorkspaceRoutes, CheckpointsOfOtherWorkspacesAreNoBeginning) {
   EXPECT_GE(refused.status, 400U) << refused.text;
 }
 
+TEST_F(WorkspaceRoutes, UnixUserIsThatOfTheTokenAndOfNothingInTheFile) {
+  const auto made = daemon_.ask("POST", "/api/v1/tokens",
+                                R"({"name": "laptop", "role": "submitter", "unix_user": "ann"})", admin_);
+  ASSERT_EQ(made.status, 201U) << made.text;
+  EXPECT_EQ(made.at("unix_user"), "\"ann\"");
+  const net::HttpHeaders ann{{"Authorization", "Bearer " + made.at("token").substr(1, 62)}};
+  EXPECT_EQ(daemon_.ask("GET", "/api/v1/whoami", "", ann).at("unix_user"), "\"ann\"");
+  engine::Value config = small_search(1);
+  (*config.as_map())["unix_user"] = "root";
+  const std::string forged =
+      engine::compact_json(engine::Value::Map{{"config", config}, {"unix_user", "root"}});
+  const auto submitted = daemon_.ask("POST", "/api/v1/experiments", forged, ann);
+  if (submitted.status != 201U) {  // A member that nobody knows may be refused.
+    ASSERT_EQ(submit("nlp", ann).status, 201U);
+  }
+  ASSERT_EQ(submit("nlp", nlp_).status, 201U);
+  const auto& experiments = daemon_.runtime->engine().experiments();
+  ASSERT_EQ(experiments.size(), 2U);
+  EXPECT_EQ(experiments.begin()->second.unix_user, "ann");
+  EXPECT_EQ(experiments.rbegin()->second.unix_user, "");
+}
+
+TEST_F(WorkspaceRoutes, ProgramOfAUnixUserIsChangedByItsTokensOnly) {
+  const auto token_of = [&](const std::string& name, const std::string& user) {
+    const auto made =
+        daemon_.ask("POST", "/api/v1/tokens",
+                    R"({"role": "operator", "name": ")" + name + R"(", "unix_user": )" + user + "}", admin_);
+    EXPECT_EQ(made.status, 201U) << made.text;
+    return net::HttpHeaders{{"Authorization", "Bearer " + made.at("token").substr(1, 62)}};
+  };
+  const auto ann = token_of("ann at work", R"("ann")");
+  ASSERT_EQ(submit("nlp", ann).status, 201U);
+  const auto change = [&](const net::HttpHeaders& who) {
+    return daemon_.ask("POST", "/api/v1/experiments/1/program", R"({"context_digest": 1})", who);
+  };
+  for (const auto& other : {token_of("bob at work", R"("bob")"), token_of("nobody", "null"), admin_}) {
+    const auto refused = change(other);
+    EXPECT_EQ(refused.status, 403U) << refused.text;
+    EXPECT_NE(refused.text.find("runs as the Unix user ann"), std::string::npos) << refused.text;
+  }
+  EXPECT_EQ(change(ann).status, 400U) << "the digest is looked at";
+}
+
 TEST_F(WorkspaceRoutes, CallerIsToldWhereItHasItsRole) {
   const auto me = daemon_.ask("GET", "/api/v1/whoami", "", nlp_);
   EXPECT_EQ(me.at("role"), "\"submitter\"");

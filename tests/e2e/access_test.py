@@ -78,7 +78,7 @@ class Access(harness.Case):
     def test_tokens_outlive_the_daemon_and_end_when_revoked(self):
         token = self.token("laptop", "viewer")
         self.assertEqual(self.over_tcp("/api/v1/whoami", token), (200, {
-            "name": "token laptop", "owner": "laptop", "role": "viewer", "workspaces": ["*"]}))
+            "name": "token laptop", "owner": "laptop", "role": "viewer", "workspaces": ["*"], "unix_user": ""}))
         self.cluster.kill_daemon()
         self.begin()
         self.assertEqual(self.over_tcp("/api/v1/whoami", token)[0], 200)

@@ -167,6 +167,13 @@ LaunchSpec spec_whose_files_are_kept() {
   return spec;
 }
 
+LaunchSpec spec_with_unix_user() {
+  LaunchSpec spec = spec_whose_files_are_kept();
+  spec.unix_user = "ann";
+  spec.default_storage = "/var/lib/hpsearch/checkpoints";
+  return spec;
+}
+
 std::vector<SlotDevice> devices() {
   return {{"GPU-5a1c3f60-0000-4000-8000-000000000000", "NVIDIA H200", 1, 150'754'820'096},
           {"GPU-5a1c3f60-0000-4000-8000-000000000001", "NVIDIA H200", 3, 150'754'820'096}};
@@ -399,7 +406,8 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"lease_after_a_restore", proto::Lease{spec_after_a_restore()}, false},
       {"lease_whose_log_is_kept", proto::Lease{spec_whose_log_is_kept()}, false},
       {"lease_on_a_terminal", proto::Lease{spec_on_a_terminal()}, false},
-      {"lease_whose_files_are_kept", proto::Lease{spec_whose_files_are_kept()}},
+      {"lease_whose_files_are_kept", proto::Lease{spec_whose_files_are_kept()}, false},
+      {"lease_with_unix_user", proto::Lease{spec_with_unix_user()}},
       {"ack", proto::Ack{key(), 31}, false},
       {"ack_with_credit", proto::Ack{key(), 31, 131'072}},
       {"nack", proto::Nack{key(), 29}},
@@ -439,7 +447,14 @@ const std::vector<Example<EventBody>>& example_events() {
            experiment, Value::Map{{"name", "digits"}}, "/home/ann/digits", "5f7c1f0e", std::string(64, 'd'),
            12'800,
            SourceCheckpoint{ExperimentId{3}, TrialNumber{12}, Units{27}, "/data/checkpoints/3/12/2-27"},
-           "ann"}},
+           "ann"},
+       false},
+      {"experiment_created_with_unix_user",
+       ExperimentCreated{
+           experiment, Value::Map{{"name", "digits"}}, "/home/ann/digits", "5f7c1f0e", std::string(64, 'd'),
+           12'800,
+           SourceCheckpoint{ExperimentId{3}, TrialNumber{12}, Units{27}, "/data/checkpoints/3/12/2-27"},
+           "ann-laptop", "ann"}},
       {"experiment_paused", ExperimentPaused{experiment}, false},
       {"experiment_paused_by_itself", ExperimentPaused{experiment, "its first attempts failed"}, false},
       {"experiment_paused_by", by_ann(ExperimentPaused{experiment, "its first attempts failed"})},

@@ -78,12 +78,13 @@ auto parts(Is<engine::Rendezvous> auto& x) {
   return std::tie(rank, addresses, port);
 }
 auto parts(Is<jobs::LaunchSpec> auto& x) {
-  auto& [key, trial_id, name, slots, entrypoint, hparams, length, max_length, unit, seed, metric, context,
-         digest, root, storage, checkpoint, step, gone, warm, source, environment, patterns, data, timeout,
-         despite, hand_over, keep_files, larger, contract, launch, rendezvous] = x;
-  return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, max_length, unit, seed, metric,
-                  context, digest, root, storage, checkpoint, step, gone, warm, source, environment, patterns,
-                  data, timeout, despite, hand_over, keep_files, larger, contract, launch, rendezvous);
+  auto& [key, trial_id, name, user, slots, entrypoint, hparams, length, max_length, unit, seed, metric,
+         context, digest, default_storage, root, storage, checkpoint, step, gone, warm, source, environment,
+         patterns, data, timeout, despite, hand_over, keep_files, larger, contract, launch, rendezvous] = x;
+  return std::tie(key, trial_id, name, user, slots, entrypoint, hparams, length, max_length, unit, seed,
+                  metric, context, digest, default_storage, root, storage, checkpoint, step, gone, warm,
+                  source, environment, patterns, data, timeout, despite, hand_over, keep_files, larger,
+                  contract, launch, rendezvous);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
   auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable, waits, held_for] = x;
@@ -264,9 +265,9 @@ auto parts(ListsAllMembers auto& x) {
   }
 }
 auto parts(Is<engine::ExperimentCreated> auto& x) {
-  auto& [experiment, config, context, key, digest, bytes, source, owner, parsed] = x;
+  auto& [experiment, config, context, key, digest, bytes, source, owner, user, parsed] = x;
   static_cast<void>(parsed);  // Not part of the event.
-  return std::tie(experiment, config, context, key, digest, bytes, source, owner);
+  return std::tie(experiment, config, context, key, digest, bytes, source, owner, user);
 }
 auto parts(Is<engine::LimitsChanged> auto& x) {
   auto& [experiment, config, points_given, parsed, actor] = x;

@@ -26,8 +26,18 @@ constexpr const char* wrong_token = "the token is wrong, has expired or was revo
 Caller caller_of_token(const TokenRecord& token) {
   Caller caller{token.role, "token " + token.name, token.id, false};
   caller.token_hash = token.hash;
+  caller.unix_user = token.unix_user;
   caller.scope = Scope(token.workspaces);
   return caller;
+}
+
+/// "" where the machine has no such user.
+std::string user_name(std::uint32_t uid) {
+  std::array<char, 4096> room{};
+  passwd entry{};
+  passwd* found = nullptr;
+  return ::getpwuid_r(uid, &entry, room.data(), room.size(), &found) == 0 && found != nullptr ? found->pw_name
+                                                                                              : "";
 }
 
 HttpResponse unauthorized(const std::string& why) {
@@ -53,12 +63,12 @@ std::string owner_name(const Caller& caller) {
   if (!caller.uid) {
     return caller.name;
   }
-  std::array<char, 4096> room{};
-  passwd entry{};
-  passwd* found = nullptr;
-  return ::getpwuid_r(*caller.uid, &entry, room.data(), room.size(), &found) == 0 && found != nullptr
-             ? found->pw_name
-             : caller.name;
+  std::string name = user_name(*caller.uid);
+  return name.empty() ? caller.name : name;
+}
+
+std::string unix_user_of(const Caller& caller) {
+  return caller.token_id.empty() && caller.uid ? user_name(*caller.uid) : caller.unix_user;
 }
 
 std::string actor_of(const Caller& caller) {

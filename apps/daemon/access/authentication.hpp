@@ -28,6 +28,7 @@ struct Caller {
   std::optional<std::uint32_t> uid{};  ///< The user, over the Unix socket or signed in from there.
   std::string token_hash{};            ///< Of the token's secret.
   Scope scope{};                       ///< The workspaces in which it has its role.
+  std::string unix_user{};             ///< Of the token (TokenRecord::unix_user).
   std::string session{};               ///< Hash of the browser's session; "" = no cookie says who it is.
 };
 
@@ -35,7 +36,11 @@ struct Caller {
 /// ask a directory service.
 [[nodiscard]] std::string owner_name(const Caller& caller);
 
-/// The same for the log, as events say it: that of the token, or "uid:1000"; "" for anyone.
+/// As whom workers with --run-as submitter run what it submits: the unix_user of its token, or the user of
+/// the Unix socket; "" = neither is known. May ask a directory service.
+[[nodiscard]] std::string unix_user_of(const Caller& caller);
+
+/// The same as owner_name() for the log, as events say it: that of the token, or "uid:1000"; "" for anyone.
 [[nodiscard]] std::string actor_of(const Caller& caller);
 
 /// Tells who sends a request.

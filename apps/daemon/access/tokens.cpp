@@ -103,7 +103,8 @@ std::vector<TokenRecord> Tokens::list(Instant now) const {
 }
 
 Result<Tokens::Made> Tokens::create(const std::string& name, Role role, std::optional<Duration> life,
-                                    const std::string& creator, Instant now, const Scope& scope) {
+                                    const std::string& creator, Instant now, const Scope& scope,
+                                    const std::string& unix_user) {
   if (!is_name(name)) {
     return Error{Errc::bad_request,
                  "name is \"" + name +
@@ -115,7 +116,7 @@ Result<Tokens::Made> Tokens::create(const std::string& name, Role role, std::opt
   }
   const Token token = new_token();
   Made made{{token.id, hash_of(token.secret), name, role, now.micros(), life ? (now + *life).micros() : 0, 0,
-             creator, scope.names()},
+             creator, scope.names(), unix_user},
             token.text()};
   const Status stored = change([&](std::vector<TokenRecord>& all) -> Status {
     std::erase_if(all, [now](const TokenRecord& one) { return has_expired(one, now); });

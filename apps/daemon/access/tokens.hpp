@@ -28,6 +28,7 @@ struct TokenRecord {
   std::int64_t used = 0;     ///< The start of the day (UTC) on which it was last used; 0 = not yet.
   std::string creator;       ///< "uid 0" or "token NAME".
   std::vector<std::string> workspaces{};  ///< In which it has its role; none = in all.
+  std::string unix_user{};  ///< As whom workers may run what it submits (proto::UnixUser); "" = none.
 };
 
 void spell(auto& fields, proto::Is<TokenRecord> auto& token) {
@@ -40,6 +41,7 @@ void spell(auto& fields, proto::Is<TokenRecord> auto& token) {
   fields.maybe("used", token.used);
   fields("creator", token.creator);
   fields.maybe("workspaces", token.workspaces);
+  fields.maybe("unix_user", token.unix_user);
 }
 
 /// The tokens of a daemon, in the file tokens.json of its state directory (mode 0600). They are not events: a
@@ -81,7 +83,8 @@ class Tokens {
   /// taken; unavailable: it cannot be stored.
   [[nodiscard]] engine::Result<Made> create(const std::string& name, Role role,
                                             std::optional<engine::Duration> life, const std::string& creator,
-                                            engine::Instant now, const Scope& scope = {});
+                                            engine::Instant now, const Scope& scope = {},
+                                            const std::string& unix_user = {});
   /// A new secret and as much life as the old one had. not_found: there is no such token.
   [[nodiscard]] engine::Result<Made> rotate(std::string_view id, engine::Instant now);
   /// Counts from the next request on. not_found: there is no such token.

@@ -43,6 +43,7 @@ constexpr Field caller_fields[] = {
     {"owner", "text", "The name of the same token or user as experiments have it."},
     {"role", "text"},
     {"workspaces", "[text]", "In which it has this role; [\"*\"]: in all."},
+    {"unix_user", "text", "As whom workers with --run-as submitter run what it submits; \"\": none."},
 };
 constexpr Field token_fields[] = {
     {"id", "text"},
@@ -53,6 +54,7 @@ constexpr Field token_fields[] = {
     {"expires", "number?", "null: never."},
     {"last_used_day", "number?"},
     {"creator", "text"},
+    {"unix_user", "text", "As whom workers with --run-as submitter run what it submits; \"\": none."},
 };
 constexpr Field new_token_fields[] = {{"token", "text", "The secret. No other answer has it."}};
 constexpr Field token_list_fields[] = {{"tokens", "[Token]"}};
@@ -63,6 +65,8 @@ constexpr Field token_request_fields[] = {
     {"workspaces?", "[text]", "In which it has this role, or [\"*\"] for all, as without it."},
     {"expires_in_seconds?", "number?",
      "Above 0 and up to 31536000; null (never) only for an admin, over the Unix socket. Without it 90 days."},
+    {"unix_user?", "text?",
+     "As whom workers with --run-as submitter run what it submits; null or missing: none."},
 };
 
 constexpr Field audit_fields[] = {

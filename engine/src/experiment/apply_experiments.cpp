@@ -70,6 +70,7 @@ void apply(const Applier& applier, const ExperimentCreated& created) {
   record.context_bytes = created.context_bytes;
   record.idempotency_key = created.idempotency_key;
   record.owner = created.owner;
+  record.unix_user = created.unix_user;
   record.source = created.source;
   record.searcher = find_kind(applier.state.registry, record.config.searcher.name)->make(record.config);
   record.best_checkpoints =

@@ -224,7 +224,7 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
   const ExperimentId id(last + 1);
   step.emit(ExperimentCreated{id, std::move(effective), command.context_directory, command.idempotency_key,
                               command.context_digest, command.context_bytes, std::move(source), command.owner,
-                              std::move(config)});
+                              command.unix_user, std::move(config)});
   step.effects().created = id;
   return Done{};
 }

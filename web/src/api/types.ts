@@ -112,6 +112,8 @@ export interface components {
             /** @description The name of the same token or user as experiments have it. */
             readonly owner: string;
             readonly role: string;
+            /** @description As whom workers with --run-as submitter run what it submits; "": none. */
+            readonly unix_user: string;
             /** @description In which it has this role; ["*"]: in all. */
             readonly workspaces: readonly string[];
         };
@@ -934,6 +936,8 @@ export interface components {
             readonly name: string;
             /** @enum {string} */
             readonly role: "viewer" | "submitter" | "operator" | "admin";
+            /** @description As whom workers with --run-as submitter run what it submits; "": none. */
+            readonly unix_user: string;
             /** @description In which it has this role; ["*"]: in all. */
             readonly workspaces: readonly string[];
         };
@@ -948,6 +952,8 @@ export interface components {
             readonly name: string;
             /** @enum {string} */
             readonly role: "viewer" | "submitter" | "operator" | "admin";
+            /** @description As whom workers with --run-as submitter run what it submits; null or missing: none. */
+            readonly unix_user?: string | null;
             /** @description In which it has this role, or ["*"] for all, as without it. */
             readonly workspaces?: readonly string[];
         };

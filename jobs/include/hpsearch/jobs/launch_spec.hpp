@@ -20,6 +20,7 @@ struct LaunchSpec {
   engine::AttemptKey key;
   engine::TrialId trial_id;
   std::string experiment_name;
+  std::string unix_user;  ///< Of the submitter, for workers that start programs as the submitter; "" = none.
   std::vector<engine::SlotIndex> slots;
   Entrypoint entrypoint;
   Value hparams;
@@ -31,6 +32,8 @@ struct LaunchSpec {
   std::string context_directory;  ///< "" = none.
   std::string
       context_digest;  ///< SHA-256 of the packed context, which the daemon has; "" = it is not packed.
+  std::string default_storage;  ///< With a unix_user: the daemon's own directory for checkpoints, which only
+                                ///< root and the daemon's user enter. checkpoint_root may be there.
   std::string checkpoint_root;  ///< Published checkpoints go below it; "" = the worker's own default.
   std::map<std::string, std::string>
       storage_environment;              ///< For rclone, when that is remote (remote_storage).

@@ -241,6 +241,8 @@ void spell(auto& fields, Is<jobs::LaunchSpec> auto& spec) {
   fields.maybe("contract", spec.contract);
   fields.maybe("launch", spec.launch);
   fields.maybe("rendezvous", spec.rendezvous);
+  fields.maybe("unix_user", spec.unix_user);
+  fields.maybe("default_storage", spec.default_storage);
 }
 
 }  // namespace hpsearch::proto

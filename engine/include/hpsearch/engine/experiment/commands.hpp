@@ -31,6 +31,7 @@ struct CreateExperiment {
   std::uint64_t context_bytes = 0;  ///< Of the packed context.
   std::string idempotency_key;      ///< The same key again gives the first answer again; "" = none.
   std::string owner{};              ///< Who submits it, by name; "" = nobody knows.
+  std::string unix_user{};          ///< The submitter's user on the workers' machines; "" = none.
 };
 struct PauseExperiment {
   ExperimentId experiment;

@@ -54,6 +54,7 @@ struct ExperimentCreated {
   std::uint64_t context_bytes = 0;  ///< Size of the packed context, in bytes.
   std::optional<SourceCheckpoint> source{};  ///< The checkpoint that its trials start from.
   std::string owner{};                       ///< Who submitted it, by name; "" = not recorded.
+  std::string unix_user{};  ///< As whom its programs run where workers distinguish users; "" = none.
   /// The result of parse_config(config), if this process has it already. Not stored.
   std::shared_ptr<const ExperimentConfig> parsed{};
 
@@ -66,6 +67,7 @@ struct ExperimentCreated {
     fields.maybe("context_bytes", self.context_bytes);
     fields.maybe("source", self.source);
     fields.maybe("owner", self.owner);
+    fields.maybe("unix_user", self.unix_user);
   }
   friend void apply(const Applier& applier, const ExperimentCreated& event);
   friend std::string problem_with(const EventChecks& checks, const ExperimentCreated& event);

@@ -62,7 +62,8 @@ struct ExperimentRecord {
   std::uint64_t context_bytes = 0;      ///< Of the packed context.
   std::vector<ProgramChange> programs;  ///< Those that came later, in order; few.
   std::string idempotency_key;
-  std::string owner;  ///< Who submitted it, by name; "" = not recorded.
+  std::string owner;      ///< Who submitted it, by name; "" = not recorded.
+  std::string unix_user;  ///< ExperimentCreated::unix_user.
   /// The one it belongs to, in the engine; nullptr only in a record that no engine has.
   const WorkspaceRecord* workspace = nullptr;
   std::optional<SourceCheckpoint> source;  ///< What its trials begin from; not deleted while it lives.
