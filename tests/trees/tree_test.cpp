@@ -1,10 +1,13 @@
 #include "hpsearch/trees/tree.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "scratch.hpp"
@@ -21,6 +24,27 @@ class Trees : public testing::Test {
   Scratch scratch_;
   Directory here_ = *Directory::open(scratch_.path());
 };
+
+TEST_F(Trees, GivenOnesAreAnotherUsersAndWhatLinksLeadToIsNot) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root gives files away";
+  }
+  write_text(scratch_.path() / "ours", "");
+  write_text(scratch_.path() / "tree/deep/file", "");
+  fs::create_symlink("../ours", scratch_.path() / "tree/link");
+  const auto given = give_tree(here_, "tree", 54'321, 54'322);
+  ASSERT_TRUE(given) << given.error().message;
+  const auto owner = [&](const char* path) {
+    struct stat info {};
+    EXPECT_EQ(::lstat((scratch_.path() / path).c_str(), &info), 0) << path;
+    return std::pair(info.st_uid, info.st_gid);
+  };
+  for (const char* path : {"tree", "tree/deep", "tree/deep/file", "tree/link"}) {
+    EXPECT_EQ(owner(path), std::pair(54'321U, 54'322U)) << path;
+  }
+  EXPECT_EQ(owner("ours").first, 0U);
+  EXPECT_EQ(give_tree(here_, "nothing", 1, 1).error().code, Errc::not_found);
+}
 
 TEST_F(Trees, CopiesKeepContentLinksAndModes) {
   const std::string large(1'000'000, 'x');

@@ -416,8 +416,8 @@ void AttemptMachine::publish_next(AttemptOutput& out) {
   }
   publishing_ = to_publish_.front();
   to_publish_.pop_front();
-  out.effects.emplace_back(
-      PublishCheckpoint{spec_.key, publishing_->step, spec_.checkpoint_root, spec_.storage_environment});
+  out.effects.emplace_back(PublishCheckpoint{spec_.key, publishing_->step, spec_.checkpoint_root,
+                                             spec_.storage_environment, spec_.default_storage});
 }
 
 void AttemptMachine::checkpoint_settled(Instant now, AttemptOutput& out) {

@@ -1,6 +1,7 @@
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/json_file.hpp"
+#include "hpsearch/workers/shell/launch_order.hpp"
 
 namespace hpsearch::workers {
 
@@ -141,6 +143,11 @@ Status link_context(const fs::path& context, const Directory& root, const fs::pa
   return emptied ? root.make_link(context, work) : emptied;
 }
 
+Status copy_into(const fs::path& context, const Directory& root, const fs::path& work) {
+  const Result<Directory> copy = root.directory(work);
+  return copy ? copy_context(context, *copy) : Status(copy.error());
+}
+
 Status make_anew(const Directory& root, const std::string& context, bool in_place) {
   // Of the same lease, before this worker died on the way to its first report.
   const Result<std::vector<Entry>> entries = root.entries();
@@ -182,11 +189,7 @@ Status make_anew(const Directory& root, const std::string& context, bool in_plac
   if (context.empty()) {
     return Done{};
   }
-  if (in_place) {
-    return link_context(context, root, work);
-  }
-  const Result<Directory> copy = root.directory(work);
-  return copy ? copy_context(context, *copy) : Status(copy.error());
+  return in_place ? link_context(context, root, work) : copy_into(context, root, work);
 }
 
 }  // namespace
@@ -239,6 +242,11 @@ fs::path AttemptDirectory::log(std::string_view stream, std::uint64_t process) c
 }
 
 Result<Directory> AttemptDirectory::opened() const {
+  if (open_ != nullptr) {
+    Descriptor same(::fcntl(open_->descriptor(), F_DUPFD_CLOEXEC, 0));
+    return same ? Result<Directory>(Directory(std::move(same), open_->name(), open_->rules()))
+                : open_->failed("cannot open", "", errno);
+  }
   const Result<Directory> attempts = Directory::open(root_.parent_path());
   return attempts ? attempts->directory(root_.filename()) : attempts.error();
 }
@@ -269,6 +277,47 @@ Status AttemptDirectory::make(const std::string& context, bool in_place) const {
   } catch (const std::exception& error) {  // The file system library throws when memory is short.
     return Error{Errc::unavailable, "cannot prepare " + root_.string() + ": " + error.what()};
   }
+}
+
+Result<AttemptDirectory> AttemptDirectory::kept_open() const {
+  Result<Directory> root = opened();
+  if (!root) {
+    return root.error();
+  }
+  AttemptDirectory same(root_);
+  same.open_ = std::make_shared<const Directory>(*std::move(root));
+  return same;
+}
+
+Status AttemptDirectory::hand_over(const UnixAccount& account) const {
+  const auto uid = static_cast<std::uint32_t>(account.uid);
+  const auto gid = static_cast<std::uint32_t>(account.gid);
+  const Result<Directory> root = opened();
+  const Status given = root ? trees::give_tree(*root, "ml", uid, gid) : Status(root.error());
+  const Result<Directory> ml = given ? root->directory("ml") : given.error();
+  if (!ml) {
+    return ml.error();
+  }
+  return ::fchmod(ml->descriptor(), 0700) == 0 && ::fchmod(root->descriptor(), 0711) == 0
+             ? Status(Done{})
+             : Status(root->failed("cannot change the mode of", "", errno));
+}
+
+Status AttemptDirectory::take_context(const std::string& context, bool in_place) const {
+  const fs::path work = "ml/usercode";
+  const Result<Directory> root = opened();
+  if (!root || context.empty()) {
+    return root ? Status(Done{}) : Status(root.error());
+  }
+  return in_place ? link_context(context, *root, work) : copy_into(context, *root, work);
+}
+
+Result<std::optional<UnixAccount>> AttemptDirectory::runs_as() const {
+  const Result<LaunchOrder> order = read_launch_order(launch());
+  if (!order && order.error().code != Errc::not_found) {
+    return order.error();
+  }
+  return order ? order->program.account : std::nullopt;
 }
 
 Status AttemptDirectory::write_spool(std::string_view bytes, bool anew) const {

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <exception>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "hpsearch/jobs/requirements.hpp"
 #include "hpsearch/net/rclone.hpp"
 #include "hpsearch/proto/checkpoint_owner.hpp"
+#include "hpsearch/trees/tree.hpp"
 #include "hpsearch/workers/core/adapters/determined/determined_launch.hpp"
 #include "hpsearch/workers/core/adapters/launch_kinds/launch_kind.hpp"
 #include "hpsearch/workers/core/attempt_places.hpp"
@@ -31,6 +33,8 @@
 #include "hpsearch/workers/shell/node_setup.hpp"
 #include "hpsearch/workers/shell/object_storage.hpp"
 #include "hpsearch/workers/shell/process.hpp"
+#include "hpsearch/workers/shell/unix_accounts.hpp"
+#include "hpsearch/workers/shell/user_checkpoints.hpp"
 
 namespace hpsearch::workers {
 
@@ -102,6 +106,12 @@ bool sees_the_storage_of(const std::string& checkpoint) {
   const std::filesystem::path experiment = std::filesystem::path(checkpoint).parent_path().parent_path();
   return jobs::is_remote(checkpoint) ||
          std::filesystem::exists(experiment / proto::checkpoint_owner_name, error);
+}
+
+/// Whose failure it is that the checkpoint to start from could not be had.
+void note_missing(const Error& why, bool may_be_gone, Prepared& prepared) {
+  prepared.outage = why.code == Errc::unavailable;
+  prepared.checkpoint_gone = may_be_gone && (why.code == Errc::not_found || why.code == Errc::corrupt);
 }
 
 /// A port that nobody listens at now, for the processes of an attempt on this machine; 0 when none can be
@@ -259,23 +269,43 @@ Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Prog
   return engine::Done{};
 }
 
-Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const LentMachine& machine,
-               const AttemptSockets& sockets, const std::filesystem::path& setups,
-               const std::filesystem::path* unpacked, Prepared& prepared) {
+/// The directory, with the context unless it is somewhere where a user says: that is read with the user's
+/// rights (arrange). What the worker itself has unpacked nobody else may read.
+Status make_directory(const LaunchSpec& asked, const AttemptDirectory& directory,
+                      const std::optional<UnixAccount>& account, const std::filesystem::path* unpacked) {
   const std::string context = unpacked != nullptr ? unpacked->string() : asked.context_directory;
-  if (const Status made = directory.make(context, asked.contract.in_place); !made) {
-    return made;
+  if (!account) {
+    return directory.make(context, asked.contract.in_place);
+  }
+  const Status made = directory.make(unpacked != nullptr ? context : "");
+  return made ? directory.hand_over(*account) : made;
+}
+
+/// What the program needs in its directory, and how it is started. With the rights of its user, whose paths
+/// these are. Files of the worker's part of the directory are left in `files`.
+Status arrange(const LaunchSpec& asked, const AttemptDirectory& directory, const LentMachine& machine,
+               const AttemptSockets& sockets, const std::filesystem::path& setups, bool has_context,
+               const std::optional<UnixAccount>& account, Prepared& prepared, LaunchOrder& order,
+               std::map<std::string, std::string>& files) {
+  if (account && !has_context) {
+    if (const Status taken = directory.take_context(asked.context_directory, asked.contract.in_place);
+        !taken) {
+      return taken;
+    }
+  }
+  if (const Status writable = account ? storage_is_writable(*account, asked) : Status(engine::Done{});
+      !writable) {
+    return writable;
   }
   const Result<LaunchSpec> here = with_checkpoint_here(asked, directory);
-  const bool was_fetched = jobs::is_remote(asked.latest_checkpoint);  // And compared with its manifest.
+  const bool was_fetched =
+      jobs::is_remote(asked.latest_checkpoint) || asked.latest_checkpoint == directory.fetched();
   const Status found = !here         ? Status(here.error())
                        : was_fetched ? Status(engine::Done{})
                                      : checkpoint_is_here(*here);
   if (!found) {
-    prepared.outage = found.error().code == Errc::unavailable;
-    const bool not_there = found.error().code == Errc::not_found || found.error().code == Errc::corrupt;
-    prepared.checkpoint_gone =
-        not_there && asked.checkpoint_may_be_gone && sees_the_storage_of(asked.latest_checkpoint);
+    note_missing(found.error(), asked.checkpoint_may_be_gone && sees_the_storage_of(asked.latest_checkpoint),
+                 prepared);
     return found;
   }
   const LaunchSpec& spec = *here;
@@ -285,7 +315,7 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
                  "launch.rank is process, and environment.image is " + image +
                      ": in a container one process is started, which may be torchrun (launch.rank: node)"};
   }
-  const bool at_ml = spec.contract.ml_layout && (!image.empty() || can_mount_ml());
+  const bool at_ml = spec.contract.ml_layout && (!image.empty() || (!account && can_mount_ml()));
   const std::string ml = at_ml ? std::string(ml_mount_point) : directory.ml().string();
   Result<ChannelPlaces> channels = make_channels(spec, directory, ml);
   if (!channels) {
@@ -307,8 +337,10 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
   if (!plan) {
     return plan.error();
   }
-  for (const auto& [name, text] : plan->files) {
-    if (const Status written = directory.write(name, text); !written) {
+  for (auto& [name, text] : plan->files) {
+    if (!name.starts_with("ml/")) {
+      files.emplace(name, std::move(text));
+    } else if (const Status written = directory.write(name, text); !written) {
       return written;
     }
   }
@@ -345,19 +377,83 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
       program.argv = under_ml(directory.ml().string(), std::move(program.argv));
     }
   }
-  if (spec.keep_files_mb > 0 && !spec.contract.in_place) {
+  // Of a gang only rank 0 reports, and the harness reports for its trials.
+  const bool reports_by_itself = spec.rendezvous.rank == 0 && !needs_determined_harness(spec);
+  order = {.program = std::move(program),
+           .report_socket = sockets.report,
+           .agent_socket = sockets.agent,
+           .metric_patterns = spec.metric_patterns,
+           .metric = reports_by_itself ? spec.metric : "",
+           .first_step = spec.latest_step};
+  order.program.account = account;
+  return engine::Done{};
+}
+
+/// arrange() with the rights of the program's user.
+Status arrange_as(const UnixAccount& account, const LaunchSpec& asked, const AttemptDirectory& directory,
+                  LentMachine machine, const AttemptSockets& sockets, const std::filesystem::path& setups,
+                  bool has_context, Prepared& prepared, LaunchOrder& order,
+                  std::map<std::string, std::string>& files) {
+  // Of each user its own: what one has installed there, another would run.
+  const std::filesystem::path own_setups = setups / ("uid-" + std::to_string(account.uid));
+  if (const Status made = make_directory_of(account, own_setups); !made) {
+    return made;
+  }
+  LaunchSpec spec = asked;
+  bool storage_is_there = false;
+  const Result<bool> brought = bring_checkpoint(account, asked, directory, storage_is_there);
+  if (!brought) {
+    note_missing(brought.error(), asked.checkpoint_may_be_gone && storage_is_there, prepared);
+    return brought.error();
+  }
+  if (*brought) {
+    spec.latest_checkpoint = directory.fetched().string();
+  }
+  machine.environment = environment_of(account, std::move(machine.environment));
+  const Result<AttemptDirectory> kept = directory.kept_open();
+  const Result<FilesAs> user = kept ? FilesAs::begin(account) : Result<FilesAs>(kept.error());
+  return user ? arrange(spec, *kept, machine, sockets, own_setups, has_context, account, prepared, order,
+                        files)
+              : Status(user.error());
+}
+
+Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const LentMachine& machine,
+               const AttemptSockets& sockets, const std::filesystem::path& setups,
+               const std::filesystem::path* unpacked, Prepared& prepared) {
+  const Result<std::optional<UnixAccount>> account = account_for(asked, machine.run_as, find_account);
+  if (!account) {
+    prepared.outage = account.error().code == Errc::unavailable;
+    return account.error();
+  }
+  LaunchOrder order;
+  std::map<std::string, std::string> files;
+  const bool has_context = unpacked != nullptr;
+  Status done = make_directory(asked, directory, *account, unpacked);
+  if (done) {
+    done = *account ? arrange_as(**account, asked, directory, machine, sockets, setups, has_context, prepared,
+                                 order, files)
+                    : arrange(asked, directory, machine, sockets, setups, has_context, *account, prepared,
+                              order, files);
+  }
+  const Result<trees::Directory> root = done ? directory.opened() : Result<trees::Directory>(done.error());
+  if (!root) {
+    return root.error();
+  }
+  for (const auto& [name, text] : files) {
+    done = root->write(name, text, false);
+    if (done && *account) {
+      done = trees::give_tree(*root, name, static_cast<std::uint32_t>((*account)->uid),
+                              static_cast<std::uint32_t>((*account)->gid));
+    }
+    if (!done) {
+      return done;
+    }
+  }
+  if (asked.keep_files_mb > 0 && !asked.contract.in_place) {
     if (const Status stamped = stamp_working_directory(directory); !stamped) {
       return stamped;
     }
   }
-  // Of a gang only rank 0 reports, and the harness reports for its trials.
-  const bool reports_by_itself = spec.rendezvous.rank == 0 && !needs_determined_harness(spec);
-  const LaunchOrder order{.program = std::move(program),
-                          .report_socket = sockets.report,
-                          .agent_socket = sockets.agent,
-                          .metric_patterns = spec.metric_patterns,
-                          .metric = reports_by_itself ? spec.metric : "",
-                          .first_step = spec.latest_step};
   return write_launch_order(directory.launch(), order);
 }
 

@@ -77,6 +77,7 @@ void spell(auto& fields, proto::Is<SentRecord> auto& record) {
 struct FileState {
   Stamp stamp;
   std::uint64_t bytes = 0;
+  std::uint64_t owner = 0;
 };
 
 std::optional<FileState> state_of(const Directory& directory, const std::string& name) {
@@ -86,7 +87,7 @@ std::optional<FileState> state_of(const Directory& directory, const std::string&
   }
   const auto changed = static_cast<std::uint64_t>(info.st_ctim.tv_sec) * 1'000'000'000U +
                        static_cast<std::uint64_t>(info.st_ctim.tv_nsec);
-  return FileState{{info.st_ino, changed}, static_cast<std::uint64_t>(info.st_size)};
+  return FileState{{info.st_ino, changed}, static_cast<std::uint64_t>(info.st_size), info.st_uid};
 }
 
 void add_stamps(const Directory& directory, int depth, Stamps& stamps) {
@@ -133,8 +134,10 @@ void drop(DroppedFiles& dropped, const fs::path& path, std::uint64_t bytes, std:
 /// Takes what is new from a working directory to a trial's files.
 class Mover {
  public:
-  Mover(const std::set<Stamp>& known, const Directory& files, DroppedFiles& dropped)
-      : known_(known), files_(files), dropped_(dropped) {}
+  /// `owner`: of the files that may be taken; none = all are.
+  Mover(const std::set<Stamp>& known, std::optional<std::uint64_t> owner, const Directory& files,
+        DroppedFiles& dropped)
+      : known_(known), owner_(owner), files_(files), dropped_(dropped) {}
 
   void move_new(const Directory& from, const fs::path& below, int depth) {
     const Result<std::vector<Entry>> entries = from.entries();
@@ -199,7 +202,15 @@ class Mover {
     }
     // An earlier attempt's of that name.
     const Status gone = to->has(name) ? trees::remove_tree(*to, name) : Status(Done{});
-    return gone ? trees::move_entry(from, name, *to, name) : gone;
+    const Status moved = gone ? trees::move_entry(from, name, *to, name) : gone;
+    // Here, where the user can't exchange it any more: a hard link to what the user may not read keeps its
+    // owner.
+    const auto state = moved && owner_ ? state_of(*to, name) : std::nullopt;
+    if (!moved || !owner_ || (state && state->owner == *owner_)) {
+      return moved;
+    }
+    static_cast<void>(to->remove(name).has_value());
+    return Error{Errc::wrong_state, "belongs to another user than the program's"};
   }
 
   /// A file or link that an earlier attempt left in the place of a directory makes way.
@@ -226,6 +237,7 @@ class Mover {
   }
 
   const std::set<Stamp>& known_;
+  std::optional<std::uint64_t> owner_;
   const Directory& files_;
   DroppedFiles& dropped_;
   std::size_t moved_ = 0;
@@ -426,6 +438,10 @@ Result<TakenFiles> take_files(const fs::path& state_directory, const AttemptDire
   if (!work) {
     return work.error();
   }
+  const Result<std::optional<UnixAccount>> account = attempt.runs_as();
+  if (!account) {
+    return account.error();
+  }
   const fs::path place = place_of(store, key.experiment);
   const std::string number = std::to_string(key.trial.number());
   const Result<Directory> state = Directory::open(state_directory);
@@ -440,7 +456,7 @@ Result<TakenFiles> take_files(const fs::path& state_directory, const AttemptDire
   DroppedFiles dropped = dropped_of(*trial);
   const DroppedFiles before = dropped;
   const std::set<Stamp> known = stamps_in(*root);
-  Mover mover(known, *files, dropped);
+  Mover mover(known, *account ? std::optional((*account)->uid) : std::nullopt, *files, dropped);
   mover.move_new(*work, "", 0);
   std::vector<Listed> listed;
   list_files(*files, "", 0, listed);

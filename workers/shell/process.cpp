@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -80,8 +81,20 @@ Result<Pipe> make_pipe() {
 
 /// Where a new process gave up, told to its parent through a pipe.
 struct Failure {
-  enum class Step : int { directory, run } step{};
+  enum class Step : int { directory, user, run } step{};
   int error = 0;
+};
+
+/// As whom it runs, as the kernel takes it.
+struct Identity {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::vector<gid_t> groups;
+
+  explicit Identity(const UnixAccount& account)
+      : uid(static_cast<uid_t>(account.uid)),
+        gid(static_cast<gid_t>(account.gid)),
+        groups(account.groups.begin(), account.groups.end()) {}
 };
 
 /// Everything the child needs, made before the fork: afterwards it may not allocate, since another thread may
@@ -91,6 +104,7 @@ struct ChildPlan {
   char* const* argv = nullptr;
   char* const* environment = nullptr;
   const char* directory = nullptr;
+  const Identity* user = nullptr;  ///< nullptr = it stays who we are.
   std::string_view oom_score;
   int input = -1;
   int out = -1;
@@ -106,6 +120,30 @@ struct ChildPlan {
   ::_exit(ignored < 0 ? 126 : 127);
 }
 
+/// A program that nobody watches any more holds its slots for ever. It does not get here when its shim died
+/// before this line; then the pipe of become() is closed.
+void die_with_parent(const ChildPlan& plan) noexcept {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (::getppid() != plan.parent) {
+    ::_exit(127);
+  }
+}
+
+/// Groups while it may still change them, the user last: then there is no way back, as all three uids are the
+/// user's. System calls and not the C library's functions, which would speak to threads that a fork does not
+/// copy.
+void change_user(const ChildPlan& plan) noexcept {
+  const Identity& user = *plan.user;
+  if (::syscall(SYS_setgroups, user.groups.size(), user.groups.data()) != 0 ||
+      ::syscall(SYS_setresgid, user.gid, user.gid, user.gid) != 0 ||
+      ::syscall(SYS_setresuid, user.uid, user.uid, user.uid) != 0 || ::getuid() != user.uid ||
+      ::geteuid() != user.uid) {
+    give_up(plan, Failure::Step::user);
+  }
+  ::umask(022);
+  die_with_parent(plan);  // Again: the kernel has forgotten it with the old user.
+}
+
 [[noreturn]] void become(const ChildPlan& plan) noexcept {
   ::setsid();
   for (int number = 1; number < NSIG; ++number) {
@@ -119,19 +157,11 @@ struct ChildPlan {
   ::dup2(plan.err, STDERR_FILENO);
   // Whatever else is open here, a library's sockets included, ends with the exec.
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-  // A program nobody watches any more holds its slots for ever. It does not get here when its shim died
-  // before this line; then the pipe below is closed.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  if (::getppid() != plan.parent) {
-    ::_exit(127);
-  }
+  die_with_parent(plan);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   if (const int file = ::open(oom_score_file, O_WRONLY | O_CLOEXEC); file >= 0) {
     [[maybe_unused]] const ssize_t refused = ::write(file, plan.oom_score.data(), plan.oom_score.size());
-  }
-  if (::chdir(plan.directory) != 0) {
-    give_up(plan, Failure::Step::directory);
   }
   char go = 0;
   ssize_t got = 0;
@@ -140,6 +170,12 @@ struct ChildPlan {
   } while (got < 0 && errno == EINTR);
   if (got != 1) {
     ::_exit(127);  // The parent is gone, or does not want it any more.
+  }
+  if (plan.user != nullptr) {
+    change_user(plan);
+  }
+  if (::chdir(plan.directory) != 0) {
+    give_up(plan, Failure::Step::directory);
   }
   ::execve(plan.program, plan.argv, plan.environment);
   give_up(plan, Failure::Step::run);
@@ -189,6 +225,11 @@ void wait_for(pid_t pid) {
 Error cannot_run(const ProgramStart& what, const std::string& program, const Failure& failure) {
   if (failure.step == Failure::Step::directory) {
     return file_error("cannot enter", what.directory, failure.error);
+  }
+  if (failure.step == Failure::Step::user) {
+    return Error{Errc::unavailable, "cannot become user " + what.account->name + " (uid " +
+                                        std::to_string(what.account->uid) +
+                                        "): " + error_text(failure.error)};
   }
   std::string text = "cannot run " + program + ": " + error_text(failure.error);
   if (failure.error == ENOENT) {
@@ -271,6 +312,17 @@ Result<RunningProgram> ProgramShim::start(const ProgramStart& what, const Before
   plan.argv = argv_pointers.data();
   plan.environment = environment_pointers.data();
   plan.directory = what.directory.c_str();
+  const auto user = what.account ? std::optional(Identity(*what.account)) : std::nullopt;
+  if (user) {
+    plan.user = &*user;
+    for (const int output : {out->write_end.get(), err->write_end.get()}) {
+      // Programs open /dev/stdout and /dev/stderr by name.
+      if (::fchown(output, user->uid, user->gid) != 0) {
+        return Error{Errc::unavailable,
+                     "cannot give user " + what.account->name + " its output: " + error_text(errno)};
+      }
+    }
+  }
   const std::string oom_score = oom_score_of_programs();
   plan.oom_score = oom_score;
   plan.input = input != nullptr ? input->get() : null.get();

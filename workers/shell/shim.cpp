@@ -146,6 +146,12 @@ Status Shim::launch(LaunchOrder order) {
   if (!socket) {
     return socket.error();
   }
+  // Nobody but its user and root can then connect to it.
+  if (const auto& account = order.program.account;
+      account && ::lchown(order.report_socket.c_str(), static_cast<uid_t>(account->uid),
+                          static_cast<gid_t>(account->gid)) != 0) {
+    return file_error("cannot give its user", order.report_socket, errno);
+  }
   Result<RunningProgram> running = run(order);
   if (!running) {
     return running.error();

@@ -21,6 +21,7 @@
 #include "hpsearch/workers/shell/object_storage.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
 #include "hpsearch/workers/shell/program_log.hpp"
+#include "hpsearch/workers/shell/user_checkpoints.hpp"
 
 namespace hpsearch::workers {
 
@@ -457,6 +458,13 @@ void WorkerLoop::carry_out(const StartProgram& start) {
     inputs_.emplace_back(start_failure(key, why));
     return;
   }
+  if (options_.machine.run_as.submitter &&
+      std::filesystem::path(*report_socket).parent_path() != state_.attempt(key).root()) {
+    inputs_.emplace_back(start_failure(key, "the path " + state_.attempt(key).root().string() +
+                                                " is too long for a socket that the program's user finds; "
+                                                "give the worker a shorter --state-dir"));
+    return;
+  }
   hold_devices(start.spec);
   preparing_[key] = Preparing{start.spec, {*std::move(report_socket), *std::move(agent_socket)}, 0, {}};
   prepare(key);
@@ -682,16 +690,22 @@ void WorkerLoop::carry_out(const PublishCheckpoint& publish) {
                    store = machine_.store()]() -> net::Background::Afterwards {
     const auto began = std::chrono::steady_clock::now();
     const Result<OwnDirectory> from = directory.made_for_checkpoints();
+    const Result<std::optional<UnixAccount>> account = directory.runs_as();
     Result<std::optional<engine::CheckpointReport>> published = std::optional<engine::CheckpointReport>();
-    if (!from) {
-      published = from.error();
+    if (!from || !account) {
+      published = from ? account.error() : from.error();
     } else if (jobs::is_remote(publish.root)) {
       const Result<trees::Directory> attempt = directory.opened();
       published = attempt ? upload_checkpoint(*from, *attempt, publish) : attempt.error();
     } else {
       const std::filesystem::path root =
           publish.root.empty() ? own_root : std::filesystem::path(publish.root);
-      published = publish_checkpoint(*from, root, key, publish.step, store);
+      published = *account
+                      ? publish_checkpoint_as(
+                            **account, *from, root,
+                            publish.root.empty() ? own_root : std::filesystem::path(publish.default_storage),
+                            key, publish.step, store)
+                      : publish_checkpoint(*from, root, key, publish.step, store);
     }
     return [this, key, from = directory.checkpoint(), published = std::move(published),
             took = seconds_since(began)] {

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -73,6 +74,8 @@ struct Arguments {
   std::string server_key;
   bool show_key = false;
   std::string metrics;
+  std::string run_as = "worker";
+  std::optional<std::uint64_t> min_uid;
 };
 
 int fail(int status, const std::string& message) {
@@ -191,6 +194,25 @@ engine::Result<std::map<std::string, std::string>> labels_from(const std::vector
   return labels;
 }
 
+/// --run-as and --min-uid.
+engine::Result<RunAs> run_as_from(const Arguments& arguments) {
+  RunAs run_as;
+  run_as.submitter = arguments.run_as == "submitter";
+  run_as.min_uid = arguments.min_uid.value_or(run_as.min_uid);
+  const auto wrong = [](const std::string& why) { return engine::Error{engine::Errc::bad_request, why}; };
+  if (!run_as.submitter && arguments.run_as != "worker") {
+    return wrong("--run-as is \"" + arguments.run_as + "\"; it must be worker or submitter");
+  }
+  if (!run_as.submitter && arguments.min_uid) {
+    return wrong("--min-uid is only for --run-as submitter");
+  }
+  if (run_as.submitter && ::geteuid() != 0) {
+    return wrong("--run-as submitter needs root, and this worker runs as uid " + std::to_string(::geteuid()) +
+                 "; start it as root, or use --run-as worker");
+  }
+  return run_as;
+}
+
 /// The slots, and the devices behind them.
 engine::Status find_slots(const Arguments& arguments, WorkerOptions& options) {
   const bool on_processors = arguments.slots.starts_with("cpu");
@@ -282,6 +304,11 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   if (const engine::Status taken = take_orphan_policy(arguments.orphan_policy, options.rules); !taken) {
     return taken.error();
   }
+  const engine::Result<RunAs> run_as = run_as_from(arguments);
+  if (!run_as) {
+    return run_as.error();
+  }
+  options.machine.run_as = *run_as;
   options.shim = own_directory() / "hpsearch-shim";
   options.kills_by = ControlGroup::may_be_made() ? "cgroup" : "process table";
   const std::filesystem::path determined_host = own_directory() / "hpsearch-determined";
@@ -354,6 +381,9 @@ int run(const Arguments& arguments) {
     return fail(exit_usage, "there is no program " + options->shim.string() +
                                 "; it belongs beside hpsearch-worker, which cannot run trials without it");
   }
+  if (options->machine.run_as.submitter) {
+    ::umask(0077);  // What the worker writes for itself is not for the users of its programs.
+  }
   const engine::Result<WorkerState> state = WorkerState::open(arguments.state_directory);
   if (!state) {
     switch (state.error().code) {
@@ -364,6 +394,12 @@ int run(const Arguments& arguments) {
       default:
         return fail(exit_storage, state.error().message);
     }
+  }
+  if (const engine::Status opened =
+          options->machine.run_as.submitter ? state->open_to_users() : engine::Status(engine::Done{});
+      !opened) {
+    return fail(opened.error().code == engine::Errc::bad_request ? exit_usage : exit_storage,
+                opened.error().message);
   }
   net::forbid_core_files();
   net::raise_descriptor_limit(RLIM_INFINITY);  // Every program costs a handful here, and opens its own.
@@ -461,6 +497,13 @@ int main_of(int argc, char** argv) {
       "--orphan-policy", arguments.orphan_policy,
       "Programs while no daemon answers: continue, pause_at_rung[=SECONDS] (those that wait for a decision "
       "write a checkpoint and exit; 120), or stop_after=SECONDS (continue)");
+  app.add_option(
+      "--run-as", arguments.run_as,
+      "As whom programs run: worker (this worker's own user), or submitter (needs root: the Unix user "
+      "of the token that submitted the experiment) (worker)");
+  app.add_option("--min-uid", arguments.min_uid,
+                 "With --run-as submitter: the smallest uid that programs may run as (1000)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4'294'967'294}));
   app.add_option("--server-key", arguments.server_key,
                  "Public key of the daemon, needed over TCP (hpsearch keys list): encrypt the connection and "
                  "reject other daemons");

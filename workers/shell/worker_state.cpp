@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -120,6 +122,20 @@ std::optional<std::uint64_t> cluster_from(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cluster, 16);
   const bool whole = error == std::errc() && end == text.data() + text.size();
   return text.empty() || whole ? std::optional(cluster) : std::nullopt;
+}
+
+/// Only root may enter and read what is in `place`, without links and what is `open`.
+Status close_content(const fs::path& place, bool (*open)(const struct stat& info)) {
+  std::error_code error;
+  for (fs::directory_iterator at(place, error), end; !error && at != end; at.increment(error)) {
+    struct stat info {};
+    const fs::path& path = at->path();
+    const bool found = ::lstat(path.c_str(), &info) == 0 && !S_ISLNK(info.st_mode);
+    if (found && !open(info) && ::chmod(path.c_str(), S_ISDIR(info.st_mode) ? 0700 : 0600) != 0) {
+      return file_error("cannot change the mode of", path, errno);
+    }
+  }
+  return error ? Status(file_error("cannot read", place, error)) : Status(Done{});
 }
 
 /// The directories that are named as attempts are; what else lies there is not ours.
@@ -251,6 +267,42 @@ Result<WorkerState> WorkerState::open(const fs::path& directory) {
     return written.error();
   }
   return state;
+}
+
+Status WorkerState::open_to_users() const {
+  constexpr std::size_t longest_shared =
+      60;  // The rest of a socket's path is the attempt's name and its own.
+  if (!has_sockets_ || directory_.string().size() > longest_shared) {
+    return Error{Errc::bad_request, "--run-as submitter: the sockets of programs are in --state-dir, and " +
+                                        directory_.string() +
+                                        " must be on a local file system and have at most " +
+                                        std::to_string(longest_shared) + " bytes"};
+  }
+  for (fs::path above = directory_.parent_path();; above = above.parent_path()) {
+    struct stat info {};
+    if (::stat(above.c_str(), &info) != 0 || (info.st_mode & S_IXOTH) == 0) {
+      return Error{Errc::bad_request, "--run-as submitter: other users cannot enter " + above.string() +
+                                          ", so --state-dir " + directory_.string() +
+                                          " is closed to them; choose one such as /var/lib/hpsearch-worker"};
+    }
+    if (above == above.parent_path()) {
+      break;
+    }
+  }
+  Status done = make_directories(setups());
+  // What an earlier run with --run-as worker left there is root's, and was not closed.
+  const auto of_a_user = [](const struct stat& info) { return info.st_uid != 0; };
+  const auto lets_through = [](const struct stat& info) { return (info.st_mode & 07777U) == 0711; };
+  for (const auto& [place, open] : std::initializer_list<std::pair<fs::path, bool (*)(const struct stat&)>>{
+           {directory_, lets_through}, {attempts(), lets_through}, {setups(), of_a_user}}) {
+    done = done ? close_content(place, open) : done;
+  }
+  for (const fs::path& place : {directory_, attempts(), setups()}) {
+    if (done && ::chmod(place.c_str(), 0711) != 0) {
+      done = file_error("cannot change the mode of", place, errno);
+    }
+  }
+  return done;
 }
 
 Status WorkerState::read_identity() {

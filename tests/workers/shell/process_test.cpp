@@ -61,6 +61,39 @@ class ProgramShims : public testing::Test {
   std::optional<ProgramEnd> end_;
 };
 
+TEST_F(ProgramShims, ProgramOfAnotherUserIsThatUserForGood) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root starts programs as other users";
+  }
+  // Any ids do: the kernel knows no names.
+  const UnixAccount account{
+      .name = "stranger", .uid = 54'321, .gid = 54'322, .groups = {54'322, 54'323}, .home = "/"};
+  const auto running = shim_.start(
+      {.argv = {"/bin/sh", "-c",
+                "grep -E '^(Uid|Gid|Groups|Umask)' /proc/self/status > /dev/stdout; kill -0 $PPID || echo no "
+                "signal"},
+       .environment = {{"PATH", "/usr/bin:/bin"}},
+       .directory = "/",
+       .token = mark,
+       .account = account},
+      [](const RunningProgram&) { return engine::Done{}; },
+      [this](const ProgramEnd& end) {
+        end_ = end;
+        loop_.stop();
+      });
+  ASSERT_TRUE(running) << running.error().message;
+  loop_.run();
+  std::array<char, 4096> said{};
+  const ssize_t size = ::read(running->out.get(), said.data(), said.size());
+  ASSERT_GT(size, 0);
+  const std::string text(said.data(), static_cast<std::size_t>(size));
+  EXPECT_NE(text.find("Uid:\t54321\t54321\t54321\t54321\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Gid:\t54322\t54322\t54322\t54322\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Groups:\t54322 54323"), std::string::npos) << text;
+  EXPECT_NE(text.find("Umask:\t0022"), std::string::npos) << text;
+  EXPECT_NE(text.find("no signal"), std::string::npos) << text;
+}
+
 TEST_F(ProgramShims, GiveAProgramATerminalWhoseLinesComeAsTheyWereWritten) {
   auto running = shim_.start(
       {.argv = {"/bin/sh", "-c", "test -t 1 && test ! -t 2 && stty size <&1; printf 'a\\tb\\n'; exit 3"},

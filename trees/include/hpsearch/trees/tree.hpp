@@ -34,6 +34,11 @@ enum class Files : std::uint8_t {
 /// The same of everything in a directory, into one that is there.
 engine::Status copy_content(const Directory& from, const Directory& to, Files files = Files::copied);
 
+/// Gives everything under that name, links included, to another user and group. For root, and for trees that
+/// nobody else changes meanwhile. What was not given by the first error stays as it was.
+engine::Status give_tree(const Directory& parent, const std::string& name, std::uint32_t uid,
+                         std::uint32_t gid);
+
 /// Removes what stands under that name, as far as possible, and never through a link or into a mount. A
 /// program may have taken its own rights from a directory: it gets them back. What is not there is fine.
 ///

@@ -200,6 +200,7 @@ struct PublishCheckpoint {
   engine::Units step{};
   std::string root;  ///< "" = the worker's own; an address when it is in an object store.
   std::map<std::string, std::string> storage_environment = {};  ///< For rclone then.
+  std::string default_storage = {};                             ///< LaunchSpec::default_storage.
 };
 /// Forget the attempt: its spool and journal first.
 struct DeleteAttempt {

@@ -10,6 +10,7 @@
 #include "hpsearch/jobs/launch_spec.hpp"
 #include "hpsearch/workers/core/attempt_places.hpp"
 #include "hpsearch/workers/core/program_start.hpp"
+#include "hpsearch/workers/core/run_as.hpp"
 
 namespace hpsearch::workers {
 
@@ -21,6 +22,7 @@ struct LentMachine {
   std::map<std::string, std::string> environment;  ///< The worker's own, as it was started.
   std::string determined_host = {};                ///< The program hpsearch-determined; "" = there is none.
   std::string ranks_host = {};                     ///< The program hpsearch-ranks.
+  RunAs run_as = {};
 };
 
 /// A program that is to be started, and the files that it reads.

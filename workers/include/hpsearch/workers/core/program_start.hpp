@@ -1,10 +1,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hpsearch/proto/spell.hpp"
+#include "hpsearch/workers/core/run_as.hpp"
 
 namespace hpsearch::workers {
 
@@ -17,7 +19,8 @@ struct ProgramStart {
   std::map<std::string, std::string> environment;
   std::string directory;  ///< The current directory.
   std::string token;  ///< "NAME=value" of the environment that no other program has: marks its descendants.
-  bool terminal = false;  ///< Its standard output is a terminal.
+  bool terminal = false;                 ///< Its standard output is a terminal.
+  std::optional<UnixAccount> account{};  ///< As whom it runs; none = as the shim's own user.
 };
 
 /// Neither arguments nor environments need be UTF-8.
@@ -27,6 +30,7 @@ void spell(auto& fields, proto::Is<ProgramStart> auto& start) {
   fields.bytes("directory", start.directory);
   fields.bytes("token", start.token);
   fields.maybe("terminal", start.terminal);
+  fields.maybe("account", start.account);
 }
 
 }  // namespace hpsearch::workers

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "hpsearch/proto/spell.hpp"
 #include "hpsearch/trees/directory.hpp"
 #include "hpsearch/workers/core/launch_environment.hpp"
+#include "hpsearch/workers/core/run_as.hpp"
 #include "hpsearch/workers/shell/own_directory.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
 
@@ -90,6 +92,21 @@ class AttemptDirectory {
   /// Cost: a copy of the context; call it off the loop.
   [[nodiscard]] engine::Status make(const std::string& context, bool in_place = false) const;
 
+  /// The same attempt's directory, whose opened() needs no rights for the directories above it.
+  [[nodiscard]] engine::Result<AttemptDirectory> kept_open() const;
+
+  /// What make() made for the program becomes its user's, and closed to all others: ml/. The rest stays the
+  /// worker's, and that user may pass through it.
+  [[nodiscard]] engine::Status hand_over(const UnixAccount& account) const;
+
+  /// As make() does, into the usercode that it made without a context. For a context that is somewhere where
+  /// the program's user says.
+  [[nodiscard]] engine::Status take_context(const std::string& context, bool in_place) const;
+
+  /// As whom the attempt's program runs, by its launch order; none = as the worker's own user, or it never
+  /// ran. unavailable, corrupt: that cannot be told.
+  [[nodiscard]] engine::Result<std::optional<UnixAccount>> runs_as() const;
+
   /// The directory itself, below that of all attempts: it is not followed where a program has put a link in
   /// its place. not_found, wrong_state, unavailable: as trees::Directory says.
   [[nodiscard]] engine::Result<trees::Directory> opened() const;
@@ -131,6 +148,7 @@ class AttemptDirectory {
   void remove_what_was_never_made() const;
 
   std::filesystem::path root_;
+  std::shared_ptr<const trees::Directory> open_;  ///< By kept_open().
 };
 
 }  // namespace hpsearch::workers

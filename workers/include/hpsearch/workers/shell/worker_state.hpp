@@ -21,6 +21,11 @@ class WorkerState {
   /// durably. wrong_state: another process holds it; the sentence names it. unavailable: the disk says no.
   [[nodiscard]] static engine::Result<WorkerState> open(const std::filesystem::path& directory);
 
+  /// Lets the users of programs pass through to what is theirs, and closes everything else of the directory:
+  /// attempts/ and setups/ have directories of users. bad_request: users could not come here, or sockets not
+  /// be where they find them; the sentence says why.
+  [[nodiscard]] engine::Status open_to_users() const;
+
   [[nodiscard]] const std::string& uid() const noexcept { return uid_; }
   [[nodiscard]] std::uint64_t incarnation() const noexcept { return incarnation_; }
   /// Whom the run of this worker before this one obeyed.

@@ -1,0 +1,118 @@
+#include "hpsearch/workers/core/run_as.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "hpsearch/jobs/remote_input.hpp"
+#include "hpsearch/jobs/remote_storage.hpp"
+#include "hpsearch/workers/core/adapters/determined/determined_launch.hpp"
+
+namespace hpsearch::workers {
+
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using jobs::LaunchSpec;
+
+namespace {
+
+/// What the worker would have to do as root for a user's program; "" = nothing of that kind.
+std::string needs_root(const LaunchSpec& spec) {
+  const jobs::JobContract& contract = spec.contract;
+  if (!contract.image.empty() || !contract.gpu_image.empty()) {
+    return "environment.image (" + (contract.image.empty() ? contract.gpu_image : contract.image) + ")";
+  }
+  if (!contract.bind_mounts.empty()) {
+    return "bind_mounts";
+  }
+  if (needs_determined_harness(spec)) {
+    return "a program for the Determined harness";
+  }
+  for (const std::string& place : {spec.checkpoint_root, spec.latest_checkpoint}) {
+    if (jobs::is_remote(place)) {
+      return "an object store (" + place + ")";
+    }
+  }
+  for (const jobs::Channel& channel : contract.inputs) {
+    if (!jobs::remote_input_scheme(channel.path).empty()) {
+      return "inputs." + channel.name + " from an object store (" + channel.path + ")";
+    }
+  }
+  return spec.launch.rank == jobs::RankLevel::process ? "launch.rank: process" : "";
+}
+
+Error refused(const std::string& why) {
+  return Error{Errc::bad_request,
+               "this worker runs programs as their submitter (--run-as submitter): " + why};
+}
+
+// What a user's session has and its programs would take for their own user's.
+constexpr std::string_view of_a_session[] = {"DBUS_SESSION_BUS_ADDRESS",
+                                             "MAIL",
+                                             "SHELL",
+                                             "SSH_AUTH_SOCK",
+                                             "SUDO_COMMAND",
+                                             "SUDO_GID",
+                                             "SUDO_UID",
+                                             "SUDO_USER",
+                                             "TEMP",
+                                             "TMP",
+                                             "TMPDIR",
+                                             "XDG_CACHE_HOME",
+                                             "XDG_CONFIG_HOME",
+                                             "XDG_DATA_HOME",
+                                             "XDG_RUNTIME_DIR",
+                                             "XDG_STATE_HOME"};
+
+}  // namespace
+
+Result<std::optional<UnixAccount>> account_for(const LaunchSpec& spec, const RunAs& run_as,
+                                               const FindAccount& find) {
+  if (!run_as.submitter) {
+    return std::optional<UnixAccount>();
+  }
+  if (spec.unix_user.empty()) {
+    return refused(
+        "the experiment was submitted without a Unix user; submit it again with a token that has one "
+        "(hpsearch "
+        "token create --unix-user NAME)");
+  }
+  const Result<proto::UnixUser> user = proto::UnixUser::read(spec.unix_user);
+  if (!user) {
+    return refused(user.error().message);
+  }
+  if (const std::string what = needs_root(spec); !what.empty()) {
+    return refused(what + " is not supported there; use a worker with --run-as worker");
+  }
+  Result<std::optional<UnixAccount>> account = find(*user);
+  if (!account) {
+    return account.error();
+  }
+  if (!account->has_value()) {
+    return refused("this machine has no user " + user->name());
+  }
+  const std::uint64_t uid = (*account)->uid;
+  if (uid == 0 || uid < run_as.min_uid) {
+    return refused("user " + user->name() + " has uid " + std::to_string(uid) + "; it must be at least " +
+                   std::to_string(std::max<std::uint64_t>(run_as.min_uid, 1)) +
+                   (uid == 0 ? ", and never 0" : " (--min-uid)"));
+  }
+  const std::vector<std::uint64_t>& groups = (*account)->groups;
+  if ((*account)->gid == 0 || std::find(groups.begin(), groups.end(), 0U) != groups.end()) {
+    return refused("user " + user->name() + " is in the group of root (gid 0); remove the user from it");
+  }
+  return account;
+}
+
+std::map<std::string, std::string> environment_of(const UnixAccount& account,
+                                                  std::map<std::string, std::string> own) {
+  for (const std::string_view name : of_a_session) {
+    own.erase(std::string(name));
+  }
+  own["HOME"] = account.home;
+  own["USER"] = account.name;
+  own["LOGNAME"] = account.name;
+  return own;
+}
+
+}  // namespace hpsearch::workers
