@@ -381,8 +381,8 @@ int run(const Arguments& arguments) {
     return fail(exit_usage, "there is no program " + options->shim.string() +
                                 "; it belongs beside hpsearch-worker, which cannot run trials without it");
   }
-  if (options->machine.run_as.submitter) {
-    ::umask(0077);  // What the worker writes for itself is not for the users of its programs.
+  if (options->machine.run_as.submitter || is_open_to_users(arguments.state_directory)) {
+    ::umask(0077);  // What the worker writes for itself is not for the users of programs, who may pass there.
   }
   const engine::Result<WorkerState> state = WorkerState::open(arguments.state_directory);
   if (!state) {

@@ -49,6 +49,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::chrono::seconds longest_dying = 10s;
+constexpr mode_t passable_mode = 0711;
 constexpr std::size_t longest_slots = std::size_t{4} * 1024 * 1024;
 // No spool is that long: an attempt keeps 256 MiB that are not acknowledged, and about as much again that was
 // acknowledged since it was last written anew.
@@ -269,6 +270,11 @@ Result<WorkerState> WorkerState::open(const fs::path& directory) {
   return state;
 }
 
+bool is_open_to_users(const fs::path& state_directory) {
+  struct stat info {};
+  return ::stat(state_directory.c_str(), &info) == 0 && (info.st_mode & 07777U) == passable_mode;
+}
+
 Status WorkerState::open_to_users() const {
   constexpr std::size_t longest_shared =
       60;  // The rest of a socket's path is the attempt's name and its own.
@@ -292,13 +298,13 @@ Status WorkerState::open_to_users() const {
   Status done = make_directories(setups());
   // What an earlier run with --run-as worker left there is root's, and was not closed.
   const auto of_a_user = [](const struct stat& info) { return info.st_uid != 0; };
-  const auto lets_through = [](const struct stat& info) { return (info.st_mode & 07777U) == 0711; };
+  const auto lets_through = [](const struct stat& info) { return (info.st_mode & 07777U) == passable_mode; };
   for (const auto& [place, open] : std::initializer_list<std::pair<fs::path, bool (*)(const struct stat&)>>{
            {directory_, lets_through}, {attempts(), lets_through}, {setups(), of_a_user}}) {
     done = done ? close_content(place, open) : done;
   }
   for (const fs::path& place : {directory_, attempts(), setups()}) {
-    if (done && ::chmod(place.c_str(), 0711) != 0) {
+    if (done && ::chmod(place.c_str(), passable_mode) != 0) {
       done = file_error("cannot change the mode of", place, errno);
     }
   }

@@ -13,6 +13,9 @@
 
 namespace hpsearch::workers {
 
+/// Whether an earlier worker there has called open_to_users(): its programs may run on.
+[[nodiscard]] bool is_open_to_users(const std::filesystem::path& state_directory);
+
 /// A worker's state directory, held for life: lock, worker.json, attempts/, checkpoints/, contexts/, setups/,
 /// spares/, trials/.
 class WorkerState {
