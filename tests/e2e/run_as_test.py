@@ -148,13 +148,15 @@ class RunAs(harness.Case):
     def token(self, name, *more):
         return self.hpsearch("token", "create", "--name", name, "--role", "submitter", *more).strip()
 
-    def submit(self, token, command="exec /usr/bin/python3 -IS fake_training.py", length=2, fake=None, trials=1, **more):
+    def submit(self, token, command="exec /usr/bin/python3 -IS fake_training.py", length=2, fake=None, trials=1, setup=lambda job: None,
+               **more):
         """With a context that only its owner may read; the number of the experiment."""
         job = self.folder / "job"
         job.mkdir(0o700, exist_ok=True)
         shutil.copy(harness.FAKE_TRAINING, job / "fake_training.py")
         (job / "fake_training.py").chmod(0o600)
         tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": length, "max_trials": trials}, fake=fake, **more)
+        setup(job)
         tree["entrypoint"] = command
         (job / "e.yaml").write_text(json.dumps(tree))
         return self.hpsearch("submit", job / "e.yaml", "--output", "json", token=token)["experiment"]
@@ -307,6 +309,21 @@ class RunAs(harness.Case):
         saved = list(place.glob(f"*/{experiment}/0/*/step"))
         self.assertTrue(saved, self.worker.said())
         self.assertEqual({path.stat().st_uid for path in saved}, {self.ann.uid})
+
+    def test_a_context_in_place_is_entered_with_the_users_rights(self):
+        self.start_worker(1)
+        token = self.token("ann", "--unix-user", self.ann.name)
+        job = self.folder / "job"
+        self.assert_paused_by(self.submit(token, trials=3, source="in_place"), "Permission denied")  # Only root enters it.
+        self.assertEqual(self.ledger.of("start"), [])
+        shutil.rmtree(job)
+        job.mkdir()
+        experiment = self.submit(token, "exec /usr/bin/python3 -IS fake_training.py", source="in_place", setup=self.give_away)
+        self.assert_over(experiment)
+
+    def give_away(self, job):
+        for path in (job, job / "fake_training.py"):
+            os.chown(path, self.ann.uid, self.ann.gid)
 
     def assert_paused_by(self, experiment, why):
         told = lambda: self.cluster.get(f"/api/v1/experiments/{experiment}")
