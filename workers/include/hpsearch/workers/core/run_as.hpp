@@ -21,6 +21,8 @@ struct UnixAccount {
   std::uint64_t gid = 0;              ///< The user's own group.
   std::vector<std::uint64_t> groups;  ///< All of them, with that one.
   std::string home;
+
+  bool operator==(const UnixAccount&) const = default;
 };
 
 void spell(auto& fields, proto::Is<UnixAccount> auto& account) {
