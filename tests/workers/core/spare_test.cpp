@@ -66,6 +66,22 @@ TEST(Spare, FitsALaterTrialOfItsExperimentAndSlot) {
   EXPECT_TRUE(fits(*spare, Trial(1).program()));
 }
 
+TEST(Spare, RunsAsTheUserOfItsTrialsAndFitsNobodyElses) {
+  const Trial first(0);
+  ProgramStart program = first.program();
+  program.account =
+      UnixAccount{.name = "ann", .uid = 1001, .gid = 1001, .groups = {1001}, .home = "/home/ann"};
+  const auto spare = spare_after(first.spec, program);
+  ASSERT_TRUE(spare);
+  EXPECT_EQ(spare->account, program.account);
+  ProgramStart next = Trial(1).program();
+  EXPECT_FALSE(fits(*spare, next)) << "this one runs as the worker";
+  next.account = program.account;
+  EXPECT_TRUE(fits(*spare, next));
+  next.account->uid = 1002;
+  EXPECT_FALSE(fits(*spare, next));
+}
+
 TEST(Spare, DoesNotFitWhatReadsOtherVariablesAtItsImports) {
   const Trial first(0);
   const auto spare = spare_after(first.spec, first.program());
