@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -47,6 +48,36 @@ TEST(TrialOrder, PagesOfAnySizeAreOneOrder) {
     }
     EXPECT_EQ(std::set<std::uint64_t>(whole.begin(), whole.end()).size(), search.record().trials.size())
         << sort;
+  }
+}
+
+TEST(TrialOrder, ByMetricTheBestStandFirstAndThoseWithoutOneLast) {
+  for (const bool smaller : {true, false}) {
+    Value searcher = SmallSearch::halving(60);
+    (*searcher.as_map())["smaller_is_better"] = smaller;
+    SmallSearch search(searcher);
+    for (int i = 0; i < 80; ++i) {
+      search.advance();
+    }
+    for (const bool reversed : {false, true}) {
+      const auto order = TrialOrder::read(search.record(), reversed ? "-metric" : "metric", "");
+      ASSERT_TRUE(order);
+      const Columns columns = columns_of(search, order->fields());
+      const auto trials = order->page(columns, 1'000).trials;
+      ASSERT_EQ(trials.size(), columns.rows);
+      const std::vector<double>& metrics = columns.columns[1].numbers;
+      std::size_t measured = 0;
+      for (std::size_t place = 1; place < trials.size(); ++place) {
+        const double before = metrics[trials[place - 1]];
+        const double metric = metrics[trials[place]];
+        measured += std::isnan(before) ? 0U : 1U;
+        EXPECT_FALSE(std::isnan(before) && !std::isnan(metric)) << "place " << place;
+        EXPECT_FALSE(smaller != reversed ? before > metric : before < metric)
+            << "place " << place << ": " << before << ", " << metric;
+      }
+      EXPECT_GT(measured, 20U);
+      EXPECT_LT(measured, trials.size() - 1) << "some have not reported";
+    }
   }
 }
 
