@@ -4,6 +4,7 @@ The home is a FUSE file system (bindfs) that names itself as the test likes: as 
 Where nothing can be mounted these tests are skipped.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -94,7 +95,13 @@ class Home(harness.Case):
         self.assertEqual(set(steps.values()), {1}, "a step was trained twice")
 
     def sockets_below(self, top):
-        return [path for path in top.rglob("*") if stat.S_ISSOCK(path.lstat().st_mode)]
+        found = []
+        for folder, _, names in os.walk(top):  # Files come and go while the worker runs.
+            for path in (pathlib.Path(folder, name) for name in names):
+                with contextlib.suppress(FileNotFoundError):
+                    if stat.S_ISSOCK(path.lstat().st_mode):
+                        found.append(path)
+        return found
 
 
 class NetworkHome(Home):
