@@ -22,7 +22,7 @@ from hpsearch._function_file import LARGE, FunctionFile, passes_of
 from hpsearch._function_source import Untransferable, source_of
 from hpsearch._loaded_function import LoadedFunction
 from hpsearch._local import check_platform, checked_name, local, make_private, process_with_lock
-from hpsearch._search_directory import _differences
+from hpsearch._search_directory import SearchDirectory, _differences, _readers
 
 SCALE = 3
 
@@ -339,6 +339,35 @@ class Local(Folder):
         self.assertEqual(process_with_lock(lock), holder.pid)
         holder.communicate(b"\n")
         self.assertIsNone(process_with_lock(lock))
+
+    def test_a_reader_waits_for_the_end_of_the_daemon_before_it(self):
+        with unittest.mock.patch.dict(os.environ, {"HPSEARCH_STATE_HOME": str(self.folder)}):
+            directory = SearchDirectory("mine")
+        daemon = directory.run_state / "daemon"
+        daemon.mkdir(parents=True)
+        (daemon / "events.db").write_text("")
+        (daemon / "lock").write_text("")
+        ending = subprocess.Popen([sys.executable, "-c", "import fcntl, os, sys; f = open(sys.argv[1], 'r+'); "
+                                   "fcntl.lockf(f, fcntl.LOCK_EX); f.write(str(os.getpid())); f.flush(); "
+                                   "print(1, flush=True); input()", str(daemon / "lock")], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE)
+        ending.stdout.readline()
+        self.addCleanup(_readers.clear)
+        began = []
+
+        class Reader:
+            address = "unix:///a-reader"
+
+            def __init__(self, state, slots=None, *, worker=True):
+                began.append(process_with_lock(daemon / "lock"))
+
+        def look_again(_):
+            ending.communicate(b"\n")
+
+        with unittest.mock.patch("hpsearch._search_directory.Guard", Reader), \
+                unittest.mock.patch("hpsearch._search_directory.time.sleep", look_again):
+            found = directory.find_daemon()
+        self.assertEqual((str(found), began), ("unix:///a-reader", [None]))
 
     def test_a_module_that_searches_when_it_is_imported(self):
         with unittest.mock.patch.dict(os.environ, {"HPSEARCH_LOADS_FUNCTION": "1"}), self.assertRaisesRegex(

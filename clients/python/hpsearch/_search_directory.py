@@ -200,7 +200,7 @@ class SearchDirectory:
 
     def _end_reader(self) -> None:
         """A daemon that only reads, of this or another process, makes room for the search."""
-        process = process_with_lock(self.run_state / "daemon" / "lock")
+        process = self._holder()
         if not process:
             return
         guard = _readers.pop(str(self.run_state), None)
@@ -227,10 +227,13 @@ class SearchDirectory:
                     pass  # It has not taken its lock yet.
                 elif (self.run_state / "daemon" / "events.db").exists():
                     try:
-                        return self._read()
+                        reader = self._read()
                     except Unreachable:
-                        if self._runner() is None:  # Else another process went on with it meanwhile.
+                        if self._runner() is None and self._holder() is None:  # Else another process was faster.
                             raise
+                    else:
+                        if reader is not None:
+                            return reader
                 else:
                     raise self._refusal()
             if time.monotonic() > deadline:
@@ -238,14 +241,18 @@ class SearchDirectory:
                     self.name, self.path / "run.log"))
             time.sleep(0.01)
 
-    def _read(self) -> Address:
+    def _holder(self) -> Optional[int]:
+        """The process of a daemon that has the state of the search, if there is one; it may be starting or ending."""
+        return process_with_lock(self.run_state / "daemon" / "lock")
+
+    def _read(self) -> Optional[Address]:
+        """Of a daemon that only reads. None: another one starts or ends just now."""
         key = str(self.run_state)
         guard = _readers.pop(key, None)
         if guard is not None:
             guard.end()
-        other = running_daemon(self.run_state / "daemon")
-        if other is not None and process_with_lock(self.run_state / "daemon" / "lock") is not None:
-            return other  # A reader of another process.
+        if self._holder() is not None:
+            return running_daemon(self.run_state / "daemon")  # A reader of another process.
         _readers[key] = Guard(self.run_state, worker=False)
         return parse_address(_readers[key].address)
 
