@@ -153,9 +153,10 @@ bool is_module_name(std::string_view name) noexcept {
   return is_good && (dot == std::string_view::npos || is_module_name(name.substr(dot + 1)));
 }
 
-void read_mirrors(Section& section, std::vector<std::string>& mirrors) {
-  static constexpr std::array<std::string_view, 3> known = {"mlflow", "tensorboard", "wandb"};
-  const Value* value = section.any("mirrors");
+/// A list of names, each once.
+void read_names(Section& section, std::string_view field, bool (*is_allowed)(std::string_view),
+                const char* allowed, std::vector<std::string>& names) {
+  const Value* value = section.any(field);
   if (value == nullptr || value->is_null()) {
     return;
   }
@@ -163,34 +164,18 @@ void read_mirrors(Section& section, std::vector<std::string>& mirrors) {
   bool is_good = list != nullptr;
   for (std::size_t i = 0; is_good && i < list->size(); ++i) {
     const std::string* name = (*list)[i].as_text();
-    is_good = name != nullptr && std::find(known.begin(), known.end(), *name) != known.end();
-    if (is_good && std::find(mirrors.begin(), mirrors.end(), *name) == mirrors.end()) {
-      mirrors.push_back(*name);
+    is_good = name != nullptr && is_allowed(*name);
+    if (is_good && std::find(names.begin(), names.end(), *name) == names.end()) {
+      names.push_back(*name);
     }
   }
   if (!is_good) {
-    section.problem("mirrors", "is " + quoted(*value), "a list of mlflow, tensorboard and wandb");
+    section.problem(field, "is " + quoted(*value), allowed);
   }
 }
 
-/// Modules of Python, each once.
-void read_preload(Section& section, std::vector<std::string>& preload) {
-  const Value* value = section.any("preload");
-  if (value == nullptr || value->is_null()) {
-    return;
-  }
-  const Value::List* list = value->as_list();
-  bool is_good = list != nullptr;
-  for (std::size_t i = 0; is_good && i < list->size(); ++i) {
-    const std::string* name = (*list)[i].as_text();
-    is_good = name != nullptr && is_module_name(*name);
-    if (is_good && std::find(preload.begin(), preload.end(), *name) == preload.end()) {
-      preload.push_back(*name);
-    }
-  }
-  if (!is_good) {
-    section.problem("preload", "is " + quoted(*value), "a list of modules of Python, as [torch]");
-  }
+bool is_mirror(std::string_view name) noexcept {
+  return name == "mlflow" || name == "tensorboard" || name == "wandb";
 }
 
 }  // namespace
@@ -250,8 +235,8 @@ void read_environment(Section& section, Program& program) {
   if (const auto signal = section.text_in("checkpoint_signal", checkpoint_signals)) {
     program.checkpoint_signal = *signal;
   }
-  read_mirrors(section, program.mirrors);
-  read_preload(section, program.preload);
+  read_names(section, "mirrors", is_mirror, "a list of mlflow, tensorboard and wandb", program.mirrors);
+  read_names(section, "preload", is_module_name, "a list of modules of Python, as [torch]", program.preload);
   static constexpr std::array<std::string_view, 7> containers = {
       "add_capabilities", "drop_capabilities", "force_pull_image", "image", "pod_spec", "ports",
       "proxy_ports",
