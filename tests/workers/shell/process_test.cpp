@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -68,6 +69,7 @@ TEST_F(ProgramShims, ProgramOfAnotherUserIsThatUserForGood) {
   // Any ids do: the kernel knows no names.
   const UnixAccount account{
       .name = "stranger", .uid = 54'321, .gid = 54'322, .groups = {54'322, 54'323}, .home = "/"};
+  const mode_t before = ::umask(0077);  // Of a worker; not what its programs get.
   const auto running = shim_.start(
       {.argv = {"/bin/sh", "-c",
                 "grep -E '^(Uid|Gid|Groups|Umask)' /proc/self/status > /dev/stdout; kill -0 $PPID || echo no "
@@ -82,6 +84,7 @@ TEST_F(ProgramShims, ProgramOfAnotherUserIsThatUserForGood) {
         loop_.stop();
       });
   ASSERT_TRUE(running) << running.error().message;
+  ::umask(before);
   loop_.run();
   std::array<char, 4096> said{};
   const ssize_t size = ::read(running->out.get(), said.data(), said.size());
