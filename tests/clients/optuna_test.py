@@ -128,10 +128,15 @@ class Objectives(unittest.TestCase):
             "c": {"type": "double", "minval": 0.0, "maxval": 1.0, "step": 0.25},
             "d": {"e": {"type": "int", "minval": 1, "maxval": 9, "step": 2}, "f": {"type": "categorical", "vals": [1, "x", None]}},
             "g": {"type": "const", "val": 4}, "h": 5})
+        # Issue 46: they are distributions everywhere.
+        self.assertEqual(hp.experiment(["true"], searcher={}, space={"net": {"a": o.FloatDistribution(0, 1)}})["hyperparameters"],
+                         {"net": {"a": {"type": "double", "minval": 0.0, "maxval": 1.0}}})
         with self.assertRaisesRegex(ValueError, "a is a hyperparameter itself"):
             hp.optuna.objective(len, {"a": o.FloatDistribution(0, 1), "a.b": o.FloatDistribution(0, 1)})
         with self.assertRaisesRegex(TypeError, "has the choice"):
             hp.optuna.objective(len, {"a": o.CategoricalDistribution([(1, 2)])})
+        with self.assertRaisesRegex(TypeError, r"space.a is \[1, 2\]; write hpsearch.choice"):
+            hp.optuna.objective(len, {"a": [1, 2]})
 
     def test_the_module_leaves_the_genuine_one_in_its_place(self):
         done = subprocess.run([sys.executable, "-c", "import hpsearch.optuna, optuna; print(optuna.__name__, optuna.create_study)"],

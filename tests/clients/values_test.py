@@ -44,6 +44,36 @@ class Space(unittest.TestCase):
             with self.assertRaisesRegex((TypeError, ValueError), word):
                 make()
 
+    def test_a_list_is_neither_a_choice_nor_a_constant(self):  # Issue 46.
+        for given in ([1, 2], (1, 2), range(2), {1, 2}, []):
+            for space, path in (({"x": given}, "space.x"), ({"net": {"x": given}}, "space.net.x"),
+                                ({"net": {"when": {"y": 1}, "x": given}}, "space.net.x")):
+                with self.subTest(space), self.assertRaisesRegex(TypeError, r"^{} is .* hpsearch.choice\(\[.*hpsearch.const\(\[".format(path)):
+                    hp.experiment(["true"], space=space, searcher={})
+        space = {"x": hp.const((1, 2)), "net": {"when": {"y": [1, 2]}, "z": hp.choice([1, 2])}}
+        self.assertEqual(hp.experiment(["true"], space=space, searcher={})["hyperparameters"], {
+            "x": {"type": "const", "val": [1, 2]},
+            "net": {"when": {"y": [1, 2]}, "z": {"type": "categorical", "vals": [1, 2]}}})
+
+    def test_frozen_distributions_of_scipy_are_distributions(self):  # Issue 46.
+        try:
+            import numpy
+            from scipy import stats
+        except ImportError:
+            self.skipTest("no SciPy here")
+        made = hp.experiment(["true"], searcher={}, space={
+            "a": stats.uniform(1, 3), "b": stats.loguniform(1e-4, 1), "c": stats.randint(1, 9), "d": stats.randint(3, 4),
+            "net": {"e": stats.uniform()}})["hyperparameters"]
+        self.assertEqual(made, {
+            "a": {"type": "double", "minval": 1, "maxval": 4}, "b": {"type": "double", "minval": 1e-4, "maxval": 1, "scale": "log"},
+            "c": {"type": "int", "minval": 1, "maxval": 8}, "d": {"type": "const", "val": 3},
+            "net": {"e": {"type": "double", "minval": 0, "maxval": 1}}})
+        for given in (stats.norm(0, 1), stats.uniform, stats.uniform([0, 1], 2), stats.loguniform(1, 10, loc=3)):
+            with self.assertRaisesRegex(TypeError, "space.x is the distribution .*; a search can draw from uniform, loguniform"):
+                hp.experiment(["true"], space={"x": given}, searcher={})
+        with self.assertRaisesRegex(TypeError, r"space.x is array\(\[1, 2\]\); write hpsearch.choice"):
+            hp.experiment(["true"], space={"x": numpy.array([1, 2])}, searcher={})
+
     def test_log_of_one_argument_writes_a_line(self):
         with unittest.mock.patch("sys.stdout", io.StringIO()) as said:
             self.assertIsNone(hp.log("half way"))
@@ -70,9 +100,9 @@ class Space(unittest.TestCase):
         class Kind(enum.Enum):
             SMALL = "small"
 
-        made = hp.experiment("x", space={"a": Scalar(), "b": (1, 2), "c": pathlib.PurePosixPath("d"), "e": Kind.SMALL},
+        made = hp.experiment("x", space={"a": Scalar(), "b": hp.const((1, 2)), "c": pathlib.PurePosixPath("d"), "e": Kind.SMALL},
                              searcher={})
-        self.assertEqual(made["hyperparameters"], {"a": 3, "b": [1, 2], "c": "d", "e": "small"})
+        self.assertEqual(made["hyperparameters"], {"a": 3, "b": {"type": "const", "val": [1, 2]}, "c": "d", "e": "small"})
         for value, word in ((object(), "space.a is a object"), ({1: 2}, "must be texts"), (math.nan, "finite")):
             with self.assertRaisesRegex((TypeError, ValueError), word):
                 hp.experiment("x", space={"a": value}, searcher={})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
+from ._file_space import file_space
 from ._values import plain
 
 Length = Union[int, Mapping[str, int]]
@@ -15,15 +16,15 @@ def experiment(entrypoint: Union[str, Sequence[Any]], *, space: Mapping[str, Any
     """The experiment file of a search, as a dict.
 
     `entrypoint` is a list of words, or a line for `sh -c`. `space` has distributions (hpsearch.log, uniform, quniform,
-    int, choice, const), constants, and dicts of them. `searcher` is one of asha, async_halving, random, grid, single, or
-    the section of the file. `fields` are all other fields of the file: resources, environment, budget, ….
+    int, choice, const; frozen ones of scipy.stats, and those of Optuna), constants, and dicts of them. A list is refused: write
+    choice([...]) or const([...]). `searcher` is one of asha, async_halving, random, grid, single, or the section of the file. `fields` are all other fields of the file: resources, environment, budget, ….
 
     The daemon checks the file, and reports all mistakes at once. TypeError, ValueError: a value cannot be written as
     JSON.
     """
     words = entrypoint if isinstance(entrypoint, str) else [
         word if isinstance(word, str) else plain(word, "entrypoint[{}]".format(at)) for at, word in enumerate(entrypoint)]
-    out = {"entrypoint": words, "hyperparameters": plain(space, "space"), "searcher": plain(searcher, "searcher")}
+    out = {"entrypoint": words, "hyperparameters": file_space(space), "searcher": plain(searcher, "searcher")}
     if name is not None:
         out["name"] = name
     out.update({field: plain(value, field) for field, value in fields.items()})

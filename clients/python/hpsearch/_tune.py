@@ -43,8 +43,9 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     function: each trial, a process of its own, calls it. A parameter named `trial`, or the only one that is not in `space`,
         gets a FunctionTrial; others get the hyperparameters and `arguments` of their names. It reports with trial.report(),
         or returns a number, or a dict of numbers.
-    space: distributions (hpsearch.log, uniform, quniform, int, choice, const), constants, and dicts of them. It may be
-        missing where `function` is hpsearch.optuna.objective(), which has one.
+    space: distributions (hpsearch.log, uniform, quniform, int, choice, const; frozen uniform, loguniform and randint of
+        scipy.stats; those of Optuna), constants, and dicts of them. A list is refused: choice([...]) searches among its
+        values, const([...]) gives each trial all of them. It may be missing where `function` is hpsearch.optuna.objective(), which has one.
     metric: the name of the metric that decides.
     max_length: the longest training of a trial, in epochs, or in another unit as {"steps": 500}; at least 1.
     max_trials: at least 1; 100 if missing. Grids have as many as they have points.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
 
-from .._values import plain
+from .._file_space import file_space as of_python, is_optuna
 
 _NEAR = 1e-9  # Relative: bounds of logarithmic ranges are powers, and lose their last digits.
 
@@ -37,14 +36,12 @@ class Range(NamedTuple):
 def file_space(space: Mapping[str, Any]) -> Dict[str, Any]:
     """The space as an experiment file has it. Values may be distributions of Optuna; their dotted names become nested.
 
-    TypeError: a distribution is of no kind that is known. ValueError: two names exclude each other, as a and a.b.
+    TypeError: a value is a list, or a distribution of no kind that is known. ValueError: two names exclude each other, as a and a.b.
     """
     out: Dict[str, Any] = {}
     for name, given in space.items():
-        if not type(given).__module__.startswith("optuna.") and not hasattr(given, "low") and not hasattr(given, "choices"):
-            place(out, (name,), plain(given, "space." + str(name)))
-        else:
-            place(out, tuple(name.split(".")), _from_optuna(name, given))
+        keys = tuple(name.split(".")) if is_optuna(given) else (name,)
+        place(out, keys, of_python({name: given})[name])
     return out
 
 
@@ -96,23 +93,3 @@ def same(left: Any, right: Any) -> bool:
 def hashable(value: Any) -> Any:
     """The value as a choice of Optuna: lists and maps are their JSON."""
     return json.dumps(value, sort_keys=True) if isinstance(value, (list, dict)) else value
-
-
-def _from_optuna(name: str, given: Any) -> Dict[str, Any]:
-    kind = type(given).__name__
-    if hasattr(given, "choices"):
-        for choice in given.choices:
-            if not (choice is None or isinstance(choice, (bool, int, str)) or isinstance(choice, float) and math.isfinite(choice)):
-                raise TypeError("{} has the choice {!r}; choices are numbers, texts, booleans and None".format(name, choice))
-        return {"type": "categorical", "vals": list(given.choices)}
-    if not hasattr(given, "high"):
-        raise TypeError("{} is a {}; it must be a FloatDistribution, IntDistribution or CategoricalDistribution".format(name, kind))
-    if given.low == given.high:
-        return {"type": "const", "val": given.low}
-    whole = kind.startswith("Int")
-    out: Dict[str, Any] = {"type": "int" if whole else "double", "minval": given.low, "maxval": given.high}
-    if getattr(given, "log", False):
-        out["scale"] = "log"
-    if getattr(given, "step", None) not in (None, 1 if whole else None):
-        out["step"] = given.step
-    return out

@@ -8,6 +8,8 @@ from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 
+from .._file_space import foreign_distribution, is_optuna, of_scipy
+
 # The quantiles of 0 and 1 can be infinite.
 _EDGE = 2.0**-40
 
@@ -48,6 +50,8 @@ def _kind(value: object) -> str:
 def _convert(name: str, given: Any) -> Tuple[Any, Callable[[Any], Any]]:
     if isinstance(given, Mapping):
         return dict(given), _same
+    if is_optuna(given):
+        return foreign_distribution(f"space.{name}", given), _same
     if isinstance(given, (list, tuple, range, np.ndarray)):
         return _choice(name, list(given))
     if hasattr(given, "ppf") and hasattr(given, "support"):
@@ -75,15 +79,9 @@ def _choice(name: str, values: List[Any]) -> Tuple[Any, Callable[[Any], Any]]:
 
 
 def _distribution(name: str, given: Any) -> Tuple[Any, Callable[[Any], Any]]:
-    kind = getattr(getattr(given, "dist", None), "name", "")
-    low, high = (bound.item() if isinstance(bound, np.generic) else bound for bound in given.support())
-    moved = len(getattr(given, "args", ())) > 2 or set(getattr(given, "kwds", ())) & {"loc", "scale"}
-    if kind == "uniform":
-        return {"type": "double", "minval": float(low), "maxval": float(high)}, _same
-    if kind in ("loguniform", "reciprocal") and not moved:
-        return {"type": "double", "minval": float(low), "maxval": float(high), "scale": "log"}, _same
-    if kind == "randint":
-        return {"type": "int", "minval": int(low), "maxval": int(high)}, int
+    known = of_scipy(given)
+    if known is not None:
+        return known, int if known["type"] == "int" else _same
     if not np.isscalar(given.ppf(0.5)):
         raise TypeError(f"space: {name} is a distribution of arrays; it must be a distribution of single values")
     whole = hasattr(given, "pmf") or hasattr(getattr(given, "dist", None), "pmf")
