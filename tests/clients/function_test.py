@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import importlib.util
 import io
 import json
 import os
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import types
 import unittest
 import unittest.mock
 
@@ -23,6 +25,7 @@ from hpsearch._function_source import Untransferable, source_of
 from hpsearch._loaded_function import LoadedFunction
 from hpsearch._local import check_platform, checked_name, local, make_private, process_with_lock
 from hpsearch._search_directory import SearchDirectory, _differences, _readers
+from hpsearch._stable_digest import NoStableForm, value_digest
 
 SCALE = 3
 
@@ -30,6 +33,18 @@ SCALE = 3
 class Net:
     def __init__(self, width):
         self.width = width
+
+
+class Unreadable:
+    def __init__(self, number=3):
+        self.number = number
+
+    def __reduce__(self):
+        return (_refuse, (self.number,))
+
+
+def _refuse(number):
+    raise ValueError("no {}".format(number))
 
 
 def helper(x):
@@ -45,17 +60,31 @@ def objective(trial):
     return helper(trial["x"]) + Net(2).width
 
 
+def objective_of_data(t, data):
+    return len(data)
+
+
 class Folder(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hpsearch-function-"))
         self.addCleanup(shutil.rmtree, str(self.folder), ignore_errors=True)
 
-    def run_script(self, text, *arguments, **variables):
-        """Runs a script, as a user would, without cloudpickle; returns what it printed."""
+    def run_script(self, text, *arguments, hides_cloudpickle=True, **variables):
+        """Runs a script, as a user would; returns what it printed."""
         script = self.folder / "script.py"
-        script.write_text("import sys\nsys.modules['cloudpickle'] = None\n" + textwrap.dedent(text))
+        script.write_text(("import sys\nsys.modules['cloudpickle'] = None\n" if hides_cloudpickle else "") + textwrap.dedent(text))
         done = subprocess.run([sys.executable, "-B", str(script), *map(str, arguments)], capture_output=True, text=True,
                               timeout=60, cwd=str(self.folder), env=dict(os.environ, PYTHONPATH=str(PACKAGE), **variables))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.strip()
+
+    def called_in_another_process(self, context, params, package=PACKAGE):
+        """What a function that was written into `context` returns, as in a trial."""
+        loader = ("import sys, json, os\nfrom hpsearch._loaded_function import LoadedFunction\nimport pathlib\n"
+                  "from hpsearch._main_module import take_main\nos.chdir(sys.argv[1])\n"
+                  "print(LoadedFunction(pathlib.Path.cwd(), take_main()).call(json.loads(sys.argv[2])))\n")
+        done = subprocess.run([sys.executable, "-B", "-c", loader, str(context), json.dumps(params)], capture_output=True,
+                              text=True, timeout=100, env=dict(os.environ, PYTHONPATH=str(package)))
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.strip()
 
@@ -98,7 +127,7 @@ class Sources(Folder):
             import linecache
             linecache.clearcache()
             with unittest.mock.patch.object(sys, "dont_write_bytecode", True):
-                return FunctionFile(importlib.import_module("dig").f, ["x"], {}).digest()
+                return FunctionFile(importlib.import_module("dig").f, ["x"], {}).digests()
 
         first = digest("def g(x):\n    return x\n\ndef f(t):\n    return g(t['x'])\n")
         self.assertEqual(digest("# more\n\ndef g(x):\n    return (x)  # it\n\n\ndef other(): pass\n\ndef f(t):\n  return g(t['x'])\n"),
@@ -141,7 +170,7 @@ class Files(Folder):
         context = self.folder / "context"
         context.mkdir()
         FunctionFile(function, list(space), arguments or {}).write(context, self.folder / "arguments")
-        return LoadedFunction(context).call(params or space)
+        return LoadedFunction(context, types.ModuleType("__main__")).call(params or space)
 
     def test_a_function_of_a_module(self):
         self.assertEqual(self.travelled(textwrap.dedent, {"text": "  a"}), "a")
@@ -181,12 +210,8 @@ class Files(Folder):
                     print(written.kind)
             """)
         self.assertEqual(said.split(), ["source", "source"])
-        loader = ("import sys\nfrom hpsearch._loaded_function import LoadedFunction\nimport pathlib\n"
-                  "print(LoadedFunction(pathlib.Path(sys.argv[1]).resolve()).call({'x': 5}))\n")
         for name, expected in (("c1", "6"), ("c0", '{"y": 11, "z": 11}')):
-            done = subprocess.run([sys.executable, "-B", "-c", loader, name], capture_output=True, text=True,
-                                  cwd=str(self.folder), env=dict(os.environ, PYTHONPATH=str(PACKAGE)))
-            self.assertEqual(done.stdout.strip(), expected, done.stderr)
+            self.assertEqual(self.called_in_another_process(self.folder / name, {"x": 5}), expected)
 
     def test_large_arguments_are_stored_once_and_mapped(self):
         blob = os.urandom(LARGE + 5)
@@ -198,11 +223,11 @@ class Files(Folder):
             written.write(place, self.folder / "arguments")
         self.assertEqual([path.stat().st_size for path in (self.folder / "arguments").iterdir()], [LARGE + 5])
         self.assertNotIn(blob[:100], (self.folder / "0" / "arguments.pickle").read_bytes())
-        loaded = LoadedFunction(self.folder / "0")._arguments["data"]
+        loaded = LoadedFunction(self.folder / "0", types.ModuleType("__main__"))._arguments["data"]
         self.assertEqual(bytes(loaded), blob)
         with self.assertRaises(TypeError):
             loaded[0] = 1
-        self.assertNotEqual(first.digest(), FunctionFile(lambda t, data: 0, ["x"], {"data": blob + b"x"}).digest())
+        self.assertNotEqual(first.digests(), FunctionFile(lambda t, data: 0, ["x"], {"data": blob + b"x"}).digests())
 
     def test_large_arrays_are_mapped(self):
         try:
@@ -212,6 +237,177 @@ class Files(Folder):
         array = numpy.arange(LARGE // 4)
         self.assertEqual(self.travelled(lambda x, data: (type(data).__name__, data.flags.writeable, int(data.sum())),
                                         {"x": 1}, {"data": array}), ("memmap", False, int(array.sum())))
+
+
+class Spawned(Folder):
+    """Processes that a trial starts by multiprocessing get instances and functions of the script. Issue 46."""
+
+    SCRIPT = """
+        import dataclasses, multiprocessing, pathlib, pickle
+        from hpsearch._function_file import FunctionFile
+
+        @dataclasses.dataclass
+        class Point:
+            x: int
+            def moved(self): return Point(self.x + OFFSET)
+
+        class Dataset:
+            def __init__(self, points): self.points = points
+            def __getitem__(self, at): return self.points[at].moved()
+
+        OFFSET = 10
+        def get(pair): return pair[0][pair[1]]
+
+        def train(x, *, method, first):
+            data = Dataset([first, Point(x), Point(2)])
+            assert pickle.loads(pickle.dumps(data)).points == data.points
+            with multiprocessing.get_context(method).Pool(2) as pool:
+                return [point.x for point in pool.map(get, [(data, at) for at in range(3)])], type(data).__module__
+
+        if __name__ == "__main__":
+            for method in ("spawn", "forkserver"):
+                place = pathlib.Path(method); place.mkdir()
+                written = FunctionFile(train, ["x"], {"method": method, "first": Point(5)})
+                written.write(place)
+                print(written.kind)
+        """
+
+    def check(self, kind, hides_cloudpickle):
+        self.assertEqual(self.run_script(self.SCRIPT, hides_cloudpickle=hides_cloudpickle).split(), [kind, kind])
+        for method in ("spawn", "forkserver"):
+            with self.subTest(method):
+                self.assertEqual(self.called_in_another_process(self.folder / method, {"x": 1}), "([15, 11, 12], '__main__')")
+
+    def test_of_source(self):
+        self.check("source", True)
+
+    if importlib.util.find_spec("cloudpickle"):  # ctest takes a file of which one test is skipped for a skipped one.
+        def test_of_cloudpickle(self):
+            self.check("pickle", False)
+
+    def test_a_name_that_the_function_does_not_use_is_not_there(self):
+        self.run_script(self.SCRIPT)
+        probe = "import hpsearch._main_module as m, sys, types\nsys.modules['__main__'] = main = types.ModuleType('__main__')\n" \
+                "main.__getattr__ = m._find_in_function\nprint(main.OFFSET, hasattr(main, 'other'), main.Point(3).moved().x)"
+        done = subprocess.run([sys.executable, "-B", "-c", probe], capture_output=True, text=True, timeout=60,
+                              env=dict(os.environ, PYTHONPATH=str(PACKAGE), HPSEARCH_FUNCTION_DIRECTORY=str(self.folder / "spawn")))
+        self.assertEqual(done.stdout.strip(), "10 False 13", done.stderr)
+
+
+class Digests(Folder):
+    """Same name, same data. Issue 46."""
+
+    def digests(self, function, arguments=None):
+        with unittest.mock.patch.object(FunctionFile, "_kind", lambda self: "source"):
+            return FunctionFile(function, ["t"], arguments or {}).digests()
+
+    def test_arguments_are_known_by_their_content(self):
+        def digest(value):
+            return self.digests(lambda t, data: 0, {"data": value})["argument"]["data"]
+        different = [Net(2), Net(3), [Net(2)], {"a": Net(2)}, {1, 2}, {1, 3}, (1, 2), [1, 2], [1, 2.0], b"a", "a", None, Net, math_of,
+                     functools.partial(helper, 1), functools.partial(helper, 2), pathlib.PurePosixPath("a"), {"a": 1}, {"a": True}]
+        self.assertEqual(len({digest(value) for value in different}), len(different))
+        for make in (lambda: Net(2), lambda: {"b": {3, "x"}, "a": [Net(1)]}, lambda: functools.partial(helper, Net(4))):
+            self.assertEqual(digest(make()), digest(make()))
+        self.assertEqual(digest({"a": 1, "b": 2}), digest({"b": 2, "a": 1}))
+
+    def test_tables_and_arrays(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("no NumPy here")
+
+        def digest(value):
+            return self.digests(lambda t, data: 0, {"data": value})["argument"]["data"]
+        values = [numpy.arange(4.0), numpy.arange(4), numpy.arange(4).reshape(2, 2), numpy.array([1, None]), numpy.array(["a", "b"])]
+        try:
+            import pandas
+        except ImportError:
+            pass
+        else:
+            table = pandas.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+            values += [table, table.assign(a=[1, 3]), table.rename(columns={"a": "c"}), table.set_index("b"), table["a"],
+                       table.astype({"a": "float64"}), table.assign(b=pandas.Categorical(["x", "y"]))]
+            apart = pandas.concat([table[["a"]], table[["b"]]], axis=1)
+            self.assertEqual(digest(apart), digest(table.copy()))
+        self.assertEqual(len({digest(value) for value in values}), len(values))
+        for value in values:
+            self.assertEqual(digest(value), digest(value.copy()))
+            self.assertEqual(digest([value]), digest([value.copy()]))
+
+    def test_variables_around_a_function_and_the_state_of_its_object_are_values(self):
+        def make(offset, net):
+            return lambda t: t["x"] + offset + net.width
+        first = self.digests(make(1, Net(2)))
+        self.assertEqual(self.digests(make(1, Net(2))), first)
+        self.assertEqual(_differences(first, self.digests(make(2, Net(2)))), ["value (offset)"])
+        self.assertEqual(_differences(first, self.digests(make(1, Net(3)))), ["value (net)"])
+        self.assertEqual(_differences(first, self.digests(lambda t: t["x"])), ["function", "value (net, offset)"])
+
+        class Objective:
+            def __init__(self, data):
+                self.data = data
+
+            def __call__(self, t):
+                return t["x"] + len(self.data)
+
+            def run(self, t):
+                return self(t)
+
+        one, same, other = Objective([1]), Objective([1]), Objective([2])
+        self.assertEqual(self.digests(one), self.digests(same))
+        self.assertNotEqual(self.digests(one), self.digests(other))
+        self.assertEqual(self.digests(one.run), self.digests(same.run))
+        self.assertNotEqual(self.digests(one.run), self.digests(other.run))
+        self.assertNotEqual(self.digests(functools.partial(helper, 1)), self.digests(functools.partial(helper, 2)))
+
+    def test_globals_of_functions_that_are_called(self):
+        first = self.digests(objective)
+        with unittest.mock.patch.object(sys.modules[__name__], "SCALE", {"a": Net(4)}):
+            changed = self.digests(objective)
+        self.assertEqual(_differences(first, changed), ["value (SCALE)"])
+
+    def test_every_process_has_the_same(self):
+        text = """
+            import collections, dataclasses, enum, functools
+            from hpsearch._stable_digest import FunctionDigest
+            @dataclasses.dataclass
+            class Setting:
+                words: set
+            class Kind(enum.Enum):
+                A = "a"
+            Pair = collections.namedtuple("Pair", "left right")
+            WORDS = {"alpha", "beta", "gamma"}
+            def outer(data):
+                @functools.lru_cache()
+                def cached(x): return x in {"one", "two", "three"}
+                return lambda t: (cached(t["x"]), data, WORDS, Kind.A, Pair(1, 2), Setting(WORDS), [w for w in WORDS])
+            found = FunctionDigest(outer({"k": {Kind.A, "x"}, "s": Setting({"q", "r"})}))
+            print(found.code, sorted(found.values.items()))
+            """
+        self.assertEqual(self.run_script(text, PYTHONHASHSEED="1"), self.run_script("\n\n" + text, PYTHONHASHSEED="2"))
+
+    def test_what_has_no_stable_form_is_refused_if_the_search_has_a_name(self):
+        class Changing:
+            def __reduce__(self):
+                return (bytes, (os.urandom(8),))
+
+        class Open:
+            def __init__(self):
+                self.file = sys.stdout
+
+        for value, word in ((Changing(), r"^the argument data is a Changing whose pickle is another one each time\. A later call with "
+                             "the name 'mine' could not tell"),):
+            with unittest.mock.patch.dict(os.environ, {"HPSEARCH_STATE_HOME": str(self.folder)}):
+                directory = SearchDirectory("mine")
+            written = FunctionFile(objective_of_data, ["t"], {"data": value})
+            with self.assertRaisesRegex(TypeError, word):
+                directory._digests(written, True)
+            self.assertEqual(list(directory._digests(written, False)), ["function"])
+        with self.assertRaisesRegex(NoStableForm, "the data.file is a TextIOWrapper, which cannot be pickled"):
+            value_digest(Open(), "the data")
+        # A module that is imported in the trial may have a lock.
+        self.assertEqual(self.digests(textwrap.dedent)["argument"], {})
 
 
 class Trials(TrialTest):
@@ -263,6 +459,21 @@ class Trials(TrialTest):
         steps = []
         self.assertEqual(self.train(hp.FunctionTrial(), steps), 2)
         self.assertEqual((steps, worker.heard), ([], [{"type": "report", "step": 2, "metrics": {"loss": 0.5}}]))
+
+    def test_a_state_that_cannot_be_read_again_fails_when_it_is_saved(self):  # Issue 46.
+        def checked(attempt, state):
+            self.setUp()
+            self.in_trial(lambda message: {"directive": "continue", "length": 2}, LENGTH="2", ATTEMPT=str(attempt))
+            trial = hp.FunctionTrial()
+            trial.report(2, loss=1, save=lambda: state)
+            return trial
+        with self.assertRaisesRegex(TypeError, r"what `save` returned was stored, but cannot be read again \(ValueError: no 3"):
+            checked(1, Unreadable())
+        checked(2, Unreadable())  # Its first attempt was tried; and reading takes time.
+        with unittest.mock.patch("hpsearch._function_trial._check_state") as check:
+            trial = checked(1, {"a": 1})
+            trial.report(3, loss=1, save=lambda: {"a": 1})
+            check.assert_called_once()
 
     def test_directives_are_raised_only_if_asked_for(self):
         for directive, kind in (("stop", hp.Stop), ("pause", hp.Pause)):
@@ -326,6 +537,9 @@ class Local(Folder):
         self.assertEqual(_differences(before, before), [])
         self.assertEqual(_differences(before, {"function": "b", "space": {"x": 1, "y": 3, "z": 0}, "searcher": {"name": "grid"}}),
                          ["function", "space (y, z)", "searcher (name)"])
+        self.assertEqual(_differences(dict(before, value={"DATA": "1", "N": "2"}, argument={"seed": "1"}),
+                                      dict(before, value={"DATA": "3", "N": "2"}, argument={"seed": "2"})),
+                         ["value (DATA)", "argument (seed)"])
 
     def test_locks_of_other_processes_are_seen(self):
         self.assertIsNone(process_with_lock(self.folder / "none"))

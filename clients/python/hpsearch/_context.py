@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 import io
 import os
@@ -164,5 +165,20 @@ def copy_context(context: Optional[pathlib.Path], directory: pathlib.Path) -> No
     if context is None:
         directory.mkdir(parents=True)
     else:
-        shutil.copytree(str(context), str(directory), symlinks=True,
-                        ignore=shutil.ignore_patterns(".git", "__pycache__", ".hpsearch", ".venv", "venv", "node_modules"))
+        shutil.copytree(str(context), str(directory), symlinks=True, ignore=shutil.ignore_patterns(*_NOT_COPIED))
+
+
+def changed_files(context: pathlib.Path, copy: pathlib.Path) -> List[str]:
+    """Files of a context that the copy, which copy_context() made, has with another content or not at all."""
+    found: List[str] = []
+    for place, directories, files in os.walk(str(context)):
+        directories[:] = sorted(name for name in directories if name not in _NOT_COPIED)
+        for name in sorted(files):
+            path = pathlib.Path(place, name)
+            inside = path.relative_to(context)
+            if path.is_file() and not ((copy / inside).is_file() and filecmp.cmp(str(path), str(copy / inside), shallow=False)):
+                found.append(str(inside))
+    return found
+
+
+_NOT_COPIED = (".git", "__pycache__", ".hpsearch", ".venv", "venv", "node_modules")

@@ -11,11 +11,11 @@ import os
 import pathlib
 import pickle
 import sys
-import types
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
-from ._function_source import FunctionSource, Untransferable, source_of
+from ._function_source import FunctionSource, Untransferable, classes_of, source_of
 from ._loaded_function import RECORD
+from ._stable_digest import FunctionDigest, value_digest
 
 LARGE = 1 << 20  # Bytes. Larger arguments lie in files of their own, and are mapped.
 
@@ -35,26 +35,18 @@ class FunctionFile:
         self._arguments = arguments
         self._source: Optional[FunctionSource] = None
         self._pickle = b""
-        self._complaint = ""
-        try:
-            self._source = source_of(function)
-        except Untransferable as error:
-            self._complaint = str(error)
-        self.kind = self._kind()
         self._large = {name: _large_file(value) for name, value in arguments.items()}
         self._small = {name: value for name, value in arguments.items() if self._large[name] is None}
-        try:
-            self._small_pickle = pickle.dumps(self._small, protocol=4)
-        except Exception as error:
-            raise TypeError("an argument cannot be pickled: {}".format(error)) from error
+        self.kind: str = self._kind()
+        self._small_pickle: bytes = self._pickled_arguments()
 
-    def digest(self) -> str:
-        """Of what the function does and of its arguments. Spelling and comments do not count."""
-        parts = [self._source.digest() if self._source else _code_digest(self._function)]
-        for name in sorted(self._arguments):
-            large = self._large[name]
-            parts.append("{}={}".format(name, large[0] if large else _small_digest(self._arguments[name])))
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    def digests(self) -> Dict[str, Any]:
+        """What the function does (spelling and comments don't count), and the contents of the values that it uses and of its
+        arguments. NoStableForm: two calls with the same value could not be told from two with different ones."""
+        found = FunctionDigest(self._function)
+        return {"function": found.code, "value": found.values, "argument": {
+            name: large[0] if large else value_digest(self._arguments[name], "the argument " + name)
+            for name, large in sorted(self._large.items())}}
 
     def write(self, directory: pathlib.Path, shared: Optional[pathlib.Path] = None) -> None:
         """Writes it into `directory`, and large arguments, once each, into `shared`, else below `directory`."""
@@ -89,20 +81,35 @@ class FunctionFile:
     def _kind(self) -> str:
         if _is_importable(self._function):
             return "module"
-        try:
-            import cloudpickle
-        except ImportError:
-            if self._source is not None:
-                return "source"
-            raise TypeError("{} cannot travel to a trial: {}. Install cloudpickle, or put the function into a module that "
-                            "can be imported, and what it needs into arguments=".format(
-                                _name_of(self._function), self._complaint)) from None
+        cloudpickle = _cloudpickle()
+        if cloudpickle is None:
+            try:
+                self._source = source_of(self._function, self._small)
+            except Untransferable as error:
+                raise TypeError("{} cannot travel to a trial: {}. Install cloudpickle, or put the function into a module that "
+                                "can be imported, and what it needs into arguments=".format(
+                                    _name_of(self._function), error)) from None
+            return "source"
         try:
             self._pickle = cloudpickle.dumps(self._function, protocol=4)
         except Exception as error:
             raise TypeError("{} cannot travel to a trial: {}. Make in the function what cannot be pickled".format(
                 _name_of(self._function), error)) from error
         return "pickle"
+
+    def _pickled_arguments(self) -> bytes:
+        cloudpickle = _cloudpickle()
+        try:
+            if cloudpickle is not None:
+                made: bytes = cloudpickle.dumps(self._small, protocol=4)
+                return made
+            own = [] if self.kind == "source" else classes_of(self._small, "__main__")
+            if own:
+                raise TypeError("{} is of the script or the notebook; put it into a module, or install cloudpickle".format(
+                    own[0].__qualname__))
+            return pickle.dumps(self._small, protocol=4)
+        except Exception as error:
+            raise TypeError("an argument cannot be pickled: {}".format(error)) from error
 
 
 def passes_of(function: Callable[..., Any], space: Sequence[str], arguments: Mapping[str, Any]) -> Dict[str, str]:
@@ -186,23 +193,13 @@ def _large_file(value: Any) -> "Optional[tuple[str, bytes]]":
     return None
 
 
-def _small_digest(value: Any) -> str:
+def _cloudpickle() -> Any:
+    """The module; None without it."""
     try:
-        return json.dumps(value, sort_keys=True)
-    except (TypeError, ValueError):
-        pass
-    if callable(getattr(value, "tobytes", None)):
-        return hashlib.sha256(value.tobytes()).hexdigest()
-    return type(value).__name__
-
-
-def _code_digest(function: Any) -> str:
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return _name_of(function)
-    inner = [_code_digest(types.SimpleNamespace(__code__=one)) if isinstance(one, types.CodeType) else repr(one)
-             for one in code.co_consts]
-    return hashlib.sha256(repr((code.co_code, code.co_names, inner)).encode()).hexdigest()
+        import cloudpickle
+    except ImportError:
+        return None
+    return cloudpickle
 
 
 def _name_of(function: Any) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import __future__
 import ast
-import hashlib
 import io
 import linecache
 import pickle
 import sys
 import textwrap
 import types
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 
 class Untransferable(Exception):
@@ -24,7 +23,6 @@ class Definition(NamedTuple):
     name: str
     text: str
     line: int
-    tree: str  #: Without places and comments: two that are equal do the same.
 
 
 class FunctionSource(NamedTuple):
@@ -40,21 +38,22 @@ class FunctionSource(NamedTuple):
         """The source of imports and definitions."""
         return "\n".join(self.imports + [one.text for one in self.definitions]) + "\n"
 
-    def digest(self) -> str:
-        """Of what it does: spelling, comments and places do not count."""
-        known = (int, float, str, bool, bytes, type(None))
-        parts = sorted(self.imports) + [one.tree for one in self.definitions] + [
-            "{}={!r}".format(name, value) for name, value in sorted(self.values.items()) if isinstance(value, known)]
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
-
-def source_of(function: Any) -> FunctionSource:
-    """The function, and the functions, classes, modules and values of its own module that it uses.
+def source_of(function: Any, arguments: Optional[Mapping[str, Any]] = None) -> FunctionSource:
+    """The function, and the functions, classes, modules and values of its own module that it and its arguments use.
 
     Untransferable: its source is not known, it uses variables of a function around it, or something that it uses cannot
     be written down.
     """
-    return _Collector(function).collect()
+    return _Collector(function).collect(arguments or {})
+
+
+def classes_of(value: Any, module: str) -> List[Any]:
+    """The classes and functions of a module that a value needs. Raises what pickle raises."""
+    pickler = _Pickler(io.BytesIO(), protocol=4)
+    pickler.home = module
+    pickler.dump(value)
+    return pickler.own
 
 
 class _Collector:
@@ -66,10 +65,12 @@ class _Collector:
         self._values: Dict[str, Any] = {}
         self._postponed = False
 
-    def collect(self) -> FunctionSource:
+    def collect(self, arguments: Mapping[str, Any]) -> FunctionSource:
         name = getattr(self._function, "__name__", "")
         name = name if name.isidentifier() else "objective"
         self._add_function(name, self._function)
+        for argument, value in arguments.items():
+            self._add_classes(argument, value)
         ordered = sorted(self._definitions.values(), key=lambda one: one.line)
         return FunctionSource(name, sorted(self._imports), ordered, self._values, self._postponed)
 
@@ -107,7 +108,7 @@ class _Collector:
             text = "{} = ({})".format(name, ast.get_source_segment("".join(lines), node))
         else:
             text = textwrap.dedent("".join(lines[first - 1:node.end_lineno])).rstrip("\n")
-        self._definitions[name] = Definition(name, text, first, ast.dump(node))
+        self._definitions[name] = Definition(name, text, first)
         if known.get("annotations") is __future__.annotations:
             self._postponed = True
         for other in sorted(_used_names(node) - set(self._definitions)):
@@ -136,14 +137,16 @@ class _Collector:
 
     def _add_value(self, name: str, value: Any) -> None:
         self._values[name] = value
-        pickler = _Pickler(io.BytesIO(), protocol=4)
-        pickler.home = self._home
+        self._add_classes(name, value)
+
+    def _add_classes(self, name: str, value: Any) -> None:
+        """Those of the same module that a value needs."""
         try:
-            pickler.dump(value)
+            own = classes_of(value, self._home)
         except Exception as error:
             raise Untransferable("it uses {}, a {} that cannot be pickled ({})".format(
                 name, type(value).__name__, error)) from error
-        for one in pickler.own:
+        for one in own:
             if one.__qualname__ == one.__name__ not in self._definitions:
                 self._add(one.__name__, one)
 

@@ -8,11 +8,11 @@ import pathlib
 import pickle
 import sys
 import time
-from typing import Any, Callable, Dict, Iterator, Mapping, Optional
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Tuple
 
 from . import _in_trial as now
 from ._in_trial import CONTINUE, PAUSE
-from ._trial import Directive
+from ._trial import Directive, metric_number
 
 _RECORD = "hpsearch.json"
 _STATE = "state.pickle"
@@ -84,7 +84,7 @@ class FunctionTrial(Mapping[str, Any]):
         """Restores the last checkpoint: returns the step it was saved at, or None on a fresh start.
 
         `into` is an object with load_state_dict(), as a model of PyTorch, or a function that takes the state. The state
-        is what `save` of report() returned; it is `trial.state` afterwards.
+        is what `save` of report() returned; it is `trial.state` afterwards. Tensors of it are on the CPU.
 
         TypeError: `into` is something else. OSError: the checkpoint cannot be read.
         """
@@ -125,7 +125,8 @@ class FunctionTrial(Mapping[str, Any]):
 
         `save` returns the state to keep, as model.state_dict; it is called when a checkpoint is needed: at the length
         that is asked for, before a pause, and at least each minute. With `raise_`, Stop and Pause are raised when they
-        are the answer; epochs() ends by itself. Errors as hpsearch.report().
+        are the answer; epochs() ends by itself. Errors as hpsearch.report(); TypeError also if the state cannot be stored, or
+        cannot be read again, which the first checkpoint of a trial tries.
         """
         joined: Dict[str, Any] = {}
         for mapping in args:
@@ -152,27 +153,66 @@ class FunctionTrial(Mapping[str, Any]):
     def _save(self, step: int, metrics: Mapping[str, Any], save: Callable[[], Any]) -> None:
         directory = now.checkpoint_dir()
         _write_state(directory, save())
+        if self._saved_at < 0 and self.attempt == 1:  # Else the first to notice would be a trial that was promoted.
+            _check_state(directory)
         (directory / _RECORD).write_text(json.dumps({"step": int(step), "metrics": {
-            name: float(value) for name, value in metrics.items() if not isinstance(value, Mapping)}}), encoding="utf-8")
+            name: metric_number(name, value) for name, value in metrics.items() if not isinstance(value, Mapping)}}), encoding="utf-8")
         now.checkpoint(directory, int(step))
         self._saved_at, self._saved_time = int(step), time.monotonic()
 
 
 def _write_state(directory: pathlib.Path, state: Any) -> None:
+    """As a file of PyTorch where it has tensors, which may lie on a GPU; else as a pickle."""
     for name in (_STATE, _TORCH_STATE):
         if (directory / name).exists():
             os.unlink(str(directory / name))
     torch = sys.modules.get("torch")
-    if torch is not None and hasattr(torch, "save"):
-        torch.save(state, str(directory / _TORCH_STATE))
-        return
     with open(str(directory / _STATE), "wb") as file:
-        pickle.dump(state, file, protocol=4)
+        if torch is None or not hasattr(torch, "save"):
+            return pickle.dump(state, file, protocol=4)
+        pickler = _NoTensors(file, protocol=4)
+        pickler.kinds = tuple(kind for kind in (getattr(torch, "Tensor", None), getattr(torch, "UntypedStorage", None))
+                              if isinstance(kind, type))
+        try:
+            return pickler.dump(state)
+        except _HasTensors:
+            pass
+    os.unlink(str(directory / _STATE))
+    torch.save(state, str(directory / _TORCH_STATE))
+
+
+class _HasTensors(Exception):
+    """A tensor was met."""
+
+
+class _NoTensors(pickle.Pickler):
+    """Pickles what has no tensors."""
+
+    kinds: Tuple[type, ...] = ()
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, self.kinds):
+            raise _HasTensors
+        return NotImplemented
 
 
 def _read_state(directory: pathlib.Path) -> Any:
     if (directory / _TORCH_STATE).is_file():
+        import inspect
+
         import torch
-        return torch.load(str(directory / _TORCH_STATE), map_location="cpu")
+        # The file is of this search's own trials, so it may have all that `save` returned: since PyTorch 2.6, load() refuses
+        # anything but tensors and plain values unless told otherwise.
+        whole = {"weights_only": False} if "weights_only" in inspect.signature(torch.load).parameters else {}
+        return torch.load(str(directory / _TORCH_STATE), map_location="cpu", **whole)
     with open(str(directory / _STATE), "rb") as file:
         return pickle.load(file)
+
+
+def _check_state(directory: pathlib.Path) -> None:
+    """TypeError: what was saved cannot be read, so the trial could not go on from it."""
+    try:
+        _read_state(directory)
+    except Exception as error:
+        raise TypeError("what `save` returned was stored, but cannot be read again ({}: {}). Return something that pickle can "
+                        "load, as the state_dict() of the model".format(type(error).__name__, error)) from error

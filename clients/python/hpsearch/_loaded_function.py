@@ -13,21 +13,19 @@ import types
 from typing import Any, Callable, Dict, List, Mapping, Optional
 
 RECORD = "function.json"
-_MODULE = "hpsearch_function"  # The module that source is run as.
 
 
 class LoadedFunction:
     """A function that was read from a directory."""
 
-    def __init__(self, directory: pathlib.Path) -> None:
-        record = json.loads((directory / RECORD).read_text(encoding="utf-8"))
-        sys.path[:0] = [str(directory)] if str(directory) not in sys.path else []
-        sys.path += [path for path in record["paths"] if path not in sys.path]
+    def __init__(self, directory: pathlib.Path, main: types.ModuleType) -> None:
+        """`main` is the module __main__ of this process; it gets what the function uses of its script or notebook."""
+        record = _read_record(directory)
         self._passes: Dict[str, str] = record["passes"]  # What each parameter gets.
         self._positional: List[str] = record["positional"]
         self._optuna_space: Optional[Dict[str, Any]] = record.get("optuna_space")  # Of an objective of Optuna.
-        self._function = _read_function(directory, record)
-        self._arguments: Dict[str, Any] = pickle.loads((directory / "arguments.pickle").read_bytes())
+        self._function = read_function(directory, main)
+        self._arguments: Dict[str, Any] = _Unpickler((directory / "arguments.pickle").read_bytes(), main).load()
         for name, file in record["large"].items():
             places = [directory / "arguments" / file, pathlib.Path(record["arguments_directory"]) / file]
             self._arguments[name] = _mapped(next((place for place in places if place.exists()), places[0]))
@@ -64,49 +62,86 @@ class LoadedFunction:
                 error, takers[0], takers[0]),)
 
 
-def _read_function(directory: pathlib.Path, record: Mapping[str, Any]) -> Callable[..., Any]:
+def read_function(directory: pathlib.Path, main: types.ModuleType) -> Callable[..., Any]:
+    """The function. Its module `main` gets the functions and classes of its script or notebook."""
+    record = _read_record(directory)
     if record["kind"] == "pickle":
-        made: Callable[..., Any] = pickle.loads((directory / "function.pickle").read_bytes())
+        made: Callable[..., Any] = _Unpickler((directory / "function.pickle").read_bytes(), main).load()
         return made
     if record["kind"] == "module":
         found: Any = importlib.import_module(record["module"])
         for part in record["name"].split("."):
             found = getattr(found, part)
         return found  # type: ignore[no-any-return]
-    return _run_source(directory, record)
+    return _run_source(directory, record, main)
 
 
-def _run_source(directory: pathlib.Path, record: Mapping[str, Any]) -> Callable[..., Any]:
+def _read_record(directory: pathlib.Path) -> Dict[str, Any]:
+    """Python finds what the caller of tune() could import."""
+    record: Dict[str, Any] = json.loads((directory / RECORD).read_text(encoding="utf-8"))
+    sys.path[:0] = [str(directory)] if str(directory) not in sys.path else []
+    sys.path += [path for path in record["paths"] if path not in sys.path]
+    return record
+
+
+def _run_source(directory: pathlib.Path, record: Mapping[str, Any], main: types.ModuleType) -> Callable[..., Any]:
     import __future__
     import ast
-    module = types.ModuleType(_MODULE)
-    sys.modules[_MODULE] = module
     file = directory / "function_source.py"
     waiting: Dict[str, bytes] = pickle.loads((directory / "function_values.pickle").read_bytes())
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
-        _take_values(module, waiting)  # Defaults of parameters may need them.
+        _take_values(main, waiting)  # Defaults of parameters may need them.
         flags = __future__.annotations.compiler_flag if record["postponed"] else 0
-        exec(compile(ast.Module(body=[node], type_ignores=[]), str(file), "exec", flags, True), vars(module))
-    _take_values(module, waiting)
-    for name, content in waiting.items():
-        _Unpickler(io.BytesIO(content)).load()  # Says what is missing.
-    made: Callable[..., Any] = getattr(module, record["name"])
+        exec(compile(ast.Module(body=[node], type_ignores=[]), str(file), "exec", flags, True), vars(main))
+    _take_values(main, waiting)
+    for content in waiting.values():
+        _Unpickler(content, main).load()  # Says what is missing.
+    made: Callable[..., Any] = getattr(main, record["name"])
     return made
 
 
-def _take_values(module: types.ModuleType, waiting: Dict[str, bytes]) -> None:
+def _take_values(main: types.ModuleType, waiting: Dict[str, bytes]) -> None:
     """Those whose classes are defined by now."""
     for name, content in list(waiting.items()):
         try:
-            setattr(module, name, _Unpickler(io.BytesIO(content)).load())
+            setattr(main, name, _Unpickler(content, main).load())
         except AttributeError:
             continue
         del waiting[name]
 
 
 class _Unpickler(pickle.Unpickler):
+    """Finds classes of the script or notebook in `main`, and puts those there that cloudpickle makes again."""
+
+    def __init__(self, content: bytes, main: types.ModuleType) -> None:
+        super().__init__(io.BytesIO(content))
+        self._main = main
+        self._made: List[Any] = []
+
+    def load(self) -> Any:
+        loaded = super().load()
+        for one in self._made:  # Now they have all their attributes.
+            name = one.__qualname__
+            if one.__module__ == "__main__" and name.isidentifier() and not hasattr(self._main, name):
+                setattr(self._main, name, one)
+        return loaded
+
     def find_class(self, module: str, name: str) -> Any:
-        return super().find_class(_MODULE if module == "__main__" else module, name)
+        if module == "__main__":
+            found: Any = self._main
+            for part in name.split("."):
+                found = getattr(found, part)
+            return found
+        found = super().find_class(module, name)
+        makes = module.startswith("cloudpickle") and name in ("_make_function", "_make_skeleton_class", "_make_skeleton_enum")
+        return self._noting(found) if makes else found
+
+    def _noting(self, make: Callable[..., Any]) -> Callable[..., Any]:
+        def made(*parts: Any) -> Any:
+            one = make(*parts)
+            self._made.append(one)
+            return one
+        return made
 
 
 def _mapped(path: pathlib.Path) -> Any:

@@ -13,11 +13,12 @@ import pathlib
 import secrets
 import shutil
 import subprocess
+import sys
 import time
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Union
 
 from ._address import Address, is_alive, parse_address, running_daemon
-from ._context import copy_context
+from ._context import changed_files, copy_context
 from ._experiment import Experiment
 from ._function_file import FunctionFile
 from ._guard import end_of
@@ -25,6 +26,7 @@ from ._local import Guard, check_platform, checked_name, environment, make_priva
 from ._problems import BadRequest, ExperimentFailed, Unreachable, WrongState
 from ._programs import programs
 from ._snapshot import Snapshot
+from ._stable_digest import NoStableForm
 from ._transport import Transport
 
 _PATIENCE = 90.0  # Seconds, for a daemon to answer.
@@ -45,11 +47,12 @@ class SearchDirectory:
         self._is_new = False
 
     def start(self, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path], resume: str,
-              slots: Union[None, int, str]) -> Experiment:
-        """Begins the search, or goes on with it, and returns its experiment when there is one.
+              slots: Union[None, int, str], named: bool) -> Experiment:
+        """Begins the search, or goes on with it, and returns its experiment when there is one. `named` is whether the caller
+        gave its name.
 
         The name belongs to this process until release(). WrongState: to another process now. ValueError: it is another
-        search.
+        search. TypeError: a value has no form by which a later call with the name could know it.
         """
         where = programs()
         slots_option(slots)
@@ -57,7 +60,7 @@ class SearchDirectory:
         make_private(self.path)
         self._descriptor = self._lock()
         try:
-            config = self._recorded(config, written, context)
+            config = self._recorded(config, written, context, named)
             runs_already = self._runner() is not None
             experiment = self._running(where, slots)
             limits = {limit: config["searcher"][limit] for limit in _LIMITS if limit in config["searcher"]}
@@ -105,17 +108,20 @@ class SearchDirectory:
         os.pwrite(descriptor, "{}\n".format(os.getpid()).encode(), 0)
         return descriptor
 
-    def _recorded(self, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path]) -> Dict[str, Any]:
+    def _recorded(self, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path],
+                  named: bool) -> Dict[str, Any]:
         """The experiment as it is stored, after comparing it with the one that was begun."""
         record = self.path / "search.json"
-        parts = {"function": written.digest(), "space": config["hyperparameters"], "searcher": {
+        parts = {"space": config["hyperparameters"], "searcher": {
             field: value for field, value in config["searcher"].items() if field not in _LIMITS}}
+        parts.update(self._digests(written, named))
         if record.exists():
             known = json.loads(record.read_text(encoding="utf-8"))
             changed = _differences(known["parts"], json.loads(json.dumps(parts)))
             if changed:
                 raise ValueError("the search {!r} was begun with another {}; give it another name, or remove {}".format(
                     self.name, ", ".join(changed), self.path))
+            self._note_changed_context(context)
             old: Dict[str, Any] = json.loads((self.path / "experiment.json").read_text(encoding="utf-8"))
             for limit in _LIMITS:
                 if limit in config["searcher"]:
@@ -128,6 +134,23 @@ class SearchDirectory:
         _write(self.path / "experiment.json", json.dumps(config, indent=1))
         _write(record, json.dumps({"parts": parts}, indent=1))
         return config
+
+    def _digests(self, written: FunctionFile, named: bool) -> Dict[str, Any]:
+        try:
+            return written.digests()
+        except NoStableForm as error:
+            if named:
+                raise TypeError("{}. A later call with the name {!r} could not tell whether the data are the same; call tune() "
+                                "without a name, or change that value".format(error, self.name)) from error
+            return {"function": secrets.token_hex()}  # It can't be called again.
+
+    def _note_changed_context(self, context: Optional[pathlib.Path]) -> None:
+        """Programs write results beside their code, so other files are no other search."""
+        changed = [] if context is None else changed_files(context, self.path / "context")
+        if changed:
+            print("hpsearch: the search {!r} goes on with the files that {} had when it was begun; by now {} differ: {}. To use these, "
+                  "give the search another name".format(self.name, context, len(changed), ", ".join(changed[:3]) + (
+                      ", …" if len(changed) > 3 else "")), file=sys.stderr, flush=True)
 
     def _write_context(self, written: FunctionFile, context: Optional[pathlib.Path]) -> None:
         place = self.path / "context"
@@ -315,11 +338,12 @@ def _end_readers() -> None:
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> List[str]:
     out = []
-    for part in ("function", "space", "searcher"):
-        if before[part] == now[part]:
+    for part in ("function", "value", "argument", "space", "searcher"):
+        was, has = before.get(part), now.get(part)
+        if was == has:
             continue
-        names = sorted(name for name in set(before[part]) | set(now[part]) if before[part].get(name) != now[part].get(name)
-                       ) if isinstance(now[part], dict) else []
+        names = sorted(name for name in set(was) | set(has) if was.get(name) != has.get(name)
+                       ) if isinstance(was, dict) and isinstance(has, dict) else []
         out.append("{} ({})".format(part, ", ".join(names)) if names else part)
     return out
 

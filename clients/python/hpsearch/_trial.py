@@ -73,12 +73,12 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> Dict[str, Any
     return out
 
 
-def _number(name: str, value: Any) -> float:
+def metric_number(name: str, value: Any) -> float:
     """A metric as a number; scalars of NumPy, PyTorch, TensorFlow and JAX are some."""
     if isinstance(value, str) or value is None:
         raise TypeError("metric {!r} is {!r}; it must be a number".format(name, value))
     try:
-        return float(value)
+        return float(value.detach() if callable(getattr(value, "detach", None)) else value)
     except (TypeError, ValueError) as error:
         raise TypeError(
             "metric {!r} is a {} that is no single number: {}".format(name, type(value).__name__, error)) from error
@@ -88,7 +88,7 @@ def _numbers(prefix: str, metrics: Mapping[str, Any]) -> Dict[str, Any]:
     out: Dict[str, Any] = {}
     for name, value in metrics.items():
         path = prefix + str(name)
-        out[str(name)] = _numbers(path + ".", value) if isinstance(value, Mapping) else _number(path, value)
+        out[str(name)] = _numbers(path + ".", value) if isinstance(value, Mapping) else metric_number(path, value)
     return out
 
 

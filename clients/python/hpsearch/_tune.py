@@ -54,7 +54,8 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     searcher: a name, or a section as hpsearch.asha() makes it. Without, adaptive_asha where `max_length` is above 1, else
         random.
     arguments: values for other parameters of `function`. Arrays and bytes of more than 1 MiB are stored once, and are
-        read-only in trials.
+        read-only in trials. A search with a name refuses a call whose values differ from those it was begun with, also
+        values that the function takes from around it.
     resources: {"gpus": 1} for each trial, or the section of the experiment file.
     context: a directory; each trial gets a copy of it.
     on: "local" starts a private daemon and a worker, which go on when this process is interrupted or killed. With a Client
@@ -68,7 +69,8 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     progress: whether to print lines about the search on standard error.
     fields: other fields of the experiment file.
 
-    TypeError: the function cannot be called so, or cannot travel to a trial. ValueError: an argument is outside of its range,
+    TypeError: the function cannot be called so, or cannot travel to a trial; a search with a name uses a value whose pickle
+    is another one each time; a space has a list. ValueError: an argument is outside of its range,
     or the named search is another one. WrongState: another process waits for the named search. ExperimentFailed: the search
     failed. BadRequest: the daemon refuses the experiment; its text lists every mistake. NotImplementedError: this machine is
     not Linux on x86-64. FileNotFoundError: the programs are not installed.
@@ -111,7 +113,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
         experiment = _submit(on, config, written, extra, name)
     else:
         directory = SearchDirectory(title)
-        experiment = directory.start(config, written, extra, resume, slots)
+        experiment = directory.start(config, written, extra, resume, slots, name is not None)
         if not wait:
             directory.release()
     return follow_search(experiment, title if name else None, progress) if wait else experiment

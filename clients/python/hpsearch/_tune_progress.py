@@ -45,7 +45,19 @@ def follow_search(experiment: Experiment, name: Optional[str], progress: bool) -
     finally:
         if isinstance(experiment, LocalExperiment):
             experiment.release()
+    _warn_of_failures(experiment)
     return experiment
+
+
+def _warn_of_failures(experiment: Experiment) -> None:
+    """A search completes without the trials that failed, which may be those that promised most."""
+    counts = experiment.now().trials
+    failed = counts.get("FAILED", 0)
+    first = next(experiment.trials.select(state="FAILED"), None) if failed else None
+    if first is not None:
+        said = first.failure.rstrip().rsplit("\n", 1)[-1].strip()
+        print("hpsearch: warning: {} of {} trials failed and {} no part in the result. Trial {}: {}".format(
+            failed, sum(counts.values()), "has" if failed == 1 else "have", first.number, said), file=sys.stderr, flush=True)
 
 
 def _line(now: Snapshot) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Mapping, Optional
 from . import _in_trial as now
 from ._function_trial import FunctionTrial, Pause, Stop
 from ._loaded_function import LoadedFunction
+from ._main_module import take_main
 from ._spare import become_trial, is_spare
 
 LOADING = "HPSEARCH_LOADS_FUNCTION"
@@ -22,7 +23,7 @@ def main() -> int:
     if is_spare():
         become_trial()
     os.environ[LOADING] = "1"  # A module that calls tune() when it is imported would search without end.
-    loaded = LoadedFunction(pathlib.Path.cwd())
+    loaded = LoadedFunction(pathlib.Path.cwd(), take_main())
     del os.environ[LOADING]
     trial = FunctionTrial()
     try:
