@@ -232,7 +232,7 @@ void show_audit(RequestContext& context, Call call) {
   });
 }
 
-constexpr Route table[] = {
+constexpr Route access_table[] = {
     {"GET",
      "/api/v1/audit",
      Role::admin,
@@ -261,7 +261,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> access_routes() noexcept {
-  return table;
+  return access_table;
 }
 
 }  // namespace hpsearch::daemon

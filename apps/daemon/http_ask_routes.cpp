@@ -377,7 +377,7 @@ constexpr QueryParameter report_query[] = {
      "Seconds to wait for the verdict at the trial's length; then the answer is 202.", 0, most_wait_seconds},
 };
 
-constexpr Route table[] = {
+constexpr Route ask_table[] = {
     {"POST",
      "/api/v1/experiments/#/ask",
      Role::submit,
@@ -405,7 +405,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> ask_routes() noexcept {
-  return table;
+  return ask_table;
 }
 
 }  // namespace hpsearch::daemon

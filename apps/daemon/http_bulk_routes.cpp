@@ -169,7 +169,7 @@ constexpr QueryParameter timeline_query[] = {
      "Equal parts of the window; 0 for bars, if they are not too many.", 0, queries::most_bins},
 };
 
-constexpr Route table[] = {
+constexpr Route bulk_table[] = {
     {"GET",
      "/api/v1/experiments/#/columns",
      Role::viewer,
@@ -209,7 +209,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> bulk_routes() noexcept {
-  return table;
+  return bulk_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -186,7 +186,7 @@ void archive(RequestContext& context, Call call) {
               });
 }
 
-constexpr Route table[] = {
+constexpr Route checkpoint_table[] = {
     {"GET",
      "/api/v1/experiments/#/trials/#/checkpoints/%/files",
      Role::viewer,
@@ -211,7 +211,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> checkpoint_routes() noexcept {
-  return table;
+  return checkpoint_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -41,7 +41,7 @@ void take(RequestContext& request_context, Call call) {
       });
 }
 
-constexpr Route table[] = {
+constexpr Route context_table[] = {
     {"GET",
      "/api/v1/contexts/*",
      Role::worker,
@@ -62,7 +62,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> context_routes() noexcept {
-  return table;
+  return context_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -280,7 +280,7 @@ constexpr QueryParameter curves_query[] = {
      queries::most_density_bins},
 };
 
-constexpr Route table[] = {
+constexpr Route curve_table[] = {
     {"GET",
      "/api/v1/experiments/#/curves",
      Role::viewer,
@@ -292,7 +292,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> curve_routes() noexcept {
-  return table;
+  return curve_table;
 }
 
 }  // namespace hpsearch::daemon

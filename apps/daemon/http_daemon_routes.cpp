@@ -190,7 +190,7 @@ constexpr QueryParameter events_query[] = {
     {"without", QueryParameter::Kind::text, "Without these types of events: a list with commas."},
 };
 
-constexpr Route table[] = {
+constexpr Route daemon_table[] = {
     {"GET", "/healthz", Role::anyone, &health, {"health", "daemon", "Whether the daemon works", "Health"}},
     {"GET", "/version", Role::anyone, &version, {"version", "daemon", "Versions of the daemon", "Version"}},
     {"GET",
@@ -273,7 +273,7 @@ Value status_now(const RequestContext& context, const Scope& scope) {
 }
 
 std::span<const Route> daemon_routes() noexcept {
-  return table;
+  return daemon_table;
 }
 
 }  // namespace hpsearch::daemon

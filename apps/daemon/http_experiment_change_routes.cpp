@@ -143,7 +143,7 @@ void change_program(RequestContext& request_context, Call call) {
   change(request_context, call, *std::move(command));
 }
 
-constexpr Route table[] = {
+constexpr Route experiment_change_table[] = {
     {"PATCH",
      "/api/v1/experiments/#",
      Role::submit,
@@ -200,7 +200,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> experiment_change_routes() noexcept {
-  return table;
+  return experiment_change_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -220,7 +220,7 @@ constexpr QueryParameter experiments_query[] = {
     page_limit,
 };
 
-constexpr Route table[] = {
+constexpr Route experiment_list_table[] = {
     {"GET",
      "/api/v1/experiments",
      Role::viewer,
@@ -233,7 +233,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> experiment_list_routes() noexcept {
-  return table;
+  return experiment_list_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -61,7 +61,7 @@ void checkpoints(RequestContext& request_context, Call call) {
               });
 }
 
-constexpr Route table[] = {
+constexpr Route experiment_table[] = {
     {"GET",
      "/api/v1/experiments/#",
      Role::viewer,
@@ -123,7 +123,7 @@ Value detail_now(const RequestContext& request_context, const engine::Experiment
 }
 
 std::span<const Route> experiment_routes() noexcept {
-  return table;
+  return experiment_table;
 }
 
 }  // namespace hpsearch::daemon

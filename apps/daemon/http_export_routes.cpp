@@ -63,7 +63,7 @@ constexpr QueryParameter export_query[] = {
      queries::export_formats},
 };
 
-constexpr Route table[] = {
+constexpr Route export_table[] = {
     {"GET",
      "/api/v1/experiments/#/export",
      Role::viewer,
@@ -79,7 +79,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> export_routes() noexcept {
-  return table;
+  return export_table;
 }
 
 }  // namespace hpsearch::daemon

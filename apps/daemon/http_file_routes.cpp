@@ -245,7 +245,7 @@ constexpr QueryParameter content_query[] = {
     {"limit", QueryParameter::Kind::whole_number, "The most bytes; long pieces end earlier."},
 };
 
-constexpr Route table[] = {
+constexpr Route file_table[] = {
     {"GET",
      "/api/v1/experiments/#/files",
      Role::viewer,
@@ -269,7 +269,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> file_routes() noexcept {
-  return table;
+  return file_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -384,7 +384,7 @@ constexpr QueryParameter taken_query[] = {
     stream_parameter,
 };
 
-constexpr Route table[] = {
+constexpr Route log_table[] = {
     {"GET",
      "/api/v1/experiments/#/trials/#/log",
      Role::viewer,
@@ -397,7 +397,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> log_routes() noexcept {
-  return table;
+  return log_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -10,7 +10,7 @@ void show_page(RequestContext& context, Call call) {
   call.reply(pages.answer(call.request));
 }
 
-constexpr Route table[] = {
+constexpr Route page_table[] = {
     {"GET", page_paths, Role::anyone, &show_page, only_for_browsers, any_query},
     {"HEAD", page_paths, Role::anyone, &show_page, only_for_browsers, any_query},
 };
@@ -18,7 +18,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> page_routes() noexcept {
-  return table;
+  return page_table;
 }
 
 }  // namespace hpsearch::daemon

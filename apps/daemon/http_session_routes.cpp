@@ -141,7 +141,7 @@ void open_port(RequestContext& context, Call call) {
   call.reply(address ? with(200, Value::Map{{"http", *address}}) : failure(address.error()));
 }
 
-constexpr Route table[] = {
+constexpr Route session_table[] = {
     {"POST",
      session_path,
      Role::anyone,
@@ -177,7 +177,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> session_routes() noexcept {
-  return table;
+  return session_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -36,7 +36,7 @@ constexpr QueryParameter stream_query[] = {
     {"topics", QueryParameter::Kind::text,
      "What to follow, a list with commas: experiments, experiment:NUMBER, trials:NUMBER, workers, cluster."}};
 
-constexpr Route table[] = {
+constexpr Route stream_table[] = {
     {"GET",
      "/api/v1/stream",
      Role::viewer,
@@ -49,7 +49,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> stream_routes() noexcept {
-  return table;
+  return stream_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -149,7 +149,7 @@ void preview(RequestContext& request_context, Call call) {
   });
 }
 
-constexpr Route table[] = {
+constexpr Route submission_table[] = {
     {"POST",
      "/api/v1/experiments",
      Role::submit,
@@ -186,7 +186,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> submission_routes() noexcept {
-  return table;
+  return submission_table;
 }
 
 }  // namespace hpsearch::daemon

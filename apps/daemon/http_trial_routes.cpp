@@ -273,7 +273,7 @@ constexpr QueryParameter trials_query[] = {
     page_limit,
 };
 
-constexpr Route table[] = {
+constexpr Route trial_table[] = {
     {"GET",
      "/api/v1/experiments/#/trials/#/checkpoints",
      Role::viewer,
@@ -328,7 +328,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> trial_routes() noexcept {
-  return table;
+  return trial_table;
 }
 
 }  // namespace hpsearch::daemon

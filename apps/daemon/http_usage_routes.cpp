@@ -101,7 +101,7 @@ constexpr QueryParameter usage_query[] = {
      "Seconds since the epoch; counted from the start of that hour on.", 0, 9'000'000'000'000},
 };
 
-constexpr Route table[] = {
+constexpr Route usage_table[] = {
     {"GET",
      "/api/v1/usage",
      Role::viewer,
@@ -113,7 +113,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> usage_routes() noexcept {
-  return table;
+  return usage_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -252,7 +252,7 @@ constexpr QueryParameter slots_query[] = {after_position, page_limit};
 constexpr QueryParameter lease_query[] = {
     {"lease", QueryParameter::Kind::whole_number, "Which one, where several have the same number."}};
 
-constexpr Route table[] = {
+constexpr Route worker_table[] = {
     {"GET",
      "/api/v1/slots",
      Role::viewer,
@@ -326,7 +326,7 @@ Value worker_now(const RequestContext& context, const engine::WorkerRecord& work
 }
 
 std::span<const Route> worker_routes() noexcept {
-  return table;
+  return worker_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -122,7 +122,7 @@ void set_quota(RequestContext& context, Call call) {
   change(context, call, call.word, 200, engine::ChangeQuota{call.word, quota});
 }
 
-constexpr Route table[] = {
+constexpr Route workspace_table[] = {
     {"GET",
      "/api/v1/workspaces",
      Role::admin,
@@ -143,7 +143,7 @@ constexpr Route table[] = {
 }  // namespace
 
 std::span<const Route> workspace_routes() noexcept {
-  return table;
+  return workspace_table;
 }
 
 }  // namespace hpsearch::daemon

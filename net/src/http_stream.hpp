@@ -38,7 +38,10 @@ class HttpStream {
   /// Tells the server, before the handshake, which of its names is meant.
   void name_host(const std::string& host) {
     if (tls_) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"  // OpenSSL's macro has one.
       SSL_set_tlsext_host_name(tls_->native_handle(), host.c_str());
+#pragma GCC diagnostic pop
     }
   }
 

@@ -137,7 +137,7 @@ constexpr Field workspace_list_fields[] = {{"workspaces", "[Workspace]"}};
 constexpr Field workspace_request_fields[] = {
     {"name", "text", "1 to 63 lower-case letters, digits and \"-\", not \"-\" first."}};
 
-constexpr Schema table[] = {
+constexpr Schema access_table[] = {
     {"Quota", "Limits of a workspace; null: no limit.", quota_fields},
     {"QuotaUse", "What a workspace uses of each limit; null: the limit is for each user or experiment.",
      quota_use_fields},
@@ -165,7 +165,7 @@ constexpr Schema table[] = {
 }  // namespace
 
 std::span<const Schema> access_schemas() noexcept {
-  return table;
+  return access_table;
 }
 
 }  // namespace hpsearch::daemon

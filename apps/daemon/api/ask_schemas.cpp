@@ -43,7 +43,7 @@ constexpr Field told_fields[] = {
     {"state", "text", "Of the experiment."},
 };
 
-constexpr Schema table[] = {
+constexpr Schema ask_table[] = {
     {"TrialsWanted", "How many trials a client takes.", wanted_fields, Schema::Kind::body},
     {"AskedTrial", "A trial that a client runs.", asked_trial_fields},
     {"AskedTrials", "Trials that a client runs.", asked_fields},
@@ -56,7 +56,7 @@ constexpr Schema table[] = {
 }  // namespace
 
 std::span<const Schema> ask_schemas() noexcept {
-  return table;
+  return ask_table;
 }
 
 }  // namespace hpsearch::daemon

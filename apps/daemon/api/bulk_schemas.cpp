@@ -140,7 +140,7 @@ constexpr Field importance_fields[] = {
     {"reason", "text", "Why there are none."},
 };
 
-constexpr Schema table[] = {
+constexpr Schema bulk_table[] = {
     {"CurveEvent", "What happened to a trial.", curve_event_fields},
     {"Curve", "A learning curve.", curve_fields},
     {"RungLine", "Where a rung cuts curves off.", rung_line_fields},
@@ -166,7 +166,7 @@ constexpr Schema table[] = {
 }  // namespace
 
 std::span<const Schema> bulk_schemas() noexcept {
-  return table;
+  return bulk_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -87,7 +87,7 @@ constexpr Field problem_fields[] = {
     {"error", "Error", "The same for clients of earlier releases."},
 };
 
-constexpr Schema table[] = {
+constexpr Schema daemon_table[] = {
     {"Health", "Whether the daemon works.", health_fields},
     {"FailingCheck", "A check that failed.", check_fields},
     {"Readiness", "Whether the daemon takes all requests.", readiness_fields},
@@ -109,7 +109,7 @@ constexpr Schema table[] = {
 }  // namespace
 
 std::span<const Schema> daemon_schemas() noexcept {
-  return table;
+  return daemon_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -139,7 +139,7 @@ constexpr Field program_request_fields[] = {
     {"changed?", "[text]", "At most 100 names of files."},
 };
 
-constexpr Schema table[] = {
+constexpr Schema experiment_table[] = {
     {"Submission", "An experiment to create.", submission_fields, Schema::Kind::body},
     {"CreatedExperiment", "The experiment that was created.", created_fields},
     {"DeletedExperiment", "The experiment that was deleted.", deleted_fields},
@@ -171,7 +171,7 @@ constexpr Schema table[] = {
 }  // namespace
 
 std::span<const Schema> experiment_schemas() noexcept {
-  return table;
+  return experiment_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -34,7 +34,7 @@ constexpr Field checkpoint_fields[] = {
 };
 constexpr Field context_fields[] = {{"context", "text", "SHA-256 of the archive."}, {"bytes", "integer"}};
 
-constexpr Schema table[] = {
+constexpr Schema file_table[] = {
     {"TrialFileSum", "Files of a trial, summed.", set_fields},
     {"TrialFileSums", "Files of an experiment by trial.", set_list_fields},
     {"KeptFile", "A file that a program left.", file_fields},
@@ -48,7 +48,7 @@ constexpr Schema table[] = {
 }  // namespace
 
 std::span<const Schema> file_schemas() noexcept {
-  return table;
+  return file_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -84,7 +84,7 @@ constexpr Field match_fields[] = {
     {"line", "text", "At most 4,096 bytes of it."},
 };
 
-constexpr Schema table[] = {
+constexpr Schema trial_table[] = {
     {"Reason", "Why something happened.", reason_fields},
     {"Trial", "A trial.", trial_fields},
     {"TrialPage", "Trials by number.", trial_page_fields},
@@ -100,7 +100,7 @@ constexpr Schema table[] = {
 }  // namespace
 
 std::span<const Schema> trial_schemas() noexcept {
-  return table;
+  return trial_table;
 }
 
 }  // namespace hpsearch::daemon

@@ -60,7 +60,7 @@ constexpr Field slot_page_fields[] = {
 };
 constexpr Field quarantine_fields[] = {{"why?", "text", "What is wrong with the worker."}};
 
-constexpr Schema table[] = {
+constexpr Schema worker_table[] = {
     {"AttemptName", "An attempt.", attempt_fields},
     {"LeakedProcesses", "An attempt whose processes did not end.", leak_fields, Schema::Kind::answer,
      "AttemptName"},
@@ -78,7 +78,7 @@ constexpr Schema table[] = {
 }  // namespace
 
 std::span<const Schema> worker_schemas() noexcept {
-  return table;
+  return worker_table;
 }
 
 }  // namespace hpsearch::daemon
