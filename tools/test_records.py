@@ -4,8 +4,8 @@
     ctest … --output-junit BUILD/tests.xml --test-output-size-passed 10000000 --test-output-size-failed 10000000
     test_records.py outcome BUILD    `passed N`, `failed N`, then a line for each test that failed, was skipped (wholly or in
                                      part) or, of those that carry promises about failing machines, was not proved
-    test_records.py retry BUILD      the failed tests as a pattern for `ctest -R`, when all of them may have failed by chance;
-                                     exits with 1 when one of them may not
+    test_records.py retry BUILD LIST  the failed tests as a pattern for `ctest -R`, if LIST (tests/unsteady.txt) has all of
+                                     them; exits with 1 if one is missing there
 
 A test of CTest that is a GoogleTest program counts as all the tests in it.
 """
@@ -20,11 +20,7 @@ import xml.etree.ElementTree
 CASE = re.compile(r"^\[ +(OK|FAILED|SKIPPED) +\] (\w[\w./]*)[^\n]*? \((\d+) ms\)$", re.MULTILINE)
 STARTED = re.compile(r"^\[ RUN +\] (\S+)$", re.MULTILINE)
 
-# What real processes on a busy machine fail by chance is tried again alone. Not so a judgement that something was lost or
-# came twice, unless all it says is that it waited in vain or how long something took; and of the store, nothing.
-BY_CHANCE = {"shell", "e2e", "clients"}
-ABOUT_TIME = {"e2e_log_flood", "e2e_kill_ladder"}
-OF_THE_STORE = re.compile(r"(Committer|SqliteStore|StoreExecutor|FailingDisk|DaemonProcess\.Acknowledged)")
+UNSTEADY = re.compile(r"(\S+) (\d{4}-\d\d-\d\d) (\S.*)")
 
 
 class Test:
@@ -75,21 +71,24 @@ def outcome(build):
             print(f"NOT PROVED ON THIS MACHINE (run it to see why): {name}" if fire else f"skipped, wholly or in part: {name}")
 
 
-def may_be_chance(test, its_labels):
-    if not its_labels & BY_CHANCE or any(OF_THE_STORE.search(name) for name in test.names("FAILED")):
-        return False
-    if "under_fire" not in its_labels or test.name in ABOUT_TIME:
-        return True
-    return all("AssertionError: waited " in line for line in test.output.splitlines() if "AssertionError" in line)
+def unsteady(path):
+    """The names of tests in the list; each has a date and a reason."""
+    names = set()
+    for number, line in enumerate(pathlib.Path(path).read_text().splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            entry = UNSTEADY.fullmatch(line.strip())
+            if not entry:
+                raise SystemExit(f"{path}:{number}: a line is NAME YYYY-MM-DD REASON, not: {line}")
+            names.add(entry.group(1))
+    return names
 
 
-def retry(build):
-    of = labels(build)
+def retry(build, path):
     failed = [test for test in read(build) if test.failed]
-    if not failed or not all(may_be_chance(test, of.get(test.name, set())) for test in failed):
+    if not failed or not {test.name for test in failed} <= unsteady(path):
         raise SystemExit(1)
     print("^(" + "|".join(re.escape(test.name) for test in failed) + ")$")
 
 
 if __name__ == "__main__":
-    {"outcome": outcome, "retry": retry}[sys.argv[1]](pathlib.Path(sys.argv[2]))
+    {"outcome": outcome, "retry": retry}[sys.argv[1]](pathlib.Path(sys.argv[2]), *sys.argv[3:])

@@ -9,8 +9,9 @@ of the build; the object is linked first into the test programs that must notice
 the libraries hold. A mutant is caught when a test fails, aborts or does not end; unchanged, the same tests must pass.
 
 HPSEARCH_MUTANT_JOBS=N: how many at once (default: one per processor).
-HPSEARCH_MUTANT_SHARE=I/N: of the list every Nth, from the Ith on (default 1/1: all). scripts/test takes a twenty-fourth,
-chosen by the commit.
+HPSEARCH_MUTANT_SHARE=I/N: of the list every Nth, from the Ith on (default 1/1: all).
+
+    python3 tests/mutants/check.py --texts       only looks whether each fault still fits its source
 """
 
 import argparse
@@ -200,13 +201,27 @@ def verdict_on(build, mutant):
     return False, "NOT CAUGHT by " + ", ".join(mutant.tests)
 
 
+def check_text(mutant):
+    try:
+        mutated(mutant)
+    except (ValueError, OSError) as error:
+        raise SystemExit(f"mutant {mutant.name}: {error}") from error
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("build", nargs="?", type=pathlib.Path)
     parser.add_argument("names", nargs="*", metavar="ID")
+    parser.add_argument("--texts", action="store_true")
     asked = parser.parse_args()
+    if asked.texts:
+        for mutant in read_list(HERE / "mutants.txt"):
+            check_text(mutant)
+        return
+    if not asked.build:
+        parser.error("BUILD is missing")
     if not (asked.build / "CMakeCache.txt").exists():
-        raise SystemExit(f"{asked.build} is no build; to make one: cmake --preset dev && cmake --build --preset dev")
+        raise SystemExit(f"{asked.build} is no build; to make one: cmake --preset whole && cmake --build --preset whole")
     if not (asked.build / "build.ninja").exists():
         print("skipped: mutants are linked as Ninja would, and this is no Ninja build")
         raise SystemExit(SKIPPED)
@@ -218,11 +233,8 @@ def main():
     first, of = (int(number) for number in os.environ.get("HPSEARCH_MUTANT_SHARE", "1/1").split("/"))
     if not 1 <= first <= of:
         raise SystemExit(f"HPSEARCH_MUTANT_SHARE is {first}/{of}; it must be I/N with 1 <= I <= N")
-    for mutant in mutants:  # All of them: a share would notice text that has moved only on its day.
-        try:
-            mutated(mutant)
-        except (ValueError, OSError) as error:
-            raise SystemExit(f"mutant {mutant.name}: {error}") from error
+    for mutant in mutants:
+        check_text(mutant)
     mutants = [mutant for mutant in mutants if mutant.name in asked.names] if asked.names else mutants[first - 1::of]
     if not mutants:
         raise SystemExit("no mutant is left to be checked")
