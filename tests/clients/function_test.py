@@ -22,6 +22,7 @@ import hpsearch as hp
 from fake_worker import PACKAGE, TrialTest
 from hpsearch._function_file import LARGE, FunctionFile, passes_of
 from hpsearch._function_source import Untransferable, source_of
+from hpsearch._gpus import check_gpus
 from hpsearch._loaded_function import LoadedFunction
 from hpsearch._local import check_platform, checked_name, local, make_private, process_with_lock
 from hpsearch._search_directory import SearchDirectory, _differences, _readers
@@ -610,6 +611,38 @@ class Local(Folder):
                 ({"arguments": [1]}, TypeError, r"arguments is \[1\]; it must be a dict")):
             with self.subTest(more), self.assertRaisesRegex(kind, word):
                 hp.tune(**dict({"function": objective, "space": {"x": 1}}, **more))
+
+    def test_gpus_that_are_not_there(self):  # Issue 46: the trials ran on processors.
+        def tune(told, resources, slots=None, on="local", **variables):
+            for name in ("hpsearch", "hpsearchd", "hpsearch-worker", "hpsearch-shim"):
+                (self.folder / name).write_text("#!/bin/sh\necho '{}'\n".format(json.dumps(told)))
+                (self.folder / name).chmod(0o755)
+            with unittest.mock.patch.dict(os.environ, dict(HPSEARCH_BIN=str(self.folder), **variables)):
+                check_gpus(resources, on, slots)
+
+        class Cluster(hp.Client):
+            def __init__(self, *kinds):
+                self.kinds = kinds
+
+            def workers(self):
+                return [{"slot_kind": kind, "pool": "default", "present": True} for kind in self.kinds]
+
+        none, one = {"devices": [], "problem": "NVML cannot be loaded"}, {"devices": [{"uuid": "GPU-1"}]}
+        for told, resources, more, words in (
+                (none, {"gpus": 1}, {}, r"^resources has 1 GPUs for each trial, and this machine has none \(NVML cannot be loaded\); "
+                 r'leave "gpus" out to run on processors, or say how many slots a trial takes: resources=\{"slots": 1\}'),
+                (one, {"gpus": 2}, {}, "this machine has 1;"), (one, {"gpus": 1}, {"CUDA_VISIBLE_DEVICES": ""}, "CUDA_VISIBLE_DEVICES is ''"),
+                (one, {"gpus": 1}, {"slots": "cpu:2"}, "slots is 'cpu:2'"),
+                ({"devices": [{"uuid": "GPU-1", "whole_in_mig_mode": True}]}, {"gpus": 1}, {}, "this machine has none"),
+                (one, {"gpus": 1}, {"on": Cluster("cpu", "cpu")}, "none of the 2 workers of the pool default has any")):
+            with self.subTest(words), self.assertRaisesRegex(ValueError, words):
+                tune(told, resources, **more)
+        for told, resources, more in ((one, {"gpus": 1}, {}), (none, {"gpus": 0}, {}), (none, {"slots": 2}, {}), (none, None, {}),
+                                      (one, {"gpus": 2}, {"slots": "auto*2"}), (one, {"gpus": 1}, {"CUDA_VISIBLE_DEVICES": "0"}),
+                                      (none, {"gpus": 1}, {"on": Cluster("cpu", "gpu")}), (none, {"gpus": 1}, {"on": Cluster()})):
+            tune(told, resources, **more)
+        with unittest.mock.patch("hpsearch._tune.check_gpus", side_effect=ValueError("asked")), self.assertRaisesRegex(ValueError, "asked"):
+            hp.tune(objective, {"x": hp.uniform(0, 1)}, resources={"gpus": 1})
 
     def test_slots_that_are_none(self):
         with tempfile.TemporaryDirectory() as home, unittest.mock.patch.dict(os.environ, {"HPSEARCH_STATE_HOME": home}), \

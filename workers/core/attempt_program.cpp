@@ -81,7 +81,7 @@ void AttemptMachine::take(const MetricsMessage& said, std::optional<QuestionId> 
   judge_progress(report, speaks_ == Speaks::socket, now, out);
   judge_passing(report, out);
   judge_value(report, out);
-  if (!question && !found_) {
+  if (speaks_ == Speaks::lines && !found_) {
     printed_.take(said.step, now);
   }
   rank(report);
@@ -356,7 +356,7 @@ void AttemptMachine::judge_progress(const MetricsReport& report, bool asks, Inst
 }
 
 void AttemptMachine::judge_buffering(AttemptOutput& out) {
-  if (fenced_ || !printed_.came_at_once()) {
+  if (fenced_ || speaks_ == Speaks::socket || !printed_.came_at_once()) {
     return;
   }
   const auto seconds = printed_.silence().in_micros() / 1'000'000;

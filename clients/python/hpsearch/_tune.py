@@ -18,6 +18,7 @@ from ._context import copy_context, pack_context
 from ._description import Length
 from ._experiment import Experiment
 from ._function_file import FunctionFile
+from ._gpus import check_gpus
 from ._local import environment
 from ._problems import Conflict
 from ._search_directory import SearchDirectory
@@ -56,7 +57,8 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     arguments: values for other parameters of `function`. Arrays and bytes of more than 1 MiB are stored once, and are
         read-only in trials. A search with a name refuses a call whose values differ from those it was begun with, also
         values that the function takes from around it.
-    resources: {"gpus": 1} for each trial, or the section of the experiment file.
+    resources: {"gpus": 1} for each trial, or the section of the experiment file. ValueError where no machine that it may run
+        on has so many GPUs.
     context: a directory; each trial gets a copy of it.
     on: "local" starts a private daemon and a worker, which go on when this process is interrupted or killed. With a Client
         the search runs on its workers, which need this Python at the same path.
@@ -98,6 +100,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
         space = getattr(function, "space", {}) if space is None else file_space(space)
     assert space is not None
     modules = _modules(preload)
+    check_gpus(resources, on, slots)
     written = FunctionFile(function, list(space), arguments or {})
     config = _config(space, metric, max_length, max_trials, smaller_is_better, searcher, resources, fields)
     if is_optuna and searcher is None and config["searcher"]["name"] == "adaptive_asha":

@@ -156,6 +156,26 @@ TEST(Notes, OutputThatComesAllAtOnceAtTheEndIsTold) {
   EXPECT_EQ(talk.notes(), Lines{"late"});
 }
 
+// Issue 46: the shim answers reports below the length, so the machine gets them without a question to answer.
+TEST(Notes, ReportsOverTheSocketAreNeverBuffered) {
+  for (const bool prints_too : {false, true}) {
+    Conversation talk = Conversation::running();
+    talk.pass(Duration::seconds(3));
+    for (int step = 1; step <= 3; ++step) {
+      if (prints_too) {
+        talk.report(std::nullopt, step);
+      }
+      const std::string line = R"({"type":"report","step":)" + std::to_string(step) + R"(,"metrics":{"acc":0.5}})";
+      talk.attempt().said({.key = talk.attempt().key(), .question = first, .line = line, .answered = step < 3},
+                          talk.now(), talk.out());
+      talk.spool();
+      talk.pass(Duration::millis(20));
+    }
+    talk.end(false, 0);
+    EXPECT_EQ(talk.notes(), Lines{}) << prints_too;
+  }
+}
+
 TEST(Notes, OutputThatComesAsItIsWrittenIsNotLate) {
   for (const auto& [silence, between, steps] :
        std::vector<std::tuple<int, int, int>>{{3000, 100, 3},  // A slow beginning, then one by one.

@@ -14,6 +14,7 @@ import time
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 import hpsearch as hp
+from hpsearch._gpus import check_gpus
 from hpsearch._local import Local, check_platform, checked_name, environment, make_private, process_with_lock, state_home
 from hpsearch._tune import _config, _is_installed
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -66,8 +67,10 @@ class Search:
         if self.settings.on != "local":
             token = self.settings.token_file
             with hp.Client(self.settings.on, token_file=token) as client:
+                check_gpus(self.settings.resources, client, None)
                 return self._run(client)
         check_platform("hydra.sweeper.on=local")
+        check_gpus(self.settings.resources, "local", self.settings.slots)
         state = state_home() / checked_name("hydra-" + self.name)
         make_private(state)
         lock = _lock(state, self.name)
