@@ -25,8 +25,9 @@ from hpsearch._function_source import Untransferable, source_of
 from hpsearch._gpus import check_gpus
 from hpsearch._loaded_function import LoadedFunction
 from hpsearch._local import check_platform, checked_name, local, make_private, process_with_lock
-from hpsearch._search_directory import SearchDirectory, _differences, _readers
+from hpsearch._search_directory import LocalExperiment, SearchDirectory, _differences, _readers
 from hpsearch._stable_digest import NoStableForm, value_digest
+from hpsearch._tune_progress import follow_search
 
 SCALE = 3
 
@@ -611,6 +612,25 @@ class Local(Folder):
                 ({"arguments": [1]}, TypeError, r"arguments is \[1\]; it must be a dict")):
             with self.subTest(more), self.assertRaisesRegex(kind, word):
                 hp.tune(**dict({"function": objective, "space": {"x": 1}}, **more))
+
+    def test_an_interrupt_pauses_a_search_without_a_name(self):  # Issue 43: nothing returned to it, and it trained on.
+        def interrupted(kind, name):
+            experiment = unittest.mock.MagicMock(spec=kind, id=3, directory=pathlib.Path("/state/f-1"), _transport=unittest.mock.Mock(
+                address="unix:///a"))
+            experiment.watch.side_effect = KeyboardInterrupt
+            with unittest.mock.patch("sys.stderr", io.StringIO()) as said, self.assertRaises(KeyboardInterrupt):
+                follow_search(experiment, name, True)
+            return experiment, said.getvalue()
+        local, said = interrupted(LocalExperiment, None)
+        local.end_runner.assert_called_once_with()
+        local.release.assert_called_once_with()
+        self.assertIn("interrupted; the search is paused, and its trials save checkpoints and end. The same call with name='f-1'", said)
+        local, said = interrupted(LocalExperiment, "mine")
+        local.end_runner.assert_not_called()
+        self.assertIn("interrupted; the search goes on, and the same call returns to it. To end it: hpsearch.Client('unix:///a')", said)
+        remote, said = interrupted(hp.Experiment, None)
+        remote.pause.assert_called_once_with()
+        self.assertIn("the search is paused. To go on: hpsearch.Client('unix:///a').experiment(3).resume(); to end it: .cancel()", said)
 
     def test_gpus_that_are_not_there(self):  # Issue 46: the trials ran on processors.
         def tune(told, resources, slots=None, on="local", **variables):

@@ -158,6 +158,23 @@ class PythonTune(harness.Case):
                       self.run_script(call, "third", expect=1))
         self.assertEqual(second.popen.wait(harness.PATIENCE), 0, second.said())
 
+    def test_interrupted_without_a_name_it_is_paused_and_its_own_name_goes_on(self):  # Issue 43.
+        def call(more=""):
+            return TRAINING + f"""
+    result = hp.tune(train, SPACE, metric="val_loss", max_length=4, max_trials=6, slots=2{more},
+                     arguments={{"ledger": {str(self.ledger_path)!r}, "pause": 0.3}})
+    print("trials", len(result.trials), flush=True)
+"""
+        first = self.script(call(), "first")
+        harness.wait_for(lambda: len(self.lines("epoch")) > 1, "some epochs", first.said)
+        first.end(signal.SIGINT)
+        self.assertIn("the search is paused, and its trials save checkpoints and end", first.said())
+        name = first.said().split("The same call with name='")[1].split("'")[0]
+        self.assertIsNone(process_with_lock(self.home / name / "search/run.lock"), "it trains on")
+        self.assertIn("trials 6", self.run_script(call(f", name={name!r}"), "second"))
+        epochs = [tuple(line) for line in self.lines("epoch")]
+        self.assertEqual(len(epochs), len(set(epochs)), "an epoch was trained twice")
+
     def test_a_search_whose_process_is_killed_says_how_to_go_on(self):
         call = TRAINING + f"""
     print(hp.tune(train, SPACE, metric="val_loss", max_length=5, max_trials=4, name="lost", slots=2,

@@ -73,8 +73,12 @@ class SearchDirectory:
                 self.await_end()
                 experiment = self._running(where, slots)
             return experiment
-        except BaseException:
-            self.release()
+        except BaseException as error:
+            try:
+                if isinstance(error, KeyboardInterrupt) and not named:
+                    self.end_runner()  # Nothing returns to it.
+            finally:
+                self.release()
             raise
 
     def release(self) -> None:
@@ -204,8 +208,12 @@ class SearchDirectory:
     def end_runner(self) -> None:
         """Ends `hpsearch run`, and waits for it; what it ran is paused."""
         process = self._runner()
+        runner = getattr(self, "runner", None)
         if process:
             os.kill(process, 15)
+        elif runner is not None and runner.poll() is None:  # It has not taken its lock yet.
+            runner.terminate()
+            runner.wait(_PATIENCE)
         self.await_end()
 
     def await_end(self) -> None:

@@ -50,7 +50,8 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     metric: the name of the metric that decides.
     max_length: the longest training of a trial, in epochs, or in another unit as {"steps": 500}; at least 1.
     max_trials: at least 1; 100 if missing. Grids have as many as they have points.
-    name: a search with a name goes on where it stopped when tune() is called again. Without, each call is a new search.
+    name: a search with a name goes on where it stopped when tune() is called again, and also while this process is interrupted.
+        Without, each call is a new search, and Ctrl-C pauses it: it says the name with which the same call goes on.
     smaller_is_better: whether the best value of `metric` is the smallest one.
     searcher: a name, or a section as hpsearch.asha() makes it. Without, adaptive_asha where `max_length` is above 1, else
         random.
@@ -60,7 +61,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     resources: {"gpus": 1} for each trial, or the section of the experiment file. ValueError where no machine that it may run
         on has so many GPUs.
     context: a directory; each trial gets a copy of it.
-    on: "local" starts a private daemon and a worker, which go on when this process is interrupted or killed. With a Client
+    on: "local" starts a private daemon and a worker, which go on when this process is killed. With a Client
         the search runs on its workers, which need this Python at the same path.
     resume: "auto", "never" (the name must be new) or "require" (it must exist).
     seed: of all random draws, from 0 to 2^31 - 1; drawn at random if missing.

@@ -18,7 +18,7 @@ _BETWEEN_LINES = 2.0  # Seconds.
 def follow_search(experiment: Experiment, name: Optional[str], progress: bool) -> Experiment:
     """Returns the experiment when it has completed; shows progress on standard error, or in a notebook as a card.
 
-    Ctrl-C leaves the search running, and says how to return.
+    Ctrl-C leaves a search with a name running, and pauses one without: nothing else returns to it. It says how to go on.
     """
     in_notebook = progress and "ipykernel" in sys.modules
     if in_notebook:
@@ -37,16 +37,29 @@ def follow_search(experiment: Experiment, name: Optional[str], progress: bool) -
             experiment.end_runner()  # A search that paused itself would wait for ever.
         raise
     except KeyboardInterrupt:
-        again = "the same call returns to it" if name else "its state is in {}".format(
-            experiment.directory if isinstance(experiment, LocalExperiment) else experiment._transport.address)
-        print("\nhpsearch: interrupted; the search goes on, and {}. To end it: hpsearch.Client({!r}).experiment({}).cancel()"
-              .format(again, str(experiment._transport.address), experiment.id), file=sys.stderr)
+        _interrupted(experiment, name)
         raise
     finally:
         if isinstance(experiment, LocalExperiment):
             experiment.release()
     _warn_of_failures(experiment)
     return experiment
+
+
+def _interrupted(experiment: Experiment, name: Optional[str]) -> None:
+    at_daemon = "hpsearch.Client({!r}).experiment({})".format(str(experiment._transport.address), experiment.id)
+    if name:
+        print("\nhpsearch: interrupted; the search goes on, and the same call returns to it. To end it: {}.cancel()".format(at_daemon),
+              file=sys.stderr, flush=True)
+        return
+    if not isinstance(experiment, LocalExperiment):
+        experiment.pause()
+        print("\nhpsearch: interrupted; the search is paused. To go on: {}.resume(); to end it: .cancel()".format(at_daemon),
+              file=sys.stderr, flush=True)
+        return
+    print("\nhpsearch: interrupted; the search is paused, and its trials save checkpoints and end. The same call with name={!r} goes on "
+          "with it".format(experiment.directory.name), file=sys.stderr, flush=True)
+    experiment.end_runner()
 
 
 def _warn_of_failures(experiment: Experiment) -> None:
