@@ -66,6 +66,10 @@ def objective_of_data(t, data):
     return len(data)
 
 
+def objective_with_data(t, data):
+    return helper(len(data))
+
+
 class Folder(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hpsearch-function-"))
@@ -389,6 +393,35 @@ class Digests(Folder):
             """
         self.assertEqual(self.run_script(text, PYTHONHASHSEED="1"), self.run_script("\n\n" + text, PYTHONHASHSEED="2"))
 
+    def test_a_search_goes_on_with_the_same_data_only(self):
+        config = {"hyperparameters": {"x": 1}, "searcher": {"name": "random", "max_trials": 3}}
+        own = self.folder / "own"
+        own.mkdir()
+        (own / "model.py").write_text("a = 1\n")
+        (own / "data.csv").write_text("1\n")
+
+        def go_on(data, scale=3):
+            with unittest.mock.patch.dict(os.environ, {"HPSEARCH_STATE_HOME": str(self.folder)}):
+                directory = SearchDirectory("mine")
+            make_private(directory.path)
+            with unittest.mock.patch.object(FunctionFile, "_kind", lambda self: "module"), unittest.mock.patch.object(
+                    sys.modules[__name__], "SCALE", scale), unittest.mock.patch("sys.stderr", io.StringIO()) as said:
+                written = FunctionFile(objective_with_data, ["t"], {"data": data})
+                directory._recorded(json.loads(json.dumps(config)), written, own, True)
+            return said.getvalue()
+        self.assertEqual(go_on({"rows": [1.5, 2]}), "")
+        self.assertEqual(go_on({"rows": [1.5, 2]}), "")
+        with self.assertRaisesRegex(ValueError, r"the search 'mine' was begun with another argument \(data\); give it another name"):
+            go_on({"rows": [1.5, 3]})
+        with self.assertRaisesRegex(ValueError, r"was begun with another value \(SCALE\);"):
+            go_on({"rows": [1.5, 2]}, scale=4)
+        # Programs write results beside their code, so the context may change.
+        (own / "data.csv").write_text("2\n")
+        (own / "result.txt").write_text("")
+        said = go_on({"rows": [1.5, 2]})
+        self.assertIn("goes on with the files that {} had when it was begun; by now 2 differ: data.csv, result.txt.".format(own), said)
+        self.assertEqual((self.folder / "mine/context/data.csv").read_text(), "1\n")
+
     def test_what_has_no_stable_form_is_refused_if_the_search_has_a_name(self):
         class Changing:
             def __reduce__(self):
@@ -631,6 +664,20 @@ class Local(Folder):
         remote, said = interrupted(hp.Experiment, None)
         remote.pause.assert_called_once_with()
         self.assertIn("the search is paused. To go on: hpsearch.Client('unix:///a').experiment(3).resume(); to end it: .cancel()", said)
+
+    def test_a_warning_of_failed_trials_is_the_last_line(self):  # Issue 46: promising trials vanished without a word.
+        def ended(**trials):
+            experiment = unittest.mock.MagicMock(spec=LocalExperiment, directory=pathlib.Path("/state/f-1"))
+            experiment.watch.return_value = iter([])
+            experiment.now.return_value.trials = trials
+            experiment.trials.select.side_effect = lambda state: iter([unittest.mock.Mock(
+                number=4, failure="exit 1\nTraceback …\nUnpicklingError: Weights only load failed\n")])
+            with unittest.mock.patch("sys.stderr", io.StringIO()) as said:
+                self.assertIs(follow_search(experiment, None, False), experiment)
+            return said.getvalue()
+        self.assertEqual(ended(COMPLETED=5), "")
+        self.assertEqual(ended(COMPLETED=5, FAILED=2), "hpsearch: warning: 2 of 7 trials failed and have no part in the result. "
+                         "Trial 4: UnpicklingError: Weights only load failed\n")
 
     def test_gpus_that_are_not_there(self):  # Issue 46: the trials ran on processors.
         def tune(told, resources, slots=None, on="local", **variables):
