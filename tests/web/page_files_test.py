@@ -93,26 +93,26 @@ class PageFiles(unittest.TestCase):
         self.assertEqual(lines, [f"-- {REPLACED}{why}"])
         self.assert_fallback(source)
         run = self.configure(source, "ON", node)
+        self.assertEqual((source / "build" / "web" / "why_no_pages.txt").read_text(), why)
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("HPSEARCH_WEB is ON, but the daemon's pages can't be built: " + why, " ".join(run.stderr.split()))
 
     def test_without_node_auto_takes_the_page_about_the_command_line_and_on_fails(self):
         self.assert_replaced(self.copy(), "",
-                             "node is missing: install Node.js 18 or newer with npm, then run scripts/setup")
+                             "node is missing: run scripts/setup pages, or install Node.js 18 or newer with npm")
 
     def test_an_old_node_is_as_good_as_none(self):
         node = self.fake_node("v16.20.2")
-        self.assert_replaced(self.copy(), node, f'{node} is version "16.20.2": install Node.js 18 or newer with npm, '
-                                                "then run scripts/setup")
+        self.assert_replaced(self.copy(), node, f'{node} is version "16.20.2": run scripts/setup pages')
 
     def test_without_node_modules_the_reason_names_setup(self):
-        self.assert_replaced(self.copy(), self.fake_node("v20.1.0"), "web/node_modules is missing: run scripts/setup")
+        self.assert_replaced(self.copy(), self.fake_node("v20.1.0"), "web/node_modules is missing: run scripts/setup pages")
 
     def test_a_dist_of_other_sources_is_not_taken(self):
         source = self.copy()
         self.dist(source, "0" * 64)
         self.assert_replaced(source, "",
-                             "node is missing: install Node.js 18 or newer with npm, then run scripts/setup")
+                             "node is missing: run scripts/setup pages, or install Node.js 18 or newer with npm")
 
     def test_off_takes_the_page_about_the_command_line_and_prints_nothing(self):
         source = self.copy()
