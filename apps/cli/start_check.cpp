@@ -145,6 +145,29 @@ class StartCheck {
     if (const auto script = jobs::script_of(start)) {
       check_word(*script, false);
     }
+    if (const auto module = jobs::module_of(start)) {
+      check_module(*module);
+    }
+  }
+
+  /// A module of a package that lies in the context directory. Others may be installed.
+  void check_module(const std::string& module) {
+    const std::string package = module.substr(0, module.find('.'));
+    std::string path = module;
+    std::replace(path.begin(), path.end(), '.', '/');
+    const auto has = [this](const std::string& file) {
+      return files_.find(file) == PackedFiles::Found::packed;
+    };
+    if (package == module || !has(package + "/__init__.py") || has(path + ".py") ||
+        has(path + "/__main__.py")) {
+      return;
+    }
+    const fs::path at = files_.at(path);
+    const std::string near(engine::nearest(at.filename().string() + ".py", names_in(at.parent_path())));
+    add_of_context("entrypoint",
+                   "starts the module " + module + ", which the package " + package +
+                       " of the context directory doesn't have",
+                   near.empty() ? "" : "did you mean " + near + "?");
   }
 
   /// A file that the entrypoint starts, or that an interpreter reads.

@@ -92,7 +92,15 @@ std::string_view file_name_of(std::string_view word) noexcept {
   return word;
 }
 
-std::optional<std::string> script_of(const std::vector<std::string>& start) {
+namespace {
+
+/// What an interpreter is told to run: a file, or a module of Python.
+struct Started {
+  std::string name;
+  bool is_module = false;
+};
+
+std::optional<Started> started_by(const std::vector<std::string>& start) {
   if (start.empty()) {
     return std::nullopt;
   }
@@ -108,7 +116,14 @@ std::optional<std::string> script_of(const std::vector<std::string>& start) {
       return std::nullopt;
     }
     if (word.front() != '-') {
-      return start[i];
+      return Started{start[i]};
+    }
+    if (word == "-m" && name == "python" && i + 1 < start.size()) {
+      if (start[i + 1] != stand_in_for_wandb) {
+        return Started{start[i + 1], true};
+      }
+      ++i;  // It runs the script or module behind it.
+      continue;
     }
     if (word.find_first_of(known->without_script, 1) != std::string_view::npos) {
       return std::nullopt;
@@ -116,6 +131,18 @@ std::optional<std::string> script_of(const std::vector<std::string>& start) {
     i += known->with_value.find(word.back()) != std::string_view::npos ? 1U : 0U;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> script_of(const std::vector<std::string>& start) {
+  const std::optional<Started> started = started_by(start);
+  return started && !started->is_module ? std::optional(started->name) : std::nullopt;
+}
+
+std::optional<std::string> module_of(const std::vector<std::string>& start) {
+  const std::optional<Started> started = started_by(start);
+  return started && started->is_module ? std::optional(started->name) : std::nullopt;
 }
 
 std::string python_of(const Entrypoint& entrypoint) {

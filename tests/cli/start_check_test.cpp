@@ -117,6 +117,32 @@ TEST_F(StartCheckTest, ScriptThatIsNotInTheContextIsAProblemWhereTheContextIsKno
   EXPECT_EQ(notes.size(), 1U);
 }
 
+// Issue 43: the program of an imported sweep is started by hpsearch.wandb.
+TEST_F(StartCheckTest, ProgramBehindTheStandInForWandbIsLookedFor) {
+  executable("python3");
+  const std::string path = "environment: {environment_variables: {PATH: " + scratch.path().string() + "}}\n";
+  scratch.write("work/train.py", "");
+  scratch.write("work/pkg/__init__.py", "");
+  scratch.write("work/pkg/train.py", "");
+  scratch.write("work/pkg/tool/__main__.py", "");
+  for (const char* there :
+       {"train.py", "-m, pkg.train", "-m, pkg.tool", "-m, installed.train", "-m, installed"}) {
+    check("[python3, -m, hpsearch.wandb, " + std::string(there) + "]", Machine::this_one, path);
+    EXPECT_THAT(problems, IsEmpty()) << there;
+  }
+  check("[python3, -u, -m, hpsearch.wandb, trian.py]", Machine::this_one, path);
+  EXPECT_THAT(problems, ElementsAre(AllOf(HasSubstr("starts trian.py, which isn't in the context directory"),
+                                          HasSubstr("(did you mean train.py?)"))));
+  for (const char* start : {"python3, -m, pkg.trian", "python3, -m, hpsearch.wandb, -m, pkg.trian"}) {
+    check("[" + std::string(start) + "]", Machine::this_one, path);
+    EXPECT_THAT(problems, ElementsAre(AllOf(
+                              HasSubstr("starts the module pkg.trian, which the package pkg of the context "
+                                        "directory doesn't have"),
+                              HasSubstr("(did you mean train.py?)"))))
+        << start;
+  }
+}
+
 TEST_F(StartCheckTest, InterpreterThatIsNotPackedNamesTheWaysToReachIt) {
   executable("work/.venv/bin/python");
   check("[.venv/bin/python, -c, x]", Machine::this_one);

@@ -35,6 +35,10 @@ TEST(EntrypointStart, KnowsTheScriptOfAnInterpreter) {
       {{"python3", "train.py", "other.py"}, "train.py"},
       {{"/opt/bin/python3.11", "-u", "-W", "error", "-Xdev", "train.py"}, "train.py"},
       {{"python3", "-m", "package"}, std::nullopt},
+      {{"python3", "-um", "package"}, std::nullopt},
+      {{"python3", "-u", "-m", "hpsearch.wandb", "train.py", "--lr=1"}, "train.py"},
+      {{"python3", "-m", "hpsearch.wandb", "-m", "package.train"}, std::nullopt},
+      {{"bash", "-m", "run.sh"}, "run.sh"},
       {{"python3", "-uc", "print(1)"}, std::nullopt},
       {{"python3", "--version"}, std::nullopt},
       {{"python3"}, std::nullopt},
@@ -48,6 +52,20 @@ TEST(EntrypointStart, KnowsTheScriptOfAnInterpreter) {
   };
   for (const auto& [start, script] : table) {
     EXPECT_EQ(script_of(start), script) << (start.empty() ? "" : start.back());
+  }
+}
+
+TEST(EntrypointStart, KnowsTheModuleOfPython) {
+  const std::pair<Words, std::optional<std::string>> table[] = {
+      {{"python3", "-m", "package.train", "--lr=1"}, "package.train"},
+      {{"python3", "-u", "-m", "hpsearch.wandb", "-m", "package.train"}, "package.train"},
+      {{"python3", "-m", "hpsearch.wandb", "train.py"}, std::nullopt},
+      {{"python3", "-m"}, std::nullopt},
+      {{"python3", "train.py", "-m", "other"}, std::nullopt},
+      {{"bash", "-m", "run"}, std::nullopt},
+  };
+  for (const auto& [start, module] : table) {
+    EXPECT_EQ(module_of(start), module) << start.back();
   }
 }
 

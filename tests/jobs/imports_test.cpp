@@ -79,9 +79,10 @@ TEST(WandbSweep, BecomesAnExperiment) {
   EXPECT_EQ(at(made, "hyperparameters.noise"), R"({"maxval":1,"minval":-1,"type":"double"})");
   EXPECT_EQ(at(made, "hyperparameters.epochs"), "10");
   EXPECT_EQ(at(made, "hyperparameters.optimizer"), R"({"name":"adam"})");
-  EXPECT_EQ(at(made, "searcher"),
-            R"({"divisor":3,"max_length":{"epochs":27},"max_trials":30,"metric":"val_acc",)"
-            R"("name":"adaptive_asha","sampler":"model","smaller_is_better":false})");
+  EXPECT_EQ(
+      at(made, "searcher"),
+      R"({"divisor":3,"max_length":{"epochs":27},"max_trials":30,"metric":"val_acc","name":"async_halving",)"
+      R"("num_rungs":3,"sampler":"model","smaller_is_better":false,"stop_once":true})");
   EXPECT_EQ(at(made, "budget"), R"({"target":0.99})");
   EXPECT_EQ(at(made, "entrypoint"), R"(["python3","-m","hpsearch.wandb","train.py","{args_eq}"])");
   EXPECT_EQ(remark_on(made, "hyperparameters.noise"),
@@ -92,6 +93,118 @@ TEST(WandbSweep, KeepsItsCommand) {
   const Value command = Value::List{"${env}", "python", "${program}", "--data", "{x}", "${args_no_hyphens}"};
   EXPECT_EQ(at(imported(with(wandb_sweep(), "command", command)), "entrypoint"),
             R"(["python","-m","hpsearch.wandb","train.py","--data","{{x}}","{args_no_hyphens}"])");
+}
+
+struct Command {
+  const char* name;
+  Value::List words;
+  const char* entrypoint;
+  const char* variables;
+};
+
+class WandbCommand : public testing::TestWithParam<Command> {};
+
+// Issue 43: what Python starts gets the stand-in for wandb, wherever it stands.
+TEST_P(WandbCommand, StartsTheSameProgram) {
+  const ImportedExperiment made = imported(with(wandb_sweep(), "command", GetParam().words));
+  EXPECT_EQ(at(made, "entrypoint"), GetParam().entrypoint);
+  EXPECT_EQ(at(made, "environment.environment_variables"), GetParam().variables);
+  EXPECT_EQ(remark_on(made, "entrypoint"),
+            "hpsearch.wandb stands in for wandb in the program; it needs the Python package hpsearch");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, WandbCommand,
+    testing::Values(Command{"AModule",
+                            {"${env}", "${interpreter}", "-m", "pkg.train", "${args}"},
+                            R"(["python3","-m","hpsearch.wandb","-m","pkg.train","{args_eq}"])",
+                            ""},
+                    Command{
+                        "AScript",
+                        {"/opt/venv/bin/python3.11", "src/train.py", "${args}"},
+                        R"(["/opt/venv/bin/python3.11","-m","hpsearch.wandb","src/train.py","{args_eq}"])",
+                        ""},
+                    Command{"OptionsOfPython",
+                            {"${interpreter}", "-u", "-X", "dev", "-W", "error", "${program}"},
+                            R"(["python3","-u","-X","dev","-W","error","-m","hpsearch.wandb","train.py"])",
+                            ""},
+                    Command{"Variables",
+                            {"${env}", "OMP_NUM_THREADS=2", "NOTE=a=b", "${interpreter}", "${program}",
+                             "data=x", "${args}"},
+                            R"(["python3","-m","hpsearch.wandb","train.py","data=x","{args_eq}"])",
+                            R"({"NOTE":"a=b","OMP_NUM_THREADS":"2"})"},
+                    Command{"VariablesOfEnvItself",
+                            {"/usr/bin/env", "A=1", "python", "${program}"},
+                            R"(["python","-m","hpsearch.wandb","train.py"])",
+                            R"({"A":"1"})"},
+                    Command{"AnotherPythonBehindIt",
+                            {"python", "${program}", "--python", "python3", "run.py"},
+                            R"(["python","-m","hpsearch.wandb","train.py","--python","python3","run.py"])",
+                            ""}),
+    [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(WandbSweep, WhoseProgramAnotherProgramStartsSaysHowItFindsTheStandIn) {
+  for (const Value::List& words :
+       {Value::List{"torchrun", "${program}", "${args}"}, Value::List{"${interpreter}", "-c", "import a"}}) {
+    const ImportedExperiment made = imported(with(wandb_sweep(), "command", words));
+    EXPECT_EQ(
+        remark_on(made, "entrypoint"),
+        "the program must find hpsearch.wandb as wandb: put the directory that `python3 -m hpsearch.wandb "
+        "--path` prints first on PYTHONPATH");
+  }
+}
+
+TEST(WandbSweep, WithBooleansAsFlagsKeepsThem) {
+  Value tree =
+      with(wandb_sweep(), "command", Value::List{"${interpreter}", "${program}", "${args_no_boolean_flags}"});
+  tree = with(tree, "parameters.nesterov", Value::Map{{"values", Value::List{true, false}}});
+  tree = with(tree, "parameters.augment", Value::Map{{"value", true}});
+  tree =
+      with(tree, "parameters.optimizer.parameters.amsgrad", Value::Map{{"values", Value::List{false, true}}});
+  const ImportedExperiment made = imported(tree);
+  EXPECT_EQ(at(made, "hyperparameters.nesterov"),
+            R"({"bool_style":"flag","type":"categorical","vals":[true,false]})");
+  EXPECT_EQ(at(made, "hyperparameters.augment"), R"({"bool_style":"flag","type":"const","val":true})");
+  EXPECT_EQ(at(made, "hyperparameters.optimizer.amsgrad"),
+            R"({"bool_style":"flag","type":"categorical","vals":[false,true]})");
+  EXPECT_EQ(at(made, "entrypoint"), R"(["python3","-m","hpsearch.wandb","train.py","{args_eq}"])");
+  EXPECT_EQ(remark_on(made, "entrypoint"),
+            "hpsearch.wandb stands in for wandb in the program; it needs the Python package hpsearch");
+}
+
+/// The searcher of a sweep with this `early_terminate`, in one line, and what is left to decide of it.
+std::string stops(Value::Map early, std::optional<int> epochs = std::nullopt) {
+  Value tree = with(wandb_sweep(), "early_terminate", std::move(early));
+  tree = epochs ? with(tree, "parameters.epochs.value", *epochs) : tree;
+  if (!epochs) {
+    tree.as_map()->find("parameters")->as_map()->erase("epochs");
+  }
+  const ImportedExperiment made = imported(tree);
+  return at(made, "searcher.name") + " " + at(made, "searcher.num_rungs") + " " +
+         at(made, "searcher.divisor") + " " + at(made, "searcher.max_length.epochs") + " " +
+         at(made, "searcher.stop_once") + " " + remark_on(made, "searcher.num_rungs");
+}
+
+// W&B stops a run at max_iter / eta, max_iter / eta², … (s of them), or at min_iter, min_iter · eta, ….
+TEST(WandbSweep, ThatStopsRunsStopsThemAtTheSameIterations) {
+  const auto early = [](Value::Map more) {
+    more["type"] = "hyperband";
+    return more;
+  };
+  EXPECT_EQ(stops(early({{"max_iter", 27}, {"s", 2}, {"eta", 3}})), R"("async_halving" 3 3 27 true )");
+  EXPECT_EQ(stops(early({{"max_iter", 27}, {"s", 2}})), R"("async_halving" 3 3 27 true )");
+  EXPECT_EQ(stops(early({{"max_iter", 16}, {"s", 9}, {"eta", 2}})), R"("async_halving" 5 2 16 true )");
+  EXPECT_EQ(stops(early({{"max_iter", 27}})), R"("adaptive_asha"  3 27 true )");
+  EXPECT_EQ(stops(early({{"min_iter", 3}}), 81), R"("async_halving" 4 3 81 true )");
+  EXPECT_EQ(stops(early({{"min_iter", 3}})), R"("async_halving" 3 3 27 true )");
+  EXPECT_EQ(stops(early({{"min_iter", 3}}), 10), R"("async_halving" 2 3 10 true )"
+                                                 "");
+  EXPECT_EQ(
+      stops(early({{"min_iter", 3}}), 100),
+      R"("async_halving" 4 3 100 true early_terminate.min_iter is 3; with this max_length the first rung is at 4)");
+  EXPECT_EQ(
+      stops(early({{"min_iter", 30}}), 10),
+      R"("async_halving" 1 3 10 true early_terminate.min_iter is 30; with this max_length the first rung is at 10)");
 }
 
 TEST(WandbSweep, OfAGridGetsItsPoints) {
@@ -341,6 +454,34 @@ TEST(OptunaSpace, BecomesAnExperiment) {
                          R"("width":{"maxval":64,"minval":16,"step":16,"type":"int"}})";
   EXPECT_EQ(at(imported(space), "hyperparameters"), expected);
   EXPECT_EQ(at(imported(Value::Map{{"search_space", space}}), "hyperparameters"), expected);
+}
+
+// Issue 43: their steps were lost.
+TEST(ForeignRange, OfANormalDistributionKeepsItsSteps) {
+  const auto normal = [](const char* kind, double mu, double sigma, Value q) {
+    return imported(with(
+        wandb_sweep(), "parameters",
+        Value::Map{
+            {"h", Value::Map{{"distribution", kind}, {"mu", mu}, {"sigma", sigma}, {"q", std::move(q)}}}}));
+  };
+  const std::string remark = ": searched evenly within two deviations";
+  EXPECT_EQ(at(normal("q_normal", 64, 16, 8), "hyperparameters.h"),
+            R"({"maxval":96,"minval":32,"step":8,"type":"int"})");
+  EXPECT_EQ(remark_on(normal("q_normal", 64, 16, 8), "hyperparameters.h"),
+            "was a normal distribution around 64" + remark);
+  EXPECT_EQ(at(normal("q_normal", 0, 0.5, 0.25), "hyperparameters.h"),
+            R"({"maxval":1,"minval":-1,"step":0.25,"type":"double"})");
+  EXPECT_EQ(at(normal("q_log_normal", 3, 1, 4), "hyperparameters.h"),
+            R"({"maxval":148,"minval":4,"scale":"log","step":4,"type":"int"})");
+  EXPECT_EQ(remark_on(normal("q_log_normal", 3, 1, 4), "hyperparameters.h"),
+            "was a normal distribution around 3 of the logarithm" + remark);
+  const auto nni = [](const char* type, Value::List values) {
+    return at(imported(Value::Map{{"h", Value::Map{{"_type", type}, {"_value", std::move(values)}}}}),
+              "hyperparameters.h");
+  };
+  EXPECT_EQ(nni("qnormal", {64, 16, 8}), R"({"maxval":96,"minval":32,"step":8,"type":"double"})");
+  EXPECT_EQ(nni("qlognormal", {3, 1, 4}),
+            R"({"maxval":148,"minval":4,"scale":"log","step":4,"type":"double"})");
 }
 
 struct Quantized {

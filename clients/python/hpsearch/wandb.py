@@ -309,6 +309,8 @@ def _main(arguments: List[str]) -> None:
         sys.path[0] = os.getcwd()
         runpy.run_module(words[0], run_name="__main__", alter_sys=True)
     else:
+        if not os.path.exists(words[0]):
+            sys.exit("hpsearch.wandb: there is no file {} in {}".format(words[0], os.getcwd()))
         sys.path[0] = str(pathlib.Path(words[0]).resolve().parent)
         runpy.run_path(words[0], run_name="__main__")
 

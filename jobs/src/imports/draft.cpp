@@ -50,6 +50,34 @@ std::string_view sampler_for(std::string_view method) {
   return "";
 }
 
+bool is_true_or_false(const Value& value) noexcept {
+  return value == Value(true) || value == Value(false);
+}
+
+void make_flags(Value::Map& group) {
+  std::vector<std::string> keys;
+  for (const auto& [key, member] : group) {
+    keys.push_back(key);
+  }
+  for (const std::string& key : keys) {
+    Value& member = *group.find(key);
+    if (is_true_or_false(member)) {
+      member = Value::Map{{"type", "const"}, {"val", member}};
+    }
+    Value::Map* map = member.as_map();
+    if (map == nullptr) {
+      continue;
+    }
+    const Value::List* values = member_of(member, "vals").as_list();
+    const bool is_choice = values != nullptr && std::all_of(values->begin(), values->end(), is_true_or_false);
+    if (is_choice || is_true_or_false(member_of(member, "val"))) {
+      (*map)["bool_style"] = "flag";
+    } else if (!map->contains("type")) {
+      make_flags(*map);
+    }
+  }
+}
+
 }  // namespace
 
 void Draft::set(std::string_view path, Value value) {
@@ -87,6 +115,10 @@ void Draft::add(const std::vector<std::string>& keys, ForeignRange range) {
   if (!range.remark.empty()) {
     decide(std::move(path), std::move(range.remark));
   }
+}
+
+void Draft::make_booleans_flags() {
+  make_flags(hyperparameters_);
 }
 
 void Draft::search(const Search& search, Trials trials) {

@@ -20,6 +20,9 @@ class Draft {
   /// A hyperparameter inside nested groups. What the range says of itself is a remark.
   void add(const std::vector<std::string>& keys, ForeignRange range);
 
+  /// Hyperparameters whose values are all booleans are given as --NAME or nothing.
+  void make_booleans_flags();
+
   /// The searcher with what every one needs. `method` is what the file asks for; adaptive_asha is taken for
   /// those that stop trials early, grid for a grid, random for the rest. Methods that learn become a sampler;
   /// a remark tells of others.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "hpsearch/engine/space/numbers.hpp"
@@ -42,6 +43,11 @@ void make_logarithmic(ForeignRange& range, double low, double high) {
   } else if (range.value.as_map() != nullptr) {
     (*range.value.as_map())["scale"] = "log";
   }
+}
+
+std::string was_normal(double mean, bool of_exponent) {
+  return "was a normal distribution around " + short_number(mean) + (of_exponent ? " of the logarithm" : "") +
+         ": searched evenly within two deviations";
 }
 
 }  // namespace
@@ -127,8 +133,16 @@ ForeignRange normal_range(double mean, double deviation, bool of_exponent) {
   const double low = rounded(mean - 2 * std::abs(deviation));
   const double high = rounded(mean + 2 * std::abs(deviation));
   ForeignRange made = of_exponent ? exponent_range(e, low, high) : real_range(low, high);
-  made.remark = "was a normal distribution around " + short_number(mean) +
-                (of_exponent ? " of the logarithm" : "") + ": searched evenly within two deviations";
+  made.remark = was_normal(mean, of_exponent);
+  return made;
+}
+
+ForeignRange normal_multiples(double mean, double deviation, bool of_exponent, double step, bool whole) {
+  const double low = rounded(mean - 2 * std::abs(deviation));
+  const double high = rounded(mean + 2 * std::abs(deviation));
+  ForeignRange made = of_exponent ? multiples_in(std::exp(low), std::exp(high), step, whole, Scale::log)
+                                  : multiples_in(low, high, step, whole);
+  made.remark = was_normal(mean, of_exponent) + (made.remark.empty() ? "" : "; it " + made.remark);
   return made;
 }
 

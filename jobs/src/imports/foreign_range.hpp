@@ -32,6 +32,9 @@ struct ForeignRange {
                                         Scale scale = Scale::linear);
 /// A bell curve has no ends; it is searched evenly within two deviations.
 [[nodiscard]] ForeignRange normal_range(double mean, double deviation, bool of_exponent);
+/// The multiples of `step` in it.
+[[nodiscard]] ForeignRange normal_multiples(double mean, double deviation, bool of_exponent, double step,
+                                            bool whole);
 [[nodiscard]] ForeignRange choices(Value::List values);
 /// A map is no constant of its own when it looks like a range.
 [[nodiscard]] ForeignRange constant(Value value);

@@ -56,11 +56,11 @@ std::optional<ForeignRange> range_of(const Value& parameter) {
   if (type == "quniform") {
     return multiples_in(first, second, step, false);
   }
-  if (type == "normal" || type == "qnormal") {
-    return normal_range(first, second, false);
+  if (type == "normal" || type == "lognormal") {
+    return normal_range(first, second, type == "lognormal");
   }
-  if (type == "lognormal" || type == "qlognormal") {
-    return normal_range(first, second, true);
+  if (type == "qnormal" || type == "qlognormal") {
+    return normal_multiples(first, second, type == "qlognormal", step, false);
   }
   if (type == "qloguniform") {
     return multiples_in(first, second, step, false, Scale::log);

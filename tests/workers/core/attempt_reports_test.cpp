@@ -165,9 +165,11 @@ TEST(Notes, ReportsOverTheSocketAreNeverBuffered) {
       if (prints_too) {
         talk.report(std::nullopt, step);
       }
-      const std::string line = R"({"type":"report","step":)" + std::to_string(step) + R"(,"metrics":{"acc":0.5}})";
-      talk.attempt().said({.key = talk.attempt().key(), .question = first, .line = line, .answered = step < 3},
-                          talk.now(), talk.out());
+      const std::string line =
+          R"({"type":"report","step":)" + std::to_string(step) + R"(,"metrics":{"acc":0.5}})";
+      talk.attempt().said(
+          {.key = talk.attempt().key(), .question = first, .line = line, .answered = step < 3}, talk.now(),
+          talk.out());
       talk.spool();
       talk.pass(Duration::millis(20));
     }
