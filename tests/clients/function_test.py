@@ -197,7 +197,7 @@ class Files(Folder):
 
     def test_a_script_without_cloudpickle(self):
         said = self.run_script("""
-            import json, pathlib
+            import dataclasses, json, pathlib
             import hpsearch as hp
             from hpsearch._function_file import FunctionFile
             from json import dumps as write
@@ -207,8 +207,11 @@ class Files(Folder):
             class Model(Base):
                 def predict(self, x): return FACTOR * x + self.bias
             MODEL = Model()
+            @dataclasses.dataclass
+            class Result:
+                y: int
             def train(x, *, trial=None, model=MODEL):
-                return write({"y": model.predict(x), "z": MODEL.predict(x)})
+                return write({"y": Result(model.predict(x)).y, "z": MODEL.predict(x)})
             if __name__ == "__main__":
                 for number, function in enumerate([train, lambda t: json.loads('[1]')[0] + t["x"]]):
                     place = pathlib.Path("c%d" % number); place.mkdir()

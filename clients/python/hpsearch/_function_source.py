@@ -90,16 +90,18 @@ class _Collector:
         self._define(name, node, lines, function.__globals__)
 
     def _add_class(self, name: str, kind: type) -> None:
-        methods = [one for one in vars(kind).values() if isinstance(one, types.FunctionType)]
         module = sys.modules.get(kind.__module__)
-        file = methods[0].__code__.co_filename if methods else getattr(module, "__file__", None)
-        if file is None or module is None:
-            raise Untransferable("the source of the class {} is not known".format(name))
-        lines, tree = _parsed(file, vars(module))
-        found = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == kind.__name__]
-        if not found:
-            raise Untransferable("the source of the class {} is not known".format(name))
-        self._define(name, found[-1], lines, vars(module))
+        methods = [one.__code__.co_filename for one in vars(kind).values() if isinstance(one, types.FunctionType)]
+        own = getattr(getattr(self._function, "__code__", None), "co_filename", None)
+        # Methods that dataclasses make are of no file; a class of a notebook has nothing but its methods to tell its cell.
+        for file in dict.fromkeys(methods + [getattr(module, "__file__", None), own]):
+            if module is None or file is None or file == "<string>":
+                continue
+            lines, tree = _parsed(file, vars(module))
+            found = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == kind.__name__]
+            if found:
+                return self._define(name, found[-1], lines, vars(module))
+        raise Untransferable("the source of the class {} is not known".format(name))
 
     def _define(self, name: str, node: Any, lines: List[str], known: Dict[str, Any]) -> None:
         decorators = getattr(node, "decorator_list", [])
