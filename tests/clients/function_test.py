@@ -313,6 +313,9 @@ class Digests(Folder):
     def test_arguments_are_known_by_their_content(self):
         def digest(value):
             return self.digests(lambda t, data: 0, {"data": value})["argument"]["data"]
+        def adds(number):
+            return lambda x: x + number
+        self.assertEqual(len({value_digest(value, "it") for value in (adds(1), adds(2), [adds(1)], [adds(2)])}), 4)
         different = [Net(2), Net(3), [Net(2)], {"a": Net(2)}, {1, 2}, {1, 3}, (1, 2), [1, 2], [1, 2.0], b"a", "a", None, Net, math_of,
                      functools.partial(helper, 1), functools.partial(helper, 2), pathlib.PurePosixPath("a"), {"a": 1}, {"a": True}]
         self.assertEqual(len({digest(value) for value in different}), len(different))
@@ -369,6 +372,15 @@ class Digests(Folder):
         self.assertEqual(self.digests(one.run), self.digests(same.run))
         self.assertNotEqual(self.digests(one.run), self.digests(other.run))
         self.assertNotEqual(self.digests(functools.partial(helper, 1)), self.digests(functools.partial(helper, 2)))
+
+    def test_functions_that_a_library_wraps_are_known_by_what_they_do(self):
+        def make(number):
+            @functools.lru_cache()
+            def cached(x):
+                return x + number
+            return lambda t: cached(t["x"])
+        self.assertEqual(self.digests(make(1)), self.digests(make(1)))
+        self.assertEqual(_differences(self.digests(make(1)), self.digests(make(2))), ["value (number)"])
 
     def test_globals_of_functions_that_are_called(self):
         first = self.digests(objective)

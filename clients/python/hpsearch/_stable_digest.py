@@ -41,7 +41,9 @@ def value_digest(value: Any, path: str, home: str = "__main__") -> str:
 
     NoStableForm: it has none.
     """
-    return _Walk(home).whole_value(value, path).hex()
+    walk = _Walk(home)
+    digest = walk.whole_value(value, path)
+    return _joined("value", [digest] + [_joined(name, [one]) for name, one in sorted(walk.values.items())]).hex()
 
 
 class _Walk:
@@ -117,6 +119,9 @@ class _Walk:
             return _joined(kind.__name__, [self.digest_of(value.__func__, path)])
         if isinstance(value, property):
             return _joined("property", [self.digest_of(one, path) for one in (value.fget, value.fset, value.fdel)])
+        wrapped = getattr(value, "__wrapped__", None)
+        if isinstance(wrapped, types.FunctionType) and not self._is_of_home(kind):  # By lru_cache(), or a compiler of functions.
+            return _joined("wrapped", [kind.__name__.encode(), self.digest_of(wrapped, path)])
         return self._data(value, path) or self._as_pickled(value, path)
 
     # --- what functions do ---
