@@ -131,6 +131,15 @@ class Objectives(unittest.TestCase):
         # Issue 46: they are distributions everywhere.
         self.assertEqual(hp.experiment(["true"], searcher={}, space={"net": {"a": o.FloatDistribution(0, 1)}})["hyperparameters"],
                          {"net": {"a": {"type": "double", "minval": 0.0, "maxval": 1.0}}})
+        try:
+            from hpsearch.sklearn._space import Space
+        except ImportError:
+            pass
+        else:
+            space = Space({"n": o.IntDistribution(1, 9, log=True), "kind": o.CategoricalDistribution(["a", "b"])})
+            self.assertEqual(space.hyperparameters, {"n": {"type": "int", "minval": 1, "maxval": 9, "scale": "log"},
+                                                     "kind": {"type": "categorical", "vals": ["a", "b"]}})
+            self.assertEqual(space.values({"n": 3, "kind": "a"}), {"n": 3, "kind": "a"})
         with self.assertRaisesRegex(ValueError, "a is a hyperparameter itself"):
             hp.optuna.objective(len, {"a": o.FloatDistribution(0, 1), "a.b": o.FloatDistribution(0, 1)})
         with self.assertRaisesRegex(TypeError, "has the choice"):
