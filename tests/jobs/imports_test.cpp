@@ -479,9 +479,9 @@ TEST(ForeignRange, OfANormalDistributionKeepsItsSteps) {
     return at(imported(Value::Map{{"h", Value::Map{{"_type", type}, {"_value", std::move(values)}}}}),
               "hyperparameters.h");
   };
-  EXPECT_EQ(nni("qnormal", {64, 16, 8}), R"({"maxval":96,"minval":32,"step":8,"type":"double"})");
+  EXPECT_EQ(nni("qnormal", {64, 16, 8}), R"({"maxval":96,"minval":32,"step":8.0,"type":"double"})");
   EXPECT_EQ(nni("qlognormal", {3, 1, 4}),
-            R"({"maxval":148,"minval":4,"scale":"log","step":4,"type":"double"})");
+            R"({"maxval":148,"minval":4,"scale":"log","step":4.0,"type":"double"})");
 }
 
 struct Quantized {
