@@ -156,7 +156,7 @@ constexpr QueryParameter importance_query[] = {
      "From 0, the shortest; without it, the longest with enough results."},
 };
 constexpr QueryParameter columns_query[] = {
-    {"fields", QueryParameter::Kind::text, "Names with commas between; NAME:f64 for a number in full."},
+    {"fields", QueryParameter::Kind::text, "Names with commas between."},
     {"where", QueryParameter::Kind::text, "A condition on trials: hparams.lr<0.01 and state=COMPLETED."},
     {"sample", QueryParameter::Kind::whole_number, "At most so many rows; 0 for all."},
 };

@@ -25,20 +25,23 @@ namespace {
 
 using FieldKind = TrialField::Kind;
 
-constexpr std::array<std::string_view, 5> type_names = {"f32", "f64", "u32", "u16", "u8"};
+constexpr std::array<std::string_view, 5> type_names = {"f64", "i64", "u32", "u16", "u8"};
 constexpr std::size_t most_fields = 300;
+constexpr double most_exact = 9'007'199'254'740'992;  // 2^53: integers above it may be rounded in a double.
+constexpr std::int64_t no_integer = std::numeric_limits<std::int64_t>::min();
 constexpr std::size_t most_words = 65'535;  // The code above all stands for nothing.
 
 std::string in_json(std::string_view text) {
   return engine::compact_json(Value(text));
 }
 
-ColumnType usual_type(const TrialField& field, const engine::Space& space) {
+ColumnType type_of(const TrialField& field, const engine::Space& space) {
   switch (field.kind) {
-    case FieldKind::trial:
     case FieldKind::at:
     case FieldKind::length:
     case FieldKind::reached:
+      return ColumnType::i64;
+    case FieldKind::trial:
     case FieldKind::attempts:
     case FieldKind::restarts:
     case FieldKind::worker:
@@ -50,19 +53,21 @@ ColumnType usual_type(const TrialField& field, const engine::Space& space) {
     case FieldKind::bracket:
     case FieldKind::failure:
       return ColumnType::u16;
+    case FieldKind::hparam:
+      return !field.is_number(space) ? ColumnType::u16
+             : std::holds_alternative<engine::IntParameter>(space.leaves()[field.leaf].parameter)
+                 ? ColumnType::i64
+                 : ColumnType::f64;
+    case FieldKind::metric:
+    case FieldKind::last:
+    case FieldKind::slot_seconds:
     case FieldKind::created_at:
     case FieldKind::started_at:
     case FieldKind::reported_at:
     case FieldKind::ended_at:
-      return ColumnType::f64;
-    case FieldKind::hparam:
-      return field.is_number(space) ? ColumnType::f32 : ColumnType::u16;
-    case FieldKind::metric:
-    case FieldKind::last:
-    case FieldKind::slot_seconds:
       break;
   }
-  return ColumnType::f32;
+  return ColumnType::f64;
 }
 
 /// What the codes of a field stand for from the start; more may come.
@@ -115,34 +120,28 @@ Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const C
   scan.sample_ = query.sample;
   scan.states_ = query.states;
   const engine::Space& space = experiment.hparams.space();
-  const auto want = [&](const TrialField& field, std::optional<ColumnType> type, bool is_hidden) {
-    scan.wanted_.push_back(
-        {field, type.value_or(usual_type(field, space)), is_hidden, !field.is_number(space)});
+  const auto want = [&](const TrialField& field, bool is_hidden) {
+    scan.wanted_.push_back({field, type_of(field, space), is_hidden, !field.is_number(space)});
   };
   if (query.fields.empty() || query.only_hparams) {
     for (const FieldKind kind :
          {FieldKind::trial, FieldKind::state, FieldKind::metric, FieldKind::reached, FieldKind::rung}) {
       if (!query.only_hparams) {
-        want({kind, 0, trial_field_names()[static_cast<std::size_t>(kind)]}, std::nullopt, false);
+        want({kind, 0, trial_field_names()[static_cast<std::size_t>(kind)]}, false);
       }
     }
     for (std::size_t leaf = 0; leaf < space.leaves().size(); ++leaf) {
       if (!engine::is_constant(space.leaves()[leaf].parameter)) {
-        want({FieldKind::hparam, leaf, "hparams." + space.leaves()[leaf].path}, std::nullopt, false);
+        want({FieldKind::hparam, leaf, "hparams." + space.leaves()[leaf].path}, false);
       }
     }
   } else {
-    for (std::string name : names_in(query.fields)) {
-      const bool is_exact = name.ends_with(":f64");
-      name.resize(name.size() - (is_exact ? 4 : 0));
+    for (const std::string& name : names_in(query.fields)) {
       const auto field = find_field(space, "fields", name);
       if (!field) {
         return field.error();
       }
-      if (is_exact && !field->is_number(space)) {
-        return Error{Errc::bad_request, "fields: " + name + " is no number; it has no f64"};
-      }
-      want(*field, is_exact ? std::optional(ColumnType::f64) : std::nullopt, false);
+      want(*field, false);
       if (scan.wanted_.size() > most_fields) {
         return Error{Errc::bad_request, "fields: at most " + std::to_string(most_fields) + " are allowed"};
       }
@@ -150,7 +149,7 @@ Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const C
   }
   if (query.sample > 0) {
     for (const FieldKind kind : {FieldKind::metric, FieldKind::state, FieldKind::rung}) {
-      want({kind, 0, ""}, std::nullopt, true);
+      want({kind, 0, ""}, true);
     }
   }
   if (!query.where.empty()) {
@@ -171,6 +170,7 @@ Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const C
     scan.words_.push_back(known_words(wanted.field, space));
   }
   scan.numbers_.resize(scan.wanted_.size());
+  scan.integers_.resize(scan.wanted_.size());
   scan.codes_.resize(scan.wanted_.size());
   return scan;
 }
@@ -248,6 +248,11 @@ void ColumnScan::read(const ExperimentRecord& experiment, std::size_t trial) {
       number = field.is_number(experiment.hparams.space())
                    ? value.number_or(std::numeric_limits<double>::quiet_NaN())
                    : code_of(column, value);
+    }
+    if (wanted_[column].type == ColumnType::i64 && std::abs(number) >= most_exact) {
+      if (const Value value = reader_.value(experiment, trial, field); value.as_integer() != nullptr) {
+        integers_[column][trial] = *value.as_integer();
+      }
     }
     numbers_[column][trial] = number;
   }
@@ -334,10 +339,14 @@ Columns ColumnScan::take() {
     made.words = std::move(words_[column]);
     if (rows.size() == numbers_[column].size()) {
       made.numbers = std::move(numbers_[column]);
+      made.integers = std::move(integers_[column]);
       continue;
     }
     made.numbers.reserve(rows.size());
     for (const std::size_t row : rows) {
+      if (const auto exact = integers_[column].find(row); exact != integers_[column].end()) {
+        made.integers.emplace(made.numbers.size(), exact->second);
+      }
       made.numbers.push_back(numbers_[column][row]);
     }
   }
@@ -366,13 +375,14 @@ void put_fields(JsonText& json, const Columns& columns) {
 
 void put_numbers(JsonText& json, const Columns::Column& column) {
   json.open('[');
-  for (const double number : column.numbers) {
+  for (std::size_t row = 0; row < column.numbers.size(); ++row) {
+    const double number = column.numbers[row];
     if (std::isnan(number)) {
       json.null();
     } else if (column.type == ColumnType::f64) {
       json.put(number);
-    } else if (column.type == ColumnType::f32) {
-      json.put(static_cast<float>(number));
+    } else if (column.type == ColumnType::i64) {
+      json.put(column.integer(row));
     } else {
       json.put(static_cast<std::uint64_t>(number));
     }
@@ -402,11 +412,11 @@ void append_rows(std::string& bytes, const Columns::Column& column, std::size_t 
   for (std::size_t row = begin; row < end; ++row) {
     const double number = column.numbers[row];
     switch (column.type) {
-      case ColumnType::f32:
-        append_number(bytes, static_cast<float>(number));
-        break;
       case ColumnType::f64:
         append_number(bytes, number);
+        break;
+      case ColumnType::i64:
+        append_number(bytes, std::isnan(number) ? no_integer : column.integer(row));
         break;
       case ColumnType::u32:
         append_whole<std::uint32_t>(bytes, number);
@@ -423,6 +433,16 @@ void append_rows(std::string& bytes, const Columns::Column& column, std::size_t 
 }
 
 }  // namespace
+
+std::int64_t Columns::Column::integer(std::size_t row) const {
+  if (const auto exact = integers.find(row); exact != integers.end()) {
+    return exact->second;
+  }
+  const double number = numbers[row];  // Infinite metrics and the like are missing; this only keeps the cast defined.
+  return number >= 9.2e18    ? std::numeric_limits<std::int64_t>::max()
+         : number <= -9.2e18 ? no_integer + 1
+                             : static_cast<std::int64_t>(number);
+}
 
 std::string to_json(const Columns& columns) {
   JsonText json;

@@ -60,6 +60,14 @@ class JsonText {
     static_cast<void>(error);
     return *this;
   }
+  JsonText& put(std::int64_t number) {
+    comma();
+    char digits[24];
+    const auto [end, error] = std::to_chars(digits, digits + sizeof digits, number);
+    text_.append(digits, end);
+    static_cast<void>(error);
+    return *this;
+  }
   JsonText& put(std::uint32_t number) { return put(std::uint64_t{number}); }
   JsonText& put(std::uint16_t number) { return put(std::uint64_t{number}); }
   JsonText& put(bool flag) { return raw(flag ? "true" : "false"); }

@@ -38,6 +38,11 @@ double whole(engine::Units units) {
   return static_cast<double>(engine::count(units));
 }
 
+Value whole_value(engine::Units units) {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return static_cast<std::int64_t>(std::min(engine::count(units), most));
+}
+
 double slot_seconds(const TrialRecord& trial, Instant now) {
   double seconds = trial.busy.in_seconds();
   if (trial.live && now > trial.live->leased_at) {
@@ -46,7 +51,7 @@ double slot_seconds(const TrialRecord& trial, Instant now) {
   return seconds;
 }
 
-/// A leaf's value where the configuration is not of the space's shape.
+/// A leaf's value where the configuration is not of the space's shape, or a double would round it.
 Value odd_value(const ExperimentRecord& experiment, std::size_t trial, std::size_t leaf) {
   const Value hparams = experiment.hparams[trial];
   const Value* found = hparams.at_keys(experiment.hparams.space().leaves()[leaf].keys);
@@ -59,7 +64,12 @@ Value hparam_value(const ExperimentRecord& experiment, std::size_t trial, std::s
     case HparamTable::Cell::Kind::absent:
       return {};
     case HparamTable::Cell::Kind::number:
-      return cell.number;
+      if (!std::holds_alternative<engine::IntParameter>(
+              experiment.hparams.space().leaves()[leaf].parameter)) {
+        return cell.number;
+      }
+      return std::abs(cell.number) < 9e15 ? Value(static_cast<std::int64_t>(cell.number))
+                                          : odd_value(experiment, trial, leaf);
     case HparamTable::Cell::Kind::other:
       return odd_value(experiment, trial, leaf);
     case HparamTable::Cell::Kind::place:
@@ -228,6 +238,12 @@ Value TrialReader::value(const ExperimentRecord& experiment, std::size_t number,
       const double rung = rung_reached(experiment.tally.rungs(), whole(trial.reached));
       return std::isnan(rung) ? Value() : Value(rung);
     }
+    case FieldKind::length:
+      return whole_value(trial.length);
+    case FieldKind::reached:
+      return whole_value(trial.reached);
+    case FieldKind::at:
+      return trial.best ? whole_value(trial.best->step) : Value();
     default:
       break;
   }

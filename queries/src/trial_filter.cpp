@@ -44,6 +44,9 @@ struct TrialFilter::Node {
 };
 
 int compare_values(const Value& a, const Value& b) {
+  if (a.as_integer() != nullptr && b.as_integer() != nullptr) {
+    return *a.as_integer() < *b.as_integer() ? -1 : *a.as_integer() > *b.as_integer() ? 1 : 0;
+  }
   const std::optional<double> left = number_of(a);
   const std::optional<double> right = number_of(b);
   if (left && right) {

@@ -1,17 +1,17 @@
 """Tables for pandas and pictures by matplotlib, with the real libraries; skipped, and said so, where there are none."""
 
-import array
 import math
 import pathlib
 import random
 import sys
 import time
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients" / "python"))
 
-from hpsearch import _columns, _frames
-from hpsearch._columns import python_values, read_columns, with_integers
+from hpsearch import _frames
+from hpsearch._columns import python_values, read_columns
 from hpsearch._plots import Plots
 from hpsearch._snapshot import Snapshot
 import values_test
@@ -28,29 +28,27 @@ class Frames(unittest.TestCase):
             self.skipTest("no pandas here")
         read = read_columns(encoded(self.FIELDS, [[1, 2**32 - 1], [1, 255], [math.nan, 0.5], [3, 0], [0.25, 1]], 8))
         frame = _frames.frame_of(read, False)
-        self.assertEqual([str(kind) for kind in frame.dtypes], ["UInt32", "category", "float32", "object", "float64"])
+        self.assertEqual([str(kind) for kind in frame.dtypes], ["UInt32", "category", "float64", "object", "float64"])
         self.assertEqual(frame["state"].tolist()[0], "COMPLETED")
         self.assertTrue(frame["trial"].isna().tolist()[1] and frame["state"].isna().tolist()[1])
         self.assertIsInstance(frame, pandas.DataFrame)
 
-    def test_hyperparameters_that_are_integers_are_integers(self):
-        space = {"width": {"type": "int", "minval": 1, "maxval": 9}, "net": {"depth": {"type": "int"}, "rate": {"type": "double"}},
-                 "seed": {"type": "int"}}
-        fields = [{"name": "hparams." + name, "type": "f32"} for name in ("width", "net.depth", "net.rate", "seed")]
-        read = read_columns(encoded(fields, [[1, 2, 3], [4, math.nan, 6], [1, 2, 3], [1, 2, 2.0**30]], 8))
-        whole = with_integers(read, {"hyperparameters": space})
-        self.assertEqual([column.type for column in whole.columns], ["i64", "i64", "f32", "f32"])
-        self.assertEqual([python_values(column) for column in whole.columns[:2]], [[1, 2, 3], [4, None, 6]])
-        self.assertTrue(all(isinstance(value, int) for value in python_values(whole.columns[0])))
-        without = whole._replace(columns=[_columns._as_integers(column._replace(values=array.array("f", column.values.tolist())))
-                                          for column in read.columns])
-        self.assertEqual([python_values(column) for column in without.columns], [python_values(column) for column in whole.columns])
+    def test_hyperparameters_that_are_integers_are_exact(self):
+        seeds = [2**53 + 1, -2**63, -2**53 - 1]
+        fields = [{"name": "hparams.seed", "type": "i64"}, {"name": "hparams.width", "type": "i64"}, {"name": "hparams.lr", "type": "f64"}]
+        read = read_columns(encoded(fields, [seeds, [1, 2, 3], [0.1, math.nan, 1 / 3]], 2))
+        self.assertEqual([python_values(column) for column in read.columns],
+                         [[2**53 + 1, None, -2**53 - 1], [1, 2, 3], [0.1, None, 1 / 3]])
+        with unittest.mock.patch.dict(sys.modules, {"numpy": None}):
+            without = read_columns(encoded(fields, [seeds, [1, 2, 3], [0.1, math.nan, 1 / 3]], 2))
+        self.assertEqual([python_values(column) for column in without.columns], [python_values(column) for column in read.columns])
         try:
             import pandas  # noqa: F401
         except ImportError:
             return
-        frame = _frames.frame_of(whole, False)
-        self.assertEqual([str(kind) for kind in frame.dtypes], ["int64", "Int64", "float32", "float32"])
+        frame = _frames.frame_of(read, False)
+        self.assertEqual([str(kind) for kind in frame.dtypes], ["Int64", "int64", "float64"])
+        self.assertEqual(frame["hparams.seed"].tolist()[::2], seeds[::2])
 
     def test_a_hundred_thousand_trials(self):
         try:
@@ -59,7 +57,7 @@ class Frames(unittest.TestCase):
             self.skipTest("no pandas here")
         rows = 100_000
         rng = random.Random(3)
-        fields = [{"name": "trial", "type": "u32"}] + [{"name": "hparams.p%d" % at, "type": "f32"} for at in range(11)]
+        fields = [{"name": "trial", "type": "u32"}] + [{"name": "hparams.p%d" % at, "type": "f64"} for at in range(11)]
         body = encoded(fields, [range(rows)] + [[rng.random() for _ in range(rows)]] * 11, 16384)
         began = time.monotonic()
         frame = _frames.frame_of(read_columns(body), False)
@@ -80,8 +78,8 @@ class Pictures(unittest.TestCase):
         """As the daemon tells one of two trials."""
         class Transport:
             def ask(self, *_, **__):
-                fields = [{"name": "trial", "type": "u32"}, {"name": "metric", "type": "f32"},
-                          {"name": "hparams.k", "type": "u16", "words": ["a", "b"]}, {"name": "hparams.lr", "type": "f32"}]
+                fields = [{"name": "trial", "type": "u32"}, {"name": "metric", "type": "f64"},
+                          {"name": "hparams.k", "type": "u16", "words": ["a", "b"]}, {"name": "hparams.lr", "type": "f64"}]
                 body = encoded(fields, [[0, 1, 2], [0.5, 0.25, math.nan], [0, 1, 1], [1e-4, 0.1, math.nan]], 8)
                 return type("Answer", (), {"body": body})
 

@@ -196,7 +196,7 @@ class Context(unittest.TestCase):
 
 def encoded(fields, columns, chunk):
     """The format as docs/http-api.md describes it."""
-    sizes = {"f32": "f", "f64": "d", "u32": "I", "u16": "H", "u8": "B"}
+    sizes = {"f64": "d", "i64": "q", "u32": "I", "u16": "H", "u8": "B"}
     rows = len(columns[0]) if columns else 0
     header = json.dumps({"lsn": 9, "rows": rows, "total": rows + 1, "chunk_rows": chunk, "fields": fields}).encode()
     out = header + b" " * (-(len(header) + 1) % 8) + b"\n"
@@ -210,7 +210,7 @@ def encoded(fields, columns, chunk):
 
 class Columns(unittest.TestCase):
     FIELDS = [{"name": "trial", "type": "u32"}, {"name": "state", "type": "u8", "words": ["RUNNING", "COMPLETED"]},
-              {"name": "metric", "type": "f32"}, {"name": "hparams.k", "type": "u16", "words": ["a", 3, None, [1]]},
+              {"name": "metric", "type": "f64"}, {"name": "hparams.k", "type": "u16", "words": ["a", 3, None, [1]]},
               {"name": "hparams.lr", "type": "f64"}]
 
     def test_all_sizes_are_read(self):

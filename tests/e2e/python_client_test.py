@@ -77,7 +77,7 @@ class PythonClient(harness.Case):
         rows = experiment.frame()
         self.assertEqual([row["trial"] for row in rows], list(range(6)))
         self.assertEqual([row["hparams.net.width"] for row in rows], [trial.params["net"]["width"] for trial in trials])
-        self.assertEqual([row["hparams.lr"] for row in experiment.frame(["hparams.lr:f64"])],
+        self.assertEqual([row["hparams.lr"] for row in experiment.frame(["hparams.lr"])],
                          [trial.params["lr"] for trial in trials])
         self.assertEqual({row["trial"] for row in experiment.frame(where="net.width<=4")},
                          {trial.number for trial in trials if trial.params["net"]["width"] <= 4})

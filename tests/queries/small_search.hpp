@@ -23,7 +23,8 @@ class SmallSearch {
  public:
   using OnEvent = std::function<void(const engine::Event&)>;
 
-  explicit SmallSearch(engine::Value searcher, OnEvent on_event = {}) : on_event_(std::move(on_event)) {
+  explicit SmallSearch(engine::Value searcher, OnEvent on_event = {}, engine::Value space = usual_space())
+      : on_event_(std::move(on_event)) {
     using engine::Value;
     engine_.skip_first_look();
     engine::JoinWorker worker;
@@ -38,15 +39,18 @@ class SmallSearch {
         {"name", "small"},
         {"entrypoint", "true"},
         {"max_restarts", 1},
-        {"hyperparameters",
-         Value::Map{{"lr", Value::Map{{"type", "log"}, {"base", 10}, {"minval", -4}, {"maxval", -1}}},
-                    {"kind", Value::Map{{"type", "categorical"}, {"vals", Value::List{"a", "b", 3}}}},
-                    {"layers", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 8}}},
-                    {"fixed", "x"}}},
+        {"hyperparameters", std::move(space)},
         {"searcher", std::move(searcher)}};
     step(std::move(create));
   }
 
+  static engine::Value usual_space() {
+    using engine::Value;
+    return Value::Map{{"lr", Value::Map{{"type", "log"}, {"base", 10}, {"minval", -4}, {"maxval", -1}}},
+                      {"kind", Value::Map{{"type", "categorical"}, {"vals", Value::List{"a", "b", 3}}}},
+                      {"layers", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 8}}},
+                      {"fixed", "x"}};
+  }
   static engine::Value halving(std::int64_t trials) {
     using engine::Value;
     return Value::Map{{"name", "async_halving"}, {"metric", "loss"},

@@ -14,14 +14,14 @@ import {csvText} from "../src/plot/figure";
 import {Random, seed} from "./random";
 
 const random = new Random();
-const types: readonly ColumnType[] = ["f32", "f64", "u32", "u16", "u8"];
+const types: readonly ColumnType[] = ["f64", "i64", "u32", "u16", "u8"];
 
 function someColumns(rows: number): Columns {
     const fields = Array.from({length: 1 + random.below(6)}, (_, index) => {
         const type = random.pick(types);
         const data = makeArray(type, rows);
-        for (let row = 0; row < rows; ++row) data[row] = random.below(9) === 0 ? missingOf(type) : random.below(200);
-        return {name: `field ${index} ${random.text(5)}`, type, ...(type === "u16" ? {words: ["a", "ü", 3, null, true]} : {}), data};
+        for (let row = 0; row < rows; ++row) data[row] = type === "i64" && row === 2 && rows > 3 ? 2 ** 53 : random.below(9) === 0 ? missingOf(type) : random.below(200);
+        return {name: `field ${index} ${random.text(5)}`, type, ...(type === "u16" ? {words: ["a", "ü", 3, null, true]} : {}), data, ...(type === "i64" ? {integers: new Map(rows > 3 ? [[2, 2n ** 53n + 1n]] : [])} : {})};
     });
     return {lsn: random.below(1000), rows, total: rows, filled: rows, fields};
 }
@@ -61,7 +61,7 @@ test("columns that end early or have an unknown type are refused", () => {
 });
 
 test("JSON columns give the same arrays", () => {
-    const columns = fromJson({lsn: 3, rows: 3, total: 3, fields: [{name: "trial", type: "u32"}, {name: "metric", type: "f32"}, {name: "state", type: "u8", words: ["RUNNING", "FAILED"]},
+    const columns = fromJson({lsn: 3, rows: 3, total: 3, fields: [{name: "trial", type: "u32"}, {name: "metric", type: "f64"}, {name: "state", type: "u8", words: ["RUNNING", "FAILED"]},
         {name: "hparams.opt", type: "text"}], columns: [[0, 1, 2], [0.5, null, 2], [0, 1, null], ["adam", null, "sgd"]]});
     assert.deepEqual([...numbersOf(columnOf(columns, "metric")!)], [0.5, NaN, 2]);
     assert.deepEqual([0, 1, 2].map((row) => wordOf(columnOf(columns, "state")!, row)), ["RUNNING", "FAILED", ""]);
@@ -202,8 +202,8 @@ test("trials are counted in exactly one state at any moment", () => {
 
 function searchColumns(): Columns {
     return {lsn: 1, rows: 3, total: 3, filled: 3, fields: [
-        {name: "trial", type: "u32", data: Uint32Array.of(0, 1, 2)}, {name: "metric", type: "f32", data: Float32Array.of(0.5, 0.25, NaN)},
-        {name: "hparams.net.lr", type: "f32", data: Float32Array.of(0.001, 0.1, 1)}, {name: "hparams.opt", type: "u16", words: ["sgd", "a: b"], data: Uint16Array.of(0, 1, 1)}]};
+        {name: "trial", type: "u32", data: Uint32Array.of(0, 1, 2)}, {name: "metric", type: "f64", data: Float64Array.of(0.5, 0.25, NaN)},
+        {name: "hparams.net.lr", type: "f64", data: Float64Array.of(0.001, 0.1, 1)}, {name: "hparams.opt", type: "u16", words: ["sgd", "a: b"], data: Uint16Array.of(0, 1, 1)}]};
 }
 
 test("brushed trials become points and ranges of the next search", () => {

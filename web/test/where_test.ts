@@ -8,7 +8,7 @@ import {Random, seed} from "./random";
 
 const columns = fromJson({
     lsn: 1, rows: 5, total: 5,
-    fields: [{name: "trial", type: "u32"}, {name: "state", type: "u8", words: ["RUNNING", "COMPLETED", "FAILED"]}, {name: "metric", type: "f32"}, {name: "hparams.lr", type: "f32"}, {name: "hparams.opt", type: "u16", words: ["sgd", "adam"]}, {name: "hparams.size", type: "u16", words: [8, 64]}],
+    fields: [{name: "trial", type: "u32"}, {name: "state", type: "u8", words: ["RUNNING", "COMPLETED", "FAILED"]}, {name: "metric", type: "f64"}, {name: "hparams.lr", type: "f64"}, {name: "hparams.opt", type: "u16", words: ["sgd", "adam"]}, {name: "hparams.size", type: "u16", words: [8, 64]}],
     columns: [[0, 1, 2, 3, 4], [0, 1, 1, 2, 1], [null, 0.5, 0.25, null, 0.5], [0.1, 0.01, 0.1, 0.5, 0.001], [0, 1, 0, 1, null], [0, 1, 0, 1, 1]],
 });
 const found = (where: string, sort = "") => [...answer(columns, {where, sort, states: []}).rows];
@@ -34,7 +34,7 @@ test("one key sorts like several", () => {
     const random = new Random();
     const values = () => random.pick([null, 0, -0, 1, -1, 0.5, -0.25, 1e-30, -1e30, 3e38, Infinity, -Infinity, random.below(1000) - 500]);
     const metric = Array.from({length: 3000}, values);
-    const many = fromJson({lsn: 1, rows: 3000, total: 3000, fields: [{name: "trial", type: "u32"}, {name: "metric", type: "f32"}, {name: "length", type: "u32"}],
+    const many = fromJson({lsn: 1, rows: 3000, total: 3000, fields: [{name: "trial", type: "u32"}, {name: "metric", type: "f64"}, {name: "length", type: "u32"}],
         columns: [metric.map((_, row) => row), metric, metric.map(() => random.pick([null, 0, 1, 7, 4294967294]))]});
     for (const key of ["metric", "-metric", "length", "-length"]) {
         assert.deepEqual(answer(many, {where: "", sort: key, states: []}).rows, answer(many, {where: "", sort: `${key},trial`, states: []}).rows, `seed ${seed}, ${key}`);

@@ -86,7 +86,7 @@ constexpr Field timeline_fields[] = {
 };
 constexpr Field column_field_fields[] = {
     {"name", "text"},
-    {"type", "f32|f64|u32|u16|u8"},
+    {"type", "f64|i64|u32|u16|u8"},
     {"words?", "[any]", "What the numbers of this column stand for, by number."},
 };
 constexpr Field columns_fields[] = {

@@ -10,17 +10,16 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
 
 MEDIA_TYPE = "application/vnd.hpsearch.columns"
 
-_CODES = {"f32": "f", "f64": "d", "u32": "I", "u16": "H", "u8": "B"}
-_NUMPY = {"f32": "<f4", "f64": "<f8", "u32": "<u4", "u16": "<u2", "u8": "u1"}
-_BYTES = {"f32": 4, "f64": 8, "u32": 4, "u16": 2, "u8": 1}
-_EXACT = {"f32": 2.0**24, "f64": 2.0**53}  # Whole numbers up to there are themselves.
+_CODES = {"f64": "d", "i64": "q", "u32": "I", "u16": "H", "u8": "B"}
+_NUMPY = {"f64": "<f8", "i64": "<i8", "u32": "<u4", "u16": "<u2", "u8": "u1"}
+_BYTES = {"f64": 8, "i64": 8, "u32": 4, "u16": 2, "u8": 1}
 
 
 class Column(NamedTuple):
     """A column of `rows` values."""
 
     name: str
-    type: str  #: "f32", "f64", "u32", "u16" or "u8"; "i64" of integers that the daemon sent as floats.
+    type: str  #: "f64", "i64", "u32", "u16" or "u8".
     words: Optional[List[Any]]  #: What the numbers stand for, by their index; None if they are numbers.
     values: Any  #: numpy.ndarray of shape (rows,), or array.array. Missing: NaN, all bits set, or of i64 the least one.
 
@@ -31,7 +30,7 @@ class Column(NamedTuple):
 
     @property
     def is_float(self) -> bool:
-        return self.type in ("f32", "f64")
+        return self.type == "f64"
 
 
 class Columns(NamedTuple):
@@ -67,41 +66,6 @@ def read_columns(body: bytes) -> Columns:
     columns = [Column(str(field["name"]), str(field["type"]), field.get("words"), _joined(field["type"], of_field))
                for field, of_field in zip(fields, parts)]
     return Columns(int(header["lsn"]), rows, int(header["total"]), columns)
-
-
-def with_integers(columns: Columns, config: Mapping[str, Any]) -> Columns:
-    """The same, with integers for hyperparameters that are integers in the configuration `config`. Where 32 bits may have
-    rounded them, they stay floats."""
-    whole = {"hparams." + name for name in _integers(config.get("hyperparameters") or {}, "")}
-    return columns._replace(columns=[_as_integers(column) if column.name in whole and column.is_float else column
-                                     for column in columns.columns])
-
-
-def _integers(space: Mapping[str, Any], group: str) -> List[str]:
-    found: List[str] = []
-    for name, inside in space.items():
-        if isinstance(inside, dict):
-            kind = inside.get("type")
-            if isinstance(kind, str):
-                found += [group + name] if kind == "int" else []
-            else:
-                found += _integers(inside, group + name + ".")
-    return found
-
-
-def _as_integers(column: Column) -> Column:
-    missing = -2**63
-    if not isinstance(column.values, array.array):
-        import numpy
-        absent = numpy.isnan(column.values)
-        numbers = numpy.where(absent, 0, column.values)
-        if (numpy.abs(numbers) > _EXACT[column.type]).any():
-            return column
-        return column._replace(type="i64", values=numpy.where(absent, missing, numbers.astype("int64")))
-    values = python_values(column)
-    if any(abs(value) > _EXACT[column.type] for value in values if value is not None):
-        return column
-    return column._replace(type="i64", values=array.array("q", [missing if value is None else int(value) for value in values]))
 
 
 def python_values(column: Column) -> List[Any]:

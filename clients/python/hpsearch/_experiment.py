@@ -7,7 +7,7 @@ import time
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import _frames
-from ._columns import MEDIA_TYPE, read_columns, with_integers
+from ._columns import MEDIA_TYPE, read_columns
 from ._notebook import card_of, show_card
 from ._plots import Plots
 from ._problems import ExperimentCanceled, ExperimentFailed
@@ -147,14 +147,14 @@ class Experiment:
         """A row for each trial: pandas.DataFrame, without pandas a list of dicts, with polars=True polars.DataFrame.
 
         `fields` are columns of docs/http-api.md; without them trial, state, metric (the best), reached, rung, and the
-        hyperparameters that vary, as hparams.NAME. Hyperparameters and metrics have 32 bits; "hparams.lr:f64" has 64.
-        `where` is a condition, as "lr<0.01 and state=COMPLETED"; `sample` the most rows.
+        hyperparameters that vary, as hparams.NAME, which are exactly those of the trials. `where` is a condition, as
+        "lr<0.01 and state=COMPLETED"; `sample` the most rows.
 
         BadRequest: there is no such field, or the condition is wrong. ImportError: polars is not installed.
         """
         answer = self._transport.ask("GET", self._path + "/columns", {
             "fields": ",".join(fields) if fields else None, "where": where, "sample": sample}, accept=MEDIA_TYPE)
-        return _frames.frame_of(with_integers(read_columns(answer.body), self.config), polars)
+        return _frames.frame_of(read_columns(answer.body), polars)
 
     def curves(self, trials: TrialChoice = None, *, metric: Union[None, str, Sequence[str]] = None,
                points: Optional[int] = None, polars: bool = False) -> Any:

@@ -1,6 +1,7 @@
 // Requests to /api/v1. An answer that is no success becomes a Problem, with the daemon's own sentence.
 import {signal} from "@preact/signals";
 import {base} from "../state/router";
+import {parseExact, printExact} from "./exact";
 import type {Session} from "./types";
 
 export interface FieldProblem {
@@ -93,7 +94,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
     const response = await send(path, {headers: {Accept: "application/json"}, ...(signal ? {signal} : {})});
-    return (await response.json()) as T;
+    return parseExact<T>(await response.text());
 }
 
 export function getRaw(path: string, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
@@ -108,11 +109,11 @@ export async function change<T>(method: "POST" | "PATCH" | "PUT" | "DELETE", pat
     const init: RequestInit = {method, headers};
     if (body !== undefined) {
         headers["Content-Type"] = type;
-        init.body = typeof body === "string" || body instanceof Blob ? body : JSON.stringify(body);
+        init.body = typeof body === "string" || body instanceof Blob ? body : printExact(body);
     }
     const response = await send(path, init);
     const answer = await response.text();
-    return (answer === "" ? null : JSON.parse(answer)) as T;
+    return answer === "" ? (null as T) : parseExact<T>(answer);
 }
 
 export async function openSession(proof: {token: string} | {code: string}): Promise<void> {

@@ -36,7 +36,7 @@ export type Explanation = Omit<Api.Explanation, "history" | "reason" | "results_
 export type Worker = Api.Worker & {readonly draining?: boolean};
 
 /// A metric or a count as a number; NaN where there is none.
-export function numberOf(value: Api.Metric | Api.Count | null | undefined): number {
+export function numberOf(value: Api.Metric | Api.Count | bigint | null | undefined): number {
     if (typeof value === "object" && value !== null) return value.class === "+inf" ? Infinity : value.class === "-inf" ? -Infinity : NaN;
     return value === null || value === undefined ? NaN : Number(value);
 }

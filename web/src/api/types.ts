@@ -169,7 +169,7 @@ export interface components {
         readonly ColumnField: {
             readonly name: string;
             /** @enum {string} */
-            readonly type: "f32" | "f64" | "u32" | "u16" | "u8";
+            readonly type: "f64" | "i64" | "u32" | "u16" | "u8";
             /** @description What the numbers of this column stand for, by number. */
             readonly words?: readonly unknown[];
         };

@@ -1,4 +1,5 @@
 // The experiment that is being written: its text, and what the form reads from it.
+import {printExact} from "../api/exact";
 import {parseYaml, setYaml, YamlProblem, type Yaml} from "./yaml";
 
 export type Tree = {[key: string]: Yaml};
@@ -32,7 +33,7 @@ export function valueAt(tree: Tree | undefined, path: readonly string[]): Yaml |
 
 export const textAt = (tree: Tree | undefined, path: readonly string[]): string => {
     const value = valueAt(tree, path);
-    return value === undefined || value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
+    return value === undefined || value === null ? "" : typeof value === "object" ? printExact(value) : String(value);
 };
 
 export const withValue = (draft: Draft, path: readonly string[], value: Yaml | undefined): Draft => draftOf(setYaml(draft.text, path, value));

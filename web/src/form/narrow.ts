@@ -1,4 +1,5 @@
 // Narrower ranges for the hyperparameters of a fork: what brushes on a plot ask for, in the kinds that the file declares.
+import {parseExact, printExact} from "../api/exact";
 import type {Yaml} from "./yaml";
 
 /// By path: a range of values, or the categories that stay.
@@ -18,7 +19,7 @@ function outwards(value: number, down: boolean): number {
 export function readRanges(text: string): Ranges {
     let read: unknown;
     try {
-        read = JSON.parse(text);
+        read = parseExact(text);
     } catch {
         return {};
     }
@@ -36,8 +37,8 @@ function inside(node: Tree, from: number, to: number): Tree {
 
 function narrowed(node: Tree, range: Ranges[string]): Tree {
     if ("vals" in range) {
-        const kept = new Set(range.vals.map((value) => JSON.stringify(value)));
-        const vals = Array.isArray(node["vals"]) ? node["vals"].filter((value) => kept.has(JSON.stringify(value))) : [];
+        const kept = new Set(range.vals.map((value) => printExact(value)));
+        const vals = Array.isArray(node["vals"]) ? node["vals"].filter((value) => kept.has(printExact(value))) : [];
         return vals.length > 0 ? {...node, vals} : node;
     }
     const [from, to] = range;

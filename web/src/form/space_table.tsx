@@ -1,5 +1,6 @@
 // Hyperparameters as a table of name, type and range.
 import {useState} from "preact/hooks";
+import {printExact} from "../api/exact";
 import {t} from "../i18n/texts";
 import type {Yaml} from "./yaml";
 import {valueAt, withValue, type Draft, type Tree} from "./draft";
@@ -62,8 +63,8 @@ export function SpaceTable({draft, onChange}: {draft: Draft; onChange: (draft: D
                         <td>{kind === undefined ? <span class="muted">{t("form.only_text")}</span>
                             : <select class="select" aria-label={t("form.type_of", {name})} value={kind} onChange={(event) => put(name, initial[event.currentTarget.value as Kind])}>
                                 {types.map((each) => <option key={each} value={each}>{each}</option>)}</select>}</td>
-                        <td>{kind === undefined ? <code class="small">{JSON.stringify(entry).slice(0, 60)}</code>
-                            : kind === "const" ? <Cell wide value={typeof entry === "object" && entry !== null ? JSON.stringify(entry) : String(entry)} label={t("form.value_of", {name})} onChange={(text) => put(name, numberOr(text))} />
+                        <td>{kind === undefined ? <code class="small">{printExact(entry).slice(0, 60)}</code>
+                            : kind === "const" ? <Cell wide value={typeof entry === "object" && entry !== null ? printExact(entry) : String(entry)} label={t("form.value_of", {name})} onChange={(text) => put(name, numberOr(text))} />
                             : kind === "categorical" ? <Cell wide value={(Array.isArray(fields["vals"]) ? fields["vals"] : []).map(String).join(", ")} label={t("form.values_of", {name})} onChange={(text) => put(name, {...fields, vals: choices(text)})} />
                             : <span class="range">
                                 {kind === "log" && <span class="muted">{String(fields["base"] ?? 10)}^</span>}

@@ -1,7 +1,10 @@
 // The part of YAML that experiment files are written in: maps and lists in blocks or brackets, plain and quoted texts, block
 // texts, comments. Anchors, tags and several documents are refused; then only the text can be edited.
 
-export type Yaml = null | boolean | number | string | Yaml[] | {[key: string]: Yaml};
+import {exactText, integerOf, parseExact, printExact} from "../api/exact";
+
+/// Integers that a number would round are bigint.
+export type Yaml = null | boolean | number | bigint | string | Yaml[] | {[key: string]: Yaml};
 
 export class YamlProblem extends Error {
     constructor(readonly line: number, message: string) {
@@ -19,7 +22,7 @@ export function scalar(text: string): Yaml {
     if (text === "" || text === "~" || text === "null" || text === "Null" || text === "NULL") return null;
     if (/^(true|True|TRUE)$/.test(text)) return true;
     if (/^(false|False|FALSE)$/.test(text)) return false;
-    if (/^[-+]?(\d[\d_]*)$/.test(text)) return Number(text.replaceAll("_", ""));
+    if (/^[-+]?(\d[\d_]*)$/.test(text)) return integerOf(text.replaceAll("_", "").replace(/^\+/, ""));
     if (/^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$/.test(text)) return Number(text);
     if (/^0x[0-9a-fA-F]+$/.test(text)) return Number(text);
     return text;
@@ -268,7 +271,7 @@ function plainEnough(text: string): boolean {
 export function printScalar(value: Yaml): string {
     if (typeof value === "string") return plainEnough(value) ? value : JSON.stringify(value);
     if (typeof value === "number" && !Number.isInteger(value) && !/[.]/.test(String(value)) && /e/.test(String(value))) return String(value).replace(/e/, ".0e");
-    return JSON.stringify(value);
+    return typeof value === "number" || typeof value === "bigint" ? exactText(value) : JSON.stringify(value);
 }
 
 const flat = (value: Yaml): string =>
@@ -300,7 +303,7 @@ export function setYaml(text: string, path: readonly string[], value: Yaml | und
     const map = isMap(whole) ? whole : {};
     let changed: Yaml | undefined = value;
     if (rest.length > 0) {
-        const copy = isMap(map[top]) ? (JSON.parse(JSON.stringify(map[top])) as {[key: string]: Yaml}) : {};
+        const copy = isMap(map[top]) ? parseExact<{[key: string]: Yaml}>(printExact(map[top])) : {};
         let here = copy;
         for (const part of rest.slice(0, -1)) {
             if (!isMap(here[part])) define(here, part, {});

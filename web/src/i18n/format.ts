@@ -1,4 +1,5 @@
 // Numbers, times and durations as the pages show them.
+import {printExact} from "../api/exact";
 import {numberOf} from "../api/shapes";
 import type {Count, Metric} from "../api/types";
 import {locale} from "./texts";
@@ -6,13 +7,15 @@ import {locale} from "./texts";
 const missing = "–";
 
 /// About `digits` significant digits, without a long tail of zeros: 0.9733, 1.2e-5, 12,345.
-export function formatNumber(given: Metric | Count | null | undefined, digits = 4): string {
+/// Integers have all their digits.
+export function formatNumber(given: Metric | Count | bigint | null | undefined, digits = 4): string {
     if (given === null || given === undefined) return missing;
+    if (typeof given === "bigint") return new Intl.NumberFormat(locale.value).format(given);
     const value = numberOf(given);
     if (Number.isNaN(value)) return "NaN";
     if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
     const size = Math.abs(value);
-    if (size !== 0 && (size < 1e-4 || size >= 1e9)) {
+    if (size !== 0 && (size < 1e-4 || (size >= 1e9 && !Number.isSafeInteger(value)))) {
         const [mantissa, exponent] = value.toExponential(Math.max(0, digits - 2)).split("e");
         return `${mantissa!.replace(/\.?0+$/, "")}e${exponent!.replace("+", "")}`;
     }
@@ -29,10 +32,10 @@ export function formatPercent(share: number | null | undefined, digits = 0): str
 
 /// A hyperparameter or another JSON value in one line.
 export function formatValue(value: unknown): string {
-    if (typeof value === "number") return formatNumber(value);
+    if (typeof value === "number" || typeof value === "bigint") return formatNumber(value);
     if (typeof value === "string") return value;
     if (value === null || value === undefined) return "null";
-    return JSON.stringify(value);
+    return printExact(value);
 }
 
 /// "4.2 s", "3 min 20 s", "2 h 05 min", "3 d 4 h": like the command line.

@@ -3,6 +3,7 @@ import type {ComponentChildren} from "preact";
 import {get, Problem} from "../api/client";
 import {numberOf, type Trial} from "../api/shapes";
 import {useResource} from "../state/resource";
+import {printExact} from "../api/exact";
 import {t} from "../i18n/texts";
 import {formatDuration, formatNumber, formatValue, shortened} from "../i18n/format";
 import {Empty, View} from "../design/states";
@@ -55,7 +56,7 @@ export default function Compare({experiment, query}: ExperimentPageProps) {
                     const names = [...new Set(flat.flatMap((values) => [...values.keys()]))];
                     const hparams = names.map((name): Line => {
                         const texts = flat.map((values) => (values.has(name) ? formatValue(values.get(name)) : ""));
-                        const exact = flat.map((values) => JSON.stringify(values.get(name)));
+                        const exact = flat.map((values) => printExact(values.get(name)));
                         return {label: shortened(name, 40), title: name, cells: texts.map((text) => (text === "" ? <span class="muted">–</span> : shortened(text, 60))), differs: new Set(exact).size > 1, mono: true};
                     }).sort((a, b) => Number(b.differs) - Number(a.differs));
                     const better = (a: number, b: number) => (experiment.smaller_is_better ? a < b : a > b);

@@ -1,5 +1,6 @@
 // Hyperparameters of a trial, nested ones by their paths.
 import {useState} from "preact/hooks";
+import {exactText} from "../api/exact";
 import {flatHparams, inOrder} from "../state/hparams";
 import {t} from "../i18n/texts";
 import {formatValue, shortened} from "../i18n/format";
@@ -17,7 +18,7 @@ export function Hparams({values}: {values: Readonly<Record<string, unknown>>}) {
             <dl class="facts hparams">
                 {shown.map(([name, value]) => {
                     const text = formatValue(value);
-                    return <><dt key={name} title={name}>{shortened(name, 40)}</dt><dd class="mono" title={typeof value === "number" ? String(value) : text.length > 200 ? undefined : text}>{shortened(text, 200)}</dd></>;
+                    return <><dt key={name} title={name}>{shortened(name, 40)}</dt><dd class="mono" title={typeof value === "number" || typeof value === "bigint" ? exactText(value) : text.length > 200 ? undefined : text}>{shortened(text, 200)}</dd></>;
                 })}
             </dl>
             {shown.length < all.length && <button class="link small" onClick={() => setWhole(true)}>{t("hparams.all", {n: all.length})}</button>}

@@ -2,15 +2,17 @@
 import {useMemo, useRef, useState} from "preact/hooks";
 import {useResource} from "../state/resource";
 import {selectionOf} from "../state/selection";
+import {printExact} from "../api/exact";
 import {t} from "../i18n/texts";
 import {formatNumber} from "../i18n/format";
 import {Link} from "../design/link";
 import {print, parse, type Brushes} from "../plot/brush";
 import {columnOf, type Columns} from "../plot/columns";
+import {valueText} from "../plot/number";
 import {ColumnsFrame} from "../plot/columns_frame";
 import {Plot} from "../plot/frame";
 import type {Importance} from "../plot/importance";
-import {keepRows, makeScratch, parallelFigure, valueText, type ParallelFigure, type ParallelOptions} from "../plot/parallel";
+import {keepRows, makeScratch, parallelFigure, type ParallelFigure, type ParallelOptions} from "../plot/parallel";
 import {useBrushing} from "../plot/parallel_brushing";
 import {labelOf, MOST_AXES, parallelModel, varyingNames, type ParallelModel} from "../plot/parallel_model";
 import {Choose, CopyButton, FilterChoice, readFilter, ScaleChoice, useChosen} from "../plot/page_parts";
@@ -120,7 +122,7 @@ function Brushing({experiment, query, columns, model, flipped, flip, reorder, ch
                         text={() => pointsYaml(columns, rows.slice(0, mostPoints))} />
                     <Link class="button" title={t("plot.parallel.next_title", {n: Math.min(mostPoints, rows.length)})} to={{path: ["new"], query: {
                         fork: String(experiment.id), points: rows.slice(0, mostPoints).map((row) => model.trials[row]).join(","),
-                        ...(anyBrush ? {narrow: JSON.stringify(brushedRanges(model, inAddress, columns))} : {})}}}>{t("plot.parallel.next")}</Link>
+                        ...(anyBrush ? {narrow: printExact(brushedRanges(model, inAddress, columns))} : {})}}}>{t("plot.parallel.next")}</Link>
                 </div>
                 <KeptTable experiment={experiment.id} model={model} rows={rows} />
             </section>
@@ -140,7 +142,7 @@ function KeptTable({experiment, model, rows}: {experiment: number; model: Parall
                         return (
                             <tr key={trial} onPointerEnter={() => { selection.hovered.value = trial; }} onPointerLeave={() => { selection.hovered.value = null; }}>
                                 <td><Link to={`e/${experiment}/t/${trial}`}>{trial}</Link></td>
-                                {[...model.axes].reverse().map((axis) => <td key={axis.name}>{valueText(axis, row, model)}</td>)}
+                                {[...model.axes].reverse().map((axis) => <td key={axis.name}>{valueText(axis.value(row))}</td>)}
                             </tr>
                         );
                     })}

@@ -1,5 +1,6 @@
 // Where values of a trial lie in the search space.
 import type {ComponentChildren} from "preact";
+import {exactText} from "../api/exact";
 import {t} from "../i18n/texts";
 import {formatNumber, formatValue, shortened} from "../i18n/format";
 import {useState} from "preact/hooks";
@@ -66,7 +67,7 @@ export function HparamPlaces({values, space}: {values: Space; space: Space}) {
                 if (range && typeof value === "number") place = <Place range={range} value={value} />;
                 else if (choices) place = <span class="muted small">{t("trial.one_of", {n: choices.length})}</span>;
                 const text = formatValue(value);
-                return <tr key={name}><th scope="row" title={name}><Breakable text={shortened(name, 40)} /></th><td class="mono" title={typeof value === "number" ? String(value) : undefined}>{shortened(text, 80)}</td><td class="place-cell">{place}</td></tr>;
+                return <tr key={name}><th scope="row" title={name}><Breakable text={shortened(name, 40)} /></th><td class="mono" title={typeof value === "number" || typeof value === "bigint" ? exactText(value) : undefined}>{shortened(text, 80)}</td><td class="place-cell">{place}</td></tr>;
             })}
         </tbody></table>
         {shown.length < all.length && <button class="link small" onClick={() => setWhole(true)}>{t("hparams.all", {n: all.length})}</button>}

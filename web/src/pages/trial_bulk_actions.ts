@@ -2,7 +2,8 @@
 import {change} from "../api/client";
 import {isServed} from "../api/served";
 import type {Experiment} from "../api/shapes";
-import {columnOf, wordOf, type Columns} from "../plot/columns";
+import {exactText, printExact} from "../api/exact";
+import {columnOf, exactOf, wordOf, type Columns} from "../plot/columns";
 import {go} from "../state/router";
 import {t, tCount} from "../i18n/texts";
 import {announce} from "../design/announce";
@@ -19,15 +20,12 @@ export function csvCell(text: string): string {
 }
 
 export function csvOf(columns: Columns, rows: Iterable<number>, fields: readonly string[]): string {
-    const missing: Readonly<Record<string, number>> = {u8: 0xff, u16: 0xffff, u32: 0xffffffff};
     const known = fields.map((field) => columnOf(columns, field)).filter((column) => column !== undefined);
     const lines = [known.map((column) => csvCell(column.name.replace(/^hparams\./, ""))).join(",")];
     for (const row of rows) {
         lines.push(known.map((column) => {
-            const value = column.data[row]!;
-            if (value !== value || value === missing[column.type]) return "";
-            if (column.words) return csvCell(wordOf(column, row));
-            return String(column.type === "f32" ? Number(value.toPrecision(7)) : value);
+            const value = exactOf(column, row);
+            return value === undefined ? "" : typeof value === "number" || typeof value === "bigint" ? exactText(value) : csvCell(typeof value === "string" ? value : value === null ? "" : printExact(value));
         }).join(","));
     }
     return `${lines.join("\n")}\n`;

@@ -3,8 +3,11 @@
  * answer fills the arrays chunk by chunk, so that plots draw while it loads.
  */
 
-export type ColumnType = "f32" | "f64" | "u32" | "u16" | "u8";
-type Numbers = Float32Array | Float64Array | Uint32Array | Uint16Array | Uint8Array;
+import { parseExact, printExact } from "../api/exact";
+
+/** i64 lies in a Float64Array here; what that would round stands in `integers`. */
+export type ColumnType = "f64" | "i64" | "u32" | "u16" | "u8";
+type Numbers = Float64Array | Uint32Array | Uint16Array | Uint8Array;
 
 export interface Field {
   readonly name: string;
@@ -15,6 +18,8 @@ export interface Field {
 
 export interface Column extends Field {
   readonly data: Numbers;
+  /** By row: integers above 2^53. Only of i64, only where there are any. */
+  readonly integers?: Map<number, bigint>;
 }
 
 export interface Columns {
@@ -35,13 +40,13 @@ export interface Header {
   readonly fields: readonly Field[];
 }
 
-const BYTES: Record<ColumnType, number> = { f32: 4, f64: 8, u32: 4, u16: 2, u8: 1 };
-const MISSING: Record<ColumnType, number> = { f32: NaN, f64: NaN, u32: 0xffffffff, u16: 0xffff, u8: 0xff };
+const BYTES: Record<ColumnType, number> = { f64: 8, i64: 8, u32: 4, u16: 2, u8: 1 };
+const MISSING: Record<ColumnType, number> = { f64: NaN, i64: NaN, u32: 0xffffffff, u16: 0xffff, u8: 0xff };
 
 export function makeArray(type: ColumnType, length: number): Numbers {
   switch (type) {
-    case "f32": return new Float32Array(length);
-    case "f64": return new Float64Array(length);
+    case "f64":
+    case "i64": return new Float64Array(length);
     case "u32": return new Uint32Array(length);
     case "u16": return new Uint16Array(length);
     case "u8": return new Uint8Array(length);
@@ -53,7 +58,7 @@ export function missingOf(type: ColumnType): number {
 }
 
 export function emptyColumns(header: Header): Columns {
-  const fields = header.fields.map((field) => ({ ...field, data: makeArray(field.type, header.rows).fill(MISSING[field.type]) }));
+  const fields = header.fields.map((field) => ({ ...field, data: makeArray(field.type, header.rows).fill(MISSING[field.type]), ...(field.type === "i64" ? { integers: new Map<number, bigint>() } : {}) }));
   return { lsn: header.lsn, rows: header.rows, total: header.total, filled: 0, fields };
 }
 
@@ -88,7 +93,7 @@ export class ColumnDecoder {
   private readHeader(): boolean {
     const end = this.pieces.indexOf(10);
     if (end < 0) return false;
-    const header = JSON.parse(new TextDecoder().decode(this.pieces.subarray(0, end))) as Header;
+    const header = parseExact<Header>(new TextDecoder().decode(this.pieces.subarray(0, end)));
     if (!(header.rows >= 0) || !Array.isArray(header.fields) || header.fields.some((field) => !(field.type in BYTES))) {
       throw new Error("The columns have a header that this page cannot read. Reload the page.");
     }
@@ -108,7 +113,8 @@ export class ColumnDecoder {
     for (const field of columns.fields) {
       const bytes = rows * BYTES[field.type];
       const copy = this.pieces.slice(at, at + bytes);
-      field.data.set(view(field.type, copy.buffer as ArrayBuffer, rows), columns.filled);
+      if (field.type === "i64") setIntegers(field, new BigInt64Array(copy.buffer as ArrayBuffer, 0, rows), columns.filled);
+      else field.data.set(view(field.type, copy.buffer as ArrayBuffer, rows), columns.filled);
       at += padded(bytes);
     }
     this.pieces = this.pieces.slice(size);
@@ -117,9 +123,19 @@ export class ColumnDecoder {
   }
 }
 
-function view(type: ColumnType, buffer: ArrayBuffer, rows: number): Numbers {
+const NO_INTEGER = -(2n ** 63n);
+
+function setIntegers(column: Column, values: BigInt64Array, from: number): void {
+  for (let row = 0; row < values.length; ++row) {
+    const value = values[row]!;
+    const number = Number(value);
+    column.data[from + row] = value === NO_INTEGER ? NaN : number;
+    if (!Number.isSafeInteger(number) && value !== NO_INTEGER) column.integers!.set(from + row, value);
+  }
+}
+
+function view(type: Exclude<ColumnType, "i64">, buffer: ArrayBuffer, rows: number): Numbers {
   switch (type) {
-    case "f32": return new Float32Array(buffer, 0, rows);
     case "f64": return new Float64Array(buffer, 0, rows);
     case "u32": return new Uint32Array(buffer, 0, rows);
     case "u16": return new Uint16Array(buffer, 0, rows);
@@ -132,7 +148,7 @@ interface JsonColumns {
   readonly rows: number;
   readonly total: number;
   readonly fields: readonly { readonly name: string; readonly type: string; readonly words?: readonly unknown[] }[];
-  readonly columns: readonly (readonly (number | string | boolean | null)[])[];
+  readonly columns: readonly (readonly (number | bigint | string | boolean | null)[])[];
 }
 
 /** The JSON form; a column of texts without `words` gets them here. */
@@ -151,13 +167,15 @@ export function fromJson(answer: JsonColumns): Columns {
       });
       return { name: field.name, type: "u16", words, data };
     }
-    const type = known ?? (field.words ? "u16" : "f64");
+    const integers = new Map<number, bigint>();
+    const type = known ?? (field.words ? "u16" : values.some((value) => typeof value === "bigint") ? "i64" : "f64");
     const data = makeArray(type, values.length);
     for (let row = 0; row < values.length; ++row) {
       const value = values[row];
+      if (typeof value === "bigint") integers.set(row, value);
       data[row] = value === null || value === undefined ? MISSING[type] : Number(value);
     }
-    return { name: field.name, type, ...(field.words ? { words: field.words } : {}), data };
+    return { name: field.name, type, ...(field.words ? { words: field.words } : {}), data, ...(type === "i64" ? { integers } : {}) };
   });
   const rows = fields[0]?.data.length ?? answer.rows;
   return { lsn: answer.lsn, rows, total: answer.total, filled: rows, fields };
@@ -166,7 +184,7 @@ export function fromJson(answer: JsonColumns): Columns {
 /** The binary form of columns, for tests and for saving what a page holds. */
 export function encode(columns: Columns, chunkRows = 16384): Uint8Array {
   const fields = columns.fields.map(({ name, type, words }) => ({ name, type, ...(words ? { words } : {}) }));
-  const text = JSON.stringify({ lsn: columns.lsn, rows: columns.rows, total: columns.total, chunk_rows: chunkRows, fields });
+  const text = printExact({ lsn: columns.lsn, rows: columns.rows, total: columns.total, chunk_rows: chunkRows, fields });
   const line = new TextEncoder().encode(text);
   const parts: Uint8Array[] = [new Uint8Array(padded(line.length + 1)).fill(32)];
   parts[0]!.set(line);
@@ -174,7 +192,8 @@ export function encode(columns: Columns, chunkRows = 16384): Uint8Array {
   for (let row = 0; row < columns.rows; row += chunkRows) {
     for (const field of columns.fields) {
       const cut = field.data.slice(row, Math.min(row + chunkRows, columns.rows));
-      const bytes = new Uint8Array(cut.buffer, cut.byteOffset, cut.byteLength);
+      const raw = field.type !== "i64" ? cut : BigInt64Array.from(cut, (value, index) => field.integers?.get(row + index) ?? (Number.isNaN(value) ? NO_INTEGER : BigInt(value)));
+      const bytes = new Uint8Array(raw.buffer, raw.byteOffset, raw.byteLength);
       const whole = new Uint8Array(padded(bytes.length));
       whole.set(bytes);
       parts.push(whole);
@@ -209,5 +228,12 @@ export function wordOf(column: Column, row: number): string {
   const code = column.data[row]!;
   if (!column.words || code === MISSING[column.type]) return "";
   const word = column.words[code];
-  return typeof word === "string" ? word : JSON.stringify(word);
+  return typeof word === "string" ? word : printExact(word);
+}
+
+/** What stands in a cell, exactly: undefined where it is missing. */
+export function exactOf(column: Column, row: number): unknown {
+  const value = column.data[row]!;
+  if (value !== value || value === MISSING[column.type]) return undefined;
+  return column.words ? column.words[value] : column.integers?.get(row) ?? value;
 }

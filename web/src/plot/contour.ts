@@ -121,7 +121,7 @@ export function contourFigure(model: ParallelModel, x: ParallelAxis, y: Parallel
     table: () => ({
       columns: [x.label, y.label, say("plot.history.trials"), say("plot.contour.mean_name", { metric: metricLabel })],
       rows: Array.from(cells.counts, (_, cell) => cell).filter((cell) => cells.counts[cell]! > 0).map((cell) => [
-        range(x, cell % cells.across, cells.across), range(y, Math.floor(cell / cells.across), cells.down), cells.counts[cell]!, metricText(cells.means[cell]!)]),
+        range(x, cell % cells.across, cells.across), range(y, Math.floor(cell / cells.across), cells.down), cells.counts[cell]!, cells.means[cell]!]),
     }),
   };
 }

@@ -247,8 +247,8 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
       columns: [say("plot.column.trial"), say("plot.curves.rung"), say("plot.column.state"), curves.unit, say("plot.curves.last"), say("plot.curves.lowest"), say("plot.curves.highest")],
       rows: curves.trials.map((curve) => {
         const finite = curve.last.map(real).filter((value) => !Number.isNaN(value));
-        return [curve.trial, curve.rung ?? "", curve.state, curve.step[curve.step.length - 1] ?? 0, metricText(finite[finite.length - 1] ?? NaN),
-          metricText(least(curve.min.map(real))), metricText(-least(curve.max.map((value) => -real(value))))];
+        return [curve.trial, curve.rung ?? "", curve.state, curve.step[curve.step.length - 1] ?? 0, finite[finite.length - 1] ?? null,
+          finite.length === 0 ? null : least(curve.min.map(real)), finite.length === 0 ? null : -least(curve.max.map((value) => -real(value)))];
       }),
     }),
   };

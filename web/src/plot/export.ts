@@ -37,5 +37,5 @@ export function exportPng(figure: Figure, look: Look, name: string): void {
 }
 
 export function exportCsv(figure: Figure, name: string): void {
-  save(new Blob([csvText(figure.table())], { type: "text/csv;charset=utf-8" }), `${name}.csv`);
+  save(new Blob([csvText(figure.csv?.() ?? figure.table())], { type: "text/csv;charset=utf-8" }), `${name}.csv`);
 }

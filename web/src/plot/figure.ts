@@ -1,4 +1,6 @@
 /** What a plot is: one drawing with its words, its table, and where its marks are. Pure. */
+import { exactText } from "../api/exact";
+import { metricText } from "./number";
 import type { Pen } from "./pen";
 import type { Theme } from "./theme";
 
@@ -28,9 +30,12 @@ export interface Hit {
   readonly index?: number;
 }
 
+/** Numbers are shown rounded and copied exactly; null is nothing. */
+export type Cell = string | number | bigint | null;
+
 export interface Table {
   readonly columns: readonly string[];
-  readonly rows: readonly (readonly (string | number)[])[];
+  readonly rows: readonly (readonly Cell[])[];
 }
 
 /** What is stressed in front of the drawing. */
@@ -51,6 +56,8 @@ export interface Figure extends Size {
   /** The mark beside `from` in the direction of an arrow key, Home or End. */
   moveBy?(from: Hit | null, key: string): Hit | null;
   table(): Table;
+  /** What the file of the plot has, where it is more than the table. */
+  csv?(): Table;
   /** The value of the x axis at a pixel, for zooms. */
   valueAtX?(x: number): number;
 }
@@ -68,10 +75,12 @@ export function stepAlong(count: number, from: Hit | null, key: string, at: (ind
   return at(now < 0 ? (step > 0 ? 0 : count - 1) : Math.min(count - 1, Math.max(0, now + step)));
 }
 
-/** RFC 4180, numbers with all their digits. */
+/** RFC 4180, numbers with all their digits. A text that a spreadsheet would run as a formula gets a quote before it. */
 export function csvText(table: Table): string {
-  const cell = (value: string | number) => {
-    const text = String(value);
+  const cell = (value: Cell) => {
+    if (value === null) return "";
+    if (typeof value !== "string") return typeof value === "number" && !Number.isFinite(value) ? metricText(value).toLowerCase() : exactText(value);
+    const text = /^[=+\-@\t\r]/.test(value) && !/^-?[\d.]+(e[+-]?\d+)?$/i.test(value) ? `'${value}` : value;
     return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
   return [table.columns, ...table.rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";

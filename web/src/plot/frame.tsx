@@ -12,6 +12,7 @@ import { go } from "../state/router";
 import { CanvasPen } from "./canvas_pen";
 import { exportCsv, exportPng, exportSvg } from "./export";
 import { MOST_SVG_MARKS, type Figure, type Hit, type Look, type Size, type Table } from "./figure";
+import { valueText } from "./number";
 import { readTheme } from "./theme";
 
 export const say = (key: string, values: Readonly<Record<string, string | number>> = {}) => t(key as TextKey, values);
@@ -253,7 +254,7 @@ function TableTwin({ table, label }: { table: Table; label: string }) {
         <thead><tr>{table.columns.map((name) => <th scope="col" key={name}>{name}</th>)}</tr></thead>
         <tbody>
           {table.rows.slice(0, MOST_TABLE_ROWS).map((row, index) => (
-            <tr key={index}>{row.map((cell, column) => <td key={column} class={typeof cell === "number" ? "number" : ""}>{String(cell)}</td>)}</tr>
+            <tr key={index}>{row.map((cell, column) => <td key={column} class={typeof cell === "string" ? "" : "number"}>{valueText(cell)}</td>)}</tr>
           ))}
         </tbody>
       </table>

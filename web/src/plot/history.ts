@@ -173,7 +173,7 @@ export function historyFigure(history: History, results: Results | null, options
     moveBy: (from, key) => stepAlong(own.length, from, key, pointHit),
     table: () => ({
       columns: [say("plot.column.trial"), history.metric, say("plot.length"), say("plot.history.after"), say("plot.history.slot_time"), say("plot.history.trials")],
-      rows: own.map((point) => [point.trial, metricText(point.metric), point.length, durationText(point.time - startOf(history)), durationText(point.slot_seconds), point.trials]),
+      rows: own.map((point) => [point.trial, point.metric, point.length, durationText(point.time - startOf(history)), durationText(point.slot_seconds), point.trials]),
     }),
   };
 }

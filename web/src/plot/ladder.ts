@@ -302,6 +302,6 @@ function table(ladder: Ladder, say: Look["say"]): Table {
     columns: ["bracket", "rung", "length", "rank", "trial", "metric", "state", "keep", "size", "cut_off"].map((name) => say(`plot.column.${name}`)),
     rows: ladder.brackets.flatMap((bracket) => bracket.rungs.flatMap((rung) =>
       rung.results.map((result, index) => [bracket.bracket, rung.rung, rung.length, index + 1, result.trial,
-        metricText(result.metric), result.state, rung.keep, rung.size, rung.cut_off === null ? "" : metricText(rung.cut_off)]))),
+        result.metric, result.state, rung.keep, rung.size, rung.cut_off]))),
   };
 }

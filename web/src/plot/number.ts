@@ -15,6 +15,13 @@ export function metricText(value: number | null | undefined): string {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
+/** A value of a hyperparameter or of a table: integers with all their digits. */
+export function valueText(value: string | number | bigint | null): string {
+  if (value === null) return "\u2013";
+  if (typeof value === "string") return value;
+  return typeof value === "bigint" || Number.isSafeInteger(value) ? String(value) : metricText(value);
+}
+
 /** A label of an axis: short, with a real minus sign, `decimals` given by the distance of the ticks. */
 export function tickText(value: number, decimals: number): string {
   const size = Math.abs(value);

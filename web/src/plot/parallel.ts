@@ -4,7 +4,7 @@ import { filterRows, type Brushes } from "./brush";
 import { css, packed, parseColour, rungColour } from "./colour";
 import { type Figure, type Hit, type Look, type Size, type Stress } from "./figure";
 import { keepFiltered, type Filter } from "./kept";
-import { countText, metricText, shareText } from "./number";
+import { countText, metricText, shareText, valueText } from "./number";
 import { bandDensity, BINS, largest, paintDensity, pairCounts } from "./pair_counts";
 import { NO_PLACE, type ParallelAxis, type ParallelModel } from "./parallel_model";
 import { fitText, type Pen } from "./pen";
@@ -85,7 +85,7 @@ export function parallelFigure(model: ParallelModel, options: ParallelOptions, s
   };
   const hitOf = (row: number, x: number, y: number): Hit => ({
     trial: model.trials[row]!, x, y, title: say("plot.trial", { trial: model.trials[row]! }),
-    lines: [...axes].reverse().slice(0, 12).map((axis) => [axis.label, valueText(axis, row, model)] as const),
+    lines: [...axes].reverse().slice(0, 12).map((axis) => [axis.label, valueText(axis.value(row))] as const),
   });
 
   return {
@@ -119,7 +119,7 @@ export function parallelFigure(model: ParallelModel, options: ParallelOptions, s
     },
     table: () => ({
       columns: [say("plot.column.trial"), ...axes.map((axis) => axis.label)],
-      rows: Array.from(model.order).filter((row) => keep[row]).map((row) => [model.trials[row]!, ...axes.map((axis) => valueText(axis, row, model))]),
+      rows: Array.from(model.order).filter((row) => keep[row]).map((row) => [model.trials[row]!, ...axes.map((axis) => axis.value(row))]),
     }),
   };
 
@@ -238,16 +238,6 @@ function flippedBins(axis: ParallelAxis): Uint8Array {
     flips.set(axis.bins, bins);
   }
   return bins;
-}
-
-/** The value of a trial on an axis, as the tip and the table show it. */
-export function valueText(axis: ParallelAxis, row: number, model: ParallelModel): string {
-  if (axis.name === "metric") return metricText(model.metric[row]!);
-  const position = axis.positions[row]!;
-  if (position < 0) return "–";
-  if (axis.words) return axis.words[axis.scale.value(position)] ?? "";
-  const value = axis.scale.value(position);
-  return metricText(Number(value.toPrecision(5)));
 }
 
 function sentence(model: ParallelModel, keep: Uint8Array, kept: number, { brushes }: ParallelOptions, { say }: Look): string {

@@ -2,8 +2,9 @@
  * A parallel plot's axes: which columns, on which scale, and where each trial stands on each. Computed once per data,
  * so that a brush costs only a filter and counts. Pure.
  */
+import { printExact } from "../api/exact";
 import { filterRows, type Brushes } from "./brush";
-import { columnOf, missingOf, numbersOf, type Column, type Columns } from "./columns";
+import { columnOf, exactOf, missingOf, numbersOf, type Column, type Columns } from "./columns";
 import { looksLogarithmic, quantile, sortedFinite, spread, type Clip } from "./domain";
 import { bestFirst } from "./kept";
 import { binned } from "./pair_counts";
@@ -19,6 +20,8 @@ export interface ParallelAxis {
   readonly positions: Float32Array;
   readonly bins: Uint8Array;
   readonly words: readonly string[] | null;
+  /** What a trial has, exactly; null where it has nothing. */
+  value(row: number): string | number | bigint | null;
   /** Trials without a finite value. */
   readonly missing: number;
 }
@@ -84,7 +87,7 @@ export function parallelModel(columns: Columns, names: readonly string[], option
   let rungCount = 1;
   for (const rung of rungs) if (rung !== 255 && rung + 1 > rungCount) rungCount = rung + 1;
   const axes = names.flatMap((name) => {
-    if (name === "metric") return [numberAxis(name, options.metricLabel, metric, options.logMetric, options.clip, false)];
+    if (name === "metric") return [numberAxis(name, options.metricLabel, metric, (row) => (Number.isNaN(metric[row]!) ? null : metric[row]!), options.logMetric, options.clip, false)];
     const column = columnOf(columns, name);
     if (!column) return [];
     const label = name === "reached" ? options.lengthLabel : labelOf(name);
@@ -94,8 +97,8 @@ export function parallelModel(columns: Columns, names: readonly string[], option
       if (lengths) return [lengths];
     }
     const numbers = numbersOf(column, rows);
-    const log = options.log?.has(name) || (column.type !== "u32" || name === "reached" ? looksLogarithmic(sortedFinite(numbers)) : false);
-    return [numberAxis(name, label, numbers, log, "off", column.type === "u32")];
+    const log = options.log?.has(name) || (column.type === "f64" || column.type === "i64" ? looksLogarithmic(sortedFinite(numbers)) : false);
+    return [numberAxis(name, label, numbers, (row) => (exactOf(column, row) ?? null) as number | bigint | null, log, "off", column.type !== "f64")];
   });
   return {
     rows, total: columns.total, trials: trial ? Uint32Array.from(trial.data.subarray(0, rows)) : new Uint32Array(rows), metric, rungs, rungCount,
@@ -132,10 +135,10 @@ function lengthAxis(name: string, label: string, column: Column, rows: number): 
       ++none;
     } else positions[row] = scale.at(index) + (scatter(row, 7) - 0.5) * (0.3 / lengths.length);
   }
-  return { name, label, scale, positions, bins: binned(positions), words, missing: none };
+  return { name, label, scale, positions, bins: binned(positions), words, missing: none, value: (row) => (exactOf(column, row) ?? null) as number | null };
 }
 
-function numberAxis(name: string, label: string, numbers: Float64Array, log: boolean, clip: Clip, wholeNumbers: boolean): ParallelAxis {
+function numberAxis(name: string, label: string, numbers: Float64Array, value: ParallelAxis["value"], log: boolean, clip: Clip, wholeNumbers: boolean): ParallelAxis {
   const found = spread(numbers, clip, log);
   const [lo, hi] = log || found.clipped ? [found.lo, found.hi] : niceEnds(found.lo, found.hi, 6);
   // Round ends only where they don't waste the axis.
@@ -147,12 +150,12 @@ function numberAxis(name: string, label: string, numbers: Float64Array, log: boo
     const value = numbers[row]!;
     positions[row] = value - value !== 0 ? NO_PLACE : Math.min(1, Math.max(0, scale.at(value)));
   }
-  return { name, label, scale, positions, bins: binned(positions), words: null, missing: numbers.length - found.finite };
+  return { name, label, scale, positions, bins: binned(positions), words: null, missing: numbers.length - found.finite, value };
 }
 
 /** Categories stand in the order of their median metric, best at the top. Trials of one category spread around its place. */
 function wordAxis(name: string, label: string, column: Column, rows: number, metric: Float64Array, smallerIsBetter: boolean): ParallelAxis {
-  const words = column.words!.map((word) => (typeof word === "string" ? word : JSON.stringify(word)));
+  const words = column.words!.map((word) => (typeof word === "string" ? word : printExact(word)));
   const groups: number[][] = words.map(() => []);
   for (let row = 0; row < rows; ++row) {
     const code = column.data[row]!;
@@ -175,7 +178,7 @@ function wordAxis(name: string, label: string, column: Column, rows: number, met
       ++missing;
     } else positions[row] = scale.at(code) + (scatter(row, seed) - 0.5) * room;
   }
-  return { name, label, scale, positions, bins: binned(positions), words, missing };
+  return { name, label, scale, positions, bins: binned(positions), words, missing, value: (row) => words[column.data[row]!] ?? null };
 }
 
 /** A fixed number in 0–1 for a row, another for each axis: equal ones would draw parallel stripes between two axes. */

@@ -4,8 +4,7 @@ import { drawCloud } from "./cloud";
 import { rungColour, viridis, type Rgb } from "./colour";
 import type { Figure, Hit, Look, Size } from "./figure";
 import { HitGrid } from "./hit_grid";
-import { countText } from "./number";
-import { valueText } from "./parallel";
+import { countText, valueText } from "./number";
 import type { ParallelAxis, ParallelModel } from "./parallel_model";
 import type { Scale } from "./scale";
 
@@ -95,8 +94,8 @@ export function scatterFigure(model: ParallelModel, options: ScatterOptions, siz
   const palette = options.colour === "rung" ? rungPalette(model, theme.dark) : rankPalette(theme.dark);
   const hitOf = (row: number): Hit => ({
     trial: model.trials[row]!, index: row, x: xs[row]!, y: ys[row]!, title: say("plot.trial", { trial: model.trials[row]! }),
-    lines: [[x.label, valueText(x, row, model)], [y.label, valueText(y, row, model)],
-      ...(x.name === "metric" || y.name === "metric" ? [] : model.axes.filter((axis) => axis.name === "metric").map((axis) => [axis.label, valueText(axis, row, model)] as const))],
+    lines: [[x.label, valueText(x.value(row))], [y.label, valueText(y.value(row))],
+      ...(x.name === "metric" || y.name === "metric" ? [] : model.axes.filter((axis) => axis.name === "metric").map((axis) => [axis.label, valueText(axis.value(row))] as const))],
   });
   return {
     ...size,
@@ -139,7 +138,7 @@ export function scatterFigure(model: ParallelModel, options: ScatterOptions, siz
     },
     table: () => ({
       columns: [say("plot.column.trial"), x.label, y.label],
-      rows: Array.from(model.order).filter((row) => keep[row]).map((row) => [model.trials[row]!, valueText(x, row, model), valueText(y, row, model)]),
+      rows: Array.from(model.order).filter((row) => keep[row]).map((row) => [model.trials[row]!, x.value(row), y.value(row)]),
     }),
   };
 }

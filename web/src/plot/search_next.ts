@@ -1,11 +1,12 @@
 /** What brushes mean for the next search: its points and its ranges. Pure. */
 import type { Brushes } from "./brush";
-import { columnOf, missingOf, type Columns } from "./columns";
+import { exactText, printExact } from "../api/exact";
+import { columnOf, exactOf, type Columns } from "./columns";
 import type { ParallelModel } from "./parallel_model";
 
-/** A scalar as YAML reads it back: JSON is YAML. */
+/** A value as YAML reads it back: JSON is YAML. */
 function scalar(value: unknown): string {
-  return typeof value === "number" ? String(Number(value.toPrecision(7))) : JSON.stringify(value);
+  return typeof value === "number" || typeof value === "bigint" ? exactText(value) : printExact(value);
 }
 
 /** {a.b: 1, c: 2} as nested maps in one line. */
@@ -28,9 +29,8 @@ export function pointsYaml(columns: Columns, rows: readonly number[]): string {
   const fields = columns.fields.filter((field) => field.name.startsWith("hparams."));
   const lines = rows.map((row) => {
     const pairs = fields.flatMap((field): [string, unknown][] => {
-      const value = field.data[row]!;
-      if (value === missingOf(field.type) || Number.isNaN(value)) return [];
-      return [[field.name.slice(8), field.words ? field.words[value] : value]];
+      const value = exactOf(field, row);
+      return value === undefined ? [] : [[field.name.slice(8), value]];
     });
     return `    - ${nested(pairs)}`;
   });

@@ -1,6 +1,7 @@
 /** Columns of an experiment's trials that stay up to date while a component shows them. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { getRaw, Problem } from "../api/client";
+import { parseExact } from "../api/exact";
 import type { Experiment } from "../api/shapes";
 import { listen } from "../live/stream";
 import { ColumnDecoder, fromJson, type Columns } from "./columns";
@@ -18,7 +19,7 @@ const BINARY = "application/vnd.hpsearch.columns";
 
 async function read(path: string, signal: AbortSignal, onRows: (columns: Columns) => void): Promise<Columns> {
   const response = await getRaw(path, { Accept: `${BINARY}, application/json;q=0.5` }, signal);
-  if (!(response.headers.get("Content-Type") ?? "").includes(BINARY) || !response.body) return fromJson(await response.json());
+  if (!(response.headers.get("Content-Type") ?? "").includes(BINARY) || !response.body) return fromJson(parseExact(await response.text()));
   const decoder = new ColumnDecoder();
   const reader = response.body.getReader();
   for (;;) {

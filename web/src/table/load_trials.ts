@@ -1,12 +1,13 @@
 // All trials of an experiment as columns.
 import {getRaw} from "../api/client";
+import {parseExact} from "../api/exact";
 import {ColumnDecoder, columnOf, fromJson, makeArray, missingOf, type Column, type Columns} from "../plot/columns";
 
 const binary = "application/vnd.hpsearch.columns";
 
 async function read(path: string, signal: AbortSignal): Promise<Columns> {
     const response = await getRaw(path, {Accept: `${binary}, application/json;q=0.5`}, signal);
-    if (!(response.headers.get("Content-Type") ?? "").includes(binary) || !response.body) return fromJson(await response.json());
+    if (!(response.headers.get("Content-Type") ?? "").includes(binary) || !response.body) return fromJson(parseExact(await response.text()));
     const decoder = new ColumnDecoder();
     const reader = response.body.getReader();
     for (;;) {
@@ -26,11 +27,15 @@ function joined(first: Columns, extra: Columns): Columns {
     const known = new Set(first.fields.map((field) => field.name));
     const added = extra.fields.filter((field) => !known.has(field.name)).map((field): Column => {
         const data = makeArray(field.type, first.rows).fill(missingOf(field.type));
+        const integers = new Map<number, bigint>();
         for (let row = 0; row < first.filled; row += 1) {
             const other = rowOf.get(trials.data[row]!);
-            if (other !== undefined) data[row] = field.data[other]!;
+            if (other === undefined) continue;
+            data[row] = field.data[other]!;
+            const exact = field.integers?.get(other);
+            if (exact !== undefined) integers.set(row, exact);
         }
-        return {...field, data};
+        return {...field, data, ...(field.integers ? {integers} : {})};
     });
     return {...first, fields: [...first.fields, ...added]};
 }

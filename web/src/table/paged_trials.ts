@@ -1,6 +1,7 @@
 // Pages of trials in the daemon's order: what the table shows of searches that are too large to be held in a browser.
 import {useEffect, useRef, useState} from "preact/hooks";
 import {get, Problem} from "../api/client";
+import {printExact} from "../api/exact";
 import {numberOf, type Trial} from "../api/shapes";
 import {fromJson, type Columns} from "../plot/columns";
 import {flatHparams} from "../state/hparams";
@@ -45,8 +46,8 @@ const cellOf: Readonly<Record<string, (trial: Trial) => number | string | null>>
 export function columnsOfTrials(trials: readonly Trial[], total: number): Columns {
     const hparams = trials.map((trial) => Object.fromEntries(flatHparams(trial.hparams)));
     const names = [...new Set(hparams.flatMap((each) => Object.keys(each)))].filter((name) =>
-        trials.length === 1 || new Set(hparams.map((each) => JSON.stringify(each[name]))).size > 1);
-    const scalar = (value: unknown) => (value === undefined || value === null ? null : typeof value === "number" || typeof value === "string" ? value : JSON.stringify(value));
+        trials.length === 1 || new Set(hparams.map((each) => printExact(each[name]))).size > 1);
+    const scalar = (value: unknown) => (value === undefined || value === null ? null : typeof value === "number" || typeof value === "bigint" || typeof value === "string" ? value : printExact(value));
     const fields = [
         ...Object.entries(cellOf).map(([name, cell]) => ({name, values: trials.map(cell)})),
         ...names.map((name) => ({name: `hparams.${name}`, values: hparams.map((each) => scalar(each[name]))})),

@@ -1,5 +1,7 @@
 // Which rows a table shows, and in which order. Runs in a Web Worker, and in tests.
 import {columnOf, wordOf, type Column, type Columns} from "../plot/columns";
+import {lowerBound} from "../plot/domain";
+import {printExact} from "../api/exact";
 import {keepsAll, keptRows, type Filter} from "../plot/kept";
 import {parseWhere, WhereProblem, type Condition} from "./where";
 
@@ -34,7 +36,7 @@ const isMissing = (column: Column, row: number): boolean => {
 function compareTest(columns: Columns, name: string, by: string, text: string): Test {
     const column = findColumn(columns, name);
     if (!column) throw new WhereProblem(-1, name);
-    const order = (a: number | string, b: number | string): boolean => {
+    const order = (a: number | bigint | string, b: number | bigint | string): boolean => {
         switch (by) {
             case "=": return a === b;
             case "!=": return a !== b;
@@ -51,10 +53,12 @@ function compareTest(columns: Columns, name: string, by: string, text: string): 
         const number = Number(text);
         const fits = column.words.map((word) =>
             typeof word === "number" && Number.isFinite(number) ? order(word, number)
-                : order(fold(typeof word === "string" ? word : JSON.stringify(word)), wanted));
+                : order(fold(typeof word === "string" ? word : printExact(word)), wanted));
         return (row) => !isMissing(column, row) && fits[column.data[row]!]!;
     }
-    const value = column.type === "f32" ? Math.fround(Number(text)) : Number(text);
+    const value = Number(text);
+    const exact = column.integers && column.integers.size > 0 && /^-?\d+$/.test(text) ? BigInt(text) : undefined;
+    if (exact !== undefined) return (row) => !isMissing(column, row) && order(column.integers!.get(row) ?? BigInt(column.data[row]!), exact);
     return (row) => !isMissing(column, row) && order(column.data[row]!, value);
 }
 
@@ -102,24 +106,16 @@ const rowBits = 2 ** 21;
 const mostPacked = rowBits;
 const lastKey = 0xffffffff;
 
-/// Rows by one key. Key and row are packed into one number each, which sort six times as fast as with a comparison.
-function sortedByOne(rows: Uint32Array, values: Float64Array, isFloat: boolean, down: boolean): Uint32Array {
-    const float = new Float32Array(1);
-    const bits = new Uint32Array(float.buffer);
+/// Rows by one key. Each value becomes its place among all values; place and row are packed into one number each, which sort
+/// six times as fast as with a comparison.
+function sortedByOne(rows: Uint32Array, values: Float64Array, down: boolean): Uint32Array {
+    const places = values.filter((value) => value === value).sort();
     const packed = new Float64Array(rows.length);
     rows.forEach((row, index) => {
         const value = values[row]!;
-        let key = lastKey;  // Missing values stand at the end in both directions.
-        if (value === value) {
-            key = value;
-            if (isFloat) {
-                float[0] = value === 0 ? 0 : value;
-                // The bits of a float in an order of whole numbers: negative ones turned around, below the others.
-                key = bits[0]! & 0x80000000 ? ~bits[0]! >>> 0 : (bits[0]! | 0x80000000) >>> 0;
-            }
-            if (down) key = lastKey - 1 - key;
-        }
-        packed[index] = key * rowBits + row;
+        // Missing values stand at the end in both directions.
+        const place = value !== value ? lastKey : lowerBound(places, value);
+        packed[index] = (down && value === value ? lastKey - 1 - place : place) * rowBits + row;
     });
     packed.sort();
     return Uint32Array.from(packed, (each) => each % rowBits);
@@ -162,9 +158,7 @@ export function answer(columns: Columns, wish: Wish): Answer {
         return column ? [{column, down}] : [];
     });
     const [only] = named;
-    if (only && named.length === 1 && only.column.type !== "f64" && total <= mostPacked) {
-        return {rows: sortedByOne(found, sortValues(only.column, total), only.column.type === "f32" && !only.column.words, only.down)};
-    }
+    if (only && named.length === 1 && total <= mostPacked) return {rows: sortedByOne(found, sortValues(only.column, total), only.down)};
     const keys = named.map(({column, down}) => ({values: sortValues(column, total), sign: down ? -1 : 1}));
     if (keys.length > 0) {
         found.sort((a, b) => {

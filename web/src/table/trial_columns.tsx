@@ -1,4 +1,5 @@
 // The columns that a table of trials can have.
+import {exactText} from "../api/exact";
 import {columnOf, wordOf, type Columns, type Column} from "../plot/columns";
 import {t, tWord, type TextKey} from "../i18n/texts";
 import {formatDuration, formatNumber, formatShortTime, formatValue, shortened} from "../i18n/format";
@@ -23,10 +24,6 @@ function valueOf(column: Column, row: number): number | undefined {
     return value !== value || value === missing[column.type] ? undefined : value;
 }
 
-/// A number of 32 bits as the number that was meant: 0.1, not 0.10000000149.
-const shownNumber = (column: Column, value: number): string =>
-    formatNumber(column.type === "f32" ? Number(value.toPrecision(7)) : value);
-
 function cellOf(column: Column, experiment: number, row: number) {
     const {name} = column;
     if (name === "trial") {
@@ -44,7 +41,8 @@ function cellOf(column: Column, experiment: number, row: number) {
     if (name === "slot_seconds") return formatDuration(value);
     if (name === "created_at" || name === "ended_at" || name === "started_at") return formatShortTime(value, daemonNow());
     if (name === "worker") return <Link to={`workers/${value}`}>{value}</Link>;
-    return shownNumber(column, value);
+    const exact = column.integers?.get(row) ?? value;
+    return <span title={exactText(exact)}>{formatNumber(exact)}</span>;
 }
 
 const widths: Readonly<Record<string, number>> = {trial: 72, state: 118, metric: 128, reason: 300, failure: 320, slot_seconds: 118, created_at: 128, ended_at: 128, rung: 72, reached: 92};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,25 +16,29 @@ namespace hpsearch::queries {
 
 /// Which columns of which trials are wanted, as the query spells it.
 struct ColumnsQuery {
-  std::string
-      fields;  ///< Names with commas between; "NAME:f64" for one in full precision; "" = the usual ones.
+  std::string fields;         ///< Names with commas between; "" = the usual ones.
   std::string where;          ///< TrialFilter; "" = all.
   std::uint32_t states = 0;   ///< Only trials in these: bit n is TrialState n; 0 = in any.
   std::uint64_t sample = 0;   ///< At most so many rows; 0 = all.
   bool only_hparams = false;  ///< Instead of `fields`: each leaf of the space that varies, in its order.
 };
 
-/// How a column's numbers are laid out.
-enum class ColumnType : std::uint8_t { f32, f64, u32, u16, u8 };
+/// How a column's numbers are laid out. Hyperparameters and metrics travel exactly: integers as i64, others as
+/// f64.
+enum class ColumnType : std::uint8_t { f64, i64, u32, u16, u8 };
 
 /// Columns of trials at one moment.
 struct Columns {
   struct Column {
     std::string name;
-    ColumnType type = ColumnType::f32;
+    ColumnType type = ColumnType::f64;
     bool has_words = false;
     std::vector<std::string> words;  ///< In JSON; what the numbers of a column with words stand for.
     std::vector<double> numbers;     ///< By row; NaN = missing.
+    std::map<std::size_t, std::int64_t> integers;  ///< By row: those that a double may have rounded.
+
+    /// O(log n). The number of a row that has one; of an i64 column.
+    [[nodiscard]] std::int64_t integer(std::size_t row) const;
   };
   engine::Lsn lsn;
   std::uint64_t total = 0;  ///< Trials, in the answer or not.
@@ -65,7 +70,7 @@ class ColumnScan {
  private:
   struct Wanted {
     TrialField field;
-    ColumnType type = ColumnType::f32;
+    ColumnType type = ColumnType::f64;
     bool is_hidden = false;  ///< Only the choice of a sample needs it.
     bool has_words = false;
   };
@@ -83,6 +88,7 @@ class ColumnScan {
   std::uint64_t sample_ = 0;
   std::vector<Wanted> wanted_;
   std::vector<std::vector<double>> numbers_;  // By column, by trial.
+  std::vector<std::map<std::size_t, std::int64_t>> integers_;  // By column, by trial: those above 2^53.
   std::vector<std::vector<std::string>> words_;
   std::vector<std::map<std::string, std::size_t>> codes_;  // Of words that were met.
   std::vector<bool> included_;
@@ -103,8 +109,8 @@ inline constexpr std::size_t chunk_rows = 16'384;
 
 /// A line of JSON with spaces before its end, so that what follows begins at a multiple of 8 bytes: lsn,
 /// rows, total, chunk_rows and fields as in to_json(). Then for each chunk of rows and each field an array of
-/// numbers, lowest byte first, with zeros behind it up to a multiple of 8 bytes. Missing is NaN, or all bits
-/// set.
+/// numbers, lowest byte first, with zeros behind it up to a multiple of 8 bytes. Missing is NaN, of i64 the
+/// least integer, else all bits set.
 [[nodiscard]] std::string to_bytes(const Columns& columns);
 
 }  // namespace hpsearch::queries
