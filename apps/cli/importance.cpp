@@ -16,13 +16,26 @@ std::string shares_text(const Value& importance) {
   if (const std::string reason = text_at(importance, "reason"); !reason.empty()) {
     return reason + "\n";
   }
-  Table table({{"HYPERPARAMETER", Table::Align::left, true}, {"IMPORTANCE", Table::Align::right}});
+  Table table({{"HYPERPARAMETER", Table::Align::left, true},
+               {"IMPORTANCE", Table::Align::right},
+               {"DEVIATION", Table::Align::right}});
   for (const Value& one : list_at(importance, "hyperparameters")) {
-    table.add({text_at(one, "name"), sentences::fixed(100 * number_at(one, "share"), 0) + " %"});
+    table.add({text_at(one, "name"), sentences::fixed(100 * number_at(one, "share"), 0) + " %",
+               sentences::fixed(100 * number_at(one, "deviation"), 0) + " %"});
   }
-  return "from " + counted(count_at(importance, "results"), "result") + " of " +
-         printable(text_at(importance, "metric")) + " at length " +
-         std::to_string(count_at(importance, "length")) + "\n\n" + table.text();
+  const std::uint64_t others = count_at(importance, "others");
+  std::string from = "from " + counted(count_at(importance, "results"), "result") + " of " +
+                     printable(text_at(importance, "metric")) + " at length " +
+                     std::to_string(count_at(importance, "length"));
+  if (others > 0) {
+    from += "; " + counted(others, "trial") + " that did not get so far, or diverged, count as worse";
+  }
+  if (text_at(importance, "method") == "forest") {
+    from +=
+        "\nThe sampler preferred a part of the space: a forest of regression trees is compared evenly over "
+        "it.";
+  }
+  return from + "\n\n" + table.text();
 }
 
 }  // namespace

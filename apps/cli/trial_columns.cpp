@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "cli/text.hpp"
@@ -70,8 +71,9 @@ Value column_value(const Value& trial, std::string_view name) {
   if (name == "at") {
     return member(trial, "best_step");
   }
-  if (name == "last") {
-    return finite(member(trial, "metric"));
+  if (name == "last") {  // NaN and infinity, too, where they were reported.
+    const std::optional<double> last = proto::real_of(member(trial, "metric"));
+    return last ? Value(*last) : finite(member(trial, "metric"));
   }
   if (name == "failure") {
     const std::string failure = text_at(trial, "last_failure");

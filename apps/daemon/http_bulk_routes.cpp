@@ -53,8 +53,9 @@ void rungs(RequestContext& context, Call call) {
     return;
   }
   const engine::Lsn first = (*record)->created_by;
-  const engine::Lsn last = engine.last_lsn();
-  if (*at < first.number() || *at > last.number()) {
+  // What others do afterwards changes nothing here: the experiment's time ends with its own last event.
+  const engine::Lsn last = (*record)->changed_by;
+  if (*at < first.number() || *at > engine.last_lsn().number()) {
     context.answer(call,
                    failure(Error{Errc::bad_request, "at is " + std::to_string(*at) + "; it has to be from " +
                                                         std::to_string(first.number()) + " to " +
@@ -66,8 +67,9 @@ void rungs(RequestContext& context, Call call) {
         call, [&context, call, lsn = engine::Lsn(*at), last] { past_rungs(context, call, lsn, last); });
     return;
   }
+  const bool is_over = engine::is_ended((*record)->state);
   auto ladder = std::make_shared<queries::RungLadder>(
-      queries::rung_ladder(**record, last, context.runtime.engine().last_instant()));
+      queries::rung_ladder(**record, last, is_over ? (*record)->ended_at : engine.last_instant()));
   context.answer_beside(call, [ladder] { return json(to_json(*ladder)); });
 }
 
@@ -85,6 +87,14 @@ Result<std::optional<engine::Instant>> instant_of(const net::HttpRequest& reques
   return std::optional(engine::Instant::from_micros(static_cast<std::int64_t>(*seconds * 1e6)));
 }
 
+queries::TimelineSources timeline_sources(const RequestContext& context, const Call& call) {
+  return {context.runtime.engine(), context.runtime.worker_times(),
+          [scope = call.caller.scope](const engine::ExperimentRecord& experiment) {
+            return scope.has(engine::workspace_of(experiment.config));
+          },
+          context.runtime.now()};
+}
+
 void timeline(RequestContext& context, Call call) {
   const auto record = context.experiment(call);
   const auto from = instant_of(call.request, "from");
@@ -94,10 +104,31 @@ void timeline(RequestContext& context, Call call) {
     context.answer(call, failure(*error));
     return;
   }
+  const queries::TimeWindow window{*from, *to, *bins};
   auto view = std::make_shared<queries::Timeline>(
-      queries::timeline(**record, context.runtime.engine().workers(), context.runtime.now()));
-  context.answer_beside(
-      call, [view, window = queries::TimeWindow{*from, *to, *bins}] { return json(to_json(*view, window)); });
+      queries::timeline(**record, timeline_sources(context, call), window));
+  context.answer_beside(call, [view, window] { return json(to_json(*view, window)); });
+}
+
+void worker_timeline(RequestContext& context, Call call) {
+  const auto& workers = context.runtime.engine().workers();
+  const auto worker = workers.find(call.worker());
+  const auto from = instant_of(call.request, "from");
+  const auto to = instant_of(call.request, "to");
+  const auto bins = number_of(call.request, "bins", 0);
+  if (worker == workers.end() || engine::is_external(worker->second)) {
+    context.answer(call, failure(Error{Errc::not_found,
+                                       "there is no worker " + std::to_string(call.worker().number())}));
+    return;
+  }
+  if (const Error* error = first_error(from, to, bins)) {
+    context.answer(call, failure(*error));
+    return;
+  }
+  const queries::TimeWindow window{*from, *to, *bins};
+  auto view = std::make_shared<queries::Timeline>(
+      queries::timeline(worker->second, timeline_sources(context, call), window));
+  context.answer_beside(call, [view, window] { return json(to_json(*view, window)); });
 }
 
 void columns(RequestContext& context, Call call) {
@@ -105,11 +136,15 @@ void columns(RequestContext& context, Call call) {
   query.fields = call.request.query_or("fields", {});
   query.where = call.request.query_or("where", {});
   const auto sample = number_of(call.request, "sample", 0);
-  if (!sample) {
-    context.answer(call, failure(sample.error()));
+  const auto length = number_of(call.request, "length", 0);
+  if (const Error* error = first_error(sample, length)) {
+    context.answer(call, failure(*error));
     return;
   }
   query.sample = *sample;
+  if (*length > 0) {
+    query.length = engine::Units(*length);
+  }
   const bool in_bytes = call.request.header("Accept").find(queries::columns_type) != std::string_view::npos;
   answer_with_columns(context, call, query, [in_bytes](const queries::Columns& columns) {
     if (!in_bytes) {
@@ -143,11 +178,13 @@ void importance(RequestContext& context, Call call) {
   auto space = std::make_shared<engine::Space>((*record)->hparams.space());
   queries::ColumnsQuery query;
   query.only_hparams = true;
-  answer_with_columns(
-      context, call, query, [ladder, space, any, rung = *rung](const queries::Columns& columns) {
-        return json(
-            queries::importance_json(*ladder, columns, *space, any ? std::nullopt : std::optional(rung)));
-      });
+  answer_with_columns(context, call, query,
+                      [ladder, space, any, rung = *rung,
+                       learns = (*record)->config.searcher.sampler !=
+                                engine::SamplerName::random](const queries::Columns& columns) {
+                        return json(queries::importance_json(
+                            *ladder, columns, *space, any ? std::nullopt : std::optional(rung), learns));
+                      });
 }
 
 constexpr QueryParameter importance_query[] = {
@@ -159,11 +196,14 @@ constexpr QueryParameter columns_query[] = {
     {"fields", QueryParameter::Kind::text, "Names with commas between."},
     {"where", QueryParameter::Kind::text, "A condition on trials: hparams.lr<0.01 and state=COMPLETED."},
     {"sample", QueryParameter::Kind::whole_number, "At most so many rows; 0 for all."},
+    {"length", QueryParameter::Kind::whole_number,
+     "Where `result` was measured; 0 for the longest rung with enough results."},
 };
 constexpr QueryParameter rungs_query[] = {
     {"at", QueryParameter::Kind::whole_number, "An event's number; without it, the present."}};
 constexpr QueryParameter timeline_query[] = {
-    {"from", QueryParameter::Kind::text, "Seconds since the epoch; without it, the first attempt."},
+    {"from", QueryParameter::Kind::text,
+     "Seconds since the epoch; without it, the first attempt, or 24 hours ago of a worker."},
     {"to", QueryParameter::Kind::text, "Seconds since the epoch; without it, now."},
     {"bins", QueryParameter::Kind::whole_number,
      "Equal parts of the window; 0 for bars, if they are not too many.", 0, queries::most_bins},
@@ -203,6 +243,12 @@ constexpr Route bulk_table[] = {
      Role::viewer,
      &timeline,
      {"get_timeline", "bulk", "Shows which slots the attempts held, and when", "Timeline"},
+     timeline_query},
+    {"GET",
+     "/api/v1/workers/#/timeline",
+     Role::viewer,
+     &worker_timeline,
+     {"get_worker_timeline", "bulk", "Shows what held the slots of a worker, and when", "Timeline"},
      timeline_query},
 };
 

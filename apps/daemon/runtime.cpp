@@ -286,6 +286,7 @@ std::optional<engine::WorkerId> Runtime::worker_with_uid(const std::string& uid)
 void Runtime::note(const engine::Event& event) {
   event_counts_.note(event);
   metric_names_.note(event);
+  worker_times_.note(event);
   for (const auto& [number, watcher] : *event_watchers_) {
     watcher(event);
   }

@@ -47,6 +47,7 @@ ColumnType type_of(const TrialField& field, const engine::Space& space) {
     case FieldKind::worker:
       return ColumnType::u32;
     case FieldKind::state:
+    case FieldKind::nonfinite:
     case FieldKind::rung:
     case FieldKind::reason:
       return ColumnType::u8;
@@ -59,6 +60,7 @@ ColumnType type_of(const TrialField& field, const engine::Space& space) {
                  ? ColumnType::i64
                  : ColumnType::f64;
     case FieldKind::metric:
+    case FieldKind::result:
     case FieldKind::last:
     case FieldKind::slot_seconds:
     case FieldKind::created_at:
@@ -76,6 +78,10 @@ std::vector<std::string> known_words(const TrialField& field, const engine::Spac
   if (field.kind == FieldKind::state) {
     for (std::size_t state = 0; state <= static_cast<std::size_t>(engine::TrialState::canceled); ++state) {
       words.push_back(in_json(engine::name_of(static_cast<engine::TrialState>(state))));
+    }
+  } else if (field.kind == FieldKind::nonfinite) {
+    for (const std::string_view word : nonfinite_words) {
+      words.push_back(in_json(word));
     }
   } else if (field.kind == FieldKind::reason) {
     for (std::size_t why = 0; why <= static_cast<std::size_t>(engine::Reason::Why::experiment_end); ++why) {
@@ -116,7 +122,7 @@ std::uint64_t scattered(std::uint64_t number) {
 
 Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const ColumnsQuery& query,
                                      engine::Instant now) {
-  ColumnScan scan(now);
+  ColumnScan scan(now, query.length);
   scan.sample_ = query.sample;
   scan.states_ = query.states;
   const engine::Space& space = experiment.hparams.space();
@@ -124,8 +130,8 @@ Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const C
     scan.wanted_.push_back({field, type_of(field, space), is_hidden, !field.is_number(space)});
   };
   if (query.fields.empty() || query.only_hparams) {
-    for (const FieldKind kind :
-         {FieldKind::trial, FieldKind::state, FieldKind::metric, FieldKind::reached, FieldKind::rung}) {
+    for (const FieldKind kind : {FieldKind::trial, FieldKind::state, FieldKind::result, FieldKind::metric,
+                                 FieldKind::at, FieldKind::nonfinite, FieldKind::reached, FieldKind::rung}) {
       if (!query.only_hparams) {
         want({kind, 0, trial_field_names()[static_cast<std::size_t>(kind)]}, false);
       }
@@ -303,6 +309,9 @@ std::vector<std::size_t> ColumnScan::chosen() const {
 }
 
 void ColumnScan::finish(const ExperimentRecord& experiment, engine::Lsn lsn) {
+  if (!changed_.empty()) {
+    reader_.refresh_results(experiment);
+  }
   for (const std::uint64_t trial : changed_) {
     if (trial < next_) {
       read(experiment, static_cast<std::size_t>(trial));
@@ -312,6 +321,12 @@ void ColumnScan::finish(const ExperimentRecord& experiment, engine::Lsn lsn) {
   lsn_ = lsn;
   smaller_is_better_ = experiment.config.searcher.smaller_is_better;
   lengths_ = experiment.tally.rungs();
+  for (const Wanted& wanted : wanted_) {
+    if (wanted.field.kind == FieldKind::result) {
+      length_ = reader_.results(experiment).length;
+      compared_ = reader_.results(experiment).lengths;
+    }
+  }
 }
 
 Columns ColumnScan::take() {
@@ -327,6 +342,8 @@ Columns ColumnScan::take() {
   result.lsn = lsn_;
   result.total = included_.size();
   result.rows = rows.size();
+  result.length = length_;
+  result.lengths = compared_;
   for (std::size_t column = 0; column < wanted_.size(); ++column) {
     const Wanted& wanted = wanted_[column];
     if (wanted.is_hidden) {
@@ -356,6 +373,11 @@ Columns ColumnScan::take() {
 namespace {
 
 void put_fields(JsonText& json, const Columns& columns) {
+  json.member("length", columns.length).key("lengths").open('[');
+  for (const ComparedResults::Length& length : columns.lengths) {
+    json.open('{').member("length", length.length).member("results", length.results).close('}');
+  }
+  json.close(']');
   json.key("fields").open('[');
   for (const Columns::Column& column : columns.columns) {
     json.open('{')
@@ -438,7 +460,8 @@ std::int64_t Columns::Column::integer(std::size_t row) const {
   if (const auto exact = integers.find(row); exact != integers.end()) {
     return exact->second;
   }
-  const double number = numbers[row];  // Infinite metrics and the like are missing; this only keeps the cast defined.
+  const double number =
+      numbers[row];  // Infinite metrics and the like are missing; this only keeps the cast defined.
   return number >= 9.2e18    ? std::numeric_limits<std::int64_t>::max()
          : number <= -9.2e18 ? no_integer + 1
                              : static_cast<std::int64_t>(number);

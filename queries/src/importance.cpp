@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <variant>
 
+#include "forest.hpp"
+#include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/queries/compared_results.hpp"
 #include "json_text.hpp"
 
 namespace hpsearch::queries {
@@ -16,8 +20,11 @@ constexpr std::size_t most_grid_points = 50;
 constexpr std::size_t least_best = 2;
 constexpr double prior_weight = 1;  // A flat density counts as one result more.
 constexpr double least_density = 1e-12;
-constexpr std::size_t least_results = 32;
-constexpr std::size_t results_per_hyperparameter = 8;
+constexpr std::size_t resamples = 40;  // Of results, for the deviation of a share.
+constexpr std::size_t forests = 8;
+constexpr std::size_t trees = 12;
+constexpr std::size_t most_forest_rows = 1'000;
+constexpr std::size_t forest_draws = 1'500;
 
 /// Where the values of a hyperparameter with a range fall on a grid of equal steps on its own scale.
 struct Grid {
@@ -189,23 +196,107 @@ std::vector<bool> best_part(const std::vector<double>& losses) {
   return is_best;
 }
 
-/// Finite results by length, over all brackets.
-using Results = std::map<engine::Units, std::vector<std::pair<std::uint64_t, double>>>;
+std::vector<Share> summed(const std::vector<std::vector<double>>& samples) {
+  std::vector<Share> shares(samples.front().size());
+  const auto count = static_cast<double>(samples.size());
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    double sum = 0;
+    double squares = 0;
+    for (const std::vector<double>& sample : samples) {
+      sum += sample[i];
+      squares += sample[i] * sample[i];
+    }
+    shares[i].mean = sum / count;
+    shares[i].deviation = std::sqrt(std::max(0.0, squares / count - shares[i].mean * shares[i].mean));
+  }
+  return shares;
+}
 
-Results results_of(const RungLadder& ladder) {
-  Results results;
-  const double sign = ladder.smaller_is_better ? 1 : -1;
+/// What a configuration has of a hyperparameter, as ImportanceInput::values have it.
+double value_of(const engine::Value& hparams, const engine::Space::Leaf& leaf) {
+  const engine::Value* value = hparams.at_keys(leaf.keys);
+  if (value == nullptr) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  if (const auto* categorical = std::get_if<engine::CategoricalParameter>(&leaf.parameter)) {
+    const auto found = std::find(categorical->vals.begin(), categorical->vals.end(), *value);
+    return static_cast<double>(found - categorical->vals.begin());
+  }
+  return value->number_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+/// A trial's place among those that are compared; smaller is better.
+struct Judged {
+  std::uint64_t trial = 0;
+  std::size_t shorter = 0;  ///< Lengths that it lacks to the one that is compared.
+  double loss = 0;          ///< At the longest length that it got to.
+};
+
+using Lengths = std::map<engine::Units, std::vector<const RungLadder::Result*>>;
+
+Lengths lengths_of(const RungLadder& ladder) {
+  Lengths lengths;
   for (const RungLadder::Bracket& bracket : ladder.brackets) {
     for (const RungLadder::Rung& rung : bracket.rungs) {
-      auto& at_length = results[rung.length];
+      std::vector<const RungLadder::Result*>& results = lengths[rung.length];
       for (const RungLadder::Result& result : rung.results) {
-        if (result.metric) {
-          at_length.emplace_back(result.trial.number(), sign * *result.metric);
-        }
+        results.push_back(&result);
       }
     }
   }
-  return results;
+  return lengths;
+}
+
+/// All trials that have a result at the length or a shorter one, best first.
+std::vector<Judged> judged(const Lengths& lengths, Lengths::const_iterator chosen, double sign) {
+  std::map<std::uint64_t, Judged> trials;
+  std::size_t shorter = 0;
+  for (auto at = chosen;; --at, ++shorter) {
+    for (const RungLadder::Result* result : at->second) {
+      if (result->metric || !result->nonfinite.empty()) {
+        const double loss = result->metric ? sign * *result->metric : std::numeric_limits<double>::infinity();
+        trials.emplace(result->trial.number(), Judged{result->trial.number(), shorter, loss});
+      }
+    }
+    if (at == lengths.begin()) {
+      break;
+    }
+  }
+  std::vector<Judged> ordered;
+  for (const auto& [number, trial] : trials) {
+    ordered.push_back(trial);
+  }
+  std::stable_sort(ordered.begin(), ordered.end(), [](const Judged& a, const Judged& b) {
+    return std::pair(a.shorter, a.loss) < std::pair(b.shorter, b.loss);
+  });
+  return ordered;
+}
+
+/// Their places in that order; equal results share one.
+std::vector<double> places_of(const std::vector<Judged>& ordered) {
+  std::vector<double> places;
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    const bool is_equal =
+        i > 0 && ordered[i].shorter == ordered[i - 1].shorter && ordered[i].loss == ordered[i - 1].loss;
+    places.push_back(is_equal ? places.back() : static_cast<double>(i));
+  }
+  return places;
+}
+
+void put_shares(JsonText& json, const std::vector<ImportanceInput>& inputs,
+                const std::vector<Share>& shares) {
+  std::vector<std::size_t> order(inputs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return shares[b].mean < shares[a].mean; });
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    json.open('{')
+        .member("name", inputs[order[rank]].name)
+        .member("share", shares[order[rank]].mean)
+        .member("deviation", shares[order[rank]].deviation)
+        .member("rank", std::uint64_t{rank + 1})
+        .close('}');
+  }
 }
 
 }  // namespace
@@ -224,71 +315,131 @@ std::vector<double> ped_anova(const std::vector<double>& losses,
   return shares;
 }
 
-std::string importance_json(const RungLadder& ladder, const Columns& columns, const engine::Space& space,
-                            std::optional<std::uint64_t> rung) {
-  std::vector<const engine::Space::Leaf*> leaves;
-  for (const engine::Space::Leaf& leaf : space.leaves()) {
-    if (!engine::is_constant(leaf.parameter)) {
-      leaves.push_back(&leaf);
-    }
-  }
-  const std::uint64_t needed = std::max(least_results, results_per_hyperparameter * leaves.size());
-  const Results all = results_of(ladder);
-  auto chosen = all.end();
-  std::uint64_t number = 0;
-  std::uint64_t chosen_number = 0;
-  std::size_t most = 0;
-  for (auto at = all.begin(); at != all.end(); ++at, ++number) {
-    const bool better =
-        rung ? *rung == number : at->second.size() >= needed || (most < needed && at->second.size() > most);
-    if (better || chosen == all.end()) {
-      chosen = at;
-      chosen_number = number;
-      most = at->second.size();
-    }
-  }
-  JsonText json;
-  json.open('{').member("metric", ladder.metric);
-  const std::size_t count = chosen == all.end() ? 0 : chosen->second.size();
-  json.member("rung", chosen_number).key("length");
-  if (chosen == all.end()) {
-    json.null();
-  } else {
-    json.put(chosen->first);
-  }
-  json.member("results", std::uint64_t{count}).member("needed", needed).member("gamma", importance_gamma);
-  json.key("hyperparameters").open('[');
-  const bool enough = count >= needed && !leaves.empty();
-  if (enough) {
-    std::vector<double> losses;
+std::vector<Share> shares_of_draws(const std::vector<double>& losses,
+                                   const std::vector<ImportanceInput>& hyperparameters) {
+  std::vector<std::vector<double>> samples;
+  engine::Draw draw(1, engine::TrialNumber(0), "importance.resamples");
+  for (std::size_t sample = 0; sample < resamples; ++sample) {
+    std::vector<double> some;
     std::vector<ImportanceInput> inputs;
-    for (const engine::Space::Leaf* leaf : leaves) {
-      inputs.push_back({leaf->parameter, leaf->path, {}});
+    for (const ImportanceInput& input : hyperparameters) {
+      inputs.push_back({input.parameter, input.name, {}});
     }
-    for (const auto& [trial, loss] : chosen->second) {
-      losses.push_back(loss);
-      for (std::size_t i = 0; i < inputs.size(); ++i) {
-        inputs[i].values.push_back(columns.columns[i].numbers[static_cast<std::size_t>(trial)]);
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+      const auto row = static_cast<std::size_t>(draw.below(losses.size()));
+      some.push_back(losses[row]);
+      for (std::size_t j = 0; j < inputs.size(); ++j) {
+        inputs[j].values.push_back(hyperparameters[j].values[row]);
       }
     }
-    const std::vector<double> shares = ped_anova(losses, inputs);
-    std::vector<std::size_t> order(inputs.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return shares[b] < shares[a]; });
-    for (std::size_t rank = 0; rank < order.size(); ++rank) {
-      json.open('{')
-          .member("name", inputs[order[rank]].name)
-          .member("share", shares[order[rank]])
-          .member("rank", std::uint64_t{rank + 1})
-          .close('}');
+    samples.push_back(ped_anova(some, inputs));
+  }
+  std::vector<Share> shares = summed(samples);
+  const std::vector<double> whole = ped_anova(losses, hyperparameters);
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    shares[i].mean = whole[i];
+  }
+  return shares;
+}
+
+std::vector<Share> shares_of_forest(const std::vector<double>& losses,
+                                    const std::vector<ImportanceInput>& hyperparameters,
+                                    const engine::Space& space) {
+  std::vector<ImportanceInput> drawn;
+  for (const ImportanceInput& input : hyperparameters) {
+    drawn.push_back({input.parameter, input.name, {}});
+  }
+  for (std::size_t i = 0; i < forest_draws; ++i) {
+    const engine::Value hparams = space.sample(1, engine::TrialNumber(i));
+    std::size_t place = 0;
+    for (const engine::Space::Leaf& leaf : space.leaves()) {
+      if (!engine::is_constant(leaf.parameter)) {
+        drawn[place++].values.push_back(value_of(hparams, leaf));
+      }
     }
   }
+  engine::Draw draw(1, engine::TrialNumber(0), "importance.forests");
+  std::vector<std::vector<double>> samples;
+  for (std::size_t forest = 0; forest < forests; ++forest) {
+    std::vector<Forest::Feature> features;
+    for (const ImportanceInput& input : hyperparameters) {
+      features.push_back({std::holds_alternative<engine::CategoricalParameter>(input.parameter), {}});
+    }
+    std::vector<double> targets;
+    for (std::size_t i = 0; i < std::min(losses.size(), most_forest_rows); ++i) {
+      const auto row = static_cast<std::size_t>(draw.below(losses.size()));
+      targets.push_back(losses[row]);
+      for (std::size_t j = 0; j < features.size(); ++j) {
+        features[j].values.push_back(hyperparameters[j].values[row]);
+      }
+    }
+    const Forest grown(features, targets, trees, draw);
+    std::vector<double> expected;
+    std::vector<double> values(drawn.size());
+    for (std::size_t i = 0; i < forest_draws; ++i) {
+      for (std::size_t j = 0; j < drawn.size(); ++j) {
+        values[j] = drawn[j].values[i];
+      }
+      expected.push_back(grown.at(values));
+    }
+    samples.push_back(ped_anova(expected, drawn));
+  }
+  return summed(samples);
+}
+
+std::string importance_json(const RungLadder& ladder, const Columns& columns, const engine::Space& space,
+                            std::optional<std::uint64_t> rung, bool sampler_learns) {
+  std::vector<ImportanceInput> inputs;
+  for (const engine::Space::Leaf& leaf : space.leaves()) {
+    if (!engine::is_constant(leaf.parameter)) {
+      inputs.push_back({leaf.parameter, leaf.path, {}});
+    }
+  }
+  const Lengths lengths = lengths_of(ladder);
+  std::vector<ComparedResults::Length> counts;
+  for (const auto& [length, results] : lengths) {
+    counts.push_back({length, static_cast<std::uint64_t>(std::count_if(
+                                  results.begin(), results.end(),
+                                  [](const auto* result) { return result->metric.has_value(); }))});
+  }
+  const std::optional<std::size_t> usual = compared_length(counts);
+  const std::size_t number =
+      rung && usual ? std::min<std::size_t>(*rung, counts.size() - 1) : usual.value_or(0);
+  const std::uint64_t count = usual ? counts[number].results : 0;
+  std::vector<Judged> ordered;
+  if (usual) {
+    ordered = judged(lengths, lengths.find(counts[number].length), ladder.smaller_is_better ? 1 : -1);
+  }
+  JsonText json;
+  json.open('{').member("metric", ladder.metric).member("rung", std::uint64_t{number}).key("length");
+  if (usual) {
+    json.put(counts[number].length);
+  } else {
+    json.null();
+  }
+  json.member("results", count)
+      .member("others", std::uint64_t{ordered.size()} - count)
+      .member("needed", enough_results)
+      .member("gamma", importance_gamma)
+      .member("method", sampler_learns ? "forest" : "results")
+      .key("hyperparameters")
+      .open('[');
+  const bool enough = count >= enough_results && !inputs.empty();
+  if (enough) {
+    for (const Judged& trial : ordered) {
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        inputs[i].values.push_back(columns.columns[i].numbers[static_cast<std::size_t>(trial.trial)]);
+      }
+    }
+    const std::vector<double> places = places_of(ordered);
+    put_shares(json, inputs,
+               sampler_learns ? shares_of_forest(places, inputs, space) : shares_of_draws(places, inputs));
+  }
   json.close(']');
-  json.member("reason", enough ? std::string()
-                        : leaves.empty()
-                            ? "no hyperparameter varies"
-                            : "too few results: " + std::to_string(count) + " of " + std::to_string(needed));
+  json.member("reason", enough           ? std::string()
+                        : inputs.empty() ? "no hyperparameter varies"
+                                         : "too few results: " + std::to_string(count) + " of " +
+                                               std::to_string(enough_results));
   return json.close('}').take();
 }
 

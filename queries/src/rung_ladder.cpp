@@ -8,6 +8,7 @@
 
 #include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/queries/trial_fields.hpp"
 #include "json_text.hpp"
 
 namespace hpsearch::queries {
@@ -63,7 +64,7 @@ RungLadder::Bracket bracket_of(const std::vector<TrialState>& states, engine::Br
     rung.results.reserve(its.results.size());
     for (const engine::RungResult& result : its.results) {
       const TrialState state = states[result.trial.number()];
-      rung.results.push_back({result.trial, result.metric, fate_of(result, is_top, state)});
+      rung.results.push_back({result.trial, result.metric, fate_of(result, is_top, state), {}});
     }
     bracket.rungs.push_back(std::move(rung));
   }
@@ -81,12 +82,13 @@ RungLadder::Bracket only_bracket(const ExperimentRecord& experiment) {
     const bool has_metric = trial.latest && std::isfinite(trial.latest->metric) && !trial.invalid;
     if (!engine::is_closed(trial.state)) {
       rung.training.emplace_back(i);
-    } else if (trial.state != TrialState::canceled || trial.reached >= rung.length) {
+    } else if (trial.state == TrialState::completed ||
+               trial.reached >= rung.length) {  // Else it never got there.
       const Fate fate = trial.state == TrialState::failed    ? Fate::failed
                         : trial.state == TrialState::stopped ? Fate::stopped
                                                              : Fate::finished;
       rung.results.push_back(
-          {TrialNumber(i), has_metric ? std::optional(trial.latest->metric) : std::nullopt, fate});
+          {TrialNumber(i), has_metric ? std::optional(trial.latest->metric) : std::nullopt, fate, {}});
     }
   }
   std::stable_sort(rung.results.begin(), rung.results.end(),
@@ -114,10 +116,13 @@ void put_rung(JsonText& json, const RungLadder::Rung& rung, std::uint64_t number
       .open('[');
   for (std::size_t rank = 0; rank < rung.results.size(); ++rank) {
     const RungLadder::Result& result = rung.results[rank];
-    json.open('{')
-        .member("trial", result.trial)
-        .member("metric", result.metric)
-        .member("rank", std::uint64_t{rank})
+    json.open('{').member("trial", result.trial).member("metric", result.metric).key("nonfinite");
+    if (result.nonfinite.empty()) {
+      json.null();
+    } else {
+      json.put(result.nonfinite);
+    }
+    json.member("rank", std::uint64_t{rank})
         .member("state", fate_names[static_cast<std::size_t>(result.fate)])
         .close('}');
   }
@@ -131,7 +136,7 @@ RungLadder rung_ladder(const ExperimentRecord& experiment, engine::Lsn lsn, engi
   ladder.lsn = lsn;
   ladder.at = at;
   ladder.first = experiment.created_by;
-  ladder.last = lsn;
+  ladder.last = experiment.changed_by;
   ladder.metric = experiment.config.searcher.metric;
   ladder.smaller_is_better = experiment.config.searcher.smaller_is_better;
   std::vector<engine::BracketStanding> standings = experiment.searcher->brackets();
@@ -146,6 +151,15 @@ RungLadder rung_ladder(const ExperimentRecord& experiment, engine::Lsn lsn, engi
   }
   if (standings.empty()) {
     ladder.brackets.push_back(only_bracket(experiment));
+  }
+  for (RungLadder::Bracket& bracket : ladder.brackets) {
+    for (RungLadder::Rung& rung : bracket.rungs) {
+      for (RungLadder::Result& result : rung.results) {
+        if (!result.metric) {
+          result.nonfinite = nonfinite_of(experiment.trials[result.trial.number()]);
+        }
+      }
+    }
   }
   return ladder;
 }

@@ -93,6 +93,7 @@ bool TrialField::is_number(const engine::Space& space) const {
     case Kind::state:
     case Kind::failure:
     case Kind::reason:
+    case Kind::nonfinite:
       return false;
     case Kind::hparam: {
       const engine::Parameter& parameter = space.leaves()[leaf].parameter;
@@ -106,9 +107,9 @@ bool TrialField::is_number(const engine::Space& space) const {
 
 const std::vector<std::string>& trial_field_names() {
   static const std::vector<std::string> names = {
-      "trial",       "state",    "metric",   "last",     "at",           "length",     "reached",
-      "rung",        "bracket",  "attempts", "restarts", "slot_seconds", "created_at", "started_at",
-      "reported_at", "ended_at", "worker",   "failure",  "reason"};
+      "trial",      "state",      "metric",      "result",   "last",     "nonfinite", "at",
+      "length",     "reached",    "rung",        "bracket",  "attempts", "restarts",  "slot_seconds",
+      "created_at", "started_at", "reported_at", "ended_at", "worker",   "failure",   "reason"};
   return names;
 }
 
@@ -178,8 +179,18 @@ double TrialReader::number(const ExperimentRecord& experiment, std::size_t numbe
       return static_cast<double>(trial.state);
     case FieldKind::metric:
       return metric_or_missing(trial.best);
+    case FieldKind::result: {
+      const std::vector<double>& measured = results(experiment).metric;
+      return number < measured.size() ? measured[number] : missing;
+    }
     case FieldKind::last:
       return metric_or_missing(trial.latest);
+    case FieldKind::nonfinite: {
+      const auto* const word =
+          std::find(std::begin(nonfinite_words), std::end(nonfinite_words), nonfinite_of(trial));
+      return word == std::end(nonfinite_words) ? missing
+                                               : static_cast<double>(word - std::begin(nonfinite_words));
+    }
     case FieldKind::at:
       return trial.best ? whole(trial.best->step) : missing;
     case FieldKind::length:
@@ -232,6 +243,10 @@ Value TrialReader::value(const ExperimentRecord& experiment, std::size_t number,
                                                                 : Value();
     case FieldKind::reason:
       return engine::name_of(trial.reason.why());
+    case FieldKind::nonfinite: {
+      const std::string_view word = nonfinite_of(trial);
+      return word.empty() ? Value() : Value(word);
+    }
     case FieldKind::hparam:
       return hparam_value(experiment, number, field.leaf);
     case FieldKind::rung: {
@@ -249,6 +264,26 @@ Value TrialReader::value(const ExperimentRecord& experiment, std::size_t number,
   }
   const double it = this->number(experiment, number, field);
   return std::isnan(it) ? Value() : Value(it);
+}
+
+std::string_view nonfinite_of(const TrialRecord& trial) noexcept {
+  if (!trial.latest || std::isfinite(trial.latest->metric)) {
+    return {};
+  }
+  return std::isnan(trial.latest->metric) ? "nan" : trial.latest->metric > 0 ? "inf" : "-inf";
+}
+
+const ComparedResults& TrialReader::results(const ExperimentRecord& experiment) {
+  if (!results_) {
+    results_ = compared_results(experiment, length_);
+  }
+  return *results_;
+}
+
+void TrialReader::refresh_results(const ExperimentRecord& experiment) {
+  if (results_) {
+    results_ = compared_results(experiment, results_->length);
+  }
 }
 
 double rung_reached(const std::vector<engine::TrialTally::Rung>& lengths, double reached) noexcept {

@@ -74,7 +74,8 @@ Result<TrialOrder> TrialOrder::read(const engine::ExperimentRecord& experiment, 
       return field.error();
     }
     order.fields_ += "," + field->name;
-    const bool is_metric = field->kind == TrialField::Kind::metric || field->kind == TrialField::Kind::last;
+    const bool is_metric = field->kind == TrialField::Kind::metric ||
+                           field->kind == TrialField::Kind::result || field->kind == TrialField::Kind::last;
     if (is_metric && !experiment.config.searcher.smaller_is_better) {
       key.is_reversed = !key.is_reversed;
     }

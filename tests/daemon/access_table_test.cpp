@@ -49,6 +49,7 @@ const Rights rights{
     {{"DELETE", "/api/v1/tokens/$"}, {Role::admin, Elsewhere::refused}},
     {{"GET", "/api/v1/workers"}, {Role::viewer, Elsewhere::served}},
     {{"GET", "/api/v1/workers/#"}, {Role::viewer, Elsewhere::served}},
+    {{"GET", "/api/v1/workers/#/timeline"}, {Role::viewer, Elsewhere::served}},
     {{"POST", "/api/v1/experiments/#/fork"}, {Role::submit, Elsewhere::hidden}},
     {{"POST", "/api/v1/workers/#/quarantine"}, {Role::operate, Elsewhere::refused}},
     {{"POST", "/api/v1/workers/#/release"}, {Role::operate, Elsewhere::refused}},

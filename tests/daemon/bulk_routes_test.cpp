@@ -182,6 +182,42 @@ TEST_F(BulkRoutes, MetricsAreNamedAlsoAfterARestart) {
   EXPECT_EQ(get("/metrics").text, before);
 }
 
+// Issue 47: the end of a finished search moved as others ran.
+TEST_F(BulkRoutes, TheTimeOfRungsEndsWithTheSearch) {
+  run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
+  const auto before = get("/rungs");
+  daemon_.submit(halving_search(3));
+  daemon_.pump_until([this] { return daemon_.runtime->idle(); });
+  const auto after = get("/rungs");
+  EXPECT_EQ(after.at("last_lsn"), before.at("last_lsn"));
+  EXPECT_EQ(after.at("time"), before.at("time"));
+  const auto beyond = get("/rungs?at=" + std::to_string(daemon_.runtime->engine().last_lsn().number()));
+  EXPECT_EQ(beyond.status, 200U) << "an address that a colleague has kept";
+}
+
+// Issue 47: NaN was shown where nothing was reported, and a best of another length beside it.
+TEST_F(BulkRoutes, ResultsAreThoseOfOneLengthAndNanIsToldFromNothing) {
+  run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
+  const auto rungs = get("/rungs");
+  const Value& shortest =
+      rungs.body.at_path("brackets")->as_list()->front().at_path("rungs")->as_list()->front();
+  EXPECT_EQ(*shortest.at_path("results")->as_list()->back().at_path("nonfinite"), Value("nan"));
+  const auto answer = get("/columns?length=1");
+  EXPECT_EQ(answer.body.at_path("length")->number_or(0), 1);
+  EXPECT_EQ(answer.count("lengths"), 3U);
+  const Value::List& results = *column(answer.body, "result").as_list();
+  for (const Value& one : *shortest.at_path("results")->as_list()) {
+    EXPECT_EQ(results[static_cast<std::size_t>(one.at_path("trial")->number_or(0))], *one.at_path("metric"));
+  }
+  EXPECT_TRUE(results[4].is_null());
+  EXPECT_EQ((*column(answer.body, "nonfinite").as_list())[4].number_or(-1), 0);
+  EXPECT_TRUE((*column(answer.body, "nonfinite").as_list())[3].is_null());
+  const Value best = (*column(answer.body, "metric").as_list())[3];
+  EXPECT_LT(best.number_or(1), results[3].number_or(0)) << "its best is of a longer rung";
+  EXPECT_GT((*column(answer.body, "at").as_list())[3].number_or(0), 1);
+  EXPECT_EQ(get("/columns").body.at_path("length")->number_or(0), 1) << "the one with the most results";
+}
+
 TEST_F(BulkRoutes, ColumnsHaveARowForEachTrial) {
   run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
   const auto answer = get("/columns");
@@ -196,7 +232,8 @@ TEST_F(BulkRoutes, ColumnsHaveARowForEachTrial) {
   EXPECT_TRUE((*column(answer.body, "metric").as_list())[4].is_null()) << "NaN is missing";
   const auto trial = get("/trials/3");
   EXPECT_EQ((*column(answer.body, "hparams.lr").as_list())[3], *trial.body.at_path("hparams.lr"));
-  EXPECT_EQ((*column(answer.body, "hparams.model.depth").as_list())[3], *trial.body.at_path("hparams.model.depth"));
+  EXPECT_EQ((*column(answer.body, "hparams.model.depth").as_list())[3],
+            *trial.body.at_path("hparams.model.depth"));
 }
 
 TEST_F(BulkRoutes, ColumnsAreChosenByCondition) {

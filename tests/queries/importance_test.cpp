@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "hpsearch/engine/base/draw.hpp"
+
 namespace hpsearch::queries {
 namespace {
 
@@ -128,6 +130,112 @@ TEST(Importance, InactiveValuesDoNotCount) {
   const std::vector<double> shares = ped_anova(losses, {always, sometimes});
   EXPECT_GT(shares[0], 0.8);
   EXPECT_TRUE(std::isfinite(shares[1]));
+}
+
+/// Results of a search that mostly tried learning rates near the best one, which is 0.01.
+struct Concentrated {
+  engine::Space space;
+  std::vector<double> losses;
+  std::vector<ImportanceInput> inputs;
+};
+
+Concentrated concentrated() {
+  Concentrated search;
+  engine::Problems problems;
+  engine::Problems notes;
+  search.space = engine::Space::parse(
+      engine::Value::Map{
+          {"lr", engine::Value::Map{{"type", "log"}, {"base", 10}, {"minval", -5}, {"maxval", 0}}},
+          {"momentum", engine::Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 1}}},
+          {"width", engine::Value::Map{{"type", "int"}, {"minval", 8}, {"maxval", 128}}}},
+      "", problems, notes);
+  EXPECT_TRUE(problems.empty());
+  for (const engine::Space::Leaf& leaf : search.space.leaves()) {
+    search.inputs.push_back({leaf.parameter, leaf.path, {}});
+  }
+  engine::Draw draw(3, engine::TrialNumber(0), "concentrated");
+  for (int i = 0; i < 120; ++i) {
+    const double exponent = i % 6 == 0 ? -5 + 5 * draw.unit() : -2 + 0.3 * (draw.unit() - 0.5);
+    const double momentum = draw.unit();
+    const double width = std::floor(8 + 121 * draw.unit());
+    search.losses.push_back((exponent + 2) * (exponent + 2) + 0.2 * momentum + 0.001 * width);
+    for (ImportanceInput& input : search.inputs) {
+      input.values.push_back(input.name == "lr"         ? std::pow(10.0, exponent)
+                             : input.name == "momentum" ? momentum
+                                                        : width);
+    }
+  }
+  return search;
+}
+
+// Issue 47: what the sampler preferred was compared with itself, and the learning rate came last.
+TEST(Importance, ASamplerThatLearnsDoesNotHideWhatItLearnt) {
+  const Concentrated search = concentrated();
+  const auto share_of_lr = [&](const auto& shares, const auto& mean_of) {
+    for (std::size_t i = 0; i < search.inputs.size(); ++i) {
+      if (search.inputs[i].name == "lr") {
+        return mean_of(shares[i]);
+      }
+    }
+    return 0.0;
+  };
+  EXPECT_LT(share_of_lr(ped_anova(search.losses, search.inputs), [](double share) { return share; }), 0.5);
+  const auto shares = shares_of_forest(search.losses, search.inputs, search.space);
+  EXPECT_GT(share_of_lr(shares, [](const Share& share) { return share.mean; }), 0.7);
+  for (const Share& share : shares) {
+    EXPECT_GE(share.deviation, 0);
+    EXPECT_LT(share.deviation, 0.2);
+  }
+}
+
+TEST(Importance, FewResultsHaveAWideDeviation) {
+  Concentrated search = concentrated();
+  const auto of_first = [&](std::size_t count) {
+    std::vector<double> losses(search.losses.begin(),
+                               search.losses.begin() + static_cast<std::ptrdiff_t>(count));
+    std::vector<ImportanceInput> inputs = search.inputs;
+    for (ImportanceInput& input : inputs) {
+      input.values.resize(count);
+    }
+    double sum = 0;
+    for (const Share& share : shares_of_draws(losses, inputs)) {
+      sum += share.deviation;
+    }
+    return sum;
+  };
+  EXPECT_GT(of_first(12), 1.5 * of_first(120));
+}
+
+RungLadder::Rung rung_of(std::uint64_t length, std::vector<std::pair<std::uint64_t, double>> results) {
+  RungLadder::Rung rung;
+  rung.length = engine::Units(length);
+  for (const auto& [trial, metric] : results) {
+    rung.results.push_back({engine::TrialNumber(trial), metric, RungLadder::Fate::stopped, {}});
+  }
+  return rung;
+}
+
+TEST(Importance, TrialsThatWereStoppedEarlierCountAsWorse) {
+  const Concentrated search = concentrated();
+  Columns columns;
+  for (const ImportanceInput& input : search.inputs) {
+    columns.columns.push_back({input.name, ColumnType::f64, false, {}, input.values, {}});
+  }
+  std::vector<std::pair<std::uint64_t, double>> all;
+  for (std::uint64_t trial = 0; trial < 120; ++trial) {
+    all.emplace_back(trial, search.losses[trial]);
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  RungLadder ladder;
+  ladder.metric = "loss";
+  ladder.brackets.push_back({"bracket 0", {rung_of(1, all), rung_of(9, {all.begin(), all.begin() + 12})}});
+  const std::string json = importance_json(ladder, columns, search.space, std::nullopt, false);
+  EXPECT_NE(json.find("\"length\":9,\"results\":12,\"others\":108"), std::string::npos) << json;
+  ladder.brackets[0].rungs[1].results.resize(9);
+  const std::string few = importance_json(ladder, columns, search.space, 1, false);
+  EXPECT_NE(few.find("too few results: 9 of 10"), std::string::npos) << few;
+  const std::string usual = importance_json(ladder, columns, search.space, std::nullopt, false);
+  EXPECT_NE(usual.find("\"length\":1,\"results\":120,\"others\":0"), std::string::npos) << usual;
 }
 
 }  // namespace

@@ -35,12 +35,11 @@ class SmallSearch {
     worker.slot_kind = "gpu";
     step(std::move(worker));
     engine::CreateExperiment create;
-    create.config = Value::Map{
-        {"name", "small"},
-        {"entrypoint", "true"},
-        {"max_restarts", 1},
-        {"hyperparameters", std::move(space)},
-        {"searcher", std::move(searcher)}};
+    create.config = Value::Map{{"name", "small"},
+                               {"entrypoint", "true"},
+                               {"max_restarts", 1},
+                               {"hyperparameters", std::move(space)},
+                               {"searcher", std::move(searcher)}};
     step(std::move(create));
   }
 

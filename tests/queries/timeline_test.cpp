@@ -5,6 +5,7 @@
 #include <string>
 
 #include "hpsearch/proto/json.hpp"
+#include "queries/small_search.hpp"
 
 namespace hpsearch::queries {
 namespace {
@@ -119,6 +120,78 @@ TEST(Timeline, VeryManyBarsBecomeBins) {
   EXPECT_NE(drawn(timeline).at_path("bins"), nullptr);
   timeline.over.pop_back();
   EXPECT_NE(drawn(timeline).at_path("bars"), nullptr);
+}
+
+// Issue 47: a slot that another search held, or whose worker was away, looked idle.
+TEST(Timeline, IdleTakenAndAwayAreToldApart) {
+  Timeline timeline;
+  timeline.now = timeline.end = at(100);
+  timeline.over = {span(0, 0, 50)};
+  timeline.names = {{1, "one"}, {2, "two"}};
+  timeline.usable = {{1, 2}, {2, 1}};
+  timeline.taken = {{1, 1, engine::ExperimentId(7), 3, at(0), at(25)},
+                    {2, 0, std::nullopt, 0, at(90), std::nullopt}};
+  timeline.presences = {{1, {{at(0), std::nullopt}}}, {2, {{at(50), std::nullopt}}}};
+  const Value value = drawn(timeline);
+  const Value::List& slots = *value.at_path("slots")->as_list();
+  ASSERT_EQ(slots.size(), 3U) << "also the slots that it never used";
+  EXPECT_EQ(number(slots[0], "busy"), 0.5);
+  EXPECT_EQ(number(slots[1], "busy"), 0);
+  EXPECT_EQ(number(slots[1], "taken"), 0.25);
+  EXPECT_EQ(number(slots[1], "away"), 0);
+  EXPECT_NEAR(number(slots[2], "taken"), 0.1, 1e-9);
+  EXPECT_EQ(number(slots[2], "away"), 0.5);
+  const Value::List& taken = *value.at_path("taken")->as_list();
+  ASSERT_EQ(taken.size(), 2U);
+  EXPECT_EQ(number(taken[0], "experiment"), 7);
+  EXPECT_TRUE(taken[1].at_path("experiment")->is_null() && taken[1].at_path("trial")->is_null());
+  EXPECT_TRUE(taken[1].at_path("to")->is_null());
+  EXPECT_EQ(value.at_path("presences")->as_list()->size(), 2U);
+}
+
+TEST(Timeline, SlotsThatASearchMayUseAndWhatHeldThem) {
+  WorkerTimes times;
+  SmallSearch search(SmallSearch::halving(5), [&times](const engine::Event& event) { times.note(event); });
+  for (int i = 0; i < 4; ++i) {
+    search.advance();
+  }
+  bool may_show = true;
+  const TimelineSources sources{search.engine(), times, [&may_show](const auto& /*one*/) { return may_show; },
+                                search.engine().last_instant()};
+  const Value own = drawn(timeline(search.record(), sources, {}));
+  EXPECT_EQ(own.at_path("slots")->as_list()->size(), 8U);
+  EXPECT_TRUE(own.at_path("taken")->as_list()->empty()) << "its own attempts are bars";
+  EXPECT_EQ(own.at_path("presences")->as_list()->size(), 1U);
+  const engine::WorkerRecord& worker = search.engine().workers().begin()->second;
+  const Value all = drawn(timeline(worker, sources, {}));
+  EXPECT_EQ(all.at_path("slots")->as_list()->size(), 8U);
+  const Value::List& taken = *all.at_path("taken")->as_list();
+  ASSERT_FALSE(taken.empty());
+  EXPECT_EQ(number(taken.front(), "experiment"), 1);
+  may_show = false;
+  const Value hidden = drawn(timeline(worker, sources, {}));
+  EXPECT_TRUE(hidden.at_path("taken")->as_list()->front().at_path("experiment")->is_null());
+}
+
+TEST(WorkerTimes, AWorkerIsThereFromItsJoinUntilItIsLost) {
+  WorkerTimes times;
+  engine::Event event;
+  const auto note = [&](engine::EventBody body, std::int64_t seconds) {
+    event.body = std::move(body);
+    event.at = at(seconds);
+    times.note(event);
+  };
+  engine::WorkerJoined joined;
+  joined.worker = engine::WorkerId(1);
+  note(joined, 5);
+  note(joined, 7);
+  note(engine::WorkerLost{engine::WorkerId(1), ""}, 20);
+  note(joined, 30);
+  ASSERT_EQ(times.of(engine::WorkerId(1)).size(), 2U);
+  EXPECT_EQ(times.of(engine::WorkerId(1))[0].from, at(5));
+  EXPECT_EQ(times.of(engine::WorkerId(1))[0].to, at(20));
+  EXPECT_FALSE(times.of(engine::WorkerId(1))[1].to);
+  EXPECT_TRUE(times.of(engine::WorkerId(2)).empty());
 }
 
 TEST(Timeline, NothingRanYet) {

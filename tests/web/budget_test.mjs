@@ -15,12 +15,12 @@ const {metafile} = await buildPages(one);
 const size = (name) => gzipSync(readFileSync(join(one, "assets", name)), {level: 9}).length;
 const files = readdirSync(join(one, "assets"));
 
-test("all scripts and styles weigh at most 150 kB", () => {
+test("all scripts and styles weigh at most 180 kB", () => {
     const code = files.filter((name) => /\.(js|css)$/.test(name)).map((name) => [name, size(name)]);
     const total = code.reduce((sum, [, bytes]) => sum + bytes, 0);
     console.log(`all: ${(total / 1000).toFixed(1)} kB`);
     for (const [name, bytes] of code.sort((a, b) => b[1] - a[1]).slice(0, 8)) console.log(`  ${name} ${(bytes / 1000).toFixed(1)} kB`);
-    assert.ok(total <= 150_000, `${total} bytes`);
+    assert.ok(total <= 180_000, `${total} bytes`);
 });
 
 test("the first page weighs at most 90 kB", () => {

@@ -61,15 +61,28 @@ test("the history ends at the best trial", async () => {
     assert.equal(six(last[metric]), six(best.metric));
 });
 
-test("the parallel plot has every trial with its metric, best first", async () => {
+// Issue 47: results of 1 epoch stood beside those of 9, as if they could be compared.
+test("the parallel plot compares at one length, which it names, as the rung ladder has it", async () => {
     const rows = await tableOf(`e/${id}/parallel`);
+    const {metric} = json("show", String(id));
+    const name = Object.keys(rows[0]).find((each) => each.startsWith(`${metric} at `));
+    assert.ok(name, `no length in ${Object.keys(rows[0])}`);
+    const length = /at (\d+)/.exec(name)[1];
+    const ladder = (await tableOf(`e/${id}/rungs`)).filter((row) => row.Length === length && row.Metric !== "–");
+    assert.ok(rows.length >= 10);
+    assert.deepEqual(rows.map((row) => [row.Trial, six(row[name])]).sort(), ladder.map((row) => [row.Trial, six(row.Metric)]).sort());
+});
+
+test("by choice, the parallel plot has every trial with its best, best first", async () => {
+    const rows = await tableOf(`e/${id}/parallel?len=any`);
     const {trials} = json("trials", String(id));
     assert.equal(rows.length, trials.length);
     const {metric, best} = json("show", String(id));
-    assert.equal(six(rows[0][metric]), six(best.metric));
+    const name = `best ${metric}`;
+    assert.equal(six(rows[0][name]), six(best.metric));
     for (const trial of trials) {
         const row = rows.find((each) => each.Trial === String(trial.trial));
-        assert.ok(Math.abs(Number(row[metric]) - trial.best_metric) <= 1e-5 * Math.abs(trial.best_metric), `trial ${trial.trial}: ${row[metric]} and ${trial.best_metric}`);
+        assert.ok(Math.abs(Number(row[name]) - trial.best_metric) <= 1e-5 * Math.abs(trial.best_metric), `trial ${trial.trial}: ${row[name]} and ${trial.best_metric}`);
     }
 });
 

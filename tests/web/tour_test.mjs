@@ -97,7 +97,7 @@ test("5. How do the best trials learn, compared with the others?", async () => {
     await open(`e/${search}/curves`);
     const said = await sentence();
     const best = JSON.parse(stage.hpsearch("best", search, "--output", "json"));
-    assert.match(said, new RegExp(`Trial ${best.trial} is the best`));
+    assert.match(said, new RegExp(`by trial ${best.trial} at`));
     await picture(page, "5-curves");
 });
 

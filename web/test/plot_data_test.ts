@@ -8,6 +8,9 @@ import {bandDensity, binned, BINS, largest, paintDensity, pairCounts} from "../s
 import {parallelModel, varyingNames} from "../src/plot/parallel_model";
 import {bestFirst} from "../src/plot/kept";
 import {makeRaster, stampMarks} from "../src/plot/raster";
+import {absences, idleShare, type Timeline} from "../src/plot/timeline";
+import {comparedColumns, nonfiniteText} from "../src/plot/compared";
+import {declarationsOf} from "../src/plot/space";
 import {brushedRanges, pointsYaml} from "../src/plot/search_next";
 import {countStates} from "../src/plot/states_over_time";
 import {csvText} from "../src/plot/figure";
@@ -209,7 +212,8 @@ function searchColumns(): Columns {
 test("brushed trials become points and ranges of the next search", () => {
     const columns = searchColumns();
     assert.equal(pointsYaml(columns, [1, 0]), 'searcher:\n  points_to_evaluate:\n    - {net: {lr: 0.1}, opt: "a: b"}\n    - {net: {lr: 0.001}, opt: "sgd"}\n');
-    const model = parallelModel(columns, ["hparams.net.lr", "hparams.opt", "metric"], {smallerIsBetter: true, metricLabel: "loss", lengthLabel: "epochs", logMetric: false, clip: "auto"});
+    const model = parallelModel(columns, ["hparams.net.lr", "hparams.opt", "metric"], {smallerIsBetter: true, metricLabel: "loss", lengthLabel: "epochs", logMetric: false, clip: "auto", rungCount: 1,
+        space: declarationsOf({net: {lr: {type: "log", base: 10, minval: -3, maxval: 0}}, opt: {type: "categorical", vals: ["sgd", "a: b"]}})});
     assert.deepEqual([...model.order], [1, 0, 2]);
     assert.equal(model.axes[0]!.scale.kind, "log");
     assert.deepEqual(brushedRanges(model, {"hparams.net.lr": [{from: 0, to: 0.5}], "hparams.opt": [{from: 0.5, to: 1}]}, columns),
@@ -218,4 +222,51 @@ test("brushed trials become points and ranges of the next search", () => {
 
 test("CSV quotes what needs it", () => {
     assert.equal(csvText({columns: ["a", "b"], rows: [[1, 'x "y"'], [0.1, "p,q\n"]]}), 'a,b\r\n1,"x ""y"""\r\n0.1,"p,q\n"\r\n');
+});
+
+const axesOf = (columns: Columns, hyperparameters: unknown) => parallelModel(columns, varyingNames(columns), {
+    smallerIsBetter: true, metricLabel: "loss", lengthLabel: "epochs", logMetric: false, clip: "auto", rungCount: 1, space: declarationsOf(hyperparameters)}).axes;
+
+// Issue 47: the scale and the ends of an axis were guessed from the values that trials happened to have.
+test("axes have the scale and the ends that the file declares", () => {
+    const numbers = (name: string, ...data: number[]) => ({name, type: "f64" as const, data: Float64Array.from(data)});
+    const columns: Columns = {lsn: 1, rows: 3, total: 3, filled: 3, fields: [
+        {name: "trial", type: "u32", data: Uint32Array.of(0, 1, 2)}, numbers("metric", 1, 2, 3), numbers("hparams.lr", 0.01, 0.02, 0.03), numbers("hparams.decay", 1e-6, 1e-3, 0.9),
+        {...numbers("hparams.width", 40, 50, 60), type: "i64", integers: new Map()}, numbers("hparams.outside", 0.5, 2, 0.25),
+        {name: "hparams.size", type: "u16", words: [16, 32, 64], data: Uint16Array.of(2, 0, 1)}, {name: "hparams.grade", type: "u16", words: ["small", "large", "middle"], data: Uint16Array.of(2, 0, 1)},
+        {name: "hparams.optimizer", type: "u16", words: ["sgd", "adam"], data: Uint16Array.of(0, 1, 1)}]};
+    const axes = axesOf(columns, {lr: {type: "log", base: 10, minval: -5, maxval: 0}, decay: {type: "double", minval: 0, maxval: 1}, width: {type: "int", minval: 1, maxval: 1024, scale: "log"},
+        outside: {type: "double", minval: 0, maxval: 1}, size: {type: "categorical", vals: [16, 32, 64]}, grade: {type: "categorical", vals: ["small", "large", "middle"], ordered: true}, optimizer: {type: "categorical", vals: ["sgd", "adam"]}});
+    const of = (name: string) => axes.find((axis) => axis.name === `hparams.${name}`)!.scale;
+    assert.deepEqual([of("lr").kind, of("lr").lo, of("lr").hi].map((each) => (typeof each === "number" ? Number(each.toPrecision(9)) : each)), ["log", 1e-5, 1]);
+    assert.deepEqual([of("decay").kind, of("decay").lo, of("decay").hi], ["linear", 0, 1], "spread over decades, but declared on a linear scale");
+    assert.deepEqual([of("width").kind, of("width").lo, of("width").hi], ["log", 1, 1024]);
+    assert.deepEqual([of("outside").lo, of("outside").hi], [0, 2], "a point of the file beyond the range is seen");
+    assert.deepEqual([0, 1, 2].map((code) => of("size").at(code) * 3 - 0.5).map(Math.round), [0, 1, 2], "ascending numbers stay in their order");
+    assert.deepEqual([0, 1, 2].map((code) => of("grade").at(code) * 3 - 0.5).map(Math.round), [0, 1, 2]);
+    assert.ok(of("optimizer").at(0) > of("optimizer").at(1), "others stand in the order of their results");
+});
+
+// Issue 47: a trial without a result made a red NaN strip, and one that reported NaN made none.
+test("trials are compared at one length, and NaN is where it was reported", () => {
+    const columns: Columns = {lsn: 1, rows: 5, total: 5, filled: 5, length: 9, lengths: [{length: 1, results: 5}, {length: 9, results: 2}], fields: [
+        {name: "trial", type: "u32", data: Uint32Array.of(0, 1, 2, 3, 4)}, {name: "result", type: "f64", data: Float64Array.of(0.3, 0.2, NaN, NaN, NaN)},
+        {name: "metric", type: "f64", data: Float64Array.of(0.25, 0.1, 0.05, NaN, NaN)}, {name: "nonfinite", type: "u8", words: ["nan", "inf", "-inf"], data: Uint8Array.of(255, 255, 255, 0, 255)}]};
+    const trials = (choice: number | "any" | undefined) => [...columnOf(comparedColumns(columns, choice), "trial")!.data];
+    const metrics = (choice: number | "any" | undefined) => [...columnOf(comparedColumns(columns, choice), "metric")!.data];
+    assert.deepEqual([trials(undefined), metrics(undefined)], [[0, 1, 3], [0.3, 0.2, NaN]], "trial 2 was stopped before, trial 4 has reported nothing");
+    assert.deepEqual([trials("any"), metrics("any")], [[0, 1, 2, 3], [0.25, 0.1, 0.05, NaN]]);
+    assert.equal(nonfiniteText(comparedColumns(columns, undefined), 2), "NaN");
+    const axes = axesOf(comparedColumns(columns, undefined), {});
+    assert.equal(axes.length, 0);
+});
+
+// Issue 47: a slot that others held, that was in quarantine, or whose worker was away, counted as idle.
+test("idle time is what nobody held while the worker was there and in service", () => {
+    const slot = {worker: 1, name: "node", slot: 0, busy: 0.2, taken: 0.3, away: 0.1};
+    const timeline = {from: 100, to: 200, now: 200, slots: [slot], taken: [], bars: [], presences: [{worker: 1, from: 110, to: null}], quarantines: [{worker: 1, from: 100, to: 120}]} as unknown as Timeline;
+    assert.deepEqual(absences(timeline, 1), [[100, 110]]);
+    assert.equal(idleShare(timeline, slot).toFixed(6), "0.300000", "10 s of the quarantine were before the worker joined");
+    assert.deepEqual(absences({...timeline, presences: [{worker: 1, from: 90, to: 130}, {worker: 1, from: 150, to: 180}]}, 1), [[130, 150], [180, 200]]);
+    assert.deepEqual(absences({...timeline, presences: []}, 1), [], "nothing is known");
 });

@@ -17,7 +17,7 @@ test("metrics are printed like those of the command line, which uses %g", () => 
         [0, "0"], [-2.5, "-2.5"], [NaN, "NaN"], [Infinity, "inf"], [-Infinity, "-inf"], [999999.6, "1e+06"], [100, "100"]] as const) {
         assert.equal(metricText(value), text);
     }
-    assert.equal(metricText(null), "NaN");
+    assert.equal(metricText(null), "–");
 });
 
 test("durations have two units at most", () => {

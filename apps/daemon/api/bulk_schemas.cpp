@@ -29,6 +29,7 @@ constexpr Field metric_names_fields[] = {{"metrics", "[MetricName]"}};
 constexpr Field rung_result_fields[] = {
     {"trial", "integer"},
     {"metric", "number?", "Null where it is missing or not finite."},
+    {"nonfinite", "text?", "nan, inf or -inf if the trial reported that."},
     {"rank", "integer", "From 0, the best."},
     {"state", "promoted|waiting|stopped|finished|failed"},
 };
@@ -48,7 +49,7 @@ constexpr Field ladder_fields[] = {
     {"lsn", "integer", "The event after which everything was so."},
     {"time", "number"},
     {"first_lsn", "integer", "The event that created the experiment."},
-    {"last_lsn", "integer", "The last event of the log."},
+    {"last_lsn", "integer", "The last event that changed the experiment."},
     {"metric", "text"},
     {"smaller_is_better", "flag"},
     {"brackets", "[LadderBracket]"},
@@ -58,6 +59,16 @@ constexpr Field timeline_slot_fields[] = {
     {"name", "text"},
     {"slot", "integer?", "Null: beside the slots."},
     {"busy", "number", "The share of the window in which the experiment held it."},
+    {"taken", "number", "In which others held it."},
+    {"away", "number", "In which its worker was not there."},
+};
+constexpr Field timeline_taken_fields[] = {
+    {"worker", "integer"},
+    {"slot", "integer"},
+    {"experiment", "integer?", "Null: of another workspace."},
+    {"trial", "integer?", "The last one."},
+    {"from", "number"},
+    {"to", "number?", "Null while it lasts."},
 };
 constexpr Field timeline_bar_fields[] = {
     {"worker", "integer"},
@@ -77,22 +88,27 @@ constexpr Field timeline_fields[] = {
     {"from", "number"},
     {"to", "number"},
     {"now", "number"},
-    {"slots", "[TimelineSlot]"},
+    {"slots", "[TimelineSlot]", "All that the experiment may use, and those that it used."},
+    {"taken", "[TimelineTaken]", "Where other experiments held them."},
+    {"presences", "[TimelineQuarantine]", "When their workers were there."},
     {"quarantines", "[TimelineQuarantine]", "Of the workers of these slots."},
     {"bars?", "[TimelineBar]"},
     {"bins?", "map",
-     "Instead of bars: edges, for each slot the busy share of each bin, and how many trials ran in each "
-     "bin."},
+     "Instead of bars: edges, for each slot the busy share and the share of others of each bin, and how many "
+     "trials ran in each bin."},
 };
 constexpr Field column_field_fields[] = {
     {"name", "text"},
     {"type", "f64|i64|u32|u16|u8"},
     {"words?", "[any]", "What the numbers of this column stand for, by number."},
 };
+constexpr Field compared_length_fields[] = {{"length", "count"}, {"results", "integer", "Finite ones."}};
 constexpr Field columns_fields[] = {
     {"lsn", "integer", "All rows are as they were after this event."},
     {"rows", "integer"},
     {"total", "integer", "Trials of the experiment."},
+    {"length", "count?", "Where `result` was measured."},
+    {"lengths", "[ComparedLength]", "Others that `length` can ask for: the rungs."},
     {"fields", "[ColumnField]"},
     {"columns", "[[any]]", "Of each field, a number or null for each row."},
 };
@@ -127,15 +143,22 @@ constexpr Field curves_fields[] = {
     {"above?", "integer"},
     {"nonfinite?", "integer"},
 };
-constexpr Field hparam_share_fields[] = {
-    {"name", "text"}, {"share", "number", "All shares add up to 1."}, {"rank", "integer", "From 1."}};
+constexpr Field hparam_share_fields[] = {{"name", "text"},
+                                         {"share", "number", "All shares add up to 1."},
+                                         {"deviation", "number", "Between samples of the results."},
+                                         {"rank", "integer", "From 1."}};
 constexpr Field importance_fields[] = {
     {"metric", "text"},
     {"rung", "integer", "The rung whose results are compared, from 0."},
     {"length", "any"},
     {"results", "integer", "Finite ones."},
+    {"others", "integer", "Trials that did not get there, or diverged: they count as worse."},
     {"needed", "integer", "With fewer results nothing is said."},
     {"gamma", "number", "The best part, which is compared with all."},
+    {"method", "results|forest",
+     "Compared are the results; or what a forest of regression trees expects evenly over the space, where a "
+     "sampler "
+     "that learns preferred a part of it."},
     {"hyperparameters", "[HparamShare]", "Largest share first."},
     {"reason", "text", "Why there are none."},
 };
@@ -155,10 +178,13 @@ constexpr Schema bulk_table[] = {
     {"LadderRung", "A rung, and what stands in it.", ladder_rung_fields},
     {"LadderBracket", "A bracket.", ladder_bracket_fields},
     {"RungLadder", "Where all trials stand at one moment.", ladder_fields},
-    {"TimelineSlot", "A slot that the experiment used.", timeline_slot_fields},
+    {"TimelineSlot", "A slot that the experiment may use.", timeline_slot_fields},
+    {"TimelineTaken", "A time in which another experiment held a slot.", timeline_taken_fields},
     {"TimelineBar", "An attempt on a slot.", timeline_bar_fields},
-    {"TimelineQuarantine", "A time in which a worker got no new leases.", timeline_quarantine_fields},
-    {"Timeline", "Which slots the experiment's attempts held, and when.", timeline_fields},
+    {"TimelineQuarantine", "A time of a worker: in which it got no new leases, or was there.",
+     timeline_quarantine_fields},
+    {"Timeline", "Which attempts held the slots, and when.", timeline_fields},
+    {"ComparedLength", "A length at which trials are compared.", compared_length_fields},
     {"ColumnField", "A column.", column_field_fields},
     {"Columns", "Trials as columns of numbers.", columns_fields},
 };

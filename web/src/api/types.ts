@@ -178,11 +178,21 @@ export interface components {
             /** @description Of each field, a number or null for each row. */
             readonly columns: readonly (readonly unknown[])[];
             readonly fields: readonly components["schemas"]["ColumnField"][];
+            /** @description Where `result` was measured. */
+            readonly length: components["schemas"]["Count"] | null;
+            /** @description Others that `length` can ask for: the rungs. */
+            readonly lengths: readonly components["schemas"]["ComparedLength"][];
             /** @description All rows are as they were after this event. */
             readonly lsn: number;
             readonly rows: number;
             /** @description Trials of the experiment. */
             readonly total: number;
+        };
+        /** @description A length at which trials are compared. */
+        readonly ComparedLength: {
+            readonly length: components["schemas"]["Count"];
+            /** @description Finite ones. */
+            readonly results: number;
         };
         /** @description A whole number from 0; text where it is above 9223372036854775807. */
         readonly Count: number | string;
@@ -413,6 +423,8 @@ export interface components {
         };
         /** @description How much a hyperparameter matters. */
         readonly HparamShare: {
+            /** @description Between samples of the results. */
+            readonly deviation: number;
             readonly name: string;
             /** @description From 1. */
             readonly rank: number;
@@ -431,9 +443,16 @@ export interface components {
             /** @description Largest share first. */
             readonly hyperparameters: readonly components["schemas"]["HparamShare"][];
             readonly length: unknown;
+            /**
+             * @description Compared are the results; or what a forest of regression trees expects evenly over the space, where a sampler that learns preferred a part of it.
+             * @enum {string}
+             */
+            readonly method: "results" | "forest";
             readonly metric: string;
             /** @description With fewer results nothing is said. */
             readonly needed: number;
+            /** @description Trials that did not get there, or diverged: they count as worse. */
+            readonly others: number;
             /** @description Why there are none. */
             readonly reason: string;
             /** @description Finite ones. */
@@ -739,7 +758,7 @@ export interface components {
             readonly brackets: readonly components["schemas"]["LadderBracket"][];
             /** @description The event that created the experiment. */
             readonly first_lsn: number;
-            /** @description The last event of the log. */
+            /** @description The last event that changed the experiment. */
             readonly last_lsn: number;
             /** @description The event after which everything was so. */
             readonly lsn: number;
@@ -758,6 +777,8 @@ export interface components {
         readonly RungResult: {
             /** @description Null where it is missing or not finite. */
             readonly metric: number | null;
+            /** @description nan, inf or -inf if the trial reported that. */
+            readonly nonfinite: string | null;
             /** @description From 0, the best. */
             readonly rank: number;
             /** @enum {string} */
@@ -885,16 +906,21 @@ export interface components {
             /** @description Where the file has none: 0 to 2147483647. */
             readonly seed?: number;
         };
-        /** @description Which slots the experiment's attempts held, and when. */
+        /** @description Which attempts held the slots, and when. */
         readonly Timeline: {
             readonly bars?: readonly components["schemas"]["TimelineBar"][];
-            /** @description Instead of bars: edges, for each slot the busy share of each bin, and how many trials ran in each bin. */
+            /** @description Instead of bars: edges, for each slot the busy share and the share of others of each bin, and how many trials ran in each bin. */
             readonly bins?: Record<string, unknown>;
             readonly from: number;
             readonly now: number;
+            /** @description When their workers were there. */
+            readonly presences: readonly components["schemas"]["TimelineQuarantine"][];
             /** @description Of the workers of these slots. */
             readonly quarantines: readonly components["schemas"]["TimelineQuarantine"][];
+            /** @description All that the experiment may use, and those that it used. */
             readonly slots: readonly components["schemas"]["TimelineSlot"][];
+            /** @description Where other experiments held them. */
+            readonly taken: readonly components["schemas"]["TimelineTaken"][];
             readonly to: number;
         };
         /** @description An attempt on a slot. */
@@ -909,20 +935,36 @@ export interface components {
             readonly trial: number;
             readonly worker: number;
         };
-        /** @description A time in which a worker got no new leases. */
+        /** @description A time of a worker: in which it got no new leases, or was there. */
         readonly TimelineQuarantine: {
             readonly from: number;
             /** @description Null while it lasts. */
             readonly to: number | null;
             readonly worker: number;
         };
-        /** @description A slot that the experiment used. */
+        /** @description A slot that the experiment may use. */
         readonly TimelineSlot: {
+            /** @description In which its worker was not there. */
+            readonly away: number;
             /** @description The share of the window in which the experiment held it. */
             readonly busy: number;
             readonly name: string;
             /** @description Null: beside the slots. */
             readonly slot: number | null;
+            /** @description In which others held it. */
+            readonly taken: number;
+            readonly worker: number;
+        };
+        /** @description A time in which another experiment held a slot. */
+        readonly TimelineTaken: {
+            /** @description Null: of another workspace. */
+            readonly experiment: number | null;
+            readonly from: number;
+            readonly slot: number;
+            /** @description Null while it lasts. */
+            readonly to: number | null;
+            /** @description The last one. */
+            readonly trial: number | null;
             readonly worker: number;
         };
         /** @description A token without its secret. */
@@ -1197,6 +1239,7 @@ export type CheckpointFiles = components['schemas']['CheckpointFiles'];
 export type CheckpointPage = components['schemas']['CheckpointPage'];
 export type ColumnField = components['schemas']['ColumnField'];
 export type Columns = components['schemas']['Columns'];
+export type ComparedLength = components['schemas']['ComparedLength'];
 export type Count = components['schemas']['Count'];
 export type CreatedExperiment = components['schemas']['CreatedExperiment'];
 export type Curve = components['schemas']['Curve'];
@@ -1274,6 +1317,7 @@ export type Timeline = components['schemas']['Timeline'];
 export type TimelineBar = components['schemas']['TimelineBar'];
 export type TimelineQuarantine = components['schemas']['TimelineQuarantine'];
 export type TimelineSlot = components['schemas']['TimelineSlot'];
+export type TimelineTaken = components['schemas']['TimelineTaken'];
 export type Token = components['schemas']['Token'];
 export type TokenList = components['schemas']['TokenList'];
 export type TokenRequest = components['schemas']['TokenRequest'];

@@ -1,10 +1,15 @@
 // The attempts of a trial, read from its history.
 import type {StoredEvent} from "../api/shapes";
 
+export interface Place {
+    readonly worker: number;
+    readonly slots: readonly number[];
+}
+
 export interface Attempt {
     readonly attempt: number;
-    worker: number | undefined;
-    slots: readonly number[];
+    /// By rank: several of a gang.
+    readonly places: readonly Place[];
     leased: number;
     started: number | undefined;
     ended: number | undefined;
@@ -16,6 +21,9 @@ export interface Attempt {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+const placeOf = (fields: Fields): Place[] =>
+    typeof fields["worker"] === "number" ? [{worker: fields["worker"], slots: Array.isArray(fields["slots"]) ? (fields["slots"] as number[]) : []}] : [];
+
 export function attemptsOf(history: readonly StoredEvent[]): Attempt[] {
     const found = new Map<number, Attempt>();
     for (const event of history) {
@@ -23,8 +31,7 @@ export function attemptsOf(history: readonly StoredEvent[]): Attempt[] {
         if (number === undefined) continue;
         if (event.type === "lease_granted") {
             found.set(number, {
-                attempt: number, worker: typeof event["worker"] === "number" ? event["worker"] : undefined,
-                slots: Array.isArray(event["slots"]) ? (event["slots"] as number[]) : [], leased: event.at,
+                attempt: number, places: [event as Fields, ...(Array.isArray(event["others"]) ? (event["others"] as Fields[]) : [])].flatMap(placeOf), leased: event.at,
                 started: undefined, ended: undefined, cause: undefined, code: undefined, message: "",
             });
             continue;

@@ -73,7 +73,7 @@ export default function Checkpoints({experiment, query}: ExperimentPageProps) {
                             })}>{tCount("checkpoints.delete_many", selected.length)}</button>}
                         </div>
                         <div class="scroll-x"><table class="table"><caption class="unseen">{t("tab.checkpoints")}</caption>
-                            <thead><tr><th class="check"><span class="unseen">{t("list.choose_all")}</span></th><th scope="col">{t("column.trial")}</th><th scope="col">{t("checkpoints.checkpoint")}</th><th scope="col" class="number">{experiment.metric}</th>
+                            <thead><tr><th class="check"><span class="unseen">{t("list.choose_all")}</span></th><th scope="col">{t("column.trial")}</th><th scope="col">{t("checkpoints.checkpoint")}</th><th scope="col" class="number">{t("checkpoints.metric_there", {metric: experiment.metric})}</th>
                                 <th scope="col" class="number">{t("checkpoints.step")}</th><th scope="col" class="number">{t("checkpoints.files")}</th><th scope="col" class="number">{t("checkpoints.size")}</th><th scope="col"><span class="unseen">{t("checkpoints.download")}</span></th></tr></thead>
                             <tbody>{shown.map((each) => <tr key={each.path} data-row class={chosen.has(each.path) ? "chosen" : ""}>
                                 <td class="check"><input type="checkbox" checked={chosen.has(each.path)} onChange={() => toggle(each.path)} aria-label={t("list.choose", {name: each.path})} /></td>

@@ -1,6 +1,7 @@
 // Learning curves: chosen trials, or all as a heat map.
 import {useMemo, useRef} from "preact/hooks";
 import {get} from "../api/client";
+import {numberOf, type Experiment} from "../api/shapes";
 import type {MetricNames} from "../api/types";
 import {useResource} from "../state/resource";
 import {selectionOf} from "../state/selection";
@@ -12,7 +13,8 @@ import {curvesFigure, rungLengths, type Curves, type CurveX, type Density} from 
 import type {Clip} from "../plot/domain";
 import {Plot, useLook, type PointerUse} from "../plot/frame";
 import {plotPace} from "../plot/history_figure";
-import {keepsAll, keptRows, someOf} from "../plot/kept";
+import {readLength} from "../plot/compared";
+import {keepsAll, KEPT_FIELDS, keptTrials, someOf} from "../plot/kept";
 import {Legend, type LegendEntry} from "../plot/legend";
 import {amount} from "./story";
 import {Choose, FilterChoice, readFilter, ScaleChoice, Segments, Switch, useChosen} from "../plot/page_parts";
@@ -35,14 +37,14 @@ export default function Page({experiment, query}: ExperimentPageProps) {
     const filter = readFilter(query);
     const filtered = !dense && !keepsAll(filter);
     // The daemon's own choice has about 60 trials, of all; a sample of its columns names 200, and columns name those that a filter keeps.
-    const named = filtered ? "fields=trial,metric,rung" : many ? "fields=trial&sample=200" : "";
+    const choice = readLength(query.get("len"));
+    const named = filtered ? `fields=${KEPT_FIELDS}${typeof choice === "number" ? `&length=${choice}` : ""}` : many ? "fields=trial&sample=200" : "";
     const sample = useResource<Columns>(named ? `experiments/${experiment.id}/columns?${named}` : null, {...live, read: readColumns});
     const listed = useMemo(() => {
         const trials = sample.data && columnOf(sample.data, "trial");
         if (!sample.data || !trials) return "";
-        const rows = filtered ? [...keptRows(sample.data, filter, experiment.smaller_is_better)] : Array.from({length: sample.data.filled}, (_, row) => row);
-        return someOf(rows.map((row) => trials.data[row]!), many ? 200 : 60).join(",");
-    }, [sample.data, filtered, many, filter.bestShare, filter.fromRung]);
+        return someOf(keptTrials(sample.data, filter, experiment.smaller_is_better, choice) ?? [...trials.data], many ? 200 : 60).join(",");
+    }, [sample.data, filtered, many, filter.bestShare, filter.fromRung, choice]);
     const none = filtered && sample.data !== undefined && listed === "";
     const answer = useResource<Curves>(named && !sample.data && !sample.problem || none ? null : `${path}&points=200${listed ? `&trials=${listed}` : ""}`, live);
     // The last curves stay while those of other trials load.
@@ -85,7 +87,7 @@ function CurvesView({experiment, query, curves, density, metrics, current}: View
     const smooth = Math.min(0.95, Math.max(0, query.number("smooth") ?? 0));
     const options = {
         x, logX: query.get("xlog") === "1", kind: (query.get("y") as ScaleKind | undefined) ?? "linear", clip: (query.get("clip") as Clip | undefined) ?? "auto",
-        smooth, startedAt: experiment.first_lease_at ?? experiment.created_at, best: experiment.best?.trial ?? null, zoom, small: false, colour: "rung" as const,
+        smooth, startedAt: experiment.first_lease_at ?? experiment.created_at, best: bestOf(experiment), zoom, small: false, colour: "rung" as const,
     };
     const choose = (value: string) => {
         const slash = value.lastIndexOf("/");
@@ -95,7 +97,7 @@ function CurvesView({experiment, query, curves, density, metrics, current}: View
         <>
             <Plot name="curves" label={t("tab.curves")} experiment={experiment.id} height={(width) => (width < 500 ? 320 : 460)}
                 make={(size, each) => curvesFigure(curves, density, options, size, each)}
-                deps={[curves, density, x, options.logX, options.kind, options.clip, smooth, query.get("zoom"), options.best]}
+                deps={[curves, density, x, options.logX, options.kind, options.clip, smooth, query.get("zoom"), options.best?.trial, options.best?.metric]}
                 pointer={useZoom(query)}
                 controls={<>
                     {metrics.length > 1 && <Choose label={t("plot.curves.metric")} value={current} choices={metrics} onChange={choose} />}
@@ -115,6 +117,9 @@ function CurvesView({experiment, query, curves, density, metrics, current}: View
         </>
     );
 }
+
+/// The search's best, as every page and the command line have it.
+const bestOf = ({best, metric}: Experiment) => (best ? {trial: best.trial, name: metric, metric: numberOf(best.metric), step: numberOf(best.step)} : null);
 
 /// The colours of rungs and the marks on curves.
 function CurvesKey({curves, dark, ink, faint}: {curves: Curves; dark: boolean; ink: string; faint: string}) {

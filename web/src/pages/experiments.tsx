@@ -17,6 +17,7 @@ import {Menu} from "../design/menu";
 import {useNow} from "../design/now";
 import {bulkActions} from "./bulk_actions";
 import {experimentOrders, experimentStates} from "./page_state";
+import {amount} from "./story";
 import type {PageProps} from "./routes";
 
 interface List {
@@ -104,7 +105,7 @@ function Row({each, chosen, choose, now}: {each: ExperimentSummary; chosen: bool
             </td>
             <td><StateMark state={each.state} /></td>
             <td><Progress experiment={each} now={now} /></td>
-            <td class="number">{each.best ? <><span class="strong">{formatNumber(each.best.metric)}</span><span class="row-sub end" title={each.metric}>{shortened(each.metric, 22)}</span></> : <span class="muted">–</span>}</td>
+            <td class="number">{each.best ? <><span class="strong">{formatNumber(each.best.metric)}</span><span class="row-sub end" title={t("tab.trial", {trial: each.best.trial})}>{shortened(each.metric, 22)} {t("trial.at", {amount: amount(each.best.step, each.unit)})}</span></> : <span class="muted">–</span>}</td>
             <td><TrialBar trials={each.trials} total={each.trials_total} /></td>
             <td class="number hide-narrow">{running(each) === 0 ? <span class="muted">–</span> : running(each)}</td>
             <td class="number nowrap muted hide-narrow" title={formatTime(each.created_at)}>{formatAgo(each.created_at, now)}</td>

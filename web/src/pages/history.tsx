@@ -6,6 +6,7 @@ import {t} from "../i18n/texts";
 import {useResource} from "../state/resource";
 import {shortened} from "../i18n/format";
 import {View} from "../design/states";
+import {readLength} from "../plot/compared";
 import type {Clip} from "../plot/domain";
 import {HISTORY_FIELDS, HistoryPlot, StatesOverTime, useHistory} from "../plot/history_figure";
 import type {History, HistoryX} from "../plot/history";
@@ -19,14 +20,15 @@ const mostOthers = 5;
 export default function Page({experiment, query}: ExperimentPageProps) {
     useChosen(experiment.id, query);
     const history = useHistory(experiment);
-    const {columns} = useColumns(experiment, HISTORY_FIELDS);
+    const choice = readLength(query.get("len"));
+    const {columns} = useColumns(experiment, HISTORY_FIELDS, typeof choice === "number" ? choice : undefined);
     const x = (["time", "trials", "slot_seconds"] as const).find((each) => each === query.get("x")) ?? "time";
     const ids = query.list("vs").map(Number).filter((id) => Number.isInteger(id) && id > 0 && id !== experiment.id).slice(0, mostOthers);
     const others = useOthers(ids);
     return (
         <View resource={history}>
             {(data) => <>
-                <HistoryPlot experiment={experiment} history={data} columns={columns} x={x} others={others} height={380} filter={readFilter(query)}
+                <HistoryPlot experiment={experiment} history={data} columns={columns} x={x} others={others} height={380} filter={readFilter(query)} choice={choice}
                     kind={(query.get("y") as ScaleKind | undefined) ?? "linear"} clip={(query.get("clip") as Clip | undefined) ?? "auto"}
                     controls={<>
                         <Segments<HistoryX> label={t("plot.x_axis")} value={x} onChange={(value) => query.set({x: value === "time" ? undefined : value})}

@@ -1,5 +1,5 @@
 // Which hyperparameters separate the best results from the others.
-import {t, tWord} from "../i18n/texts";
+import {t, tCount, tWord} from "../i18n/texts";
 import {useResource} from "../state/resource";
 import {Empty, View} from "../design/states";
 import {Plot} from "../plot/frame";
@@ -21,9 +21,10 @@ export default function Page({experiment, query}: ExperimentPageProps) {
         <View resource={resource}>
             {(data) => data.reason !== "" || data.hyperparameters.length === 0
                 ? <><div class="plot-bar">{controls}</div><Empty title={t("plot.importance.none_title")}>
-                    <p>{t("plot.importance.none_text", {results: data.results, needed: data.needed})}</p></Empty></>
+                    <p>{t(experiment.ended_at === null ? "plot.importance.none_text" : "plot.importance.none_ended", {results: data.results, needed: data.needed})}</p></Empty></>
                 : <>
-                    <p class="plot-lead">{t("plot.importance.lead", {metric: data.metric, percent: Math.round(data.gamma * 100), results: data.results, amount: amount(data.length, experiment.unit)})}</p>
+                    <p class="plot-lead">{t("plot.importance.lead", {metric: data.metric, percent: Math.round(data.gamma * 100), results: data.results, amount: amount(data.length, experiment.unit)})}
+                        {data.others > 0 && <> {tCount("plot.importance.others", data.others)}</>} {t(`plot.importance.method_${data.method}`)}</p>
                     <Plot name="importance" label={t("tab.importance")} experiment={experiment.id} height={importanceHeight(data)} controls={controls}
                         make={(size, look) => importanceFigure(data, tWord(data.length === 1 ? "unit_one" : "unit", experiment.unit), size, look)} deps={[data, experiment.unit]} />
                 </>}

@@ -12,6 +12,7 @@ const field = where((name) => name.startsWith("hparams.") || ([...standardFields
 /// What pages of an experiment share: chosen trials, filters, ranges, the scale of the metric, a part of the time.
 export const sharedState: Shapes = {
     t: list(whole), best: number, rung: whole, y: word("linear", "log", "quantile"), clip: word("auto", "on", "off"), span: ranges(1),
+    len: where((value) => value === "any" || /^[1-9]\d{0,15}$/.test(value)),
     b: where((value) => value.split(";").every((part) => /^[^:]+:[\d.]+-[\d.]+(,[\d.]+-[\d.]+)*$/.test(part))),
 };
 

@@ -9,7 +9,7 @@ import {Link} from "../design/link";
 import {print, parse, type Brushes} from "../plot/brush";
 import {columnOf, type Columns} from "../plot/columns";
 import {valueText} from "../plot/number";
-import {ColumnsFrame} from "../plot/columns_frame";
+import {ColumnsFrame, type ComparedProps} from "../plot/columns_frame";
 import {Plot} from "../plot/frame";
 import type {Importance} from "../plot/importance";
 import {keepRows, makeScratch, parallelFigure, type ParallelFigure, type ParallelOptions} from "../plot/parallel";
@@ -24,10 +24,10 @@ const mostPoints = 20;
 
 export default function Page({experiment, query}: ExperimentPageProps) {
     useChosen(experiment.id, query);
-    return <ColumnsFrame experiment={experiment}>{(columns) => <Axes experiment={experiment} query={query} captured={[]} columns={columns} />}</ColumnsFrame>;
+    return <ColumnsFrame experiment={experiment} query={query}>{(compared) => <Axes experiment={experiment} query={query} captured={[]} {...compared} />}</ColumnsFrame>;
 }
 
-function Axes({experiment, query, columns}: ExperimentPageProps & {columns: Columns}) {
+function Axes({experiment, query, columns, space, metricLabel, lengthChooser}: ExperimentPageProps & ComparedProps) {
     const varying = useMemo(() => varyingNames(columns), [columns]);
     // With many parameters, the first axes are the most important ones.
     const importance = useResource<Importance>(varying.length > MOST_AXES - 2 && !query.get("axes") ? `experiments/${experiment.id}/importance` : null);
@@ -44,9 +44,9 @@ function Axes({experiment, query, columns}: ExperimentPageProps & {columns: Colu
     const key = names.join(",");
     const logMetric = query.get("y") === "log";
     const model = useMemo(() => parallelModel(columns, names, {
-        smallerIsBetter: experiment.smaller_is_better, metricLabel: experiment.metric, lengthLabel: experiment.unit || t("plot.length"), logMetric,
+        smallerIsBetter: experiment.smaller_is_better, metricLabel, lengthLabel: experiment.unit || t("plot.length"), logMetric, space, rungCount: experiment.rungs.length,
         clip: query.get("clip") === "off" ? "off" : query.get("clip") === "on" ? "on" : "auto",
-    }), [columns, columns.filled, key, logMetric, query.get("clip"), experiment.metric]);
+    }), [columns, columns.filled, key, logMetric, query.get("clip"), metricLabel, space]);
     const flip = (axis: number) => {
         const next = new Set(flipped);
         if (!next.delete(names[axis]!)) next.add(names[axis]!);
@@ -60,6 +60,7 @@ function Axes({experiment, query, columns}: ExperimentPageProps & {columns: Colu
     const hidden = [...varying, "reached", "metric"].filter((name) => !names.includes(name));
     return <Brushing experiment={experiment} query={query} captured={[]} columns={columns} model={model} flipped={flipped} flip={flip} reorder={reorder}
         choosers={<>
+            {lengthChooser}
             <Choose label={t("plot.parallel.hide")} value="" onChange={(name) => name && names.length > 2 && setAxes(names.filter((each) => each !== name))}
                 choices={[{value: "", text: "–"}, ...names.map((name) => ({value: name, text: labelOf(name)}))]} />
             {hidden.length > 0 && <Choose label={t("plot.parallel.show")} value="" onChange={(name) => name && setAxes([name, ...names])}

@@ -1,9 +1,10 @@
 // One parameter against the metric, any two against each other, or the mean over two.
 import {useMemo, useRef, useState} from "preact/hooks";
+import {numberOf} from "../api/shapes";
 import {t} from "../i18n/texts";
 import {css} from "../plot/colour";
-import {columnOf, type Columns} from "../plot/columns";
-import {ColumnsFrame} from "../plot/columns_frame";
+import {columnOf} from "../plot/columns";
+import {ColumnsFrame, lengthName, type ComparedProps} from "../plot/columns_frame";
 import {contourFigure} from "../plot/contour";
 import {Plot, useLook, type PointerUse} from "../plot/frame";
 import {Legend} from "../plot/legend";
@@ -18,16 +19,16 @@ type Mode = "slice" | "pair" | "contour";
 
 export default function Page({experiment, query}: ExperimentPageProps) {
     useChosen(experiment.id, query);
-    return <ColumnsFrame experiment={experiment}>{(columns) => <Scatter experiment={experiment} query={query} captured={[]} columns={columns} />}</ColumnsFrame>;
+    return <ColumnsFrame experiment={experiment} query={query}>{(compared) => <Scatter experiment={experiment} query={query} captured={[]} {...compared} />}</ColumnsFrame>;
 }
 
-function Scatter({experiment, query, columns}: ExperimentPageProps & {columns: Columns}) {
+function Scatter({experiment, query, columns, space, metricLabel, lengthChooser}: ExperimentPageProps & ComparedProps) {
     const names = useMemo(() => [...varyingNames(columns), ...(columnOf(columns, "reached") ? ["reached"] : []), "metric"], [columns]);
     const key = names.join("\n");
     const model = useMemo(() => parallelModel(columns, names, {
-        smallerIsBetter: experiment.smaller_is_better, metricLabel: experiment.metric, lengthLabel: experiment.unit || t("plot.length"),
+        smallerIsBetter: experiment.smaller_is_better, metricLabel, lengthLabel: experiment.unit || t("plot.length"), space, rungCount: experiment.rungs.length,
         logMetric: query.get("y") === "log", clip: query.get("clip") === "off" ? "off" : query.get("clip") === "on" ? "on" : "auto",
-    }), [columns, columns.filled, key, query.get("y"), query.get("clip"), experiment.metric]);
+    }), [columns, columns.filled, key, query.get("y"), query.get("clip"), metricLabel, space]);
     const filter = readFilter(query);
     const {keep, kept} = useMemo(() => {
         const scratch = makeScratch();
@@ -49,13 +50,14 @@ function Scatter({experiment, query, columns}: ExperimentPageProps & {columns: C
             <Choose label={t("plot.scatter.y")} value={y.name} choices={choices} onChange={(value) => query.set({py: value, view: undefined})} /></>}
         {mode === "pair" && <Segments label={t("plot.scatter.colour")} value={query.get("colour") === "rung" ? "rung" : "metric"}
             choices={[{value: "metric", text: t("plot.scatter.by_rank")}, {value: "rung", text: t("plot.scatter.by_rung")}]} onChange={(value) => query.set({colour: value === "rung" ? value : undefined})} />}
+        {lengthChooser}
         <FilterChoice query={query} experiment={experiment} />
         <ScaleChoice query={query} />
     </>;
     const byRung = mode === "slice" || query.get("colour") === "rung";
     const palette = rungPalette(model, look.theme.dark);
     const legend = mode !== "contour" && byRung && model.rungCount > 1
-        ? <Legend entries={palette.map((colour, rung) => ({shape: "circle" as const, colour: css(colour), text: t("plot.ladder.rung", {rung})}))} /> : null;
+        ? <Legend entries={palette.map((colour, rung) => ({shape: "circle" as const, colour: css(colour), text: experiment.rungs[rung] ? t("plot.curves.reached", {amount: lengthName(numberOf(experiment.rungs[rung]!.length), experiment.unit)}) : t("plot.ladder.rung", {rung})}))} /> : null;
     const shared = {model, keep, kept, experiment, query, captured: []};
     if (mode === "slice") return <><div class="plot-bar"><div class="plot-controls">{controls}</div></div>{legend}<Slices {...shared} /></>;
     if (mode === "contour") {
@@ -79,7 +81,7 @@ function Slices({model, keep, kept, experiment, query}: PartProps) {
     const shown = all ? axes : axes.slice(0, firstSlices);
     return (
         <>
-            <p class="plot-lead">{t("plot.scatter.slice_lead", {metric: experiment.metric})}</p>
+            <p class="plot-lead">{t("plot.scatter.slice_lead", {metric: metric.label})}</p>
             <div class="plot-smalls">
                 {shown.map((x) => <Plot key={x.name} name="slice" label={t("plot.scatter.slice", {x: x.label, y: metric.label})} experiment={experiment.id} height={210} quiet
                     make={(size, look) => scatterFigure(model, {x, y: metric, colour: "rung", view: WHOLE, keep, kept, small: true}, size, look)} deps={[model, x, keep]} />)}

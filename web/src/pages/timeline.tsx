@@ -79,6 +79,8 @@ function TimelineView({experiment, query, timeline}: ExperimentPageProps & {time
                     <Legend entries={[
                         ...outcomes.map((outcome) => ({shape: "square" as const, colour: theme.states[outcome]!, text: t(`plot.timeline.is_${outcome}`)})),
                         {shape: "hatch", colour: theme.rule, text: t("plot.timeline.is_idle")},
+                        ...(timeline.slots.some((slot) => slot.taken > 0) ? [{shape: "square" as const, colour: theme.faint, text: t("plot.timeline.is_taken")}] : []),
+                        ...(timeline.slots.some((slot) => slot.away > 0) ? [{shape: "bar" as const, colour: theme.rule, text: t("plot.timeline.is_away")}] : []),
                         ...(timeline.quarantines.length > 0 ? [{shape: "hatch" as const, colour: theme.states["waiting"]!, text: t("plot.timeline.is_quarantined")}] : []),
                     ]} />
                     {timeline.bins && <span class="muted small">{t("plot.timeline.binned")}</span>}

@@ -1,6 +1,6 @@
 // A trial: its state and why, hyperparameters, curves, attempts, log, checkpoints.
 import {daemonNow} from "../api/client";
-import type {Experiment, Explanation, Reason, Trial} from "../api/shapes";
+import type {Experiment, Explanation, Reason, Trial, Worker} from "../api/shapes";
 import {useResource} from "../state/resource";
 import {t, tWord} from "../i18n/texts";
 import {formatDuration, formatNumber, formatShortTime, formatTime, plain} from "../i18n/format";
@@ -10,6 +10,7 @@ import {copyText} from "../design/copy_text";
 import {View} from "../design/states";
 import {toneOf} from "../design/state_mark";
 import {useNow} from "../design/now";
+import {readWorkers} from "./read_workers";
 import {LogView} from "../log/log_view";
 import {attemptsOf} from "./attempts";
 import {CopyConfiguration} from "./copy_configuration";
@@ -51,6 +52,8 @@ function Why({experiment, trial, explanation}: {experiment: Experiment; trial: T
 }
 
 function Attempts({experiment, trial, explanation, now}: {experiment: Experiment; trial: Trial; explanation: Explanation; now: number}) {
+    const workers = useResource<Worker[]>("workers#all", {topic: "workers", every: 10_000, read: (_, signal) => readWorkers(signal)});
+    const names = new Map((workers.data ?? []).map((each) => [each.id, each.name]));
     const attempts = attemptsOf(explanation.history);
     if (attempts.length === 0) return <p class="muted">{t("trial.no_attempt")}</p>;
     return (
@@ -63,7 +66,7 @@ function Attempts({experiment, trial, explanation, now}: {experiment: Experiment
                     : each.cause === "exited" ? (each.code === 0 ? t("trial.exited") : t("story.exit", {code: each.code ?? 0})) : tWord("cause", each.cause);
                 return <tr key={each.attempt}>
                     <td><Link to={`e/${experiment.id}/t/${trial.trial}/log?attempt=${each.attempt}`} title={t("trial.open_log")}>{each.attempt}</Link></td>
-                    <td class="nowrap">{each.worker === undefined ? "–" : <Link class="in-text" to={`workers/${each.worker}`}>{each.worker}</Link>}{each.slots.length > 0 && <span class="muted"> {t("trial.slots", {slots: each.slots.join(", ")})}</span>}</td>
+                    <td>{each.places.length === 0 ? "–" : each.places.map(({worker, slots}, rank) => <span class="place-of-rank nowrap" key={rank}><Link class="in-text" to={`workers/${worker}`}>{names.get(worker) ?? worker}</Link>{slots.length > 0 && <span class="muted"> {t("trial.slots", {slots: slots.join(", ")})}</span>}</span>)}</td>
                     <td class="nowrap" title={formatTime(each.started ?? each.leased)}>{formatShortTime(each.started ?? each.leased, now)}</td>
                     <td class="number nowrap">{formatDuration((each.ended ?? now) - (each.started ?? each.leased))}</td>
                     <td class={bad ? "bad" : "muted"}>{end}</td></tr>;
@@ -106,6 +109,7 @@ export default function TrialPage({experiment, query, captured}: ExperimentPageP
                                     <dt>{t("trial.best", {metric: experiment.metric})}</dt><dd>{formatNumber(data.best_metric)} {data.best_step !== null && <span class="muted">{t("trial.at", {amount: amount(data.best_step, experiment.unit)})}</span>}</dd>
                                     <dt>{t("column.reached")}</dt><dd>{t("trial.reached_of", {reached: formatNumber(data.reached), length: amount(data.length, experiment.unit)})}</dd>
                                     <dt>{t("column.slot_seconds")}</dt><dd>{formatDuration(data.slot_seconds)}</dd>
+                                    <dt>{t("column.attempts")}</dt><dd>{data.attempts}</dd>
                                     <dt>{t("column.restarts")}</dt><dd>{data.restarts}</dd>
                                     <dt>{t("list.created")}</dt><dd>{formatTime(data.created_at)}</dd>
                                     {data.ended_at !== null && <><dt>{t("column.ended_at")}</dt><dd>{formatTime(data.ended_at)}</dd></>}

@@ -5,6 +5,8 @@ import {parse} from "../plot/brush";
 import {columnOf, wordOf, type Columns} from "../plot/columns";
 import {FilterChoice, readFilter} from "../plot/page_parts";
 import {brushedTrials} from "../plot/parallel_model";
+import {comparedName, LengthChooser, useDeclarations} from "../plot/columns_frame";
+import {comparedColumns, readLength} from "../plot/compared";
 import {selectionOf} from "../state/selection";
 import {useResource} from "../state/resource";
 import {go} from "../state/router";
@@ -38,18 +40,22 @@ interface Source {
     readonly onEnd?: () => void;
 }
 
-const defaultSort = (experiment: Experiment) => (experiment.smaller_is_better ? "metric" : "-metric");
+/// What trials are compared by; a search that is shown in pages has no results at one length.
+const comparedBy = (query: ExperimentPageProps["query"], paged: boolean) => (paged || query.get("len") === "any" ? "metric" : "result");
+const defaultSort = (experiment: Experiment, by: string) => (experiment.smaller_is_better ? by : `-${by}`);
 
 /// All trials: filtered and sorted in a Web Worker.
 function AllTrials(props: ExperimentPageProps & {columns: Columns}) {
     const {experiment, query, columns} = props;
     const whole = useRef<HTMLDivElement>(null);
+    const space = useDeclarations(experiment);
+    const by = comparedBy(query, false);
     const ranges = query.get("b") ?? "";
-    const scale = {smallerIsBetter: experiment.smaller_is_better, metricLabel: "", lengthLabel: "", logMetric: query.get("y") === "log", clip: query.get("clip") === "off" ? "off" : query.get("clip") === "on" ? "on" : "auto"} as const;
-    const brushed = useMemo(() => (ranges === "" ? undefined : Uint32Array.from(brushedTrials(columns, parse(ranges), scale))), [columns, columns.filled, ranges, scale.logMetric, scale.clip]);
+    const scale = {smallerIsBetter: experiment.smaller_is_better, metricLabel: "", lengthLabel: "", space, rungCount: experiment.rungs.length, logMetric: query.get("y") === "log", clip: query.get("clip") === "off" ? "off" : query.get("clip") === "on" ? "on" : "auto"} as const;
+    const brushed = useMemo(() => (ranges === "" ? undefined : Uint32Array.from(brushedTrials(comparedColumns(columns, readLength(query.get("len"))), parse(ranges), scale))), [columns, columns.filled, ranges, scale.logMetric, scale.clip, space, query.get("len")]);
     const busy = () => whole.current?.matches(":hover, :focus-within") === true || (whole.current?.querySelector(".virtual")?.scrollTop ?? 0) > 0;
-    const rows = useRows(columns, {sort: query.get("sort") || defaultSort(experiment), where: query.get("where") ?? "", states: query.list("state"),
-        filter: {...readFilter(query), smallerIsBetter: experiment.smaller_is_better}, ...(brushed && query.get("brushed") !== "no" ? {trials: brushed} : {})}, busy);
+    const rows = useRows(columns, {sort: query.get("sort") || defaultSort(experiment, by), where: query.get("where") ?? "", states: query.list("state"),
+        filter: {...readFilter(query), smallerIsBetter: experiment.smaller_is_better, choice: readLength(query.get("len"))}, ...(brushed && query.get("brushed") !== "no" ? {trials: brushed} : {})}, busy);
     return <div ref={whole}><TrialTable {...props} {...(brushed ? {brushed: brushed.length} : {})} source={{columns, rows, matched: rows.rows.length, total: columns.filled, paged: false}} /></div>;
 }
 
@@ -59,7 +65,7 @@ function PagedTable(props: ExperimentPageProps) {
     const {fromRung} = readFilter(query);
     const where = query.get("where") ?? "";
     const reached = fromRung > 0 ? `rung>=${fromRung}` : "";
-    const trials = usePagedTrials(experiment.id, {sort: daemonOrder(query.get("sort") || defaultSort(experiment), experiment.smaller_is_better), where: where !== "" && reached !== "" ? `(${where}) and ${reached}` : where + reached, states: query.list("state")});
+    const trials = usePagedTrials(experiment.id, {sort: daemonOrder(query.get("sort") || defaultSort(experiment, "metric"), experiment.smaller_is_better), where: where !== "" && reached !== "" ? `(${where}) and ${reached}` : where + reached, states: query.list("state")});
     const {columns, problem, matched = 0} = trials;
     const rows = useMemo(() => Uint32Array.from({length: columns?.filled ?? 0}, (_, row) => row), [columns]);
     if (!columns) return problem ? <p class="field-problem" role="alert">{problem.message || t("state.unreachable")}</p> : <Loading rows={10} />;
@@ -76,8 +82,9 @@ function TrialTable({experiment, query, source, brushed}: ExperimentPageProps & 
         const chosen = query.list("columns");
         const known = new Set<string>([...standardFields, ...extraFields, ...hparams]);
         const listed = chosen.filter((name) => known.has(name) && name !== "trial");
-        return ["trial", ...(listed.length > 0 ? listed : ["state", "metric", "reached", ...hparams.slice(0, firstHparams), ...firstExtras])];
+        return ["trial", ...(listed.length > 0 ? listed : ["state", ...(source.paged ? [] : ["result"]), "metric", "reached", ...hparams.slice(0, firstHparams), ...firstExtras])];
     }, [query.get("columns"), hparams.join()]);
+    const metricNames = {result: comparedName(experiment, columns, false), best: comparedName(experiment, columns, true)};
     const states = query.list("state");
     const sort = query.get("sort") ?? "";
     const where = query.get("where") ?? "";
@@ -114,10 +121,10 @@ function TrialTable({experiment, query, source, brushed}: ExperimentPageProps & 
                     ))}
                     {brushed !== undefined && <button class="chip" aria-pressed={query.get("brushed") !== "no"} onClick={() => query.set({brushed: query.get("brushed") === "no" ? "" : "no"})}>{tCount("trials.brushed", brushed)}</button>}
                 </div>
-                <div class="plot-controls"><FilterChoice query={query} experiment={experiment} onlyRungs={source.paged} /></div>
+                <div class="plot-controls"><LengthChooser experiment={experiment} query={query} columns={columns} /><FilterChoice query={query} experiment={experiment} onlyRungs={source.paged} /></div>
                 <div class="push chips">
                     {chosen.size > 0 && <Menu label={tCount("list.selected", chosen.size)} name="trials" items={trialActions(experiment, columns, rows.rows, fields, [...chosen], () => { selection.selected.value = new Set(); })} />}
-                    <ColumnChooser names={names} shown={fields} labelOf={(name) => labelOf(name, experiment.metric)} onChange={(next) => query.set({columns: next.join(",")}, {replace: true})} />
+                    <ColumnChooser names={names} shown={fields} labelOf={(name) => labelOf(name, metricNames)} onChange={(next) => query.set({columns: next.join(",")}, {replace: true})} />
                 </div>
             </div>
             <WhereField value={where} problem={rows.problem} names={names} example={`${example}<0.1 and state=completed`} onChange={(text) => query.set({where: text})} />
@@ -128,8 +135,8 @@ function TrialTable({experiment, query, source, brushed}: ExperimentPageProps & 
             </p>
             {rows.rows.length === 0 && rows.ready
                 ? <Empty title={t("trials.nothing_found")}><button class="button" onClick={() => query.set({state: "", where: "", b: "", best: "", rung: ""})}>{t("list.clear")}</button></Empty>
-                : <VirtualTable caption={t("tab.trials")} rows={rows.rows} rowKey={keyOf} sort={sort === "" ? defaultSort(experiment) : sort} {...(source.onEnd ? {onEnd: source.onEnd} : {})} onSort={(next) => query.set({sort: next})}
-                    columns={fields.map((field) => trialColumn(columns, field, experiment.id, experiment.metric))}
+                : <VirtualTable caption={t("tab.trials")} rows={rows.rows} rowKey={keyOf} sort={sort === "" ? defaultSort(experiment, comparedBy(query, source.paged)) : sort} {...(source.onEnd ? {onEnd: source.onEnd} : {})} onSort={(next) => query.set({sort: next})}
+                    columns={fields.map((field) => trialColumn(columns, field, experiment.id, metricNames))}
                     chosen={chosen} onChoose={choose} chooseLabel={(key) => t("list.choose", {name: t("tab.trial", {trial: key})})} chooseAllLabel={t("list.choose_all")}
                     onChooseAll={() => { selection.selected.value = chosen.size >= rows.rows.length ? new Set() : new Set(Array.from(rows.rows, keyOf)); }}
                     onHover={(key) => { selection.hovered.value = key; }} hovered={selection.hovered.value} onOpen={(key) => go(`e/${experiment.id}/t/${key}`)} />}
@@ -147,9 +154,11 @@ function Loaded(props: ExperimentPageProps) {
     const extras = (listed.length > 0 ? listed : firstExtras).concat((query.get("sort") ?? "").replaceAll("-", "").split(","))
         .filter((name) => (extraFields as readonly string[]).includes(name));
     const wanted = [...new Set(extras)].sort();
-    const columns = useResource<Columns>(`experiments/${experiment.id}/columns#${wanted.join()}`, {
+    const choice = readLength(query.get("len"));
+    const length = typeof choice === "number" ? choice : undefined;
+    const columns = useResource<Columns>(`experiments/${experiment.id}/columns#${length ?? ""},${wanted.join()}`, {
         topic: `trials:${experiment.id}`, every: experiment.trials_total > 20_000 ? 5000 : 2000,
-        read: (_, signal) => loadTrials(experiment.id, wanted, signal),
+        read: (_, signal) => loadTrials(experiment.id, wanted, length, signal),
     });
     return (
         <View resource={columns} rows={10}>

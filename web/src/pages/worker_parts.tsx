@@ -2,6 +2,7 @@
 import {change} from "../api/client";
 import {isServed} from "../api/served";
 import type {Worker} from "../api/shapes";
+import type {Slot} from "../api/types";
 import {t, tCount} from "../i18n/texts";
 import {ask} from "../design/dialog";
 import {Link} from "../design/link";
@@ -40,11 +41,35 @@ export function workerActions(worker: Worker, done: () => void): MenuItem[] {
     return items;
 }
 
-/// A square for each slot: busy, free or in trouble. The answer names the attempts and counts the slots they hold, but not
-/// which slot is whose: busy squares come first.
-export function SlotGrid({worker}: {worker: Worker}) {
+/// Why a slot runs nothing, in words; "" of one that does.
+export function slotWhy(slot: Slot, worker: Worker): string {
+    switch (slot.state) {
+        case "busy": return "";
+        case "broken": return slot.why ?? t("workers.slot_out", {slot: slot.slot});
+        case "leaked": return t("workers.why_leaked");
+        case "quarantined": return worker.quarantined ?? "";
+        case "draining": return t("workers.why_draining");
+        case "away": return t("workers.why_away");
+        default: return worker.resting ?? t("workers.why_free");
+    }
+}
+
+/// A square for each slot, where it is known what each does: else busy ones first, because a worker only counts them.
+export function SlotGrid({worker, slots}: {worker: Worker; slots?: readonly Slot[] | undefined}) {
     const trouble = new Set(worker.withdrawn.map((each) => each.slot));
     if (worker.slots === 0) return <span class="muted">{t("workers.no_slots")}</span>;
+    if (slots) {
+        return (
+            <span class="slots">{slots.map((each) => {
+                if (each.state === "busy" && each.experiment !== null) {
+                    const text = t("workers.slot_busy", {experiment: each.experiment, trial: each.trial ?? 0});
+                    return <Link key={each.slot} class="slot busy" to={`e/${each.experiment}/t/${each.trial}`} title={text} aria-label={text} />;
+                }
+                const text = each.state === "busy" ? t("workers.slot_held") : t("workers.slot_trouble", {slot: each.slot, why: slotWhy(each, worker)});
+                return <span key={each.slot} class={`slot ${each.state === "busy" ? "busy" : each.state === "free" ? "" : "trouble"}`} title={text}><span class="unseen">{text}</span></span>;
+            })}</span>
+        );
+    }
     let busy = 0;
     return (
         <span class="slots">

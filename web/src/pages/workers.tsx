@@ -1,31 +1,33 @@
 // Workers and their slots.
-import {get} from "../api/client";
-import type {Worker} from "../api/shapes";
-import type {WorkerPage} from "../api/types";
+import type {ExperimentSummary, Worker} from "../api/shapes";
+import type {Slot} from "../api/types";
 import {useResource} from "../state/resource";
 import {t, tCount} from "../i18n/texts";
-import {formatNumber} from "../i18n/format";
+import {formatNumber, shortened} from "../i18n/format";
 import {Empty, View} from "../design/states";
 import {Link} from "../design/link";
 import {Menu} from "../design/menu";
 import {SearchField} from "../design/search_field";
 import {StateMark} from "../design/state_mark";
 import {SlotGrid, troubleOf, workerActions, workerState} from "./worker_parts";
+import {readSlots, readWorkers} from "./read_workers";
 import type {PageProps} from "./routes";
 
-export async function readWorkers(signal: AbortSignal): Promise<Worker[]> {
-    const workers: Worker[] = [];
-    let after: number | null = null;
-    do {
-        const page: WorkerPage = await get<WorkerPage>(`workers?limit=500${after === null ? "" : `&after=${after}`}`, signal);
-        workers.push(...page.workers);
-        after = page.next;
-    } while (after !== null);
-    return workers;
+/// Why free slots get nothing: what waits, and for what.
+function WhyFree() {
+    const list = useResource<{experiments: readonly ExperimentSummary[]}>("experiments?state=ACTIVE&limit=50", {topic: "experiments", every: 3000});
+    if (!list.data) return null;
+    const waiting = list.data.experiments.filter((each) => each.waits_for);
+    return (
+        <div class="note tone-waiting" role="status">{waiting.length === 0 ? t("workers.nothing_waits") : <>{t("workers.free_but")}
+            <ul>{waiting.slice(0, 5).map((each) => <li key={each.id}><Link class="in-text" to={`e/${each.id}`}>{each.id} {shortened(each.name, 40)}</Link>: {each.waits_for}</li>)}</ul></>}</div>
+    );
 }
 
 export default function Workers({query}: PageProps) {
     const list = useResource<Worker[]>("workers#all", {topic: "workers", every: 1500, read: (_, signal) => readWorkers(signal)});
+    const all = useResource<readonly Slot[] | null>("slots#all", {topic: "workers", every: 3000, read: async (_, signal) => (await readSlots(signal)) ?? null});
+    const slotsOf = (worker: Worker) => all.data?.filter((each) => each.worker === worker.id);
     const q = (query.get("q") ?? "").toLowerCase();
     const gone = query.get("gone") === "yes";
     return (
@@ -47,6 +49,7 @@ export default function Workers({query}: PageProps) {
                                 <div><div class="figure-label">{t("workers.slots_free")}</div><div class="figure-value">{formatNumber(Math.max(0, slots - held - out))}</div></div>
                                 <div><div class="figure-label">{t("workers.slots_out")}</div><div class="figure-value">{formatNumber(out)}</div></div>
                             </div>
+                            {slots - held - out > 0 && <WhyFree />}
                             <div class="toolbar section">
                                 {workers.length > present.length && <button class="chip" aria-pressed={gone} onClick={() => query.set({gone: gone ? "" : "yes"})}>{tCount("workers.gone", workers.length - present.length)}</button>}
                                 <div class="push"><SearchField value={query.get("q") ?? ""} label={t("workers.search")} onInput={(text) => query.set({q: text}, {replace: true})} /></div>
@@ -56,7 +59,7 @@ export default function Workers({query}: PageProps) {
                                 <tbody>{shown.map((each) => <tr key={each.id} data-row>
                                     <td><Link to={`workers/${each.id}`} class="strong row-name" data-open>{each.name}</Link>{troubleOf(each).map((text, index) => <span key={index} class="row-sub bad">{text}</span>)}</td>
                                     <td><StateMark state={workerState(each)} /></td>
-                                    <td class="slot-cell"><SlotGrid worker={each} /><span class="row-sub">{each.slots_held} / {each.slots} {each.slot_kind}</span></td>
+                                    <td class="slot-cell"><SlotGrid worker={each} slots={slotsOf(each)} /><span class="row-sub">{each.slots_held} / {each.slots} {each.slot_kind}</span></td>
                                     <td>{each.pool}</td>
                                     <td>{Object.entries(each.labels).map(([name, value]) => <span class="tag" key={name}>{name}={value}</span>)}</td>
                                     <td class="number"><Menu label={t("action.more")} name="worker" items={workerActions(each, list.reload)} /></td></tr>)}</tbody>

@@ -30,9 +30,19 @@ export interface Columns {
   /** Rows that are filled. */
   filled: number;
   readonly fields: readonly Column[];
+  /** Where the column `result` was measured, and where else it could be. */
+  readonly length?: number | null;
+  readonly lengths?: readonly ComparedLength[];
+}
+
+export interface ComparedLength {
+  readonly length: number;
+  readonly results: number;
 }
 
 export interface Header {
+  readonly length?: number | null;
+  readonly lengths?: readonly ComparedLength[];
   readonly lsn: number;
   readonly rows: number;
   readonly total: number;
@@ -59,8 +69,11 @@ export function missingOf(type: ColumnType): number {
 
 export function emptyColumns(header: Header): Columns {
   const fields = header.fields.map((field) => ({ ...field, data: makeArray(field.type, header.rows).fill(MISSING[field.type]), ...(field.type === "i64" ? { integers: new Map<number, bigint>() } : {}) }));
-  return { lsn: header.lsn, rows: header.rows, total: header.total, filled: 0, fields };
+  return { lsn: header.lsn, rows: header.rows, total: header.total, filled: 0, fields, length: lengthOf(header.length), lengths: (header.lengths ?? []).map(({ length, results }) => ({ length: Number(length), results })) };
 }
+
+/** Lengths above 2^53 are texts in JSON. */
+const lengthOf = (length: number | string | null | undefined) => (length === null || length === undefined ? null : Number(length));
 
 const padded = (bytes: number) => (bytes + 7) & ~7;
 
@@ -144,6 +157,8 @@ function view(type: Exclude<ColumnType, "i64">, buffer: ArrayBuffer, rows: numbe
 }
 
 interface JsonColumns {
+  readonly length?: number | string | null;
+  readonly lengths?: readonly ComparedLength[];
   readonly lsn: number;
   readonly rows: number;
   readonly total: number;
@@ -178,7 +193,7 @@ export function fromJson(answer: JsonColumns): Columns {
     return { name: field.name, type, ...(field.words ? { words: field.words } : {}), data, ...(type === "i64" ? { integers } : {}) };
   });
   const rows = fields[0]?.data.length ?? answer.rows;
-  return { lsn: answer.lsn, rows, total: answer.total, filled: rows, fields };
+  return { lsn: answer.lsn, rows, total: answer.total, filled: rows, fields, length: lengthOf(answer.length), lengths: answer.lengths ?? [] };
 }
 
 /** The binary form of columns, for tests and for saving what a page holds. */

@@ -66,7 +66,7 @@ export interface CurveOptions {
   /** Weight of the past, 0–1: 0 shows values as they are. */
   readonly smooth: number;
   readonly startedAt: number;
-  readonly best: number | null;
+  readonly best: { readonly trial: number; readonly name: string; readonly metric: number; readonly step: number } | null;
   /** A part of the x axis to show, in its own unit. */
   readonly zoom: readonly [number, number] | null;
   readonly small: boolean;
@@ -165,14 +165,14 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
     return {
       trial: curve.trial, index: i, x: lines[i]![2 * k]!, y: lines[i]![2 * k + 1]!, title: say("plot.trial", { trial: curve.trial }),
       lines: [
-        [curves.metric, metricText(real(curve.last[k]))], [curves.unit, metricText(curve.step[k]!)],
+        [curves.metric, metricText(curve.last[k])], [curves.unit, metricText(curve.step[k]!)],
         [say("plot.history.after"), durationText(real(curve.time[k]) - options.startedAt)],
         ...(rungOf(curve) >= 0 ? [[say("plot.curves.rung"), String(curve.rung)] as [string, string]] : []),
       ],
     };
   };
   const order = curves.trials.map((_, i) => i).sort((a, b) => rungOf(curves.trials[a]!) - rungOf(curves.trials[b]!));
-  const bestIndex = curves.trials.findIndex((curve) => curve.trial === options.best);
+  const bestIndex = curves.trials.findIndex((curve) => curve.trial === options.best?.trial);
   const crowded = curves.trials.length > 12 || density !== null;
 
   const drawCurve = (pen: Pen, i: number, width: number, alpha: number, colour = colourOf(curves.trials[i]!)) =>
@@ -251,6 +251,13 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
           finite.length === 0 ? null : least(curve.min.map(real)), finite.length === 0 ? null : -least(curve.max.map((value) => -real(value)))];
       }),
     }),
+    csv: () => ({
+      columns: ["trial", curves.unit || "step", "time", curves.metric, "min", "max"],
+      rows: curves.trials.flatMap((curve) => [
+        ...curve.step.map((step, k) => [curve.trial, step, curve.time[k] ?? null, curve.last[k] ?? null, curve.min[k] ?? null, curve.max[k] ?? null]),
+        ...curve.nonfinite.map(([step, word]) => [curve.trial, step, null, word, null, null]),
+      ].sort((a, b) => (a[1] as number) - (b[1] as number))),
+    }),
   };
 
   function lastOf(i: number): [number, number] {
@@ -269,23 +276,25 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
     }
   }
 
-  /** A short dash at each rung's length: results beyond it were stopped. */
+  /** A short dash at each rung's length, with what it is: results beyond it were stopped. */
   function drawCutOffs(pen: Pen): void {
-    let lastX = -Infinity;
-    for (const rung of curves.rungs) {
+    const shown = curves.rungs.flatMap((rung) => {
       const x = px(rung.length);
-      if (x < box.left - 1 || x > box.right + 1) continue;
-      if (rung.cut_off === null) continue;
-      const place = axis.scale.at(rung.cut_off);
-      if (!(place >= 0 && place <= 1)) continue;  // At the edge it would be a false number.
-      const y = py(rung.cut_off);
+      const place = rung.cut_off === null ? NaN : axis.scale.at(rung.cut_off);
+      // At the edge it would be a false number.
+      return x >= box.left - 1 && x <= box.right + 1 && place >= 0 && place <= 1 ? [{ x, y: py(rung.cut_off!), length: rung.length, value: rung.cut_off! }] : [];
+    });
+    for (const { x, y } of shown) {
       pen.line([x - 12, y, x + 12, y], { stroke: theme.surface, width: 5 });
       pen.line([x - 12, y, x + 12, y], { stroke: theme.ink, width: 2 });
-      if (x - lastX > 76 && !options.small) {
-        pen.text(say("plot.curves.cut_off", { value: metricText(rung.cut_off) }), x + 16, y - 1, { fill: theme.ink, size: 11, base: "middle", halo: theme.surface });
-        lastX = x;
-      }
     }
+    const moved = spreadLabels(shown.map(({ y }) => y - 1), 13, box.top, box.bottom);
+    shown.forEach(({ x, length, value }, i) => {
+      const text = say("plot.curves.cut_off", { value: metricText(value), length });
+      const style = { fill: theme.ink, size: options.small ? 10 : 11, base: "middle", halo: theme.surface } as const;
+      if (x + 16 + pen.textWidth(text, style.size) <= size.width) pen.text(text, x + 16, moved[i]!, style);
+      else pen.text(text, x - 16, moved[i]!, { ...style, align: "right" });
+    });
   }
 
   function drawEndLabels(pen: Pen): void {
@@ -371,11 +380,9 @@ function lookUp(edges: readonly number[], from: number, to: number, size: number
 
 function sentence(curves: Curves, density: Density | null, { best }: CurveOptions, { say }: Look): string {
   if (curves.trials.length === 0 && !density) return say("plot.curves.sentence_none", { metric: curves.metric });
-  const found = curves.trials.find((curve) => curve.trial === best);
-  const last = found ? found.last.map(real).filter((value) => !Number.isNaN(value)).pop() : undefined;
   const main = density ? say("plot.curves.sentence_density", { metric: curves.metric, n: countText(density.trials), shown: curves.trials.length })
     : say("plot.curves.sentence", { metric: curves.metric, n: curves.trials.length });
   const outside = density ? density.below + density.above : 0;
   if (outside > 0) return `${main} ${say("plot.curves.sentence_outside", { n: countText(outside) })}`;
-  return last === undefined ? main : `${main} ${say("plot.curves.sentence_best", { trial: best!, value: metricText(last) })}`;
+  return best === null ? main : `${main} ${say("plot.curves.sentence_best", { trial: best.trial, value: metricText(best.metric), metric: best.name, amount: `${best.step} ${curves.unit}` })}`;
 }

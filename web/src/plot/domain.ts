@@ -101,13 +101,3 @@ export function upperBound(sorted: ArrayLike<number>, value: number): number {
   }
   return low;
 }
-
-/**
- * Whether to read a column on a log axis: the values are positive and span about two decades. Uniform ones between 0
- * and 1 do not: their 5 % and 95 % quantiles differ by a factor of 19.
- */
-export function looksLogarithmic(sorted: ArrayLike<number>): boolean {
-  if (sorted.length < 2 || sorted[0]! <= 0) return false;
-  const low = quantile(sorted, 0.05);
-  return quantile(sorted, 0.95) / low >= 40;
-}

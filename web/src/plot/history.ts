@@ -123,7 +123,7 @@ export function historyFigure(history: History, results: Results | null, options
       const xName = x === "time" ? say("plot.history.time") : x === "trials" ? say("plot.history.trials") : say("plot.history.slots");
       drawAxes(pen, theme, { box, y: axis.scale, yLabel: upwards(history.metric), yCount: count });
       drawStrip(pen, axis, box, look);
-      drawCloud(pen, box, { xs, ys, palette: [parseColour(theme.faint)], alpha: cloud.metric.length > 300 ? 0.35 : 0.5, size: cloud.metric.length > 300 ? 3 : 4.5, rows: xs.length });
+      drawCloud(pen, { ...box, bottom: box.bottom + axis.strip }, { xs, ys, palette: [parseColour(theme.faint)], alpha: cloud.metric.length > 300 ? 0.35 : 0.5, size: cloud.metric.length > 300 ? 3 : 4.5, rows: xs.length });
       drawAxes(pen, theme, { box: { ...box, bottom: box.bottom + axis.strip }, x: xScale, xLabel: rightwards(xName) });
       const note = { fill: theme.muted, size: 11, halo: theme.surface } as const;
       if (history.target !== null) {

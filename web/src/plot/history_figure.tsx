@@ -6,6 +6,7 @@ import { t, tWord } from "../i18n/texts";
 import { useResource } from "../state/resource";
 import { View } from "../design/states";
 import { columnOf, numbersOf, wordOf, type Columns } from "./columns";
+import type { LengthChoice } from "./compared";
 import type { Clip } from "./domain";
 import { css, parseColour } from "./colour";
 import { Plot, say, useLook } from "./frame";
@@ -26,9 +27,9 @@ export function useHistory(experiment: Experiment) {
 }
 
 /** The columns that the history and the states over time are drawn from. */
-export const HISTORY_FIELDS = "trial,state,metric,rung,created_at,started_at,reported_at,ended_at";
+export const HISTORY_FIELDS = "trial,state,result,metric,nonfinite,rung,created_at,started_at,reported_at,ended_at";
 
-/** The best result of every kept trial, at the time of its report; one without a finite result stands at its end. */
+/** The best result of every kept trial, at the time of its report; one that reported only NaN or infinity stands at its end. */
 export function resultsOf(columns: Columns | null, x: HistoryX, history: History, kept: ReadonlySet<number> | null = null): Results | null {
   const trials = columns && columnOf(columns, "trial");
   const metric = columns && columnOf(columns, "metric");
@@ -36,7 +37,9 @@ export function resultsOf(columns: Columns | null, x: HistoryX, history: History
   const times = ["reported_at", "ended_at"].flatMap((name) => columnOf(columns, name)?.data ?? []);
   const startedAt = startOf(history);
   const values = numbersOf(metric, columns.filled);
-  let rows = Array.from(values, (_, row) => row);
+  const odd = columnOf(columns, "nonfinite");
+  // One that has reported nothing, running or failed, has no place in the picture.
+  let rows = Array.from(values, (_, row) => row).filter((row) => !Number.isNaN(values[row]!) || (odd && wordOf(odd, row) !== ""));
   if (kept) rows = rows.filter((row) => kept.has(trials.data[row]!));
   return {
     trials: rows.map((row) => trials.data[row]!), metric: Float64Array.from(rows, (row) => values[row]!),
@@ -56,6 +59,8 @@ export interface HistoryViewProps {
   readonly height?: number;
   readonly quiet?: boolean;
   readonly filter?: Filter;
+  /** What the filter compares by. */
+  readonly choice?: LengthChoice;
   readonly others?: readonly { readonly name: string; readonly history: History }[];
   readonly controls?: preact.ComponentChildren;
 }
@@ -67,8 +72,10 @@ export function HistoryPlot(props: HistoryViewProps) {
 
 function Drawn(props: HistoryViewProps) {
   const { experiment, history, columns, x = "time", kind = "linear", clip = "auto", others = [], filter = EVERY } = props;
-  const results = useMemo(() => resultsOf(columns, x, history, keptTrials(columns, filter, experiment.smaller_is_better)),
-    [columns, columns?.filled, x, history, filter.bestShare, filter.fromRung]);
+  const results = useMemo(() => {
+    const kept = keptTrials(columns, filter, experiment.smaller_is_better, props.choice);
+    return resultsOf(columns, x, history, kept && new Set(kept));
+  }, [columns, columns?.filled, x, history, filter.bestShare, filter.fromRung, props.choice]);
   return (
     <Plot name="history" label={t("tab.history")} experiment={experiment.id} height={props.height ?? 260} quiet={props.quiet ?? false}
       controls={props.controls}

@@ -1,5 +1,6 @@
 /** Which trials the filters of an experiment's plots keep: "best k %" and "reached rung r or longer". Pure. */
 import { columnOf, numbersOf, type Columns } from "./columns";
+import { comparedColumns, type LengthChoice } from "./compared";
 
 export interface Filter {
   /** 0–1; 1 keeps all. */
@@ -45,7 +46,7 @@ export function bestFirst(metric: Float64Array, smallerIsBetter: boolean): Uint3
 }
 
 /** The kept rows of columns with `metric` and `rung`, best first. */
-export function keptRows(columns: Columns, filter: Filter, smallerIsBetter: boolean): Uint32Array {
+function keptRows(columns: Columns, filter: Filter, smallerIsBetter: boolean): Uint32Array {
   const metric = columnOf(columns, "metric");
   const rung = columnOf(columns, "rung");
   const numbers = metric ? numbersOf(metric, columns.filled) : new Float64Array(columns.filled).fill(NaN);
@@ -55,11 +56,15 @@ export function keptRows(columns: Columns, filter: Filter, smallerIsBetter: bool
   return order.filter((row) => keep[row]);
 }
 
-/** The numbers of the kept trials; null where nothing is filtered. */
-export function keptTrials(columns: Columns | null, filter: Filter, smallerIsBetter: boolean): ReadonlySet<number> | null {
-  const trials = columns && columnOf(columns, "trial");
-  if (!columns || !trials || keepsAll(filter)) return null;
-  return new Set(Array.from(keptRows(columns, filter, smallerIsBetter), (row) => trials.data[row]!));
+/** The fields of columns that keptTrials() needs. */
+export const KEPT_FIELDS = "trial,result,metric,nonfinite,rung";
+
+/** The kept trials, best first, of those that are compared; null where nothing is filtered. On every page the same. */
+export function keptTrials(columns: Columns | null, filter: Filter, smallerIsBetter: boolean, choice: LengthChoice): readonly number[] | null {
+  if (!columns || keepsAll(filter)) return null;
+  const compared = comparedColumns(columns, choice);
+  const trials = columnOf(compared, "trial");
+  return trials ? Array.from(keptRows(compared, filter, smallerIsBetter), (row) => trials.data[row]!) : null;
 }
 
 /** Up to `most` of trials that stand best first: the best twenty, and the others evenly. */

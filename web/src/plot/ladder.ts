@@ -225,7 +225,7 @@ function hitOf(strip: Strip, index: number, training: boolean, ladder: Ladder, {
   }
   const result = rung.results[index]!;
   const lines: [string, string][] = [
-    [ladder.metric, metricText(result.metric)],
+    [ladder.metric, result.nonfinite ?? metricText(result.metric)],
     [say("plot.ladder.rank"), say("plot.ladder.rank_of", { rank: index + 1, size: rung.results.length })],
   ];
   if (!strip.top && rung.cut_off !== null) lines.push([say("plot.ladder.cut_off_name"), metricText(rung.cut_off)]);
@@ -302,6 +302,6 @@ function table(ladder: Ladder, say: Look["say"]): Table {
     columns: ["bracket", "rung", "length", "rank", "trial", "metric", "state", "keep", "size", "cut_off"].map((name) => say(`plot.column.${name}`)),
     rows: ladder.brackets.flatMap((bracket) => bracket.rungs.flatMap((rung) =>
       rung.results.map((result, index) => [bracket.bracket, rung.rung, rung.length, index + 1, result.trial,
-        result.metric, result.state, rung.keep, rung.size, rung.cut_off]))),
+        result.metric ?? result.nonfinite, result.state, rung.keep, rung.size, rung.cut_off]))),
   };
 }

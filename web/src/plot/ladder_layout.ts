@@ -10,6 +10,8 @@ export type ResultState = "promoted" | "waiting" | "stopped" | "finished" | "fai
 export interface RungResult {
   readonly trial: number;
   readonly metric: number | null;
+  /** "nan", "inf" or "-inf" if it reported that. */
+  readonly nonfinite: string | null;
   readonly rank: number;
   readonly state: ResultState;
 }

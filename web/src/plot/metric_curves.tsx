@@ -54,8 +54,7 @@ interface OneMetricProps extends MetricCurvesProps {
 function OneMetric({ experiment, trials, colour, metric, reach, reaches }: OneMetricProps) {
   const path = `experiments/${experiment.id}/curves?metric=${encodeURIComponent(metric.name)}${metric.group ? `&group=${encodeURIComponent(metric.group)}` : ""}&trials=${trials.join(",")}&points=300`;
   const curves = useResource<Curves>(path, { topic: `experiment:${experiment.id}`, every: 2000 });
-  const own = metric.name === experiment.metric;
-  const data = useMemo(() => (curves.data ? { ...curves.data, rungs: own ? curves.data.rungs : [] } : null), [curves.data, own]);
+  const data = curves.data ?? null;
   useEffect(() => {
     if (!data || data.trials.every((curve) => curve.step.length === 0)) return;
     reaches(Math.max(...data.trials.map((curve) => curve.step.at(-1) ?? 0), ...data.rungs.map((rung) => rung.length)));

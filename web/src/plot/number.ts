@@ -2,7 +2,8 @@
 
 /** Six significant digits without trailing zeros, as the command line prints metrics. */
 export function metricText(value: number | null | undefined): string {
-  if (value === null || value === undefined || Number.isNaN(value)) return "NaN";
+  if (value === null || value === undefined) return "\u2013";
+  if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
   if (value === 0) return "0";
   const exponent = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(6)))));

@@ -5,7 +5,9 @@
 import { printExact } from "../api/exact";
 import { filterRows, type Brushes } from "./brush";
 import { columnOf, exactOf, missingOf, numbersOf, type Column, type Columns } from "./columns";
-import { looksLogarithmic, quantile, sortedFinite, spread, type Clip } from "./domain";
+import { nonfiniteText } from "./compared";
+import { quantile, spread, type Clip } from "./domain";
+import type { Declarations, Declared } from "./space";
 import { bestFirst } from "./kept";
 import { binned } from "./pair_counts";
 import { category, makeScale, niceEnds, whole, type Scale } from "./scale";
@@ -73,8 +75,10 @@ export interface ModelOptions {
   readonly lengthLabel: string;
   readonly logMetric: boolean;
   readonly clip: Clip;
-  /** Kinds from the experiment's file, where known. */
-  readonly log?: ReadonlySet<string>;
+  /** What the experiment's file declares: axes show it all, also where no trial was. */
+  readonly space: Declarations;
+  /** How many rungs the experiment has, for their colours. */
+  readonly rungCount: number;
 }
 
 export function parallelModel(columns: Columns, names: readonly string[], options: ModelOptions): ParallelModel {
@@ -84,21 +88,21 @@ export function parallelModel(columns: Columns, names: readonly string[], option
   const rungColumn = columnOf(columns, "rung");
   const metric = metricColumn ? numbersOf(metricColumn, rows) : new Float64Array(rows).fill(NaN);
   const rungs = rungColumn ? Uint8Array.from(rungColumn.data.subarray(0, rows)) : new Uint8Array(rows);
-  let rungCount = 1;
+  let rungCount = Math.max(1, options.rungCount);
   for (const rung of rungs) if (rung !== 255 && rung + 1 > rungCount) rungCount = rung + 1;
   const axes = names.flatMap((name) => {
-    if (name === "metric") return [numberAxis(name, options.metricLabel, metric, (row) => (Number.isNaN(metric[row]!) ? null : metric[row]!), options.logMetric, options.clip, false)];
+    if (name === "metric") return [numberAxis(name, options.metricLabel, metric, (row) => (Number.isNaN(metric[row]!) ? nonfiniteText(columns, row) || null : metric[row]!), options.logMetric, options.clip, false)];
     const column = columnOf(columns, name);
     if (!column) return [];
     const label = name === "reached" ? options.lengthLabel : labelOf(name);
-    if (column.words) return [wordAxis(name, label, column, rows, metric, options.smallerIsBetter)];
+    if (column.words) return [wordAxis(name, label, column, rows, metric, options)];
     if (name === "reached") {
       const lengths = lengthAxis(name, label, column, rows);
       if (lengths) return [lengths];
     }
-    const numbers = numbersOf(column, rows);
-    const log = options.log?.has(name) || (column.type === "f64" || column.type === "i64" ? looksLogarithmic(sortedFinite(numbers)) : false);
-    return [numberAxis(name, label, numbers, (row) => (exactOf(column, row) ?? null) as number | bigint | null, log, "off", column.type !== "f64")];
+    const declared = options.space.get(name);
+    return [rangeAxis(name, label, numbersOf(column, rows), (row) => (exactOf(column, row) ?? null) as number | bigint | null,
+      declared?.kind === "range" ? declared : undefined, column.type !== "f64")];
   });
   return {
     rows, total: columns.total, trials: trial ? Uint32Array.from(trial.data.subarray(0, rows)) : new Uint32Array(rows), metric, rungs, rungCount,
@@ -138,6 +142,16 @@ function lengthAxis(name: string, label: string, column: Column, rows: number): 
   return { name, label, scale, positions, bins: binned(positions), words, missing: none, value: (row) => (exactOf(column, row) ?? null) as number | null };
 }
 
+/** From the least to the greatest declared value; further where trials have values outside, as points of the file may. */
+function rangeAxis(name: string, label: string, numbers: Float64Array, value: ParallelAxis["value"], declared: Extract<Declared, { kind: "range" }> | undefined, wholeNumbers: boolean): ParallelAxis {
+  if (!declared) return numberAxis(name, label, numbers, value, false, "off", wholeNumbers);
+  const found = spread(numbers, "off", false);
+  const lo = found.finite > 0 ? Math.min(declared.low, found.lo) : declared.low;
+  const hi = found.finite > 0 ? Math.max(declared.high, found.hi) : declared.high;
+  const scale = declared.log && lo > 0 ? makeScale("log", lo, hi, []) : declared.whole ? whole(lo, hi) : makeScale("linear", lo, hi, []);
+  return placed(name, label, numbers, value, scale, found.finite);
+}
+
 function numberAxis(name: string, label: string, numbers: Float64Array, value: ParallelAxis["value"], log: boolean, clip: Clip, wholeNumbers: boolean): ParallelAxis {
   const found = spread(numbers, clip, log);
   const [lo, hi] = log || found.clipped ? [found.lo, found.hi] : niceEnds(found.lo, found.hi, 6);
@@ -145,16 +159,20 @@ function numberAxis(name: string, label: string, numbers: Float64Array, value: P
   const tight = (found.hi - found.lo) / (hi - lo) > 0.8;
   const scale = log ? makeScale("log", lo, hi, []) : wholeNumbers ? whole(tight ? lo : found.lo, tight ? hi : found.hi)
     : makeScale("linear", tight ? lo : found.lo, tight ? hi : found.hi, []);
-  const positions = new Float32Array(numbers.length);
-  for (let row = 0; row < numbers.length; ++row) {
-    const value = numbers[row]!;
-    positions[row] = value - value !== 0 ? NO_PLACE : Math.min(1, Math.max(0, scale.at(value)));
-  }
-  return { name, label, scale, positions, bins: binned(positions), words: null, missing: numbers.length - found.finite, value };
+  return placed(name, label, numbers, value, scale, found.finite);
 }
 
-/** Categories stand in the order of their median metric, best at the top. Trials of one category spread around its place. */
-function wordAxis(name: string, label: string, column: Column, rows: number, metric: Float64Array, smallerIsBetter: boolean): ParallelAxis {
+function placed(name: string, label: string, numbers: Float64Array, value: ParallelAxis["value"], scale: Scale, finite: number): ParallelAxis {
+  const positions = new Float32Array(numbers.length);
+  for (let row = 0; row < numbers.length; ++row) {
+    const number = numbers[row]!;
+    positions[row] = number - number !== 0 ? NO_PLACE : Math.min(1, Math.max(0, scale.at(number)));
+  }
+  return { name, label, scale, positions, bins: binned(positions), words: null, missing: numbers.length - finite, value };
+}
+
+/** Categories stand in their own order where the file has one, else in that of their median metric, best at the top. Trials of one category spread around its place. */
+function wordAxis(name: string, label: string, column: Column, rows: number, metric: Float64Array, { smallerIsBetter, space }: ModelOptions): ParallelAxis {
   const words = column.words!.map((word) => (typeof word === "string" ? word : printExact(word)));
   const groups: number[][] = words.map(() => []);
   for (let row = 0; row < rows; ++row) {
@@ -163,9 +181,12 @@ function wordAxis(name: string, label: string, column: Column, rows: number, met
   }
   const medians = groups.map((group) => quantile(Float64Array.from(group).sort(), 0.5));
   const rank = (code: number) => (Number.isNaN(medians[code]!) ? Infinity : smallerIsBetter ? medians[code]! : -medians[code]!);
-  const byMedian = words.map((_, code) => code).sort((a, b) => rank(b) - rank(a) || b - a);
+  const declared = space.get(name);
+  const ordered = declared?.kind === "choices" && declared.ordered;
+  const codes = words.map((_, code) => code);
+  if (!ordered) codes.sort((a, b) => rank(b) - rank(a) || b - a);
   const order = new Int32Array(words.length);
-  byMedian.forEach((code, index) => { order[code] = index; });
+  codes.forEach((code, index) => { order[code] = index; });
   const scale = category(words, order);
   const positions = new Float32Array(rows);
   let missing = 0;

@@ -12,7 +12,20 @@ export interface Slot {
   readonly worker: number;
   readonly name: string;
   readonly slot: number;
+  /** Shares of the window: held by this search, held by others, and its worker not there. The rest is idle, or quarantine. */
   readonly busy: number;
+  readonly taken: number;
+  readonly away: number;
+}
+
+/** A time in which another experiment held a slot; null: one of another workspace. */
+export interface Taken {
+  readonly worker: number;
+  readonly slot: number;
+  readonly experiment: number | null;
+  readonly trial: number | null;
+  readonly from: number;
+  readonly to: number | null;
 }
 
 export interface Bar {
@@ -25,6 +38,36 @@ export interface Bar {
   readonly outcome: Outcome;
 }
 
+export interface WorkerTime {
+  readonly worker: number;
+  readonly from: number;
+  readonly to: number | null;
+}
+
+/** Where the worker was not there, within a window. */
+export function absences(timeline: Timeline, worker: number): readonly (readonly [number, number])[] {
+  const there = timeline.presences.filter((each) => each.worker === worker);
+  if (there.length === 0) return [];
+  const gaps: [number, number][] = [];
+  let from = timeline.from;
+  for (const each of there) {
+    if (each.from > from) gaps.push([from, Math.min(each.from, timeline.to)]);
+    from = Math.max(from, each.to ?? timeline.to);
+  }
+  if (from < timeline.to) gaps.push([from, timeline.to]);
+  return gaps.filter(([begin, end]) => end > begin);
+}
+
+/** The share of the window in which a slot could have run something and ran nothing. */
+export function idleShare(timeline: Timeline, slot: Slot): number {
+  const size = timeline.to - timeline.from;
+  const gaps = absences(timeline, slot.worker);
+  const rested = size <= 0 ? 0 : timeline.quarantines.filter((each) => each.worker === slot.worker)
+    .reduce((sum, each) => sum + Math.max(0, Math.min(each.to ?? timeline.now, timeline.to) - Math.max(each.from, timeline.from))
+      - gaps.reduce((both, [a, b]) => both + Math.max(0, Math.min(b, each.to ?? timeline.now) - Math.max(a, each.from)), 0), 0) / size;
+  return Math.max(0, 1 - slot.busy - slot.taken - slot.away - Math.min(rested, 1));
+}
+
 /** The answer of `timeline`: bars, or, above 5,000 of them, busy shares per bin. */
 export interface Timeline {
   readonly from: number;
@@ -32,8 +75,11 @@ export interface Timeline {
   readonly now: number;
   readonly slots: readonly Slot[];
   readonly bars?: readonly Bar[];
-  readonly bins?: { readonly edges: readonly number[]; readonly busy: readonly (readonly number[])[]; readonly trials: readonly number[] };
-  readonly quarantines: readonly { readonly worker: number; readonly from: number; readonly to: number | null }[];
+  readonly bins?: { readonly edges: readonly number[]; readonly busy: readonly (readonly number[])[]; readonly taken: readonly (readonly number[])[]; readonly trials: readonly number[] };
+  readonly taken: readonly Taken[];
+  /** When workers were there; of one that is missing, nothing is known. */
+  readonly presences: readonly WorkerTime[];
+  readonly quarantines: readonly WorkerTime[];
 }
 
 export const OUTCOMES: readonly Outcome[] = ["running", "finished", "paused", "stopped", "failed", "lost", "preempted", "canceled"];
@@ -84,6 +130,16 @@ export function timelineFigure(timeline: Timeline, startedAt: number, brush: rea
   const colourOf = (outcome: Outcome) => theme.states[outcome] ?? theme.faint;
   const bars = timeline.bars ?? [];
   const mean = timeline.slots.length === 0 ? 0 : timeline.slots.reduce((sum, slot) => sum + slot.busy, 0) / timeline.slots.length;
+  const meanOf = (share: (slot: Slot) => number) => (timeline.slots.length === 0 ? 0 : timeline.slots.reduce((sum, slot) => sum + share(slot), 0) / timeline.slots.length);
+  const takenName = (taken: Taken) => (taken.experiment === null ? say("plot.timeline.another_workspace") : say("plot.timeline.experiment", { id: taken.experiment }));
+  const takenHit = (x: number, py: number): Hit | null => {
+    const found = timeline.taken.find((each) => {
+      const top = rows.get(`${each.worker}.${each.slot}`);
+      return top !== undefined && py >= top && py < top + tall && x >= at(each.from) && x <= at(each.to ?? timeline.now);
+    });
+    return found ? { trial: -1, x, y: py, title: takenName(found), lines: [
+      [say("plot.timeline.began"), durationText(found.from - startedAt)], [say("plot.timeline.took"), durationText((found.to ?? timeline.now) - found.from)]] } : null;
+  };
   const hitOf = (index: number): Hit | null => {
     const bar = bars[index];
     if (!bar) return null;
@@ -103,7 +159,7 @@ export function timelineFigure(timeline: Timeline, startedAt: number, brush: rea
     rowsTop: TOP,
     marks: bars.length + timeline.slots.length,
     sentence: timeline.slots.length === 0 ? say("plot.timeline.sentence_none")
-      : say("plot.timeline.sentence", { slots: countText(timeline.slots.length), workers: heads.length, share: shareText(mean), time: durationText(timeline.to - timeline.from), idle: idleText(timeline, say) }),
+      : say("plot.timeline.sentence", { slots: countText(timeline.slots.length), workers: heads.length, share: shareText(mean), time: durationText(timeline.to - timeline.from), taken: shareText(meanOf((slot) => slot.taken)), none: shareText(meanOf((slot) => idleShare(timeline, slot))), idle: idleText(timeline, say) }),
     draw(pen) {
       drawAxes(pen, theme, { box, x: scale, xLabel: rightwards(say("plot.history.time")), xGrid: true });
       for (const head of heads) {
@@ -119,6 +175,8 @@ export function timelineFigure(timeline: Timeline, startedAt: number, brush: rea
         pen.text(shareText(slot.busy), box.right + 8, top + tall / 2, { fill: slot.busy < 0.5 ? theme.bad : theme.muted, size: 11, base: "middle" });
       });
       for (const each of timeline.quarantines) drawQuarantine(pen, each);
+      for (const worker of workersOf(timeline)) drawAbsences(pen, worker);
+      if (!timeline.bins) for (const each of timeline.taken) drawTaken(pen, each);
       if (timeline.bins) drawBins(pen);
       else for (const bar of bars) drawBar(pen, bar);
       if (brush) drawBrush(pen, brush);
@@ -139,7 +197,7 @@ export function timelineFigure(timeline: Timeline, startedAt: number, brush: rea
         if (top === undefined || py < top || py >= top + tall) continue;
         if (x >= at(bar.from) - 1 && x <= Math.max(at(bar.to ?? timeline.now), at(bar.from) + 3)) return hitOf(index);
       }
-      return binHit(x, py);
+      return takenHit(x, py) ?? binHit(x, py);
     },
     moveBy(from, key) {
       if (bars.length === 0) return null;
@@ -156,7 +214,8 @@ export function timelineFigure(timeline: Timeline, startedAt: number, brush: rea
       return hitOf(nearest);
     },
     table: () => (timeline.bins
-      ? { columns: [say("plot.timeline.worker"), say("plot.timeline.slot_name"), say("plot.timeline.busy_name")], rows: timeline.slots.map((slot) => [slot.name, slot.slot, shareText(slot.busy)]) }
+      ? { columns: [say("plot.timeline.worker"), say("plot.timeline.slot_name"), say("plot.timeline.busy_name"), say("plot.timeline.taken_name"), say("plot.timeline.idle_name")],
+        rows: timeline.slots.map((slot) => [slot.name, slot.slot, slot.busy, slot.taken, idleShare(timeline, slot)]) }
       : {
         columns: [say("plot.timeline.worker"), say("plot.timeline.slot_name"), say("plot.column.trial"), say("plot.timeline.attempt"), say("plot.timeline.began"), say("plot.timeline.took"), say("plot.column.state")],
         rows: bars.map((bar) => [timeline.slots.find((slot) => slot.worker === bar.worker)?.name ?? bar.worker, bar.slot, bar.trial, bar.attempt,
@@ -200,13 +259,42 @@ export function timelineFigure(timeline: Timeline, startedAt: number, brush: rea
     }
   }
 
+  /** Where its worker was not there, a slot has no row to be idle in. */
+  function drawAbsences(pen: Pen, worker: number): void {
+    const mine = timeline.slots.filter((slot) => slot.worker === worker).map((slot) => rows.get(`${worker}.${slot.slot}`)!);
+    for (const [from, to] of absences(timeline, worker)) {
+      for (const top of mine) {
+        pen.rect(at(from), top + 1, Math.max(1, at(to) - at(from)), tall - 2, theme.surface);
+        pen.line([at(from), top + tall / 2, at(to), top + tall / 2], { stroke: theme.rule, alpha: 0.8 });
+      }
+    }
+  }
+
+  /** What others held: grey, with the number of the experiment where there is room. */
+  function drawTaken(pen: Pen, taken: Taken): void {
+    const top = rows.get(`${taken.worker}.${taken.slot}`);
+    const end = taken.to ?? timeline.now;
+    if (top === undefined || end < timeline.from || taken.from > timeline.to) return;
+    const left = at(taken.from);
+    const width = Math.max(1, at(end) - left);
+    pen.rect(left, top + 1, width, tall - 2, theme.surface);
+    pen.rect(left, top + 1, width, tall - 2, theme.faint, tall >= 12 ? 2 : 0, 0.55);
+    if (tall < 14) return;
+    const text = fitText(pen, takenName(taken), width - 10, 11);
+    if (width > 40 && text.length > 2) pen.text(text, left + 5, top + tall / 2, { fill: theme.ink, size: 11, base: "middle" });
+  }
+
   function drawBins(pen: Pen): void {
-    const { edges, busy } = timeline.bins!;
+    const { edges, busy, taken } = timeline.bins!;
     const low = parseColour(theme.grid);
     const high = parseColour(theme.accent);
     const shades = Array.from({ length: 11 }, (_, i) => css(mix(low, high, i / 10)));
     timeline.slots.forEach((slot, index) => {
       const top = rows.get(`${slot.worker}.${slot.slot}`)!;
+      const others = taken[index] ?? [];
+      for (let i = 0; i < others.length; ++i) {
+        if (others[i]! > 0.05) pen.rect(at(edges[i]!), top + 0.5, Math.max(1, at(edges[i + 1]!) - at(edges[i]!)), Math.max(1, tall - 1), theme.faint, 0, 0.55 * Math.min(1, others[i]!));
+      }
       const row = busy[index] ?? [];
       // Bins of one shade in a row are one rectangle.
       for (let i = 0; i < row.length;) {
@@ -227,11 +315,11 @@ export function timelineFigure(timeline: Timeline, startedAt: number, brush: rea
       return py >= top && py < top + tall;
     });
     if (index < 0) return null;
-    const { edges, busy } = timeline.bins;
+    const { edges, busy, taken } = timeline.bins;
     const time = scale.value((x - box.left) / (box.right - box.left)) + startedAt;
     const bin = Math.max(0, edges.findIndex((edge) => edge > time) - 1);
     const slot = timeline.slots[index]!;
-    return { trial: -1, x, y: py, title: `${slot.name}, ${say("plot.timeline.slot", { slot: slot.slot })}`, lines: [[durationText((edges[bin] ?? 0) - startedAt), say("plot.timeline.busy", { share: shareText(busy[index]?.[bin] ?? 0) })]] };
+    return { trial: -1, x, y: py, title: `${slot.name}, ${say("plot.timeline.slot", { slot: slot.slot })}`, lines: [[durationText((edges[bin] ?? 0) - startedAt), say("plot.timeline.busy", { share: shareText(busy[index]?.[bin] ?? 0) })], ["", say("plot.timeline.taken", { share: shareText(taken[index]?.[bin] ?? 0) })]] };
   }
 
   function drawBrush(pen: Pen, [from, to]: readonly [number, number]): void {
@@ -240,8 +328,8 @@ export function timelineFigure(timeline: Timeline, startedAt: number, brush: rea
   }
 }
 
-/** The slot that is least busy, in words. */
+/** The slot that idled most, in words. */
 function idleText(timeline: Timeline, say: Look["say"]): string {
-  const least = timeline.slots.reduce<Slot | null>((found, slot) => (!found || slot.busy < found.busy ? slot : found), null);
-  return least ? say("plot.timeline.least", { slot: least.slot, worker: least.name, share: shareText(least.busy) }) : "";
+  const most = timeline.slots.reduce<Slot | null>((found, slot) => (!found || idleShare(timeline, slot) > idleShare(timeline, found) ? slot : found), null);
+  return most && idleShare(timeline, most) > 0.005 ? say("plot.timeline.most_idle", { slot: most.slot, worker: most.name, share: shareText(idleShare(timeline, most)) }) : say("plot.timeline.none_idle");
 }

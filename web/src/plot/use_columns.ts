@@ -29,12 +29,13 @@ async function read(path: string, signal: AbortSignal, onRows: (columns: Columns
   }
 }
 
-/** `fields` as the route takes them; "" for its default: trial, state, metric, reached, rung and what varies. */
-export function useColumns(experiment: Experiment, fields = ""): LoadedColumns {
+/** `fields` as the route takes them; "" for its default: trial, state, result, metric, reached, rung and what varies. `length`: where `result` was measured. */
+export function useColumns(experiment: Experiment, fields = "", length?: number): LoadedColumns {
   const [, redraw] = useState(0);
   const state = useRef<{ columns: Columns | null; problem: Problem | undefined; complete: boolean }>({ columns: null, problem: undefined, complete: false });
   const again = useRef<() => void>(() => {});
-  const path = `experiments/${experiment.id}/columns${fields ? `?fields=${encodeURIComponent(fields)}` : ""}`;
+  const wanted = [...(fields ? [`fields=${encodeURIComponent(fields)}`] : []), ...(length === undefined ? [] : [`length=${length}`])].join("&");
+  const path = `experiments/${experiment.id}/columns${wanted ? `?${wanted}` : ""}`;
   // Large answers are asked for less often.
   const pace = experiment.trials_total > 20000 ? 5000 : 2000;
   useEffect(() => {

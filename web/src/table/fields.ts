@@ -1,5 +1,5 @@
 // Fields of trials that every experiment has.
 
 /// Columns that are there without being asked for; others are requested when they are chosen.
-export const standardFields = ["trial", "state", "metric", "reached", "rung"] as const;
-export const extraFields = ["at", "last", "length", "bracket", "attempts", "restarts", "slot_seconds", "created_at", "ended_at", "worker", "reason", "failure"] as const;
+export const standardFields = ["trial", "state", "result", "metric", "at", "nonfinite", "reached", "rung"] as const;
+export const extraFields = ["last", "length", "bracket", "attempts", "restarts", "slot_seconds", "created_at", "ended_at", "worker", "reason", "failure"] as const;

@@ -43,9 +43,10 @@ function joined(first: Columns, extra: Columns): Columns {
 /// A search with more trials is shown in pages that the daemon sorts.
 export const mostTrials = 100_000;
 
-export async function loadTrials(id: number, extra: readonly string[], signal: AbortSignal): Promise<Columns> {
+/// `length`: where `result` was measured; undefined for the daemon's choice.
+export async function loadTrials(id: number, extra: readonly string[], length: number | undefined, signal: AbortSignal): Promise<Columns> {
     const path = `experiments/${id}/columns`;
     const [first, more] = await Promise.all([
-        read(path, signal), extra.length === 0 ? undefined : read(`${path}?fields=trial,${extra.map(encodeURIComponent).join(",")}`, signal)]);
+        read(length === undefined ? path : `${path}?length=${length}`, signal), extra.length === 0 ? undefined : read(`${path}?fields=trial,${extra.map(encodeURIComponent).join(",")}`, signal)]);
     return more ? joined(first, more) : first;
 }

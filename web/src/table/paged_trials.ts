@@ -28,6 +28,7 @@ const cellOf: Readonly<Record<string, (trial: Trial) => number | string | null>>
     state: (each) => each.state,
     metric: (each) => each.best_metric === null ? null : numberOf(each.best_metric),
     last: (each) => each.metric === null ? null : numberOf(each.metric),
+    nonfinite: (each) => typeof each.metric === "object" && each.metric !== null ? each.metric.class.replace("+", "") : null,
     at: (each) => each.best_step === null ? null : numberOf(each.best_step),
     length: (each) => numberOf(each.length),
     reached: (each) => numberOf(each.reached),
@@ -64,7 +65,7 @@ interface TrialsAnswer {
 
 /// The table sorts metrics by their size, the daemon from the best to the worst.
 export const daemonOrder = (sort: string, smallerIsBetter: boolean): string =>
-    sort.split(",").map((key) => (!smallerIsBetter && /^-?(metric|last)$/.test(key) ? (key.startsWith("-") ? key.slice(1) : `-${key}`) : key)).join(",");
+    sort.split(",").map((key) => (!smallerIsBetter && /^-?(metric|result|last)$/.test(key) ? (key.startsWith("-") ? key.slice(1) : `-${key}`) : key)).join(",");
 
 /// Pages in the order of `wish`, one after another as they are asked for; null asks for nothing.
 export function usePagedTrials(experiment: number | null, wish: PageWish): PagedTrials {

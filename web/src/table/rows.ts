@@ -2,7 +2,8 @@
 import {columnOf, wordOf, type Column, type Columns} from "../plot/columns";
 import {lowerBound} from "../plot/domain";
 import {printExact} from "../api/exact";
-import {keepsAll, keptRows, type Filter} from "../plot/kept";
+import type {LengthChoice} from "../plot/compared";
+import {keptTrials, type Filter} from "../plot/kept";
 import {parseWhere, WhereProblem, type Condition} from "./where";
 
 export interface Wish {
@@ -13,7 +14,7 @@ export interface Wish {
     /// Only these trials, such as those that a plot's brush keeps.
     readonly trials?: Uint32Array;
     /// The filters of plots.
-    readonly filter?: Filter & {readonly smallerIsBetter: boolean};
+    readonly filter?: Filter & {readonly smallerIsBetter: boolean; readonly choice: LengthChoice};
 }
 
 export interface Answer {
@@ -141,10 +142,10 @@ export function answer(columns: Columns, wish: Wish): Answer {
         const wanted = new Set(wish.trials);
         tests.push((row) => wanted.has(trial.data[row]!));
     }
-    if (wish.filter && !keepsAll(wish.filter)) {
-        const kept = new Uint8Array(total);
-        for (const row of keptRows(columns, wish.filter, wish.filter.smallerIsBetter)) kept[row] = 1;
-        tests.push((row) => kept[row] === 1);
+    const filtered = wish.filter ? keptTrials(columns, wish.filter, wish.filter.smallerIsBetter, wish.filter.choice) : null;
+    if (filtered && trial) {
+        const kept = new Set(filtered);
+        tests.push((row) => kept.has(trial.data[row]!));
     }
     const rows = new Uint32Array(total);
     let count = 0;

@@ -16,15 +16,16 @@ namespace hpsearch::queries {
 
 /// Which columns of which trials are wanted, as the query spells it.
 struct ColumnsQuery {
-  std::string fields;         ///< Names with commas between; "" = the usual ones.
-  std::string where;          ///< TrialFilter; "" = all.
-  std::uint32_t states = 0;   ///< Only trials in these: bit n is TrialState n; 0 = in any.
-  std::uint64_t sample = 0;   ///< At most so many rows; 0 = all.
+  std::string fields;                   ///< Names with commas between; "" = the usual ones.
+  std::string where;                    ///< TrialFilter; "" = all.
+  std::uint32_t states = 0;             ///< Only trials in these: bit n is TrialState n; 0 = in any.
+  std::uint64_t sample = 0;             ///< At most so many rows; 0 = all.
+  std::optional<engine::Units> length;  ///< Of results; nothing: compared_length() chooses.
   bool only_hparams = false;  ///< Instead of `fields`: each leaf of the space that varies, in its order.
 };
 
-/// How a column's numbers are laid out. Hyperparameters and metrics travel exactly: integers as i64, others as
-/// f64.
+/// How a column's numbers are laid out. Hyperparameters and metrics travel exactly: integers as i64, others
+/// as f64.
 enum class ColumnType : std::uint8_t { f64, i64, u32, u16, u8 };
 
 /// Columns of trials at one moment.
@@ -43,6 +44,8 @@ struct Columns {
   engine::Lsn lsn;
   std::uint64_t total = 0;  ///< Trials, in the answer or not.
   std::uint64_t rows = 0;
+  std::optional<engine::Units> length;           ///< Of the column `result`, if it is there.
+  std::vector<ComparedResults::Length> lengths;  ///< Others that it may be of.
   std::vector<Column> columns;
 };
 
@@ -75,7 +78,7 @@ class ColumnScan {
     bool has_words = false;
   };
 
-  explicit ColumnScan(engine::Instant now) : reader_(now) {}
+  ColumnScan(engine::Instant now, std::optional<engine::Units> length) : reader_(now, length) {}
   void read(const engine::ExperimentRecord& experiment, std::size_t trial);
   [[nodiscard]] bool is_included(const engine::ExperimentRecord& experiment, std::size_t trial);
   [[nodiscard]] double code_of(std::size_t column, const engine::Value& value);
@@ -87,7 +90,7 @@ class ColumnScan {
   std::uint32_t states_ = 0;
   std::uint64_t sample_ = 0;
   std::vector<Wanted> wanted_;
-  std::vector<std::vector<double>> numbers_;  // By column, by trial.
+  std::vector<std::vector<double>> numbers_;                   // By column, by trial.
   std::vector<std::map<std::size_t, std::int64_t>> integers_;  // By column, by trial: those above 2^53.
   std::vector<std::vector<std::string>> words_;
   std::vector<std::map<std::string, std::size_t>> codes_;  // Of words that were met.
@@ -97,9 +100,12 @@ class ColumnScan {
   engine::Lsn lsn_;
   bool smaller_is_better_ = true;
   std::vector<engine::TrialTally::Rung> lengths_;
+  std::optional<engine::Units> length_;
+  std::vector<ComparedResults::Length> compared_;
 };
 
-/// {"lsn", "rows", "total", "fields": [{"name", "type", "words"?}], "columns": [[…], …]}; missing is null.
+/// {"lsn", "rows", "total", "length", "lengths": [{"length", "results"}], "fields": [{"name", "type",
+/// "words"?}], "columns": [[…], …]}; missing is null.
 [[nodiscard]] std::string to_json(const Columns& columns);
 
 /// The type that says the answer is to_bytes().
@@ -108,9 +114,9 @@ inline constexpr std::string_view columns_type = "application/vnd.hpsearch.colum
 inline constexpr std::size_t chunk_rows = 16'384;
 
 /// A line of JSON with spaces before its end, so that what follows begins at a multiple of 8 bytes: lsn,
-/// rows, total, chunk_rows and fields as in to_json(). Then for each chunk of rows and each field an array of
-/// numbers, lowest byte first, with zeros behind it up to a multiple of 8 bytes. Missing is NaN, of i64 the
-/// least integer, else all bits set.
+/// rows, total, chunk_rows, length, lengths and fields as in to_json(). Then for each chunk of rows and each
+/// field an array of numbers, lowest byte first, with zeros behind it up to a multiple of 8 bytes. Missing is
+/// NaN, of i64 the least integer, else all bits set.
 [[nodiscard]] std::string to_bytes(const Columns& columns);
 
 }  // namespace hpsearch::queries

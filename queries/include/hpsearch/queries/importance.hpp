@@ -30,16 +30,37 @@ struct ImportanceInput {
 [[nodiscard]] std::vector<double> ped_anova(const std::vector<double>& losses,
                                             const std::vector<ImportanceInput>& hyperparameters);
 
+/// A share, and how far it varies between samples of the results.
+struct Share {
+  double mean = 0;
+  double deviation = 0;
+};
+
+/// ped_anova() of these results, which were drawn evenly over the space.
+[[nodiscard]] std::vector<Share> shares_of_draws(const std::vector<double>& losses,
+                                                 const std::vector<ImportanceInput>& hyperparameters);
+
+/// The same where a sampler preferred some values: the results become a forest of regression trees, and
+/// ped_anova() compares what that expects of configurations that are drawn evenly over the space. Without it,
+/// what the sampler prefers would be compared with itself.
+[[nodiscard]] std::vector<Share> shares_of_forest(const std::vector<double>& losses,
+                                                  const std::vector<ImportanceInput>& hyperparameters,
+                                                  const engine::Space& space);
+
 /// The best part of the results that is compared with all of them.
 inline constexpr double importance_gamma = 0.1;
 
-/// As JSON: metric, rung, length, results, needed, gamma, hyperparameters [{name, share, rank}], best first,
-/// and why there are none. Results are those of the longest rung with at least `needed` finite ones, or of
-/// `rung`.
+/// As JSON: metric, rung, length, results, others, needed, gamma, method ("results" or "forest"),
+/// hyperparameters
+/// [{name, share, deviation, rank}], best first, and why there are none. Results are the finite ones of the
+/// length that compared_length() chooses, or of `rung`. Others are trials that did not get there: a search
+/// with early stopping stopped them, or they diverged. They count as worse, so that what made them so
+/// matters, too.
 ///
 /// `ladder` has the results, `columns` the hyperparameters of all their trials, one column for each leaf of
 /// the space that varies, in its order.
 [[nodiscard]] std::string importance_json(const RungLadder& ladder, const Columns& columns,
-                                          const engine::Space& space, std::optional<std::uint64_t> rung);
+                                          const engine::Space& space, std::optional<std::uint64_t> rung,
+                                          bool sampler_learns);
 
 }  // namespace hpsearch::queries

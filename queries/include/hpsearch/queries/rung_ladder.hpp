@@ -17,6 +17,7 @@ struct RungLadder {
     engine::TrialNumber trial;
     std::optional<double> metric;  ///< Nothing: not reported, or not finite.
     Fate fate = Fate::waiting;
+    std::string_view nonfinite;  ///< "nan", "inf" or "-inf" if the trial reported that; else "".
   };
   struct Rung {
     engine::Units length{};
@@ -34,7 +35,7 @@ struct RungLadder {
   engine::Lsn lsn;  ///< The moment …
   engine::Instant at;
   engine::Lsn first;  ///< … of those from the experiment's creation …
-  engine::Lsn last;   ///< … to the last event.
+  engine::Lsn last;   ///< … to the last event that changed it.
   std::string metric;
   bool smaller_is_better = true;
   std::vector<Bracket> brackets;
@@ -45,7 +46,8 @@ struct RungLadder {
                                      engine::Instant at);
 
 /// lsn, time, first_lsn, last_lsn, metric, smaller_is_better, brackets [{bracket, name, rungs [{rung, length,
-/// rule, keep, size, cut_off, results [{trial, metric, rank, state}], training}]}]. Ranks count from 0.
+/// rule, keep, size, cut_off, results [{trial, metric, nonfinite, rank,
+/// state}], training}]}]. Ranks count from 0.
 [[nodiscard]] std::string to_json(const RungLadder& ladder);
 
 }  // namespace hpsearch::queries

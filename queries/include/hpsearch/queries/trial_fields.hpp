@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/experiment/experiment_record.hpp"
+#include "hpsearch/queries/compared_results.hpp"
 
 namespace hpsearch::queries {
 
@@ -16,9 +18,11 @@ struct TrialField {
   enum class Kind : std::uint8_t {
     trial,
     state,
-    metric,  ///< Its best.
-    last,    ///< The latest.
-    at,      ///< Where `metric` was measured.
+    metric,     ///< Its best, wherever it measured that.
+    result,     ///< What it measured at the length that is compared.
+    last,       ///< The latest.
+    nonfinite,  ///< What the latest was, if that is no finite number: "nan", "inf" or "-inf".
+    at,         ///< Where `metric` was measured.
     length,
     reached,
     rung,     ///< The longest length of a rung that it reached, from 0.
@@ -42,6 +46,12 @@ struct TrialField {
   [[nodiscard]] bool is_number(const engine::Space& space) const;  ///< Else it is one of some words.
 };
 
+/// What TrialField::Kind::nonfinite can be, by its number.
+inline constexpr std::string_view nonfinite_words[] = {"nan", "inf", "-inf"};
+
+/// One of these if the latest value of the metric is no finite number; else "".
+[[nodiscard]] std::string_view nonfinite_of(const engine::TrialRecord& trial) noexcept;
+
 /// The names of fields that every trial has, in order.
 [[nodiscard]] const std::vector<std::string>& trial_field_names();
 
@@ -53,11 +63,13 @@ struct TrialField {
 /// Reads fields of an experiment's trials. Of every trial the same moment, if nothing happens meanwhile; what
 /// did happen to a trial is read by reading it again.
 ///
-/// Threads: those of the engine. Cost: O(1) per read, and once O(attempts) for started_at and worker.
+/// Threads: those of the engine. Cost: O(1) per read, and once O(attempts) for started_at and worker, once
+/// O(trials) for results.
 class TrialReader {
  public:
-  /// `now` counts for what still runs.
-  explicit TrialReader(engine::Instant now) : now_(now) {}
+  /// `now` counts for what still runs. `length` is that of results; nothing: compared_length() chooses.
+  explicit TrialReader(engine::Instant now, std::optional<engine::Units> length = std::nullopt)
+      : now_(now), length_(length) {}
 
   /// As a number; NaN where the trial has none, and for infinite metrics. Of words: the place of the engine's
   /// own enumeration or of the categorical's vals. Of a rung: what it reached.
@@ -66,6 +78,10 @@ class TrialReader {
   /// As conditions compare it; null where the trial has none.
   [[nodiscard]] engine::Value value(const engine::ExperimentRecord& experiment, std::size_t trial,
                                     const TrialField& field);
+  /// Results at the length, of the moment when they were first asked for, or refreshed.
+  [[nodiscard]] const ComparedResults& results(const engine::ExperimentRecord& experiment);
+  /// Other trials have results by now. The length stays.
+  void refresh_results(const engine::ExperimentRecord& experiment);
 
  private:
   struct Start {
@@ -76,6 +92,8 @@ class TrialReader {
   [[nodiscard]] Start start_of(const engine::ExperimentRecord& experiment, std::size_t trial);
 
   engine::Instant now_;
+  std::optional<engine::Units> length_;
+  std::optional<ComparedResults> results_;
   std::size_t spans_seen_ = 0;
   std::vector<Start> starts_;  // By trial.
 };
