@@ -415,14 +415,14 @@ class Digests(Folder):
         (own / "model.py").write_text("a = 1\n")
         (own / "data.csv").write_text("1\n")
 
-        def go_on(data, scale=3):
+        def go_on(data, scale=3, **fields):
             with unittest.mock.patch.dict(os.environ, {"HPSEARCH_STATE_HOME": str(self.folder)}):
                 directory = SearchDirectory("mine")
             make_private(directory.path)
             with unittest.mock.patch.object(FunctionFile, "_kind", lambda self: "module"), unittest.mock.patch.object(
                     sys.modules[__name__], "SCALE", scale), unittest.mock.patch("sys.stderr", io.StringIO()) as said:
                 written = FunctionFile(objective_with_data, ["t"], {"data": data})
-                directory._recorded(json.loads(json.dumps(config)), written, own, True)
+                directory._recorded(dict(json.loads(json.dumps(config)), **fields), written, own, True)
             return said.getvalue()
         self.assertEqual(go_on({"rows": [1.5, 2]}), "")
         self.assertEqual(go_on({"rows": [1.5, 2]}), "")
@@ -430,6 +430,13 @@ class Digests(Folder):
             go_on({"rows": [1.5, 3]})
         with self.assertRaisesRegex(ValueError, r"was begun with another value \(SCALE\);"):
             go_on({"rows": [1.5, 2]}, scale=4)
+        # Other fields are kept, and a place of the package is none.
+        moved = {"environment_variables": {"PYTHONPATH": "/elsewhere"}}
+        self.assertEqual(go_on({"rows": [1.5, 2]}, environment=moved), "")
+        self.assertEqual(go_on({"rows": [1.5, 2]}, max_restarts=0, environment=dict(moved, preload=["json"]),
+                               reproducibility={"experiment_seed": 3}),
+                         "hpsearch: the search 'mine' goes on with the environment, max_restarts, seed that it was begun with. To change "
+                         "this, give the search another name\n")
         # Programs write results beside their code, so the context may change.
         (own / "data.csv").write_text("2\n")
         (own / "result.txt").write_text("")

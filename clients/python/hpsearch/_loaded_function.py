@@ -88,6 +88,7 @@ def _run_source(directory: pathlib.Path, record: Mapping[str, Any], main: types.
     import __future__
     import ast
     file = directory / "function_source.py"
+    main.__file__ = str(file)  # Where inspect looks for the source of a class.
     waiting: Dict[str, bytes] = pickle.loads((directory / "function_values.pickle").read_bytes())
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         _take_values(main, waiting)  # Defaults of parameters may need them.

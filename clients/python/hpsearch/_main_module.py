@@ -21,6 +21,7 @@ def take_main() -> ModuleType:
     from importlib.util import find_spec
     main = ModuleType("__main__")
     main.__spec__ = find_spec(__name__)  # What a spawned process runs.
+    main.__file__ = __file__  # Libraries take a process without it for an interactive one.
     _replaced.append(sys.modules["__main__"])
     sys.modules["__main__"] = main
     os.environ[_DIRECTORY] = os.getcwd()

@@ -7,6 +7,7 @@ import importlib
 import threading
 from typing import TYPE_CHECKING, Any, List, Mapping
 
+from ._problems import ExperimentFailed, Problem
 from ._snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -50,19 +51,26 @@ def show_card(experiment: "Experiment") -> None:
             for change in experiment.watch():
                 latest[:] = [change]
                 has_news.set()
+        except (ExperimentFailed, Problem):
+            pass  # As of a search that Ctrl-C paused. Whoever waits for the search gets it, too.
         finally:
             is_over.set()
             has_news.set()
+
+    def draw() -> None:
+        try:
+            if latest:
+                handle.update(shown.HTML(card_of(latest[0], experiment.history())))
+        except (ExperimentFailed, Problem):
+            pass
 
     def renew() -> None:
         while not is_over.is_set():
             has_news.wait()
             has_news.clear()
-            if latest:
-                handle.update(shown.HTML(card_of(latest[0], experiment.history())))
+            draw()
             is_over.wait(_BETWEEN_DRAWINGS)
-        if latest:
-            handle.update(shown.HTML(card_of(latest[0], experiment.history())))
+        draw()
 
     # Two threads: a change that comes soon after a drawing is drawn too, also if none follows for hours.
     for work in (follow, renew):

@@ -33,6 +33,9 @@ _PATIENCE = 90.0  # Seconds, for a daemon to answer.
 _MOST_MISTAKES = 100  # Lines of a refusal.
 # What may change while a search goes on.
 _LIMITS = ("max_trials", "max_concurrent_trials")
+# Fields of the experiment that name or begin it, or are refused where they differ.
+_COMPARED = ("name", "entrypoint", "hyperparameters", "searcher")
+_ARGUMENTS = {"reproducibility": "seed"}  # Of tune(), where it has another name.
 
 
 class SearchDirectory:
@@ -127,6 +130,7 @@ class SearchDirectory:
                     self.name, ", ".join(changed), self.path))
             self._note_changed_context(context)
             old: Dict[str, Any] = json.loads((self.path / "experiment.json").read_text(encoding="utf-8"))
+            self._note_other_fields(old, config)
             for limit in _LIMITS:
                 if limit in config["searcher"]:
                     old["searcher"][limit] = config["searcher"][limit]
@@ -147,6 +151,17 @@ class SearchDirectory:
                 raise TypeError("{}. A later call with the name {!r} could not tell whether the data are the same; call tune() "
                                 "without a name, or change that value".format(error, self.name)) from error
             return {"function": secrets.token_hex()}  # It can't be called again.
+
+    def _note_other_fields(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+        """What else the call says is not asked for again."""
+        before, now = ({field: value for field, value in _without_paths(config).items() if field not in _COMPARED}
+                       for config in (old, new))
+        if "reproducibility" not in now:
+            before.pop("reproducibility", None)  # Drawn at random.
+        changed = sorted(_ARGUMENTS.get(field, field) for field in set(before) | set(now) if before.get(field) != now.get(field))
+        if changed:
+            print("hpsearch: the search {!r} goes on with the {} that it was begun with. To change this, give the search another name"
+                  .format(self.name, ", ".join(changed)), file=sys.stderr, flush=True)
 
     def _note_changed_context(self, context: Optional[pathlib.Path]) -> None:
         """Programs write results beside their code, so other files are no other search."""
@@ -353,6 +368,20 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> List[str]
         names = sorted(name for name in set(was) | set(has) if was.get(name) != has.get(name)
                        ) if isinstance(was, dict) and isinstance(has, dict) else []
         out.append("{} ({})".format(part, ", ".join(names)) if names else part)
+    return out
+
+
+def _without_paths(config: Mapping[str, Any]) -> Dict[str, Any]:
+    """An experiment without the place of this package, which may move."""
+    out: Dict[str, Any] = json.loads(json.dumps(config))
+    environment_section = out.get("environment") or {}
+    variables = environment_section.get("environment_variables")
+    if isinstance(variables, dict):
+        variables.pop("PYTHONPATH", None)
+        if not variables:
+            del environment_section["environment_variables"]
+    if not environment_section:
+        out.pop("environment", None)
     return out
 
 
