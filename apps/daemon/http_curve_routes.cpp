@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -201,6 +202,22 @@ Result<std::optional<std::pair<double, double>>> range_of(std::string_view text)
   return Range(std::pair(*low, *high));
 }
 
+/// Of all brackets, each once, ascending: a curve's rung is a place among them, for every metric and at any
+/// time.
+std::vector<engine::TrialTally::Rung> lengths_of(const queries::RungLadder& ladder) {
+  std::set<engine::Units> lengths;
+  for (const queries::RungLadder::Bracket& bracket : ladder.brackets) {
+    for (const queries::RungLadder::Rung& rung : bracket.rungs) {
+      lengths.insert(rung.length);
+    }
+  }
+  std::vector<engine::TrialTally::Rung> rungs;
+  for (const engine::Units length : lengths) {
+    rungs.push_back({length, 0, 0});
+  }
+  return rungs;
+}
+
 void points(RequestContext& context, const Call& call, const engine::ExperimentRecord& record,
             const std::string& metric) {
   const std::string_view list = call.request.query_or("trials", {});
@@ -217,7 +234,7 @@ void points(RequestContext& context, const Call& call, const engine::ExperimentR
   curves.unit = record.config.unit;
   curves.lsn = context.runtime.engine().last_lsn();
   curves.ladder = queries::rung_ladder(record, curves.lsn, context.runtime.engine().last_instant());
-  const auto lengths = record.tally.rungs();
+  const auto lengths = lengths_of(curves.ladder);
   for (const TrialNumber trial : *trials) {
     const engine::TrialRecord& its = record.trials[static_cast<std::size_t>(trial.number())];
     queries::Curve curve;

@@ -317,7 +317,8 @@ TEST_F(BulkRoutes, ImportanceNeedsEnoughResults) {
   const auto shares = get("/importance");
   ASSERT_EQ(shares.status, 200U) << shares.text;
   EXPECT_EQ(shares.at("reason"), "\"\"") << shares.text;
-  EXPECT_EQ(shares.at("rung"), "0");
+  EXPECT_EQ(shares.at("rung"), "1") << "the longest with 10 results";
+  EXPECT_EQ(shares.at("others"), "30") << "they were stopped before";
   double sum = 0;
   for (const Value& one : *shares.body.at_path("hyperparameters")->as_list()) {
     sum += one.at_path("share")->number_or(0);
