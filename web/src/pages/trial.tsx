@@ -52,7 +52,7 @@ function Why({experiment, trial, explanation}: {experiment: Experiment; trial: T
 }
 
 function Attempts({experiment, trial, explanation, now}: {experiment: Experiment; trial: Trial; explanation: Explanation; now: number}) {
-    const workers = useResource<Worker[]>("workers#all", {topic: "workers", every: 10_000, read: (_, signal) => readWorkers(signal)});
+    const workers = useResource<Worker[]>("workers#names", {read: (_, signal) => readWorkers(signal)});
     const names = new Map((workers.data ?? []).map((each) => [each.id, each.name]));
     const attempts = attemptsOf(explanation.history);
     if (attempts.length === 0) return <p class="muted">{t("trial.no_attempt")}</p>;

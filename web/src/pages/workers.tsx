@@ -19,7 +19,7 @@ function WhyFree() {
     if (!list.data) return null;
     const waiting = list.data.experiments.filter((each) => each.waits_for);
     return (
-        <div class="note tone-waiting" role="status">{waiting.length === 0 ? t("workers.nothing_waits") : <>{t("workers.free_but")}
+        <div class={`note section${waiting.length === 0 ? "" : " tone-waiting"}`} role="status">{waiting.length === 0 ? t("workers.nothing_waits") : <>{t("workers.free_but")}
             <ul>{waiting.slice(0, 5).map((each) => <li key={each.id}><Link class="in-text" to={`e/${each.id}`}>{each.id} {shortened(each.name, 40)}</Link>: {each.waits_for}</li>)}</ul></>}</div>
     );
 }

@@ -29,6 +29,8 @@ export interface ScatterOptions {
 }
 
 const SHADES = 32;
+/** For the word beside the strip of what is not finite. */
+const NAN_ROOM = 34;
 
 const ranked = new WeakMap<ParallelModel, Uint8Array>();
 
@@ -74,7 +76,7 @@ export function scatterFigure(model: ParallelModel, options: ScatterOptions, siz
   const measure = { textWidth: (text: string, px: number) => text.length * px * 0.58 };
   const yCount = Math.max(2, Math.round((size.height - 60) / 48));
   const strip = y.missing > 0 ? 14 : 0;
-  const box = { left: Math.min(size.width * 0.35, labelRoom(measure, yScale, yCount)), top: 26, right: size.width - 16, bottom: size.height - 42 - strip };
+  const box = { left: Math.max(strip > 0 ? NAN_ROOM : 0, Math.min(size.width * 0.35, labelRoom(measure, yScale, yCount))), top: 26, right: size.width - 16, bottom: size.height - 42 - strip };
   const width = box.right - box.left;
   const height = box.bottom - box.top;
   const xs = new Float32Array(model.rows);

@@ -108,15 +108,17 @@ export interface TimelineFigure extends Figure {
   readonly rowsTop: number;
 }
 
-export function timelineFigure(timeline: Timeline, startedAt: number, brush: readonly [number, number] | null, size: Size, look: Look): TimelineFigure {
+/** `all`: a slot is busy whoever holds it, as the page of a worker has it; else it is when this search does. */
+export function timelineFigure(timeline: Timeline, startedAt: number, brush: readonly [number, number] | null, size: Size, look: Look, all = false): TimelineFigure {
   const { theme, say } = look;
   const tall = rowHeight(timeline);
   const rows = new Map<string, number>();
+  const busyOf = (slot: Slot) => slot.busy + (all ? slot.taken : 0);
   const heads: { y: number; name: string; busy: number; slots: number }[] = [];
   let y = TOP;
   for (const worker of workersOf(timeline)) {
     const slots = timeline.slots.filter((slot) => slot.worker === worker);
-    heads.push({ y, name: slots[0]!.name || `${worker}`, busy: slots.reduce((sum, slot) => sum + slot.busy, 0) / slots.length, slots: slots.length });
+    heads.push({ y, name: slots[0]!.name || `${worker}`, busy: slots.reduce((sum, slot) => sum + busyOf(slot), 0) / slots.length, slots: slots.length });
     y += HEAD;
     for (const slot of slots) {
       rows.set(`${worker}.${slot.slot}`, y);
@@ -129,7 +131,7 @@ export function timelineFigure(timeline: Timeline, startedAt: number, brush: rea
   const at = (time: number) => Math.min(box.right, Math.max(box.left, px(time - startedAt)));
   const colourOf = (outcome: Outcome) => theme.states[outcome] ?? theme.faint;
   const bars = timeline.bars ?? [];
-  const mean = timeline.slots.length === 0 ? 0 : timeline.slots.reduce((sum, slot) => sum + slot.busy, 0) / timeline.slots.length;
+  const mean = timeline.slots.length === 0 ? 0 : timeline.slots.reduce((sum, slot) => sum + busyOf(slot), 0) / timeline.slots.length;
   const meanOf = (share: (slot: Slot) => number) => (timeline.slots.length === 0 ? 0 : timeline.slots.reduce((sum, slot) => sum + share(slot), 0) / timeline.slots.length);
   const takenName = (taken: Taken) => (taken.experiment === null ? say("plot.timeline.another_workspace") : say("plot.timeline.experiment", { id: taken.experiment }));
   const takenHit = (x: number, py: number): Hit | null => {
@@ -159,6 +161,7 @@ export function timelineFigure(timeline: Timeline, startedAt: number, brush: rea
     rowsTop: TOP,
     marks: bars.length + timeline.slots.length,
     sentence: timeline.slots.length === 0 ? say("plot.timeline.sentence_none")
+      : all ? say("plot.timeline.sentence_worker", { time: durationText(timeline.to - timeline.from), share: shareText(mean), none: shareText(meanOf((slot) => idleShare(timeline, slot))) })
       : say("plot.timeline.sentence", { slots: countText(timeline.slots.length), workers: heads.length, share: shareText(mean), time: durationText(timeline.to - timeline.from), taken: shareText(meanOf((slot) => slot.taken)), none: shareText(meanOf((slot) => idleShare(timeline, slot))), idle: idleText(timeline, say) }),
     draw(pen) {
       drawAxes(pen, theme, { box, x: scale, xLabel: rightwards(say("plot.history.time")), xGrid: true });
@@ -172,7 +175,7 @@ export function timelineFigure(timeline: Timeline, startedAt: number, brush: rea
         if (tall >= HATCHED) hatch(pen, box.left, top + 1, box.right - box.left, tall - 2, { stroke: theme.rule, alpha: 0.55 });
         if (tall < 12) return;
         pen.text(box.left < 50 ? String(slot.slot) : say("plot.timeline.slot", { slot: slot.slot }), box.left - 8, top + tall / 2, { fill: theme.muted, size: 11, align: "right", base: "middle" });
-        pen.text(shareText(slot.busy), box.right + 8, top + tall / 2, { fill: slot.busy < 0.5 ? theme.bad : theme.muted, size: 11, base: "middle" });
+        pen.text(shareText(busyOf(slot)), box.right + 8, top + tall / 2, { fill: idleShare(timeline, slot) > 0.5 ? theme.bad : theme.muted, size: 11, base: "middle" });
       });
       for (const each of timeline.quarantines) drawQuarantine(pen, each);
       for (const worker of workersOf(timeline)) drawAbsences(pen, worker);

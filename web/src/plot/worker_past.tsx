@@ -14,7 +14,7 @@ export default function WorkerPast({ worker }: { worker: number }) {
       {(data) => (
         <>
           <Plot name="worker" label={t("workers.past")} height={() => timelineHeight(data)} minWidth={320} quiet
-            make={(size, look) => timelineFigure(data, data.from, null, size, look)} deps={[data]} />
+            make={(size, look) => timelineFigure(data, data.from, null, size, look, true)} deps={[data]} />
           <Legend entries={[{ shape: "square", colour: theme.faint, text: t("plot.timeline.is_held") }, { shape: "hatch", colour: theme.rule, text: t("plot.timeline.is_idle") },
             ...(data.quarantines.length > 0 ? [{ shape: "hatch" as const, colour: theme.states["waiting"]!, text: t("plot.timeline.is_quarantined") }] : [])]} />
         </>

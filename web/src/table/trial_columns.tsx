@@ -56,6 +56,14 @@ function cellOf(columns: Columns, column: Column, experiment: number, row: numbe
     return <span title={exactText(exact)}>{formatNumber(exact)}</span>;
 }
 
+/// Digits of the longest integer, which has all of them.
+function digitsOf(column: Column, rows: number): number {
+    if (column.type !== "i64") return 0;
+    let most = 0;
+    for (let row = 0; row < rows; row += 1) if (Math.abs(column.data[row]!) > most) most = Math.abs(column.data[row]!);
+    return formatNumber(column.integers?.size ? BigInt(Math.round(most)) : most).length;
+}
+
 const widths: Readonly<Record<string, number>> = {trial: 72, state: 118, result: 150, metric: 150, nonfinite: 110, reason: 300, failure: 320, slot_seconds: 118, created_at: 128, ended_at: 128, rung: 72, reached: 92};
 
 export function trialColumn(columns: Columns, field: string, experiment: number, names: MetricNames): TableColumn {
@@ -64,7 +72,7 @@ export function trialColumn(columns: Columns, field: string, experiment: number,
     const number = column !== undefined && (!column.words || column.words.every((word) => typeof word === "number")) && field !== "state";
     return {
         key: field, label: shortened(label, 28), ...(label.length > 28 ? {title: label} : {}), number: number && field !== "trial",
-        width: widths[field] ?? Math.max(96, Math.min(220, label.length * 8 + 36)),
+        width: widths[field] ?? Math.max(96, Math.min(240, Math.max(label.length * 8 + 36, column ? digitsOf(column, columns.filled) * 8.5 + 24 : 0))),
         cell: (row) => (column ? cellOf(columns, column, experiment, row) : <span class="muted">…</span>),
     };
 }
