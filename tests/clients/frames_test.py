@@ -11,7 +11,7 @@ import unittest.mock
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients" / "python"))
 
 from hpsearch import _frames
-from hpsearch._columns import python_values, read_columns
+from hpsearch._columns import in_32_bits, python_values, read_columns
 from hpsearch._plots import Plots
 from hpsearch._snapshot import Snapshot
 import values_test
@@ -49,6 +49,20 @@ class Frames(unittest.TestCase):
         frame = _frames.frame_of(read, False)
         self.assertEqual([str(kind) for kind in frame.dtypes], ["Int64", "int64", "float64"])
         self.assertEqual(frame["hparams.seed"].tolist()[::2], seeds[::2])
+
+    def test_reals_can_have_32_bits(self):  # Issue 46: they always had.
+        fields = [{"name": "hparams.seed", "type": "i64"}, {"name": "hparams.lr", "type": "f64"}, {"name": "ended_at", "type": "f64"}]
+        read = read_columns(encoded(fields, [[2**53 + 1, 1, 2], [0.1, math.nan, 1e300], [1.7e9 + 0.25, 1, 2]], 8))
+        with unittest.mock.patch.dict(sys.modules, {"numpy": None}):
+            without = read_columns(encoded(fields, [[2**53 + 1, 1, 2], [0.1, math.nan, 1e300], [1.7e9 + 0.25, 1, 2]], 8))
+        rounded = [0.10000000149011612, None, math.inf]
+        for columns in (in_32_bits(read), in_32_bits(without)):
+            self.assertEqual([python_values(column) for column in columns.columns], [[2**53 + 1, 1, 2], rounded, [1.7e9 + 0.25, 1, 2]])
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            return
+        self.assertEqual([str(kind) for kind in _frames.frame_of(in_32_bits(read), False).dtypes], ["int64", "float32", "float64"])
 
     def test_a_hundred_thousand_trials(self):
         try:

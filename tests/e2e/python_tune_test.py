@@ -73,6 +73,8 @@ class PythonTune(harness.Case):
             print("still running", [lock.parent.name for lock in locks if process_with_lock(lock) is not None])
             best = result.best
             print("best", best.params, best.metric, len(result.frame()), result.trials[0].log() == "")
+            rows = [row for row in result.frame(["trial", "hparams.x", "metric"]) if row["hparams.x"] == best.params["x"]]  # Issue 46.
+            assert [(row["trial"], row["metric"]) for row in rows] == [(best.number, best.metric)], rows
             assert abs((best.params["x"] - 2) ** 2 - best.metric) < 1e-9
             """)
         self.assertIn("best {'x': ", said)

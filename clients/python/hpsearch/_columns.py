@@ -19,7 +19,7 @@ class Column(NamedTuple):
     """A column of `rows` values."""
 
     name: str
-    type: str  #: "f64", "i64", "u32", "u16" or "u8".
+    type: str  #: "f64", "i64", "u32", "u16" or "u8"; "f32" after in_32_bits().
     words: Optional[List[Any]]  #: What the numbers stand for, by their index; None if they are numbers.
     values: Any  #: numpy.ndarray of shape (rows,), or array.array. Missing: NaN, all bits set, or of i64 the least one.
 
@@ -30,7 +30,7 @@ class Column(NamedTuple):
 
     @property
     def is_float(self) -> bool:
-        return self.type == "f64"
+        return self.type in ("f64", "f32")
 
 
 class Columns(NamedTuple):
@@ -66,6 +66,22 @@ def read_columns(body: bytes) -> Columns:
     columns = [Column(str(field["name"]), str(field["type"]), field.get("words"), _joined(field["type"], of_field))
                for field, of_field in zip(fields, parts)]
     return Columns(int(header["lsn"]), rows, int(header["total"]), columns)
+
+
+def in_32_bits(columns: Columns) -> Columns:
+    """The same with 32-bit floats for metrics and real hyperparameters, which takes half the memory and rounds them. Times
+    keep their 64 bits: 32 would be a minute or two off."""
+    return columns._replace(columns=[
+        column._replace(type="f32", values=_rounded(column.values)) if column.type == "f64" and not column.name.endswith("_at")
+        else column for column in columns.columns])
+
+
+def _rounded(values: Any) -> Any:
+    if isinstance(values, array.array):
+        return array.array("f", values)
+    import numpy
+    with numpy.errstate(over="ignore"):  # They become infinite.
+        return values.astype("float32")
 
 
 def python_values(column: Column) -> List[Any]:

@@ -7,7 +7,7 @@ import time
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import _frames
-from ._columns import MEDIA_TYPE, read_columns
+from ._columns import MEDIA_TYPE, in_32_bits, read_columns
 from ._notebook import card_of, show_card
 from ._plots import Plots
 from ._problems import ExperimentCanceled, ExperimentFailed
@@ -143,18 +143,23 @@ class Experiment:
     # --- results ---
 
     def frame(self, fields: Optional[Sequence[str]] = None, *, where: Optional[str] = None,
-              sample: Optional[int] = None, polars: bool = False) -> Any:
+              sample: Optional[int] = None, polars: bool = False, bits: int = 64) -> Any:
         """A row for each trial: pandas.DataFrame, without pandas a list of dicts, with polars=True polars.DataFrame.
 
         `fields` are columns of docs/http-api.md; without them trial, state, metric (the best), reached, rung, and the
         hyperparameters that vary, as hparams.NAME, which are exactly those of the trials. `where` is a condition, as
-        "lr<0.01 and state=COMPLETED"; `sample` the most rows.
+        "lr<0.01 and state=COMPLETED"; `sample` the most rows. With `bits` 32, metrics and real hyperparameters are rounded to
+        32-bit floats.
 
-        BadRequest: there is no such field, or the condition is wrong. ImportError: polars is not installed.
+        BadRequest: there is no such field, or the condition is wrong. ImportError: polars is not installed. ValueError: `bits`
+        is neither 64 nor 32.
         """
+        if bits not in (32, 64):
+            raise ValueError("bits is {!r}; it must be 64 or 32".format(bits))
         answer = self._transport.ask("GET", self._path + "/columns", {
             "fields": ",".join(fields) if fields else None, "where": where, "sample": sample}, accept=MEDIA_TYPE)
-        return _frames.frame_of(read_columns(answer.body), polars)
+        columns = read_columns(answer.body)
+        return _frames.frame_of(in_32_bits(columns) if bits == 32 else columns, polars)
 
     def curves(self, trials: TrialChoice = None, *, metric: Union[None, str, Sequence[str]] = None,
                points: Optional[int] = None, polars: bool = False) -> Any:
