@@ -39,7 +39,12 @@ def _find_in_function(name: str) -> Any:
         import pathlib
 
         from hpsearch._loaded_function import read_function
-        read_function(pathlib.Path(directory), main)
+        from hpsearch.run_function import LOADING
+        os.environ[LOADING] = "1"  # As in the trial itself.
+        try:
+            read_function(pathlib.Path(directory), main)
+        finally:
+            del os.environ[LOADING]
         if name in vars(main):
             return vars(main)[name]
     raise AttributeError("the function of this trial uses nothing of the name {!r}".format(name))
