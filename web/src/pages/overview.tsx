@@ -36,7 +36,7 @@ function Figures({experiment, now}: {experiment: Experiment; now: number}) {
     return (
         <div class="figures">
             <Figure label={t("overview.best", {metric: experiment.metric})} value={best ? formatNumber(best.metric) : "–"}
-                note={best ? <><Link to={`e/${experiment.id}/t/${best.trial}`}>{t("tab.trial", {trial: best.trial})}</Link> {t("trial.at", {amount: amount(best.step, experiment.unit)})}</> : t("overview.no_result")} />
+                note={best ? <><Link class="in-text" to={`e/${experiment.id}/t/${best.trial}`}>{t("tab.trial", {trial: best.trial})}</Link> {t("trial.at", {amount: amount(best.step, experiment.unit)})}</> : t("overview.no_result")} />
             <Figure label={t("list.progress")} value={formatPercent(progress)}
                 note={left !== undefined ? t("list.left", {time: formatDuration(left)}) : experiment.ended_at ? t("overview.ended", {time: formatTime(experiment.ended_at)}) : undefined} />
             <Figure label={t("list.trials")} value={formatNumber(experiment.trials_total)} note={running > 0 ? tCount("overview.running", running) : undefined} />
