@@ -219,7 +219,7 @@ test("pages open with any state in their address", async () => {
         state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
         return state / 2 ** 32;
     };
-    const names = ["t", "best", "rung", "b", "y", "clip", "span", "axes", "mode", "n", "x", "xlog", "smooth", "zoom", "metric", "group", "px", "py", "colour", "view", "all", "vs", "level", "from", "to", "at", "where", "sort", "columns", "state", "brushed",
+    const names = ["t", "best", "rung", "len", "b", "y", "clip", "span", "axes", "mode", "n", "x", "xlog", "smooth", "zoom", "metric", "group", "px", "py", "colour", "view", "all", "vs", "level", "from", "to", "at", "where", "sort", "columns", "state", "brushed",
         "kind", "q", "view", "show", "attempt", "rank", "stream", "wrap", "fork", "points", "narrow", "gone", "story"];
     const context = await stage.context();
     const page = await context.newPage();
