@@ -84,7 +84,7 @@ function TrialTable({experiment, query, source, brushed}: ExperimentPageProps & 
         const listed = chosen.filter((name) => known.has(name) && name !== "trial");
         return ["trial", ...(listed.length > 0 ? listed : ["state", ...(source.paged ? [] : ["result"]), "metric", "reached", ...hparams.slice(0, firstHparams), ...firstExtras])];
     }, [query.get("columns"), hparams.join()]);
-    const metricNames = {result: comparedName(experiment, columns, false), best: comparedName(experiment, columns, true)};
+    const metricNames = {result: comparedName(experiment, columns, false), best: comparedName(experiment, columns, true), bestTrial: experiment.best?.trial ?? null};
     const states = query.list("state");
     const sort = query.get("sort") ?? "";
     const where = query.get("where") ?? "";

@@ -19,6 +19,8 @@ const labels: Readonly<Record<string, TextKey>> = {
 export interface MetricNames {
     readonly result: string;
     readonly best: string;
+    /// The trial that has the search's best.
+    readonly bestTrial: number | null;
 }
 
 export const labelOf = (field: string, names: MetricNames): string =>
@@ -31,11 +33,11 @@ function valueOf(column: Column, row: number): number | undefined {
     return value !== value || value === missing[column.type] ? undefined : value;
 }
 
-function cellOf(columns: Columns, column: Column, experiment: number, row: number) {
+function cellOf(columns: Columns, column: Column, experiment: number, row: number, bestTrial: number | null) {
     const {name} = column;
     if (name === "trial") {
         const trial = column.data[row]!;
-        return <Link to={`e/${experiment}/t/${trial}`} class="strong" data-open>{trial}</Link>;
+        return <><Link to={`e/${experiment}/t/${trial}`} class="strong" data-open>{trial}</Link>{trial === bestTrial && <> <span class="tag good-tag">{t("trials.best")}</span></>}</>;
     }
     if (name === "state") return <StateMark state={wordOf(column, row)} />;
     const value = valueOf(column, row);
@@ -64,7 +66,7 @@ function digitsOf(column: Column, rows: number): number {
     return formatNumber(column.integers?.size ? BigInt(Math.round(most)) : most).length;
 }
 
-const widths: Readonly<Record<string, number>> = {trial: 72, state: 118, result: 150, metric: 150, nonfinite: 110, reason: 300, failure: 320, slot_seconds: 118, created_at: 128, ended_at: 128, rung: 72, reached: 92};
+const widths: Readonly<Record<string, number>> = {trial: 112, state: 118, result: 150, metric: 150, nonfinite: 110, reason: 300, failure: 320, slot_seconds: 118, created_at: 128, ended_at: 128, rung: 72, reached: 92};
 
 export function trialColumn(columns: Columns, field: string, experiment: number, names: MetricNames): TableColumn {
     const column = columnOf(columns, field);
@@ -73,7 +75,7 @@ export function trialColumn(columns: Columns, field: string, experiment: number,
     return {
         key: field, label: shortened(label, 28), ...(label.length > 28 ? {title: label} : {}), number: number && field !== "trial",
         width: widths[field] ?? Math.max(96, Math.min(240, Math.max(label.length * 8 + 36, column ? digitsOf(column, columns.filled) * 8.5 + 24 : 0))),
-        cell: (row) => (column ? cellOf(columns, column, experiment, row) : <span class="muted">…</span>),
+        cell: (row) => (column ? cellOf(columns, column, experiment, row, names.bestTrial) : <span class="muted">…</span>),
     };
 }
 
