@@ -105,12 +105,14 @@ void add_worker_verbs(VerbBuilder& build) {
     }
     build.add_server(verb);
   }
-  CLI::App& group = *build.app.add_subcommand("worker", "Let a worker become idle, and get trials again");
+  CLI::App& group =
+      *build.app.add_subcommand("worker", "Let a worker become idle, get trials again, or be forgotten");
   group.set_help_flag("-h,--help", "Print this help");
   group.require_subcommand(1);
   const std::pair<const char*, const char*> in_group[] = {
       {"drain", "Lease no more trials to a worker; running trials continue"},
       {"release", "Lease trials to a worker again; the same as hpsearch release"},
+      {"forget", "Remove a lost worker from the list, and its key; history keeps its name"},
   };
   for (const auto& [name, about] : in_group) {
     CLI::App& verb =

@@ -59,9 +59,11 @@ FailedLog failed_log(const Server& server, std::uint64_t experiment, std::uint64
 
 std::map<std::uint64_t, std::string> names_of_workers(const Client& client) {
   std::map<std::uint64_t, std::string> names;
-  if (const Outcome<Value> answer = client.get_list("/api/v1/workers", "workers")) {
-    for (const Value& worker : list_at(*answer, "workers")) {
-      names[count_at(worker, "id")] = text_at(worker, "name");
+  for (const char* list : {"/api/v1/workers", "/api/v1/workers/forgotten"}) {
+    if (const Outcome<Value> answer = client.get_list(list, "workers")) {
+      for (const Value& worker : list_at(*answer, "workers")) {
+        names[count_at(worker, "id")] = text_at(worker, "name");
+      }
     }
   }
   return names;

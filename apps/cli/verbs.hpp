@@ -315,7 +315,7 @@ struct WorkerOptions {
   std::string attempt;  ///< For adopt and disown: EXPERIMENT/TRIAL/ATTEMPT or all.
   ServerOptions server;
 };
-/// "quarantine", "drain", "release", "adopt" or "disown".
+/// "quarantine", "drain", "release", "forget", "adopt" or "disown".
 [[nodiscard]] int change_worker(const std::string& what, const WorkerOptions& options, const Output& output);
 
 [[nodiscard]] int version(const Output& output);

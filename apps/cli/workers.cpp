@@ -119,7 +119,10 @@ std::string pool_text(const Value& worker) {
 std::string remarks_on(const Value& worker) {
   std::string text;
   if (const std::string why = text_at(worker, "quarantined"); !why.empty()) {
-    text += "worker " + printable(text_at(worker, "name")) + " is in quarantine: " + printable(why) + "\n";
+    const std::string probation = text_at(worker, "probation");
+    text += "worker " + printable(text_at(worker, "name")) + " is in quarantine: " + printable(why) +
+            (probation.empty() ? "" : "; " + printable(probation) + ", or use hpsearch worker release") +
+            "\n";
   }
   if (is_set(worker, "draining")) {
     text += "worker " + printable(text_at(worker, "name")) +
@@ -152,7 +155,7 @@ std::string remarks_on(const Value& worker) {
 }
 
 /// The worker meant by its number or its name, as GET /workers shows it.
-Outcome<Value> find_worker(const Server& server, const std::string& wanted) {
+Outcome<Value> find_worker(const Server& server, const std::string& wanted, bool wants_present) {
   const Outcome<Value> answer = server.client().get_list("/api/v1/workers", "workers");
   if (!answer) {
     return answer.failure();
@@ -163,6 +166,11 @@ Outcome<Value> find_worker(const Server& server, const std::string& wanted) {
       return worker;
     }
     if (text_at(worker, "name") == wanted) {
+      const bool here = is_set(worker, "present");
+      if (found && is_set(*found, "present") != here) {  // Another one has the place of the lost one.
+        found = here == wants_present ? worker : *found;
+        continue;
+      }
       if (found) {
         return Failure{Exit::usage, engine::Errc::bad_request,
                        "several workers are called \"" + wanted + "\"; use its number (hpsearch workers)"};
@@ -245,7 +253,7 @@ int change_worker(const std::string& what, const WorkerOptions& options, const O
   if (!server) {
     return output.fail(server.failure());
   }
-  const Outcome<Value> worker = find_worker(*server, options.worker);
+  const Outcome<Value> worker = find_worker(*server, options.worker, what != "forget");
   if (!worker) {
     return output.fail(worker.failure());
   }
@@ -280,7 +288,8 @@ int change_worker(const std::string& what, const WorkerOptions& options, const O
     answer = *one;
     if (!output.json()) {
       output.print("worker " + printable(text_at(answer, "name")) +
-                   (text_at(answer, "quarantined").empty() && !is_set(answer, "draining")
+                   (what == "forget" ? " is forgotten; history keeps its name\n"
+                    : text_at(answer, "quarantined").empty() && !is_set(answer, "draining")
                         ? " gets new work\n"
                         : " gets no new trials; its running trials continue\n"));
     }

@@ -30,6 +30,7 @@
 #include "daemon/kept_logs.hpp"
 #include "daemon/keys/worker_keys.hpp"
 #include "daemon/log_places.hpp"
+#include "daemon/lost_workers.hpp"
 #include "daemon/ownership_watch.hpp"
 #include "daemon/relative_paths.hpp"
 #include "daemon/runtime.hpp"
@@ -390,6 +391,11 @@ class Daemon {
     runtime_->start([this](const engine::Order& order) { carry_out(order); },
                     [this](const Error& error) { storage_failed(error); },
                     [this](const Error& error) { storage_->found_no_room(error); });
+    lost_workers_.emplace(
+        *runtime_,
+        LostWorkers::Settings{
+            .forget_after = Duration::micros(static_cast<std::int64_t>(options_.forget_after_seconds * 1e6)),
+            .forgotten = [this](const std::string& name) { remove_keys_of(name); }});
     storage_.emplace(*runtime_, directory_->path(), directory_->database());
     ownership_.emplace(loop_, *directory_, *store_, [this](const Error& error) { storage_failed(error); });
     remover_->remove_condemned();
@@ -557,6 +563,33 @@ class Daemon {
     return digests;
   }
 
+  /// A worker of this name was forgotten. Others of that name keep the keys that they use; while one of them
+  /// is away, nobody knows which that is.
+  void remove_keys_of(const std::string& name) {
+    if (!worker_keys_) {
+      return;
+    }
+    std::set<std::string> used;
+    for (const auto& [id, worker] : runtime_->engine().workers()) {
+      if (worker.name == name) {
+        used.insert(sessions_->key_of(id));
+      }
+    }
+    const auto all = worker_keys_->list();
+    if (used.contains("") || !all) {
+      return;
+    }
+    for (const WorkerKey& one : *all) {
+      if (one.name != name || used.contains(one.key)) {
+        continue;
+      }
+      const auto removed = worker_keys_->deny(one.key);
+      net::log(removed ? Level::info : Level::warning,
+               removed ? "the key " + one.key + " of worker \"" + name + "\" is not allowed any more"
+                       : removed.error().message);
+    }
+  }
+
   /// Only of an attempt that ran there.
   void note_log_problem(engine::WorkerId worker, const proto::LogNotKept& message) {
     if (!logs_ || runtime_->stalled()) {
@@ -652,6 +685,7 @@ class Daemon {
   std::optional<KeptLogs> logs_;
   std::optional<KeptFiles> kept_files_;
   std::optional<CheckpointRemover> remover_;
+  std::optional<LostWorkers> lost_workers_;
   std::optional<StorageWatch> storage_;
   std::function<void()> end_streams_ = [] {};
   std::unique_ptr<net::HttpServer> socket_;   ///< For clients on this machine.

@@ -30,6 +30,10 @@ void leave_out_others(const RequestContext& context, const Scope& scope, Value::
   }
 }
 
+Value forgotten_value(engine::WorkerId id, const engine::ForgottenWorker& worker) {
+  return Value::Map{{"id", integer(id.number())}, {"name", worker.name}};
+}
+
 void workers(RequestContext& context, Call call) {
   auto page = NumberedPage::of(call, "workers");
   if (!page) {
@@ -42,6 +46,20 @@ void workers(RequestContext& context, Call call) {
     if (!engine::is_external(next->second)) {
       page->add(next->first.number(), worker_now(context, next->second, call.caller.scope));
     }
+  }
+  context.answer(call, page->answer(next != workers.end()));
+}
+
+void forgotten_workers(RequestContext& context, Call call) {
+  auto page = NumberedPage::of(call, "workers");
+  if (!page) {
+    context.answer(call, failure(page.error()));
+    return;
+  }
+  const auto& workers = context.runtime.engine().forgotten_workers();
+  auto next = workers.upper_bound(engine::WorkerId(page->after()));
+  for (; next != workers.end() && page->takes_more(); ++next) {
+    page->add(next->first.number(), forgotten_value(next->first, next->second));
   }
   context.answer(call, page->answer(next != workers.end()));
 }
@@ -82,6 +100,13 @@ void drain(RequestContext& context, Call call) {
 
 void release(RequestContext& context, Call call) {
   change_worker(context, call, engine::ReleaseWorker{call.worker()});
+}
+
+void forget(RequestContext& context, Call call) {
+  const engine::WorkerId id = call.worker();
+  context.perform(call, engine::ForgetWorker{id, "requested by an operator"}, [&context, id] {
+    return with(200, forgotten_value(id, context.runtime.engine().forgotten_workers().at(id)));
+  });
 }
 
 /// The attempt on hold that the path names, with ?lease=N where it has several of one number: each time the
@@ -286,6 +311,19 @@ constexpr Route worker_table[] = {
      &release,
      {"release_worker", "workers", "Gives a worker trials again", "Worker"}},
     {"POST",
+     "/api/v1/workers/#/forget",
+     Role::operate,
+     &forget,
+     {"forget_worker", "workers", "Removes a lost worker and its key; its name stays in history",
+      "ForgottenWorker"}},
+    {"GET",
+     "/api/v1/workers/forgotten",
+     Role::viewer,
+     &forgotten_workers,
+     {"list_forgotten_workers", "workers", "Lists the names of forgotten workers by number",
+      "ForgottenWorkerPage"},
+     page_query},
+    {"POST",
      "/api/v1/workers/#/attempts/#/#/#/adopt",
      Role::operate,
      &adopt,
@@ -308,6 +346,8 @@ Value worker_now(const RequestContext& context, const engine::WorkerRecord& work
   map["suspect"] = worker.present && context.runtime.suspect(worker.id);
   const std::string rests = sentences::why_worker_rests(engine::rest_of(worker, context.runtime.now()));
   map["resting"] = rests.empty() ? Value() : Value(rests);
+  const std::string probation = sentences::probation_text(worker, context.runtime.now());
+  map["probation"] = probation.empty() ? Value() : Value(probation);
   map["kills_by"] = context.sessions.kills_by(worker.id);
   Value::List on_hold;
   for (const engine::HeldAttempt& held : context.sessions.on_hold(worker.id)) {

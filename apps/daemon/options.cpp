@@ -91,6 +91,15 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
       ->capture_default_str()
       ->check(CLI::Range(1.0, 1e7))
       ->type_name("SECONDS");
+  app.add_option(
+         "--forget-after", options.forget_after_seconds,
+         "How long a lost worker is listed before it is forgotten and its key removed, such as 12h or "
+         "30d (default: 7d)")
+      ->transform(CLI::AsNumberWithUnit(
+          std::map<std::string, double>{{"s", 1}, {"m", 60}, {"h", 3'600}, {"d", 86'400}},
+          CLI::AsNumberWithUnit::CASE_SENSITIVE, "TIME"))
+      ->check(CLI::Range(1.0, 1e9))
+      ->type_name("TIME");
   app.add_option("--context-limit", options.context_limit, "Largest context of an experiment")
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{1}, context::largest_limit_megabytes))

@@ -27,6 +27,7 @@ struct Options {
   std::string workers;         ///< "" = workers.sock in the state directory.
   bool workers_open = false;   ///< Over TCP workers need no key.
   double lost_after_seconds = 300;
+  double forget_after_seconds = 7.0 * 24 * 3'600;
   std::uint64_t context_limit = 95;                      ///< Megabytes, of 10^6 bytes.
   std::uint64_t log_quota = std::uint64_t{20} << 30U;    ///< Bytes of all kept logs.
   std::uint64_t files_quota = std::uint64_t{20} << 30U;  ///< Bytes of all kept files; 0 = none are.

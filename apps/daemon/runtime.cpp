@@ -292,6 +292,11 @@ void Runtime::note(const engine::Event& event) {
   }
   if (const auto* joined = std::get_if<engine::WorkerJoined>(&event.body)) {
     worker_by_uid_[joined->uid] = joined->worker;
+  } else if (const auto* forgotten = std::get_if<engine::WorkerForgotten>(&event.body)) {
+    std::erase_if(worker_by_uid_, [&](const auto& entry) { return entry.second == forgotten->worker; });
+    connected_.erase(forgotten->worker);
+    draining_.erase(forgotten->worker);
+    liveness_.forget(forgotten->worker);
   } else if (const auto* taken = std::get_if<engine::RequestTaken>(&event.body)) {
     requests_.note(*taken, event.at);
   } else if (const auto experiment = changed_experiment(event.body)) {

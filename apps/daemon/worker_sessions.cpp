@@ -366,6 +366,18 @@ void WorkerSessions::end_sessions_of_the_lost() {
   for (const net::Peer& peer : lost) {
     end_session(peer);
   }
+  if (counterparts_.size() > workers.size()) {
+    std::erase_if(counterparts_, [&workers](const auto& entry) {
+      return entry.second.welcomes_due == 0 && !workers.contains(entry.first);
+    });
+  }
+}
+
+std::string WorkerSessions::key_of(WorkerId worker) const {
+  const auto counterpart = counterparts_.find(worker);
+  const auto session =
+      counterpart != counterparts_.end() ? sessions_.find(counterpart->second.peer) : sessions_.end();
+  return session != sessions_.end() ? session->second.key : "";
 }
 
 std::string WorkerSessions::name_of(WorkerId worker) const {

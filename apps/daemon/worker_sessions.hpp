@@ -71,6 +71,8 @@ class WorkerSessions {
   void carry_out(const engine::Order& order);
 
   [[nodiscard]] bool connected(engine::WorkerId worker) const;
+  /// The public key of its session; "" = it has none.
+  [[nodiscard]] std::string key_of(engine::WorkerId worker) const;
 
   /// What the worker holds and the log does not know; it runs on until somebody says what shall become of it.
   [[nodiscard]] std::vector<engine::HeldAttempt> on_hold(engine::WorkerId worker) const;

@@ -48,9 +48,11 @@ struct Applier {
   void take_metrics(ExperimentRecord& record, TrialNumber number, TrialRecord& trial,
                     const MetricsReport& report) const;
   /// What a report says of its trial's and its worker's health. Before an exit releases them.
-  void note_health(TrialRecord& trial, const ReportTaken& taken) const;
+  void note_health(ExperimentRecord& record, TrialRecord& trial, const ReportTaken& taken) const;
   /// Whatever of an attempt on this worker goes well, what went wrong at the start of earlier ones is over.
   void note_good_start(WorkerId where, const LiveAttempt& live) const;
+  /// Its live attempt reported something: that speaks for where it runs, and against where it failed.
+  void note_good_report(ExperimentRecord& record, const TrialRecord& trial) const;
   /// It failed there without a single report.
   void note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId where) const;
 };

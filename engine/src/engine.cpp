@@ -49,6 +49,7 @@ struct Dispatch {
   Status operator()(const QuarantineWorker& command) const { return quarantine_worker(step, command); }
   Status operator()(const DrainWorker& command) const { return drain_worker(step, command); }
   Status operator()(const ReleaseWorker& command) const { return release_worker(step, command); }
+  Status operator()(const ForgetWorker& command) const { return forget_worker(step, command); }
   Status operator()(const NoteLeakedProcesses& command) const { return note_leaked_processes(step, command); }
   Status operator()(const DisclaimAttempts& command) const { return disclaim_attempts(step, command); }
   Status operator()(const NoteTroubles& command) const { return note_troubles(step, command); }
@@ -148,6 +149,9 @@ Error Engine::no_experiment(ExperimentId experiment) const {
 }
 const std::map<WorkerId, WorkerRecord>& Engine::workers() const noexcept {
   return state_->state.workers;
+}
+const std::map<WorkerId, ForgottenWorker>& Engine::forgotten_workers() const noexcept {
+  return state_->state.forgotten_workers;
 }
 const Workspaces& Engine::workspaces() const noexcept {
   return state_->state.workspaces;

@@ -149,6 +149,7 @@ Status expire_leases(Step& step, const ExpireLeases& command);
 Status quarantine_worker(Step& step, const QuarantineWorker& command);
 Status drain_worker(Step& step, const DrainWorker& command);
 Status release_worker(Step& step, const ReleaseWorker& command);
+Status forget_worker(Step& step, const ForgetWorker& command);
 Status note_leaked_processes(Step& step, const NoteLeakedProcesses& command);
 Status note_troubles(Step& step, const NoteTroubles& command);
 Status adopt_attempt(Step& step, const AdoptAttempt& command);
@@ -183,6 +184,8 @@ struct FruitlessEnd {
   Instant leased_at;
   WorkerId culprit;  ///< The worker that made it end as soon as it was leased; 0: none did.
   std::string why;
+  bool evicted = false;      ///< Its worker ended it without being told to: nobody's failure.
+  bool again_there = false;  ///< Its program failed where it had failed before, and others may do better.
 };
 
 /// To be called before the attempt is over. Nothing: it reported, or was asked to end. `worker` is where it
@@ -200,6 +203,9 @@ void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std:
 
 /// The same where the worker is to blame if the attempt was over before it really began.
 void lose_attempt_there(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why);
+
+/// The same where its worker goes away by its own word: nobody's failure.
+void evict_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why);
 
 /// The same where it had to make room: nobody is to blame.
 void revoke_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why);
@@ -264,11 +270,18 @@ void release_slots(Step& step, WorkerId worker);
 /// An operator wants the worker's slots used, whatever it says of their devices.
 void release_troubles(Step& step, WorkerId worker);
 
-/// Something failed there: the worker may be the reason.
+/// Something failed there, or worked elsewhere that had failed there: the worker may be the reason.
 void judge_worker(Step& step, WorkerId worker);
 
-/// There is another worker that may get leases.
-[[nodiscard]] bool others_remain(const EngineState& state, WorkerId without);
+/// The attempt is the one that a worker in quarantine got.
+[[nodiscard]] bool is_on_probation(const EngineState& state, WorkerId worker, const AttemptKey& key);
+/// It reported something, or was over without that.
+void end_probation(Step& step, WorkerId worker, bool works);
+
+/// There is another worker that may get leases of such trials.
+[[nodiscard]] bool others_serve(const EngineState& state, const ResourcesConfig& wanted, WorkerId without);
+/// There is another one that may get leases, in the same pool and with the same kind of slots.
+[[nodiscard]] bool others_alike(const EngineState& state, const WorkerRecord& worker);
 
 /// Its searcher has named trials that need nothing more: all of them end before anything happens that could
 /// change their ranks.

@@ -402,6 +402,15 @@ void add_worker(Timeline& timeline, const engine::WorkerRecord& worker, const Ti
   }
 }
 
+/// Its attempts are drawn as before.
+void add_forgotten(Timeline& timeline, engine::WorkerId id, const engine::ForgottenWorker& worker) {
+  const auto number = static_cast<std::uint32_t>(id.number());
+  timeline.names.emplace(number, worker.name);
+  if (!worker.quarantines.empty()) {
+    timeline.quarantines.emplace(number, worker.quarantines);
+  }
+}
+
 std::uint16_t slots_of(const engine::WorkerRecord& worker) {
   return static_cast<std::uint16_t>(std::min<std::uint64_t>(worker.slots.total(), most_slots_drawn));
 }
@@ -430,6 +439,9 @@ Timeline timeline(const engine::ExperimentRecord& experiment, const TimelineSour
     }
     drawn += slots;
     timeline.usable.emplace(static_cast<std::uint32_t>(id.number()), slots);
+  }
+  for (const auto& [id, worker] : sources.engine.forgotten_workers()) {
+    add_forgotten(timeline, id, worker);
   }
   TakenSlots taken(sources, timeline.usable, from, to);
   for (const auto& [id, other] : sources.engine.experiments()) {

@@ -321,7 +321,9 @@ struct EventStory::LineOf {
   }
 
   Line operator()(const engine::WorkerQuarantined& event) const {
-    return {name_of(event.worker) + " is in quarantine" + after_colon(event.why) + in_brackets(event.actor),
+    const std::int64_t minutes = event.probation_after.in_micros() / 60'000'000;
+    return {name_of(event.worker) + " is in quarantine" + after_colon(event.why) + in_brackets(event.actor) +
+                (minutes > 0 ? "; it is tried with one trial in " + std::to_string(minutes) + " min" : ""),
             true};
   }
 
@@ -330,7 +332,12 @@ struct EventStory::LineOf {
   }
 
   Line operator()(const engine::WorkerReleased& event) const {
-    return {name_of(event.worker) + " gets new trials again" + by(event.actor)};
+    return {name_of(event.worker) + " gets new trials again" + by(event.actor) +
+            (event.proven ? ": the one trial that it got works" : "")};
+  }
+
+  Line operator()(const engine::WorkerForgotten& event) const {
+    return {name_of(event.worker) + " was forgotten" + by(event.actor) + after_colon(event.why)};
   }
 
   Line operator()(const engine::SlotsQuarantined& event) const {

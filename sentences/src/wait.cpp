@@ -208,4 +208,13 @@ std::string why_worker_rests(const std::optional<engine::WorkerRest>& rest) {
               : "";
 }
 
+std::string probation_text(const engine::WorkerRecord& worker, engine::Instant now) {
+  if (worker.quarantined.empty() || !worker.probation) {
+    return "";
+  }
+  return worker.probation->attempt  ? "one trial runs there now, to show whether the worker works again"
+         : worker.rests_until > now ? "one trial starts there in " + seconds_text(worker.rests_until - now)
+                                    : "the next trial that fits starts there";
+}
+
 }  // namespace hpsearch::sentences

@@ -53,6 +53,8 @@ const Rights rights{
     {{"POST", "/api/v1/experiments/#/fork"}, {Role::submit, Elsewhere::hidden}},
     {{"POST", "/api/v1/workers/#/quarantine"}, {Role::operate, Elsewhere::refused}},
     {{"POST", "/api/v1/workers/#/release"}, {Role::operate, Elsewhere::refused}},
+    {{"POST", "/api/v1/workers/#/forget"}, {Role::operate, Elsewhere::refused}},
+    {{"GET", "/api/v1/workers/forgotten"}, {Role::viewer, Elsewhere::served}},
     {{"POST", "/api/v1/workers/#/attempts/#/#/#/adopt"}, {Role::operate, Elsewhere::refused}},
     {{"POST", "/api/v1/workers/#/attempts/#/#/#/disown"}, {Role::operate, Elsewhere::refused}},
     {{"POST", "/api/v1/experiments"}, {Role::submit, Elsewhere::served}},

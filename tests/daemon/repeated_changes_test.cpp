@@ -63,6 +63,11 @@ void quarantined(Scene& scene) {
   running(scene);
   scene.done("POST", "/api/v1/workers/1/quarantine");
 }
+void lost(Scene& scene) {
+  running(scene);
+  scene.worker->send(proto::Goodbye{"asked to stop"});
+  scene.done("GET", "/api/v1/workers/1");
+}
 void with_a_checkpoint(Scene& scene) {
   running(scene);
   const engine::AttemptKey key = scene.worker->wait_for<proto::Lease>().spec.key;
@@ -177,6 +182,7 @@ const Rows rows{
      Change{"/api/v1/workers/1/quarantine", R"({"why":"it is hot"})", &running}},
     {{"POST", "/api/v1/workers/#/drain"}, Change{"/api/v1/workers/1/drain", "", &running}},
     {{"POST", "/api/v1/workers/#/release"}, Change{"/api/v1/workers/1/release", "", &quarantined}},
+    {{"POST", "/api/v1/workers/#/forget"}, Change{"/api/v1/workers/1/forget", "", &lost}},
     {{"POST", "/api/v1/workers/#/attempts/#/#/#/adopt"},
      Change{"/api/v1/workers/2/attempts/1/0/5/adopt", "", &on_hold}},
     {{"POST", "/api/v1/workers/#/attempts/#/#/#/disown"},

@@ -172,7 +172,7 @@ TEST_F(EndedExperiment, IsForgottenByWorkersOnWhichItsTrialsFailed) {
   ASSERT_TRUE(is_ended(cluster.engine.find(id)->state));
   cluster.step(DeleteExperiment{id});
   for (const WorkerId each : {worker, other}) {
-    EXPECT_TRUE(cluster.engine.workers().at(each).quick_failures.empty());
+    EXPECT_TRUE(cluster.engine.workers().at(each).marks.empty());
     cluster.step(QuarantineWorker{each, "test"});
   }
   cluster.expect_replayable();

@@ -111,12 +111,28 @@ TEST_F(EngineTime, APauseBetweenAttemptsIsAsLongAsItWas) {
   EXPECT_NEAR((due - cluster.now).in_seconds(), 8, 0.1);
   restart(day);
   EXPECT_FALSE(cluster.trial(id, 0).live) << "the wall clock does not end its pause";
-  EXPECT_FALSE(cluster.engine.workers().at(WorkerId(1)).rests_until <= cluster.now);
   pass(Duration::seconds(6));
   EXPECT_FALSE(cluster.trial(id, 0).live);
   pass(Duration::seconds(3));
   EXPECT_TRUE(cluster.trial(id, 0).live);
   cluster.expect_replayable();
+}
+
+TEST_F(EngineTime, ARestOfAWorkerIsAsLongAsItWas) {
+  cluster.join("w", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  for (int i = 0; i < 5; ++i) {
+    while (!cluster.trial(id, 0).live) {
+      pass(Duration::seconds(1));
+    }
+    const AttemptKey key = cluster.live(id, 0);
+    ExitReport evicted;
+    evicted.cause = ExitReport::Cause::ended_by_agent;
+    cluster.send(key, evicted);
+    cluster.attempts.erase(key);
+  }
+  restart(day);
+  EXPECT_GT(cluster.engine.workers().at(WorkerId(1)).rests_until, cluster.now);
 }
 
 TEST_F(EngineTime, IsNotNotedWhereNobodyWaits) {

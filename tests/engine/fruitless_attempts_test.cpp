@@ -94,7 +94,6 @@ TEST_F(FruitlessAttempts, AreTenHoweverTheyEnd) {
       exit_of(Cause::signaled, 9, "ended by signal 9"),
       exit_of(Cause::out_of_memory, 9, "its memory limit was reached"),
       exit_of(Cause::no_progress, 0, "no report for 60 s"),
-      exit_of(Cause::ended_by_agent, 0, "the worker ended before it started"),
   };
   for (const ExitReport& end : ends) {
     SCOPED_TRACE(end.message);
@@ -124,15 +123,40 @@ TEST_F(FruitlessAttempts, AreTenWhenTheirAgentIsRestartedWithoutThem) {
   expect_given_up(id, "its worker was restarted and does not run it any more");
 }
 
-TEST_F(FruitlessAttempts, AreTenWhenTheirWorkerIsGone) {
+// An eviction is nobody's failure (issue 43, 2.5): drain, wall time, preemption, give-back.
+TEST_F(FruitlessAttempts, OfAWorkerThatEndsThemDoNotCount) {
+  const ExperimentId id = create();
+  EXPECT_EQ(end_each(id,
+                     [&](const AttemptKey& key) {
+                       exit_as(key, exit_of(Cause::ended_by_agent, 0, "the worker ended before it started"));
+                     }),
+            50U);
+  EXPECT_FALSE(cluster.trial(id, 0).failure_history);
+  cluster.expect_replayable();
+}
+
+TEST_F(FruitlessAttempts, OfAWorkerThatLeavesDoNotCount) {
   const ExperimentId id = create();
   EXPECT_EQ(end_each(id,
                      [&](const AttemptKey&) {
                        cluster.step(LoseWorker{WorkerId(1), "asked to stop"});
                        cluster.join("w", 1);
                      }),
-            10U);
-  expect_given_up(id, "its worker \"w\" is gone: asked to stop");
+            50U);
+  EXPECT_FALSE(cluster.trial(id, 0).failure_history);
+  cluster.expect_replayable();
+}
+
+TEST_F(FruitlessAttempts, AnEvictionInBetweenChangesNothing) {
+  const ExperimentId id = create();
+  int number = 0;
+  EXPECT_EQ(end_each(id,
+                     [&](const AttemptKey& key) {
+                       exit_as(key, ++number % 2 == 0 ? exit_of(Cause::ended_by_agent, 0, "")
+                                                      : exit_of(Cause::signaled, 9, "ended by signal 9"));
+                     }),
+            19U);
+  expect_given_up(id, "ended by signal 9");
 }
 
 TEST_F(FruitlessAttempts, AreTenWhenTheirWorkerIsSilentEachTime) {

@@ -204,7 +204,7 @@ TEST_F(RunningGang, CountsNoFailureOfWhoHasLostAPeer) {
   EXPECT_FALSE(trial().last_failure.has_value());
   ASSERT_TRUE(trial().failure_history.has_value());
   EXPECT_EQ(trial().failure_history->crashes, 0U);
-  EXPECT_TRUE(cluster.engine.workers().at(a).quick_failures.empty());
+  EXPECT_TRUE(cluster.engine.workers().at(a).marks.empty());
   expect_replayable();
   launched.clear();
   join("2", 2, {}, 2);
@@ -266,11 +266,11 @@ TEST_F(RunningGang, AvoidsWhereItCrashed) {
 TEST_F(RunningGang, SpeaksWellOfAllItsWorkersByItsReports) {
   exits(b, 1);
   exits(a, 1);
-  EXPECT_EQ(cluster.engine.workers().at(b).quick_failures.size(), 1U);
+  EXPECT_EQ(cluster.engine.workers().at(b).marks.size(), 1U);
   starts(a);
   starts(b);
   step(TakeReports{a, launched.at(a).key, 1, {MetricsReport{Units{2}, {{"score", 0.5}}}}});
-  EXPECT_TRUE(cluster.engine.workers().at(b).quick_failures.empty());
+  EXPECT_TRUE(cluster.engine.workers().at(b).marks.empty());
 }
 
 TEST_F(Gangs, PausedByTheWorkerOfRank0GoesOnWithoutACountedRestart) {

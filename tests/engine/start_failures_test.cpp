@@ -20,6 +20,13 @@ ExitReport lost(const std::string& why = "hpsearch-shim has died before it could
   return report;
 }
 
+ExitReport evicted() {
+  ExitReport report;
+  report.cause = ExitReport::Cause::ended_by_agent;
+  report.message = "the worker ended before it started";
+  return report;
+}
+
 ExitReport interrupted() {
   ExitReport report;
   report.code = 75;
@@ -117,19 +124,89 @@ TEST_F(StartFailures, AReportEndsThem) {
   EXPECT_TRUE(cluster.trial(id, 0).live) << "it had begun: it goes on at once";
 }
 
-TEST_F(StartFailures, OfOneWorkerLeaveTheTrialsToTheOthers) {
+TEST_F(StartFailures, OfDifferentExperimentsLetTheirWorkerRest) {
   const WorkerId bad = cluster.join("bad", 1);
+  cluster.join("good", 1);
   const ExperimentId first = cluster.create(random_config(1, 1));
-  end_all(lost());
-  EXPECT_EQ(cluster.engine.workers().at(bad).rests_until, cluster.now + Duration::seconds(1));
-  const WorkerId good = cluster.join("good", 1);
+  cluster.send(cluster.live(first, 0), lost());
+  ASSERT_TRUE(cluster.trial(first, 0).live);
+  EXPECT_NE(cluster.trial(first, 0).live->worker, bad) << "it is tried elsewhere";
+  EXPECT_FALSE(rest_of(cluster.engine.workers().at(bad), cluster.now));
   const ExperimentId second = cluster.create(random_config(1, 1));
-  ASSERT_TRUE(cluster.trial(second, 0).live);
-  EXPECT_EQ(cluster.trial(second, 0).live->worker, good);
-  cluster.exit(cluster.live(second, 0));
+  ASSERT_EQ(cluster.trial(second, 0).live->worker, bad);
+  cluster.send(cluster.live(second, 0), lost());
+  EXPECT_EQ(cluster.engine.workers().at(bad).rests_until, cluster.now + Duration::seconds(1));
   cluster.now = cluster.now + Duration::millis(900);
   cluster.step(CheckTimers{});
-  EXPECT_FALSE(cluster.trial(first, 0).live) << "its own time has not come";
+  EXPECT_TRUE(cluster.engine.workers().at(bad).attempts.empty());
+  expect_replay_stands_here();
+}
+
+// kill -9 $PPID kills the shim (issue 43, 1.1).
+TEST_F(StartFailures, OfAProgramThatKillsItsShimRestItsTrialOnly) {
+  const WorkerId a = cluster.join("a", 1);
+  const WorkerId b = cluster.join("b", 1);
+  const ExperimentId killer = cluster.create(random_config(1, 1));
+  for (int i = 0; i < 8; ++i) {
+    if (!cluster.trial(killer, 0).live) {
+      wait();
+    }
+    cluster.send(cluster.live(killer, 0), lost("its shim was killed"));
+    for (const WorkerId each : {a, b}) {
+      EXPECT_FALSE(rest_of(cluster.engine.workers().at(each), cluster.now));
+    }
+  }
+  EXPECT_GE(cluster.trial(killer, 0).failure_history->not_before - cluster.now, Duration::seconds(32));
+  cluster.create(random_config(2, 2));
+  EXPECT_EQ(cluster.engine.workers().at(a).attempts.size(), 1U) << "others don't wait for it";
+  EXPECT_EQ(cluster.engine.workers().at(b).attempts.size(), 1U);
+  cluster.expect_replayable();
+}
+
+TEST_F(StartFailures, OfTwoProgramsThatKillTheirShimsAreNotTheWorkers) {
+  const std::vector<WorkerId> workers{cluster.join("a", 1), cluster.join("b", 1)};
+  const std::vector<ExperimentId> killers{cluster.create(random_config(3, 3)),
+                                          cluster.create(random_config(3, 3))};
+  for (int i = 0; i < 60; ++i) {
+    cluster.now = cluster.now + Duration::seconds(20);
+    cluster.step(CheckTimers{});
+    end_all(lost("its shim was killed"));
+    for (const WorkerId each : workers) {
+      const auto rest = rest_of(cluster.engine.workers().at(each), cluster.now);
+      EXPECT_LE(rest ? rest->remaining : Duration{}, Duration::seconds(60));
+    }
+  }
+  cluster.expect_replayable();
+}
+
+// No worker is idle for more than a minute because of them (issue 43, 1.1).
+TEST_F(StartFailures, KeepTheirPlaceFromOtherTrialsNotForLong) {
+  cluster.join("w", 1);
+  const ExperimentId id = cluster.create(random_config(100, 1));
+  Duration idle;
+  Duration longest;
+  for (int i = 0; i < 1'000; ++i) {
+    if (cluster.attempts.empty()) {
+      idle = idle + Duration::micros(static_cast<std::int64_t>(wait() * 1e6));
+      longest = std::max(longest, idle);
+      continue;
+    }
+    idle = Duration{};
+    const AttemptKey key = cluster.attempts.begin()->first;
+    if (key.trial == TrialNumber(1)) {
+      cluster.send(key, lost("its shim was killed"));
+      cluster.attempts.erase(key);
+      if (is_closed(cluster.trial(id, 1).state)) {
+        break;
+      }
+      continue;
+    }
+    cluster.now = cluster.now + Duration::seconds(20);
+    cluster.report(key, 9, 0.5);
+    cluster.exit(key);
+  }
+  EXPECT_TRUE(is_closed(cluster.trial(id, 1).state));
+  EXPECT_LE(longest, Duration::seconds(60));
 }
 
 TEST_F(StartFailures, WhatRanBeforeDoesNotSpeakForTheWorker) {
@@ -145,7 +222,7 @@ TEST_F(StartFailures, WhatRanBeforeDoesNotSpeakForTheWorker) {
       wait();
     }
   }
-  EXPECT_EQ(cluster.engine.workers().at(worker).start_failures, 3U);
+  EXPECT_EQ(cluster.engine.workers().at(worker).start_failures, 1U) << "one experiment says so";
 }
 
 TEST_F(StartFailures, OfAttemptsThatWereLeasedTogetherCountOnce) {
@@ -178,14 +255,28 @@ TEST_F(StartFailures, APausedTrialWaitsOnWhenItIsResumed) {
   EXPECT_TRUE(cluster.trial(id, 0).live);
 }
 
-TEST_F(StartFailures, AWorkerThatIsReleasedIsTriedAtOnce) {
+// A worker that goes away says so and gets no leases; one that ends what it gets and asks for more has a
+// fault.
+TEST_F(StartFailures, AWorkerThatEndsWhatItGetsRestsAndIsTriedAtOnceWhenReleased) {
   const WorkerId worker = cluster.join("w", 1);
-  cluster.create(random_config(1, 1));
-  end_all(lost());
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  end_all(evicted());
+  EXPECT_EQ(cluster.trial(id, 0).failure_history.has_value(), false)
+      << "nothing of it is the trial's failure";
+  const auto rest = rest_of(cluster.engine.workers().at(worker), cluster.now);
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->start_failures, 2U);
+  EXPECT_GT(rest->remaining, Duration{});
+  EXPECT_LE(rest->remaining, Duration::seconds(1));
   const ExperimentId other = cluster.create(random_config(1, 1));
   EXPECT_FALSE(cluster.engine.find(other)->running.contains(TrialNumber(0)));
+  const auto of_other = waits_for(*cluster.engine.find(other), cluster.engine.workers(), cluster.now);
+  ASSERT_TRUE(of_other && std::holds_alternative<WaitForRestingWorkers>(*of_other));
+  EXPECT_EQ(std::get<WaitForRestingWorkers>(*of_other).remaining,
+            rest_of(cluster.engine.workers().at(worker), cluster.now)->remaining);
   cluster.step(ReleaseWorker{worker});
-  EXPECT_TRUE(cluster.trial(other, 0).live);
+  EXPECT_FALSE(cluster.engine.workers().at(worker).attempts.empty());
+  cluster.expect_replayable();
 }
 
 TEST_F(StartFailures, AreExplained) {
@@ -206,21 +297,9 @@ TEST_F(StartFailures, AreExplained) {
   const auto of_experiment = waits_for(*cluster.engine.find(id), workers, cluster.now);
   ASSERT_TRUE(of_experiment && std::holds_alternative<WaitForRetry>(*of_experiment));
   EXPECT_EQ(std::get<WaitForRetry>(*of_experiment).trial, TrialNumber(0));
-  const auto rest = rest_of(workers.at(worker), cluster.now);
-  ASSERT_TRUE(rest);
-  EXPECT_EQ(rest->start_failures, 2U);
-  EXPECT_GT(rest->remaining, Duration{});
-  EXPECT_LE(rest->remaining, Duration::seconds(1));
-  const ExperimentId other = cluster.create(random_config(1, 1));
-  const auto of_other = waits_for(*cluster.engine.find(other), workers, cluster.now);
-  ASSERT_TRUE(of_other && std::holds_alternative<WaitForRestingWorkers>(*of_other));
-  EXPECT_EQ(std::get<WaitForRestingWorkers>(*of_other).remaining,
-            rest_of(workers.at(worker), cluster.now)->remaining);
+  EXPECT_FALSE(rest_of(workers.at(worker), cluster.now)) << "it is the last one";
   cluster.step(PauseExperiment{id});
   EXPECT_TRUE(std::holds_alternative<WaitForResume>(wait_of_trial()));
-  cluster.step(ResumeExperiment{id});
-  wait();
-  EXPECT_FALSE(rest_of(workers.at(worker), cluster.now));
 }
 
 }  // namespace

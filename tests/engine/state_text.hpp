@@ -39,6 +39,7 @@ class StateText {
       text.put(worker);
       text.out_ << '\n';
     }
+    text.all(engine.forgotten_workers());
     for (const auto& [name, workspace] : engine.workspaces()) {
       text.put(workspace);
       text.out_ << '\n';
@@ -150,9 +151,10 @@ class StateText {
     all(trial, step, metric, at, slot_time, trials);
   }
   void put(const FailureHistory& x) {
-    const auto& [lost, crashes, crashed_on, fruitless, culprit, why, not_before, way, alike, alike_on,
-                 elsewhere] = x;
-    all(lost, crashes, crashed_on, fruitless, culprit, why, not_before, way, alike, alike_on, elsewhere);
+    const auto& [lost, crashes, crashed_on, marked_on, anywhere, fruitless, culprit, why, not_before, way,
+                 alike, alike_on, elsewhere] = x;
+    all(lost, crashes, crashed_on, marked_on, anywhere, fruitless, culprit, why, not_before, way, alike,
+        alike_on, elsewhere);
   }
   void put(const FirstFailures& x) {
     const auto& [failed, alike, way, why, worker, elsewhere, reported, over, unmeasured, not_finite,
@@ -215,7 +217,7 @@ class StateText {
         x.by_state, x.best, x.stopping_as, x.stop_at_once, x.reason, x.first_failures, x.notes,
         x.counts_from_zero, x.unreported, x.ran_unlogged, x.ahead, x.created_at, x.ended_at, x.first_lease_at,
         x.uncounted, x.last_release_at, x.slot_time, x.condemned, x.programs, x.created_by, x.changed_by,
-        x.best_history, x.spans, x.workspace->name);
+        x.best_history, x.spans, x.workspace->name, x.good_starts, x.worked_elsewhere);
     out_ << '\n';
     put(*x.searcher);
     out_ << '\n';
@@ -265,14 +267,31 @@ class StateText {
     const auto& [from, to] = x;
     all(from, to);
   }
+  void put(const WorkerMark& x) {
+    const auto& [experiment, trial, at, worked_elsewhere] = x;
+    all(experiment, trial, at, worked_elsewhere);
+  }
+  void put(const FailedStart& x) {
+    const auto& [experiment, trial, evicted] = x;
+    all(experiment, trial, evicted);
+  }
+  void put(const Probation& x) {
+    const auto& [times, attempt] = x;
+    all(times, attempt);
+  }
+  void put(const ForgottenWorker& x) {
+    const auto& [name, quarantines] = x;
+    all(name, quarantines);
+  }
   void put(const WorkerRecord& x) {
     const auto& [id, uid, name, incarnation, slot_kind, address, present, slots, attempts, unslotted,
-                 max_unslotted, quarantined, quarantines, draining, quick_failures, start_failures,
-                 last_start_failure, rests_until, leaked, adopted, disowned, devices, pool, labels,
-                 withdrawn] = x;
+                 max_unslotted, quarantined, quarantines, draining, probation, marks, failed_starts,
+                 start_failures, last_start_failure, rests_until, leaked, adopted, disowned, devices, pool,
+                 labels, lost_at, may_return, withdrawn] = x;
     all(id, uid, name, incarnation, slot_kind, address, present, slots, attempts, unslotted, max_unslotted,
-        quarantined, quarantines, draining, quick_failures, start_failures, last_start_failure, rests_until,
-        leaked, adopted, disowned, devices, pool, labels, withdrawn);
+        quarantined, quarantines, draining, probation, marks, failed_starts, start_failures,
+        last_start_failure, rests_until, leaked, adopted, disowned, devices, pool, labels, lost_at,
+        may_return, withdrawn);
   }
 
   std::ostringstream out_;

@@ -172,7 +172,13 @@ TEST_F(Story, ShowsWorkersAndTheirSlots) {
   EXPECT_THAT(tell(WorkerLost{WorkerId(5), "it was stopped"}), EndsWith("worker 5 left: it was stopped"));
   EXPECT_THAT(tell(WorkerQuarantined{WorkerId(5), "3 trials failed"}),
               EndsWith("worker 5 is in quarantine: 3 trials failed"));
+  EXPECT_THAT(tell(WorkerQuarantined{WorkerId(5), "3 trials failed", "", Duration::seconds(600)}),
+              EndsWith("3 trials failed; it is tried with one trial in 10 min"));
   EXPECT_THAT(tell(WorkerReleased{WorkerId(5)}), EndsWith("worker 5 gets new trials again"));
+  EXPECT_THAT(tell(WorkerReleased{WorkerId(5), "", true}),
+              EndsWith("worker 5 gets new trials again: the one trial that it got works"));
+  EXPECT_THAT(tell(WorkerForgotten{WorkerId(5), "lost for 7 days", "ann"}),
+              EndsWith("worker 5 was forgotten by ann: lost for 7 days"));
   EXPECT_THAT(tell(WorkerDraining{WorkerId(5)}), EndsWith("worker 5 is draining: it gets no new trials"));
   EXPECT_THAT(
       tell(SlotsQuarantined{WorkerId(5), key(2), {SlotIndex(0), SlotIndex(3)}}),

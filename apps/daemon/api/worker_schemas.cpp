@@ -32,11 +32,17 @@ constexpr Field worker_fields[] = {
     {"connected", "flag"},
     {"suspect", "flag"},
     {"resting", "text?"},
+    {"probation", "text?", "When a quarantined worker is tried with one trial."},
     {"kills_by", "text"},
     {"on_hold", "[HeldAttempt]"},
 };
 constexpr Field worker_page_fields[] = {
     {"workers", "[Worker]"},
+    {"next", "integer?", "The next page's `after`; null on the last page."},
+};
+constexpr Field forgotten_fields[] = {{"id", "integer"}, {"name", "text"}};
+constexpr Field forgotten_page_fields[] = {
+    {"workers", "[ForgottenWorker]"},
     {"next", "integer?", "The next page's `after`; null on the last page."},
 };
 constexpr Field slot_fields[] = {
@@ -70,6 +76,8 @@ constexpr Schema worker_table[] = {
      Schema::Kind::answer, "AttemptName"},
     {"Worker", "A worker.", worker_fields},
     {"WorkerPage", "Workers by number.", worker_page_fields},
+    {"ForgottenWorker", "A worker that was forgotten.", forgotten_fields},
+    {"ForgottenWorkerPage", "Forgotten workers by number.", forgotten_page_fields},
     {"Slot", "A slot of a worker.", slot_fields},
     {"SlotPage", "Slots by worker and number.", slot_page_fields},
     {"QuarantineRequest", "Why the worker gets no trials.", quarantine_fields},

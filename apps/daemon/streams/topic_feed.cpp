@@ -194,6 +194,13 @@ void TopicFeed::look_for_silent_changes(const TopicName& name, Topic& topic) {
           compare(id.number(), id.number(), engine::compact_json(values_.worker(worker, name.scope)));
         }
       }
+      std::erase_if(topic.told, [&](const auto& entry) {
+        const bool gone = !runtime_.engine().workers().contains(engine::WorkerId(entry.first));
+        if (gone) {
+          topic.dirty.insert(entry.first);
+        }
+        return gone;
+      });
       break;
     case Kind::experiments:
       for (const auto& [id, record] : runtime_.engine().experiments()) {
@@ -319,7 +326,12 @@ Value::Map TopicFeed::rows_of(const TopicName& name, const std::set<std::uint64_
         if (const auto found = engine.workers().find(engine::WorkerId(number));
             found != engine.workers().end() && !engine::is_external(found->second)) {
           rows.push_back(values_.worker(found->second, name.scope));
+        } else if (engine.forgotten_workers().contains(engine::WorkerId(number))) {
+          removed.push_back(count(number));
         }
+      }
+      if (!removed.empty()) {
+        return {{"workers", std::move(rows)}, {"removed", std::move(removed)}};
       }
       return {{"workers", std::move(rows)}};
   }

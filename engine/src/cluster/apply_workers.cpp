@@ -22,6 +22,7 @@ void apply(const Applier& applier, const WorkerJoined& joined) {
   WorkerRecord& worker = applier.state.workers[joined.worker];
   applier.state.present_slots[worker.pool] -=
       worker.present ? worker.slots.total() : 0;  // None, if it is new.
+  applier.state.last_worker = std::max(applier.state.last_worker, joined.worker);
   worker.id = joined.worker;
   worker.uid = joined.uid;
   worker.name = joined.name;
@@ -30,6 +31,7 @@ void apply(const Applier& applier, const WorkerJoined& joined) {
   worker.address = joined.address;
   worker.max_unslotted = joined.max_unslotted;
   worker.present = true;
+  worker.lost_at = Instant{};
   worker.devices = joined.devices;
   worker.pool = joined.pool;
   worker.labels = joined.labels;
@@ -60,6 +62,7 @@ void apply(const Applier& applier, const WorkerLost& lost) {
   WorkerRecord& worker = applier.state.workers.at(lost.worker);
   applier.state.present_slots[worker.pool] -= worker.present ? worker.slots.total() : 0;
   worker.present = false;
+  worker.lost_at = applier.event.at;
   note_vacancy(applier.state, worker);
   applier.touch_all();
 }
@@ -74,16 +77,24 @@ void apply(const Applier& applier, const WorkerQuarantined& quarantined) {
   if (worker.quarantines.empty() || worker.quarantines.back().to) {
     worker.quarantines.push_back({applier.event.at, std::nullopt});
   }
-  for (const auto& [id, number] : worker.quick_failures) {
-    TrialRecord& trial = applier.experiment(id).trials[number.number()];
+  for (const WorkerMark& mark : worker.marks) {
+    TrialRecord& trial = applier.experiment(mark.experiment).trials[mark.trial.number()];
     if (trial.restarts > 0 && !is_closed(trial.state)) {
       --trial.restarts;  // It was the worker's failure.
     }
-    if (trial.failure_history && trial.failure_history->fruitless > 0) {
-      --trial.failure_history->fruitless;
+    if (trial.failure_history) {
+      trial.failure_history->marked_on = WorkerId{};
+      trial.failure_history->fruitless -= trial.failure_history->fruitless > 0 ? 1U : 0U;
     }
   }
-  worker.quick_failures.clear();
+  worker.marks.clear();
+  if (quarantined.probation_after > Duration{}) {
+    worker.probation = Probation{worker.probation ? worker.probation->times + 1 : 1, std::nullopt};
+    worker.rests_until = applier.event.at + quarantined.probation_after;
+    let_rest(applier.state, worker);
+  } else {
+    worker.probation.reset();
+  }
   note_vacancy(applier.state, worker);
 }
 
@@ -184,11 +195,12 @@ std::string problem_with(const EventChecks& checks, const SlotRestored& restored
 void apply(const Applier& applier, const WorkerReleased& released) {
   WorkerRecord& worker = applier.state.workers.at(released.worker);
   worker.quarantined.clear();
+  worker.probation.reset();
   if (!worker.quarantines.empty() && !worker.quarantines.back().to) {
     worker.quarantines.back().to = applier.event.at;
   }
-  worker.draining = false;
-  worker.quick_failures.clear();
+  worker.draining = worker.draining && released.proven;
+  worker.marks.clear();
   forget_start_failures(applier.state, worker);
   note_vacancy(applier.state, worker);
   applier.touch_all();
@@ -215,7 +227,7 @@ void withdraw_those(WorkerRecord& worker) {
 }
 
 void note_vacancy(EngineState& state, const WorkerRecord& worker) {
-  if (is_in_service(worker) && !state.suspects.contains(worker.id) &&
+  if ((is_in_service(worker) || takes_one_on_probation(worker)) && !state.suspects.contains(worker.id) &&
       !state.agenda.resting.contains(worker.id)) {
     state.vacancies.put(worker.id, worker.slots.free(), worker.attempts.size(), takes_unslotted(worker));
   } else {

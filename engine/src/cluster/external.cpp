@@ -17,9 +17,8 @@ void join_external(Step& step) {
   if (state.worker_by_uid.contains(uid)) {
     return;
   }
-  const std::uint64_t last = state.workers.empty() ? 0 : state.workers.rbegin()->first.number();
   WorkerJoined joined;
-  joined.worker = WorkerId(last + 1);
+  joined.worker = WorkerId(state.last_worker.number() + 1);
   joined.uid = uid;
   joined.name = uid;
   joined.incarnation = 1;

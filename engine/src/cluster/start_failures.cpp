@@ -1,6 +1,8 @@
 // Attempts that end without a report, for whatever reason: what is leased again at once may end at once, for
 // ever. Each in a row waits longer than the one before, and there are most_fruitless_attempts of them. A
-// worker on which attempts are over as soon as they are leased, by nobody's failure, waits as well.
+// worker on which attempts are over as soon as they are leased, and whose doing that is, waits as well: not
+// because of one experiment, whose program may kill what it depends on, nor of a trial that fares no better
+// elsewhere.
 
 #include <algorithm>
 #include <optional>
@@ -25,6 +27,9 @@ Duration wait_after(std::uint64_t times) {
   return Duration::seconds(static_cast<std::int64_t>(std::min(doubled, longest)));
 }
 
+/// Until then another worker may have a slot for it.
+constexpr Duration before_trying_there_again = Duration::seconds(30);
+
 /// Attempts that were leased together and lost together say no more than one of them does.
 bool has_news(const WorkerRecord& worker, Instant leased_at) {
   return worker.start_failures == 0 || leased_at >= worker.last_start_failure;
@@ -35,9 +40,39 @@ void delayed_trial(EngineState& state, ExperimentRecord& record, TrialNumber num
   state.agenda.delayed.insert({until, record.id, number, WorkerId{}});
 }
 
-void let_rest(EngineState& state, const WorkerRecord& worker) {
-  state.agenda.resting.insert(worker.id);
-  state.agenda.delayed.insert({worker.rests_until, ExperimentId{}, TrialNumber{}, worker.id});
+constexpr std::size_t most_failed_starts = 64;
+
+/// How many times in a row they speak against the worker: one experiment does once, until another one does.
+/// What the worker ended without being told to is its own doing each time.
+std::uint64_t times_against(const std::vector<FailedStart>& failed) {
+  std::uint64_t times = 0;
+  for (std::size_t i = 0; i < failed.size(); ++i) {
+    times += i == 0 || failed[i].evicted || failed[i].experiment != failed[i - 1].experiment ? 1U : 0U;
+  }
+  return times;
+}
+
+/// The worker that ended the trial's attempt before this one; 0 = none did.
+WorkerId culprit_before(const EngineState& state, ExperimentId experiment, TrialNumber trial) {
+  const auto& history = trial_of(state, experiment, trial).failure_history;
+  return history && history->fruitless > 0 ? history->last_culprit : WorkerId{};
+}
+
+/// It is over as soon on another worker: it is the trial's doing.
+void take_back(EngineState& state, WorkerId where, ExperimentId experiment, TrialNumber trial) {
+  const auto found = state.workers.find(where);
+  if (found == state.workers.end()) {
+    return;
+  }
+  WorkerRecord& worker = found->second;
+  std::erase_if(worker.failed_starts, [&](const FailedStart& start) {
+    return start.experiment == experiment && start.trial == trial && !start.evicted;
+  });
+  worker.start_failures = times_against(worker.failed_starts);
+  if (worker.start_failures == 0) {
+    forget_start_failures(state, worker);
+    note_vacancy(state, worker);
+  }
 }
 
 /// It was over as soon as it was leased, or its program never began: nothing was heard of one.
@@ -82,17 +117,28 @@ void delayed(Step& step, const FruitlessEnd& end) {
   event.experiment = end.key.experiment;
   event.trial = end.key.trial;
   event.why = end.why;
-  if (!over) {
+  event.evicted = end.evicted;
+  event.again_there = end.again_there;
+  if (!over && end.again_there) {
+    event.times = fruitless_with(state, end) - 1;
+    event.wait = before_trying_there_again;
+  } else if (!over && !end.evicted) {
     event.times = fruitless_with(state, end);
     event.wait = wait_after(event.times);
   }
   event.worker = end.culprit;
   const auto known = state.workers.find(end.culprit);
-  if (known != state.workers.end() && has_news(known->second, end.leased_at)) {
-    event.worker_times = known->second.start_failures + 1;
-    event.worker_wait = wait_after(event.worker_times);
+  const WorkerId before = culprit_before(state, end.key.experiment, end.key.trial);
+  const bool elsewhere_too = !end.evicted && before != WorkerId{} && before != end.culprit;
+  if (known != state.workers.end() && has_news(known->second, end.leased_at) && !elsewhere_too) {
+    std::vector<FailedStart> failed = known->second.failed_starts;
+    failed.push_back({end.key.experiment, end.key.trial, end.evicted});
+    event.worker_times = times_against(failed);
+    if (end.evicted || others_alike(state, known->second)) {
+      event.worker_wait = wait_after(event.worker_times);
+    }
   }
-  if (!over || event.worker_times > 0) {
+  if ((!over && !end.evicted) || event.worker_times > 0) {
     step.emit(std::move(event));
   }
 }
@@ -100,8 +146,13 @@ void delayed(Step& step, const FruitlessEnd& end) {
 void apply(const Applier& applier, const StartDelayed& delayed) {
   ExperimentRecord& record = applier.experiment(delayed.experiment);
   TrialRecord& trial = record.trials[delayed.trial.number()];
-  if (!is_closed(trial.state)) {
+  if (const WorkerId before = culprit_before(applier.state, delayed.experiment, delayed.trial);
+      !delayed.evicted && delayed.worker != WorkerId{} && before != delayed.worker) {
+    take_back(applier.state, before, delayed.experiment, delayed.trial);
+  }
+  if (!is_closed(trial.state) && !delayed.evicted) {
     FailureHistory& failure_history = trial.failure_history.ensure();
+    trial.restarts -= delayed.again_there && trial.restarts > 0 ? 1U : 0U;
     failure_history.fruitless = delayed.times;
     failure_history.last_culprit = delayed.worker;
     failure_history.last_why = delayed.why;
@@ -112,10 +163,14 @@ void apply(const Applier& applier, const StartDelayed& delayed) {
   }
   if (delayed.worker_times > 0) {
     WorkerRecord& worker = applier.state.workers.at(delayed.worker);
+    if (worker.failed_starts.size() == most_failed_starts) {
+      worker.failed_starts.erase(worker.failed_starts.begin());
+    }
+    worker.failed_starts.push_back({delayed.experiment, delayed.trial, delayed.evicted});
     worker.start_failures = delayed.worker_times;
     worker.last_start_failure = applier.event.at;
-    worker.rests_until = applier.event.at + delayed.worker_wait;
-    if (worker.rests_until > applier.event.at) {
+    worker.rests_until = std::max(worker.rests_until, applier.event.at + delayed.worker_wait);
+    if (delayed.worker_wait > Duration{}) {
       let_rest(applier.state, worker);
     }
     note_vacancy(applier.state, worker);
@@ -135,9 +190,18 @@ void Applier::note_good_start(WorkerId where, const LiveAttempt& live) const {
   }
 }
 
+void let_rest(EngineState& state, const WorkerRecord& worker) {
+  state.agenda.resting.insert(worker.id);
+  state.agenda.delayed.insert({worker.rests_until, ExperimentId{}, TrialNumber{}, worker.id});
+}
+
 void forget_start_failures(EngineState& state, WorkerRecord& worker) {
+  worker.failed_starts.clear();
   worker.start_failures = 0;
   worker.last_start_failure = Instant{};
+  if (worker.probation && !worker.quarantined.empty()) {
+    return;  // It rests until its probation.
+  }
   worker.rests_until = Instant{};
   state.agenda.resting.erase(worker.id);
 }

@@ -180,8 +180,7 @@ Status join_worker(Step& step, const JoinWorker& command) {
               worker.labels != command.labels || worker.address != command.address ||
               worker.max_unslotted != command.max_unslotted;
   } else {
-    const std::uint64_t last = state.workers.empty() ? 0 : state.workers.rbegin()->first.number();
-    id = WorkerId(last + 1);
+    id = WorkerId(state.last_worker.number() + 1);
   }
   if (changed) {
     step.emit(WorkerJoined{id, command.uid, command.name, command.incarnation, command.slots,
@@ -235,8 +234,8 @@ Status lose_worker(Step& step, const LoseWorker& command) {
   }
   const std::vector<AttemptKey> keys(found->second.attempts.begin(), found->second.attempts.end());
   for (const AttemptKey& key : keys) {
-    lose_attempt_there(step, key, command.worker,
-                       "its worker \"" + found->second.name + "\" is gone: " + command.why);
+    evict_attempt(step, key, command.worker,
+                  "its worker \"" + found->second.name + "\" is gone: " + command.why);
   }
   step.emit(WorkerLost{command.worker, command.why});
   return Done{};

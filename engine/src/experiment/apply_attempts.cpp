@@ -12,9 +12,14 @@ namespace hpsearch::engine {
 namespace {
 
 /// Another attempt has its place.
-void forget_lost(TrialRecord& trial) {
+void forget_lost(const Applier& applier, TrialRecord& trial) {
   if (!trial.failure_history) {
     return;
+  }
+  if (const auto& lost = trial.failure_history->lost) {
+    if (const auto worker = applier.state.workers.find(lost->worker); worker != applier.state.workers.end()) {
+      worker->second.may_return.erase(lost->key);
+    }
   }
   trial.failure_history->lost.reset();
   if (trial.failure_history->crashes == 0 && trial.failure_history->fruitless == 0) {
@@ -133,6 +138,9 @@ void apply(const Applier& applier, const LeaseGranted& granted) {
     }
   }
   trial.attempts = static_cast<std::uint32_t>(granted.attempt.number());
+  if (WorkerRecord& worker = applier.state.workers.at(granted.worker); worker.probation) {
+    worker.probation->attempt = key;
+  }
   applier.hold(record, trial, std::move(live));
 }
 
@@ -187,7 +195,7 @@ void apply(const Applier& applier, const AttemptAdopted& adopted) {
   if (!applier.state.numbering.has_given(adopted.key.lease.number(), applier.state.last_lsn)) {
     applier.state.workers.at(adopted.worker).adopted.insert(adopted.key);
   }
-  forget_lost(trial);
+  forget_lost(applier, trial);
   applier.hold(record, trial, std::move(live));
 }
 
@@ -209,7 +217,7 @@ void apply(const Applier& applier, const AttemptStarted& started) {
   } else {
     trial.live->gang->member_on(started.member)->started = true;
   }
-  forget_lost(trial);
+  forget_lost(applier, trial);
 }
 
 std::string problem_with(const EventChecks& checks, const AttemptStarted& started) {
@@ -222,6 +230,7 @@ void apply(const Applier& applier, const AttemptLost& lost) {
   if (lost.may_return && !(trial.failure_history && trial.failure_history->lost)) {
     LiveAttempt& kept = trial.failure_history.ensure().lost.emplace(*trial.live);
     kept.held_before = kept.held_before + (applier.event.at - kept.leased_at);
+    applier.state.workers.at(kept.worker).may_return.insert(kept.key);
   }
   applier.release(record, lost.key.trial, AttemptEnd::lost);
   note_settled(record, lost.key.trial);
@@ -295,6 +304,9 @@ void Applier::release_slots(ExperimentRecord& record, TrialRecord& trial, Worker
   WorkerRecord& worker = state.workers.at(where);
   worker.slots.release(slots, live.key.lease);
   worker.attempts.erase(live.key);
+  if (worker.probation && worker.probation->attempt == live.key) {
+    worker.probation->attempt.reset();  // Unless it showed something, the next one may.
+  }
   worker.unslotted -= slots.empty() ? 1U : 0U;
   note_vacancy(state, worker);
   record.slot_time.change(-static_cast<std::int64_t>(slots.size()), event.at);

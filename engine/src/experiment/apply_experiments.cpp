@@ -256,8 +256,10 @@ void apply(const Applier& applier, const ExperimentDeleted& deleted) {
     kept.effective = std::move(record.effective);
   }
   for (auto& [id, worker] : state.workers) {
-    std::erase_if(worker.quick_failures,
-                  [&deleted](const auto& failure) { return failure.first == deleted.experiment; });
+    std::erase_if(worker.may_return,
+                  [&deleted](const AttemptKey& key) { return key.experiment == deleted.experiment; });
+    std::erase_if(worker.marks,
+                  [&deleted](const WorkerMark& mark) { return mark.experiment == deleted.experiment; });
   }
   WorkspaceRecord& workspace = workspace_named(state, record.workspace->name);
   --workspace.experiments;

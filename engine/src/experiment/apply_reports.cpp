@@ -76,7 +76,7 @@ void apply(const Applier& applier, const ReportTaken& taken) {
   trial.live->applied_seq = taken.seq;
   trial.live->last_digest = digest_of(taken.report);
   trial.last_seq = taken.seq;
-  applier.note_health(trial, taken);
+  applier.note_health(record, trial, taken);
   if (!std::holds_alternative<ExitReport>(taken.report) &&
       !std::holds_alternative<NoteReport>(taken.report)) {
     note_sign_of_life(record);
@@ -103,18 +103,16 @@ std::string problem_with(const EventChecks& checks, const ReportTaken& taken) {
   return checks.live(taken.key);
 }
 
-void Applier::note_health(TrialRecord& trial, const ReportTaken& taken) const {
+void Applier::note_health(ExperimentRecord& record, TrialRecord& trial, const ReportTaken& taken) const {
   const LiveAttempt& live = *trial.live;
-  WorkerRecord& worker = state.workers.at(live.worker);
   const auto* exit = std::get_if<ExitReport>(&taken.report);
   if (std::holds_alternative<NoteReport>(taken.report)) {
     return;  // Garbled output is no sign of health.
   }
   if (exit == nullptr) {
-    worker.quick_failures.clear();
+    note_good_report(record, trial);
     note_good_start(live.worker, live);
     for (std::size_t rank = 1; live.gang && rank < live.gang->members.size(); ++rank) {
-      state.workers.at(live.gang->members[rank].worker).quick_failures.clear();
       note_good_start(live.gang->members[rank].worker, live);
     }
     if (trial.failure_history) {
@@ -124,22 +122,6 @@ void Applier::note_health(TrialRecord& trial, const ReportTaken& taken) const {
   }
   if (!live.gang && taken.seq == 1 && is_failure(trial, *exit)) {
     note_crash(trial, taken.key, live.worker);
-  }
-}
-
-void Applier::note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId where) const {
-  const LiveAttempt& live = *trial.live;
-  WorkerRecord& worker = state.workers.at(where);
-  FailureHistory& failure_history = trial.failure_history.ensure();
-  failure_history.crashed_on = where;
-  ++failure_history.crashes;
-  constexpr Duration soon = Duration::seconds(60);
-  constexpr std::size_t most = 64;
-  if (event.at - live.leased_at <= soon && worker.quarantined.empty()) {
-    if (worker.quick_failures.size() == most) {
-      worker.quick_failures.erase(worker.quick_failures.begin());
-    }
-    worker.quick_failures.emplace_back(key.experiment, key.trial);
   }
 }
 

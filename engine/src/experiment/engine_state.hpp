@@ -29,7 +29,9 @@ struct EngineState {
   Workspaces workspaces{{std::string(default_workspace), {.name = std::string(default_workspace)}}};
   bool checks_workspaces = false;  ///< Somebody has created one: experiments name a known one.
   std::map<WorkerId, WorkerRecord> workers;
+  std::map<WorkerId, ForgottenWorker> forgotten_workers;  ///< None of them is among `workers`.
   std::map<std::string, WorkerId> worker_by_uid;
+  WorkerId last_worker;           ///< The highest number given.
   std::set<WorkerId> suspects;    ///< Told by the shell, not journaled.
   bool trusts_workers = false;    ///< The same.
   bool skips_first_look = false;  ///< The same.
@@ -80,6 +82,9 @@ WorkspaceRecord& workspace_named(EngineState& state, std::string_view name);
 
 /// Takes the slots in trouble out of its ledger, which is new.
 void withdraw_those(WorkerRecord& worker);
+
+/// It gets no leases before WorkerRecord::rests_until.
+void let_rest(EngineState& state, const WorkerRecord& worker);
 
 /// Its attempts begin well again, as far as is known.
 void forget_start_failures(EngineState& state, WorkerRecord& worker);

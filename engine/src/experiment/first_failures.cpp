@@ -154,9 +154,10 @@ void forget_first_failures(ExperimentRecord& record) {
   }
 }
 
-bool fails_for_certain(const EngineState& state, const TrialRecord& trial) {
+bool fails_for_certain(const EngineState& state, const ExperimentRecord& record, const TrialRecord& trial) {
   const Box<FailureHistory>& history = trial.failure_history;
-  return history && history->alike >= 2 && (history->elsewhere || !others_remain(state, history->alike_on));
+  return history && history->alike >= 2 &&
+         (history->elsewhere || !others_serve(state, record.config.resources, history->alike_on));
 }
 
 bool takes_first_look(const ExperimentRecord& record, Instant now) {
@@ -178,7 +179,7 @@ bool pause_if_all_fail(Step& step, ExperimentId id) {
   const EngineState& state = step.state();
   const ExperimentRecord& record = state.experiments.at(id);
   const FirstFailures& first = record.first_failures;
-  const bool everywhere = first.elsewhere || !others_remain(state, first.worker);
+  const bool everywhere = first.elsewhere || !others_serve(state, record.config.resources, first.worker);
   if (record.state != ExperimentState::active || first.alike < most_equal_failures || !everywhere) {
     return false;
   }

@@ -29,7 +29,8 @@ void forget_first_failures(ExperimentRecord& record);
 
 /// Its last attempts, two at least, failed in the same way without a report, on another worker too if there
 /// is one: a third would as well.
-[[nodiscard]] bool fails_for_certain(const EngineState& state, const TrialRecord& trial);
+[[nodiscard]] bool fails_for_certain(const EngineState& state, const ExperimentRecord& record,
+                                     const TrialRecord& trial);
 
 /// Its first attempts have only just started, and none has got on.
 [[nodiscard]] bool takes_first_look(const ExperimentRecord& record, Instant now);

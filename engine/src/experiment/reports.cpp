@@ -56,6 +56,17 @@ void tidy(Report& report) {
   }
 }
 
+/// Its program failed on this worker before, without a report, and had no chance to show elsewhere whose
+/// fault that is. A worker on which every program fails would use up all tries of every trial that nobody
+/// else has a slot for.
+bool fails_again_there(const EngineState& state, const ExperimentRecord& record, const TrialRecord& trial,
+                       WorkerId worker) {
+  constexpr std::uint32_t most = 120;  // An hour, as long as the others are busy with something else.
+  return !state.trusts_workers && !trial.live->gang && !trial.live->external && trial.failure_history &&
+         trial.failure_history->crashes > 0 && trial.failure_history->crashes <= most &&
+         trial.failure_history->crashed_on == worker && others_serve(state, record.config.resources, worker);
+}
+
 /// One report of a live attempt. False when it was the last one.
 bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
   tidy(report);
@@ -79,8 +90,13 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     const bool in_gang = trial.live->gang.has_value();
     const bool workers_own = !failed && !trial.live->external && copy.cause != ExitReport::Cause::exited &&
                              copy.cause != ExitReport::Cause::checkpoint_gone;
-    const std::optional<FruitlessEnd> fruitless =
+    std::optional<FruitlessEnd> fruitless =
         fruitless_end(trial, step.now(), workers_own ? worker : WorkerId{}, copy.message);
+    if (fruitless) {
+      fruitless->evicted = copy.cause == ExitReport::Cause::ended_by_agent;
+      fruitless->again_there = failed && fails_again_there(step.state(), record, trial, worker);
+    }
+    const bool on_probation = is_on_probation(step.state(), worker, key);
     step.emit(ReportTaken{key, seq, copy});
     if (copy.unkillable) {
       quarantine_slots(step, worker, as_known, slots);
@@ -94,6 +110,9 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     }
     if (failed) {
       judge_worker(step, worker);  // First: what a bad worker did is not the trial's failure.
+    }
+    if (on_probation && fruitless && (failed || fruitless->culprit != WorkerId{}) && !fruitless->evicted) {
+      end_probation(step, worker, false);
     }
     after_exit(step, key, granted, reached, copy,
                failed  ? Exit::failed
@@ -109,7 +128,17 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
       metrics != nullptr && find_metric(metrics->metrics, record.config.searcher.metric) != nullptr;
   const bool overdue = metrics != nullptr && is_overdue(record, trial, *metrics);
   const bool is_invalid = invalid != nullptr;
+  const bool speaks_well = !std::holds_alternative<NoteReport>(report);
+  const WorkerId where = trial.live->worker;
+  const WorkerId marked_on =
+      speaks_well && trial.failure_history ? trial.failure_history->marked_on : WorkerId{};
   step.emit(ReportTaken{key, seq, std::move(report)});
+  if (marked_on != WorkerId{}) {
+    judge_worker(step, marked_on);
+  }
+  if (speaks_well && is_on_probation(step.state(), where, key)) {
+    end_probation(step, where, true);
+  }
   if (trial.state != TrialState::running) {
     return true;  // Late: on record, but its fate is decided.
   }

@@ -75,7 +75,8 @@ void run_again_after(Step& step, ExperimentId id, TrialNumber number,
     run_again(step, id, number);
     return;
   }
-  const std::uint64_t times = fruitless_with(step.state(), *fruitless);
+  const std::uint64_t times =
+      fruitless->evicted || fruitless->again_there ? 0 : fruitless_with(step.state(), *fruitless);
   if (times >= most_fruitless_attempts && experiment_of(step, id).state == ExperimentState::active) {
     exit_early(step, id, number, ExitReason::errored, TrialState::failed,
                std::to_string(times) + " attempts in a row ended without a report" +
@@ -250,9 +251,11 @@ void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached,
     const std::string cause = report.message.empty() ? "its program failed" : report.message;
     if (pause_if_all_fail(step, key.experiment)) {
       run_again(step, key.experiment, key.trial);  // Once it is resumed: nothing is lost of the search.
-    } else if (fails_for_certain(step.state(), trial)) {
+    } else if (fails_for_certain(step.state(), record, trial)) {
       exit_early(step, key.experiment, key.trial, ExitReason::errored, TrialState::failed,
                  cause + "; it failed twice in the same way before its first report");
+    } else if (fruitless && fruitless->again_there) {
+      run_again_after(step, key.experiment, key.trial, fruitless);
     } else if (trial.restarts > record.config.max_restarts) {
       exit_early(step, key.experiment, key.trial, ExitReason::errored, TrialState::failed, cause);
     } else {
@@ -359,6 +362,15 @@ void lose_attempt_there(Step& step, const AttemptKey& key, WorkerId worker, cons
   lose(step, key, worker, why, false, fruitless_end(trial, step.now(), worker, why));
 }
 
+void evict_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why) {
+  std::optional<FruitlessEnd> end =
+      fruitless_end(trial_of(step.state(), key.experiment, key.trial), step.now(), worker, why);
+  if (end) {
+    end->evicted = true;
+  }
+  lose(step, key, worker, why, false, end);
+}
+
 void revoke_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why) {
   lose(step, key, worker, why, false, std::nullopt);
 }
@@ -372,9 +384,13 @@ void end_gang(Step& step, const AttemptKey& key) {
   const Units granted = trial.live->granted_length;
   const Units reached = trial.live->reached;
   const bool lost = gang.ending == Gang::Ending::none || gang.ending == Gang::Ending::lost;
-  const std::optional<FruitlessEnd> fruitless =
-      fruitless_end(trial, step.now(), lost ? gang.ended_by : WorkerId{},
+  const bool evicted = gang.exit.cause == ExitReport::Cause::ended_by_agent;
+  std::optional<FruitlessEnd> fruitless =
+      fruitless_end(trial, step.now(), lost || evicted ? gang.ended_by : WorkerId{},
                     lost && gang.exit.message.empty() ? "a part of it was lost" : gang.exit.message);
+  if (fruitless) {
+    fruitless->evicted = evicted;
+  }
   const Units began_at = trial.live->began_at;
   step.emit(GangEnded{key});
   // Not one that was saved since.

@@ -341,7 +341,7 @@ std::optional<Wait> waits_for(const ExperimentRecord& record, const Workers& wor
 }
 
 std::optional<WorkerRest> rest_of(const WorkerRecord& worker, Instant now) {
-  if (!worker.present || worker.rests_until <= now) {
+  if (!worker.present || worker.rests_until <= now || !worker.quarantined.empty()) {
     return std::nullopt;
   }
   return WorkerRest{worker.start_failures, worker.rests_until - now};

@@ -43,18 +43,38 @@ std::uint64_t slots_in_use(const ExperimentRecord& record) {
   return record.running.size() * record.config.resources.slots_per_trial;
 }
 
+/// It keeps its place while it is put off: not for long if other trials of the experiment get on, for then it
+/// is its own doing, and the slot would be idle.
+bool keeps_place(const ExperimentRecord& record, TrialNumber number) {
+  constexpr std::uint64_t short_wait_times = 6;  // Up to 16 s each time, half a minute in all.
+  const Box<FailureHistory>& history = record.trials[number.number()].failure_history;
+  return !record.first_failures.reported || !history || history->fruitless <= short_wait_times;
+}
+
 /// Trials of it that are put off keep their places: a new one in place of each would only share their fate,
 /// and so would the next, until all that it may ever try have begun.
 bool keep_places(const EngineState& state, const ExperimentRecord& record) {
-  return !record.delayed.empty() &&
-         record.running.size() + record.delayed.size() >= concurrency_limit(state, record.config);
+  if (record.delayed.empty()) {
+    return false;
+  }
+  const auto kept = std::count_if(record.delayed.begin(), record.delayed.end(),
+                                  [&record](TrialNumber number) { return keeps_place(record, number); });
+  return kept > 0 &&
+         record.running.size() + static_cast<std::uint64_t>(kept) >= concurrency_limit(state, record.config);
 }
 
-/// Its last attempt failed on this worker without a single report, and others might tell whose fault that is.
-bool should_avoid(const EngineState& state, const TrialRecord& trial, WorkerId worker) {
-  return !state.trusts_workers && worker != WorkerId{} && !is_external(state.workers.at(worker)) &&
-         trial.failure_history && trial.failure_history->crashes > 0 &&
-         trial.failure_history->crashed_on == worker && others_remain(state, worker);
+/// Its last attempt failed on this worker without a single report, or was over there as soon as it was
+/// leased, and others might tell whose fault that is.
+bool should_avoid(const EngineState& state, const ExperimentRecord& record, const TrialRecord& trial,
+                  WorkerId worker) {
+  if (state.trusts_workers || worker == WorkerId{} || !trial.failure_history ||
+      is_external(state.workers.at(worker))) {
+    return false;
+  }
+  const FailureHistory& history = *trial.failure_history;
+  const bool failed_there = (history.crashes > 0 && history.crashed_on == worker) ||
+                            (history.fruitless > 0 && history.last_culprit == worker);
+  return failed_there && others_serve(state, record.config.resources, worker);
 }
 
 /// Trials that wait for a slot and whose last attempts are really over.
@@ -70,7 +90,7 @@ Ready find_ready(const EngineState& state, const ExperimentRecord& record, Worke
     if (trial.live || record.delayed.contains(number)) {
       continue;
     }
-    if (!should_avoid(state, trial, worker)) {
+    if (!should_avoid(state, record, trial, worker)) {
       ready.first = number;
       break;
     }

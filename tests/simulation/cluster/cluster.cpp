@@ -68,6 +68,9 @@ class Cluster {
     promises_.ask({[this](const engine::AttemptKey& key, const std::string& uid) { return runs(key, uid); },
                    [this](const engine::AttemptKey& key, const std::string& uid, Instant at) {
                      return held_and_known(key, uid, at);
+                   },
+                   [this](engine::ExperimentId experiment, engine::TrialNumber trial) {
+                     return flaw_of(faults_, seed_, experiment, trial) != Flaw::none;
                    }});
     users_.may_ask_for(slots_of_a_gang());
   }
@@ -267,6 +270,19 @@ class Cluster {
         break;
       case Fault::agent_upgrade:
         worker.leave(between(100, 600'000));
+        break;
+      case Fault::eviction:
+        worker.evict(between(100, 20'000));
+        break;
+      case Fault::worker_replaced:
+        worker.replace(between(20'000, 1'800'000));
+        break;
+      case Fault::programs_fail_on_a_worker:
+        worker.break_programs(between(60'000, 7'200'000));
+        break;
+      case Fault::worker_disk_full_at_a_stop:
+        worker.fill_disk(between(10'000, 1'800'000));
+        worker.stop_agent(between(100, 600'000));
         break;
       case Fault::shim_crash:
         worker.kill_shim();

@@ -46,7 +46,9 @@ DaemonNode::DaemonNode(VirtualTime& time, Faults& faults, Network& network, Prom
       promises_(promises),
       patience_(patience),
       draw_(seed, engine::TrialNumber(0), "daemon"),
-      process_(time) {
+      process_(time),
+      forget_after_(Duration::seconds(static_cast<std::int64_t>(
+          600 + engine::Draw(seed, engine::TrialNumber(0), "forget").below(36'000)))) {
   disk_.kind = store;
 }
 
@@ -86,6 +88,8 @@ void DaemonNode::boot() {
   sessions_ = std::move(sessions).value();
   runtime_->start([this](const engine::Order& order) { sessions_->carry_out(order); },
                   [this](const engine::Error&) { crash(); });
+  lost_workers_ = std::make_unique<daemon::LostWorkers>(
+      *runtime_, daemon::LostWorkers::Settings{.forget_after = forget_after_});
   network_.daemon_listens();
 }
 
@@ -197,6 +201,7 @@ void DaemonNode::end(bool cleanly, std::optional<Duration> away) {
   time_.at(time_.now(), [this, start = starts_] {
     if (start == starts_) {
       draining_ = net::Watch{};
+      lost_workers_.reset();
       sessions_.reset();
       runtime_.reset();
       if (mount_) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/lost_workers.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/worker_sessions.hpp"
 #include "simulation/cluster/network.hpp"
@@ -69,6 +70,7 @@ class DaemonNode {
   engine::Draw draw_;
   Disk disk_;
   Process process_;
+  engine::Duration forget_after_;
   std::uint64_t starts_ = 0;
   engine::Instant began_;
   bool ending_ = false;
@@ -82,6 +84,7 @@ class DaemonNode {
   std::unique_ptr<SimulatedStore> store_;
   std::unique_ptr<daemon::Runtime> runtime_;
   std::unique_ptr<daemon::WorkerSessions> sessions_;
+  std::unique_ptr<daemon::LostWorkers> lost_workers_;
   net::Watch draining_;
 };
 

@@ -83,6 +83,12 @@ constexpr std::array<FaultKind, fault_count> kinds{{
     {Fault::daemon_under_load, "daemon_under_load", share, 0.05, 0.9},
     {Fault::frame_overtaken, "frame_overtaken", share, 0.001, 0.1},
     {Fault::lying_worker, "lying_worker", per_hour, 2, 240},
+    {Fault::configuration_exits_at_once, "configuration_exits_at_once", share, 0.05, 0.6},
+    {Fault::configuration_kills_its_shim, "configuration_kills_its_shim", share, 0.02, 0.3},
+    {Fault::eviction, "eviction", per_hour, 1, 40},
+    {Fault::worker_replaced, "worker_replaced", per_hour, 0.05, 2},
+    {Fault::programs_fail_on_a_worker, "programs_fail_on_a_worker", per_hour, 0.05, 2},
+    {Fault::worker_disk_full_at_a_stop, "worker_disk_full_at_a_stop", per_hour, 0.05, 2},
 }};
 
 std::string short_number(double value) {

@@ -97,8 +97,14 @@ enum class Fault : std::uint8_t {
   daemon_under_load,
   frame_overtaken,
   lying_worker,
+  configuration_exits_at_once,
+  configuration_kills_its_shim,
+  eviction,
+  worker_replaced,
+  programs_fail_on_a_worker,
+  worker_disk_full_at_a_stop,
 };
-inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::lying_worker) + 1;
+inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::worker_disk_full_at_a_stop) + 1;
 
 /// How a fault's rate is to be read.
 enum class Rate : std::uint8_t {
@@ -127,6 +133,10 @@ class Faults {
 
   [[nodiscard]] double rate(Fault fault) const noexcept {
     return calm_ ? 0 : rates_[static_cast<std::size_t>(fault)];
+  }
+  /// As it was before everything was healed.
+  [[nodiscard]] double drawn_rate(Fault fault) const noexcept {
+    return rates_[static_cast<std::size_t>(fault)];
   }
   /// Whether the fault strikes at this opportunity; counted when it does.
   [[nodiscard]] bool strikes(Fault fault);

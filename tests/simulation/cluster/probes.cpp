@@ -95,6 +95,12 @@ std::string_view name_of(Probe probe) noexcept {
       return "programs_ran_on_for_a_day_without_a_daemon";
     case Probe::budget_of_time_over_several_starts:
       return "budget_of_time_over_several_starts";
+    case Probe::attempt_evicted:
+      return "attempt_evicted";
+    case Probe::worker_forgotten:
+      return "worker_forgotten";
+    case Probe::worker_quarantined_by_itself:
+      return "worker_quarantined_by_itself";
     case Probe::search_paused_itself:
       return "search_paused_itself";
   }

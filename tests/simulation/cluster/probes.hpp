@@ -54,8 +54,11 @@ enum class Probe : std::uint8_t {
   programs_ran_on_for_a_day_without_a_daemon,
   budget_of_time_over_several_starts,
   search_paused_itself,
+  attempt_evicted,
+  worker_forgotten,
+  worker_quarantined_by_itself,
 };
-inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::search_paused_itself) + 1;
+inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::worker_quarantined_by_itself) + 1;
 
 /// How often each was reached by the runs of this thread.
 [[nodiscard]] std::array<std::uint64_t, probe_count>& probe_counts() noexcept;

@@ -190,20 +190,17 @@ void Promises::note(const engine::Event& event) {
   } else if (const auto* taken = std::get_if<engine::ReportTaken>(&event.body)) {
     mix(taken->seq);
     mix(taken->key.lease.number());
+    count_fruitless(*taken);
     note(*taken);
   } else if (const auto* lost = std::get_if<engine::AttemptLost>(&event.body)) {
+    ++fruitless_[{lost->key.experiment, lost->key.trial}];
     note(*lost);
   } else if (const auto* exited = std::get_if<engine::MemberExited>(&event.body)) {
     note(*exited);
   } else if (const auto* member = std::get_if<engine::MemberLost>(&event.body)) {
     note(*member);
   } else if (const auto* delayed = std::get_if<engine::StartDelayed>(&event.body)) {
-    if (delayed->wait > engine::Duration{}) {
-      reached(Probe::trial_put_off);
-    }
-    if (delayed->worker_wait > engine::Duration{}) {
-      reached(Probe::worker_rests);
-    }
+    note(*delayed);
   } else if (std::holds_alternative<engine::SlotWithdrawn>(event.body)) {
     reached(Probe::slot_withdrawn);
   } else if (const auto* restored = std::get_if<engine::SlotRestored>(&event.body)) {
@@ -211,6 +208,7 @@ void Promises::note(const engine::Event& event) {
       reached(Probe::slot_well_again);
     }
   } else if (const auto* gang = std::get_if<engine::GangEnded>(&event.body)) {
+    ++fruitless_[{gang->key.experiment, gang->key.trial}];
     note(*gang);
   } else if (const auto* adopted = std::get_if<engine::AttemptAdopted>(&event.body)) {
     note(*adopted, event.lsn);
@@ -245,13 +243,22 @@ void Promises::note(const engine::Event& event) {
       break_because("I6: slots of " + spelled(freed->key) + " are given back, and it runs");
     }
   } else if (const auto* quarantined = std::get_if<engine::WorkerQuarantined>(&event.body)) {
-    quarantined_.insert(quarantined->worker);
+    note(*quarantined);
+  } else if (const auto* forgotten = std::get_if<engine::WorkerForgotten>(&event.body)) {
+    note(*forgotten);
   } else if (const auto* released = std::get_if<engine::WorkerReleased>(&event.body)) {
     quarantined_.erase(released->worker);
   } else if (const auto* paused = std::get_if<engine::TrialPaused>(&event.body)) {
     trial_told_to_end_[{paused->experiment, paused->trial}] = event.lsn;
   } else if (const auto* ended = std::get_if<engine::TrialEnded>(&event.body)) {
     trial_told_to_end_[{ended->experiment, ended->trial}] = event.lsn;
+    if (ended->reason.detail.find("attempts in a row ended without a report") != std::string::npos &&
+        fruitless_[{ended->experiment, ended->trial}] < engine::most_fruitless_attempts) {
+      break_because("I11: experiment " + std::to_string(ended->experiment.number()) + " trial " +
+                    std::to_string(ended->trial.number()) + " fails by " +
+                    std::to_string(fruitless_[{ended->experiment, ended->trial}]) +
+                    " attempts that its workers did not end");
+    }
   } else if (const auto* halted = std::get_if<engine::ExperimentPaused>(&event.body)) {
     experiment_told_to_end_[halted->experiment] = event.lsn;
     if (!halted->reason.empty()) {
@@ -384,8 +391,74 @@ void Promises::check_place(const AttemptKey& key, engine::WorkerId where,
       }
     }
   }
-  if (quarantined_.contains(where)) {
+  const auto worker = fold_.workers().find(where);
+  if (quarantined_.contains(where) &&
+      (worker == fold_.workers().end() || !engine::takes_one_on_probation(worker->second))) {
     break_because("I3: " + spelled(key) + " is leased to a worker in quarantine");
+  }
+}
+
+void Promises::count_fruitless(const engine::ReportTaken& taken) {
+  const auto* exit = std::get_if<engine::ExitReport>(&taken.report);
+  std::uint64_t& fruitless = fruitless_[{taken.key.experiment, taken.key.trial}];
+  if (exit != nullptr) {
+    fruitless += exit->cause == engine::ExitReport::Cause::ended_by_agent ? 0U : 1U;
+  } else if (!std::holds_alternative<engine::NoteReport>(taken.report)) {
+    fruitless = 0;
+  }
+}
+
+/// What fails by its configuration alone lets no worker stand idle for longer than a minute.
+void Promises::note(const engine::StartDelayed& delayed) {
+  constexpr engine::Duration longest = engine::Duration::seconds(60);
+  if (delayed.wait > engine::Duration{}) {
+    reached(Probe::trial_put_off);
+  }
+  if (delayed.worker_wait > engine::Duration{}) {
+    reached(Probe::worker_rests);
+  }
+  if (delayed.evicted) {
+    reached(Probe::attempt_evicted);
+  }
+  const auto worker = fold_.workers().find(delayed.worker);
+  if (delayed.worker_wait <= longest || worker == fold_.workers().end() ||
+      !witness_.flawed(delayed.experiment, delayed.trial)) {
+    return;
+  }
+  const auto& starts = worker->second.failed_starts;
+  if (std::all_of(starts.begin(), starts.end(), [this](const engine::FailedStart& start) {
+        return witness_.flawed(start.experiment, start.trial);
+      })) {
+    break_because("I12: worker " + std::to_string(delayed.worker.number()) +
+                  " rests because of programs that fail by their configurations");
+  }
+}
+
+void Promises::note(const engine::WorkerQuarantined& quarantined) {
+  const auto worker = fold_.workers().find(quarantined.worker);
+  const bool by_itself = quarantined.probation_after > engine::Duration{};
+  if (by_itself) {
+    reached(Probe::worker_quarantined_by_itself);
+  }
+  if (by_itself && worker != fold_.workers().end()) {
+    for (const engine::WorkerMark& mark : worker->second.marks) {
+      if (mark.worked_elsewhere && witness_.flawed(mark.experiment, mark.trial)) {
+        break_because("I12: worker " + std::to_string(quarantined.worker.number()) +
+                      " is in quarantine because of a program that fails by its configuration");
+      }
+    }
+  }
+  quarantined_.insert(quarantined.worker);
+}
+
+void Promises::note(const engine::WorkerForgotten& forgotten) {
+  reached(Probe::worker_forgotten);
+  quarantined_.erase(forgotten.worker);
+  for (const auto& [place, key] : current_) {
+    const Attempt& attempt = attempts_.at(key);
+    if (!attempt.lost && !attempt.exited && attempt.worker == forgotten.worker && !attempt.first_gone) {
+      break_because("I3: the worker of " + spelled(key) + " is forgotten, and the attempt is not over");
+    }
   }
 }
 

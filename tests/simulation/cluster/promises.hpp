@@ -73,6 +73,9 @@ class Promises {
     /// The agent with this uid; "" = any.
     std::function<bool(const engine::AttemptKey& origin, const std::string& uid, engine::Instant at)>
         held_and_known;
+    /// It fails before its first report each time, wherever it runs.
+    std::function<bool(engine::ExperimentId, engine::TrialNumber)> flawed =
+        [](engine::ExperimentId, engine::TrialNumber) { return false; };
   };
   void ask(Witness witness) { witness_ = std::move(witness); }
 
@@ -116,6 +119,11 @@ class Promises {
   void note(const engine::LeaseGranted& granted, engine::Lsn lsn);
   void note(const engine::ReportTaken& taken);
   void note(const engine::AttemptLost& lost);
+  void note(const engine::StartDelayed& delayed);
+  void note(const engine::WorkerQuarantined& quarantined);
+  void note(const engine::WorkerForgotten& forgotten);
+  /// Attempts in a row that ended without a report, but for those that their workers ended.
+  void count_fruitless(const engine::ReportTaken& taken);
   void note(const engine::MemberExited& exited);
   void note(const engine::MemberLost& lost);
   void note(const engine::GangEnded& ended);
@@ -176,6 +184,7 @@ class Promises {
   std::map<engine::ExperimentId, BudgetTime> budget_times_;
   std::set<engine::WorkerId> lost_workers_;
   std::set<engine::WorkerId> quarantined_;
+  std::map<Place, std::uint64_t> fruitless_;
   Ledger ledger_;
 };
 

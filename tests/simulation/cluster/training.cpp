@@ -40,7 +40,8 @@ Training::Training(VirtualTime& time, Faults& faults, const jobs::LaunchSpec& sp
       step_time_(draw_.below(6) == 0 ? millis(100 + draw_.below(1'500))
                                      : millis(20'000 + draw_.below(400'000))),
       step_(engine::count(spec.latest_step)),
-      length_(engine::count(spec.length)) {
+      length_(engine::count(spec.length)),
+      flaw_(flaw_of(faults, seed, spec.key.experiment, spec.key.trial)) {
   const std::uint64_t some_step =
       step_ + 1 + draw_.below(std::max<std::uint64_t>(1, length_ - std::min(length_, step_)));
   if (faults.strikes(Fault::program_crash)) {
@@ -67,6 +68,16 @@ void Training::after(Duration wait, std::function<void()> task) {
 }
 
 void Training::start() {
+  if (flaw_ == Flaw::exits_at_once) {
+    faults_.struck(Fault::configuration_exits_at_once);
+    after(millis(500), [this] { end(false, 1); });
+    return;
+  }
+  if (flaw_ == Flaw::kills_its_shim) {
+    faults_.struck(Fault::configuration_kills_its_shim);
+    after(millis(500), [kill = world_.kill_shim] { kill(); });
+    return;
+  }
   after(millis(500 + draw_.below(5'000)), [this] {
     if (invalid_ && voice_ == Voice::socket) {
       world_.reported_invalid();
@@ -76,6 +87,10 @@ void Training::start() {
     }
     train_one_step();
   });
+}
+
+void Training::fail_at_once() {
+  after(millis(500), [this] { end(false, 1); });
 }
 
 void Training::train_one_step() {

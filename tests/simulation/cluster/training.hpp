@@ -10,6 +10,7 @@
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/jobs/launch_spec.hpp"
 #include "simulation/cluster/faults.hpp"
+#include "simulation/cluster/flaws.hpp"
 #include "simulation/cluster/virtual_time.hpp"
 
 namespace hpsearch::simulation {
@@ -23,6 +24,7 @@ class Training {
     std::function<void(bool by_socket, const std::string& line, std::optional<engine::Units> step)> say;
     std::function<void(engine::Units step, double score)> measured;  ///< Before it is said: for the ledger.
     std::function<void()> reported_invalid;
+    std::function<void()> kill_shim;  ///< And with it itself.
     std::function<bool()>
         peer_is_gone;  ///< Of its attempt's processes on other workers one has ended, and not well.
     /// It has ended by itself or by a signal; children of it may live on for `children`.
@@ -36,6 +38,7 @@ class Training {
   ~Training() { state_->alive = false; }
 
   void start();
+  void fail_at_once();                     ///< Instead: what it needs is not there.
   void on_event(const std::string& line);  ///< An answer on its socket.
   void terminate();                        ///< SIGTERM
   void kill();                             ///< SIGKILL
@@ -73,6 +76,7 @@ class Training {
   std::uint64_t hangs_at_ = 0;
   std::uint64_t leaves_at_ = 0;
   bool invalid_ = false;
+  Flaw flaw_;
   bool ending_ = false;
   bool said_twice_ = false;
   std::shared_ptr<State> state_ = std::make_shared<State>();

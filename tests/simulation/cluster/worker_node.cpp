@@ -61,7 +61,7 @@ void WorkerNode::boot() {
   leaving_ = false;
   WorkerIdentity identity;
   identity.uid = uid_;
-  identity.name = uid_;
+  identity.name = "worker-" + std::to_string(number_);
   identity.incarnation = ++incarnation_;
   identity.boot_id = "boot " + std::to_string(boots_);
   identity.slots = slots_;
@@ -149,6 +149,25 @@ void WorkerNode::stop_agent(Duration away) {
     away_ = away;
     agent_.deliver([this] { push(StopAsked{}); });
   }
+}
+
+void WorkerNode::evict(Duration away) {
+  stop_agent(away);
+}
+
+void WorkerNode::replace(Duration away) {
+  die();
+  for (const auto& [key, attempt] : attempts_) {
+    lose_program(attempt);
+    attempt->mine = false;
+    attempt->deleted = true;
+  }
+  attempts_.clear();
+  known_ = {};
+  incarnation_ = 0;
+  ++boots_;
+  uid_ = "worker-" + std::to_string(number_) + "." + std::to_string(++machines_);
+  start_again_after(away);
 }
 
 void WorkerNode::leave(Duration away) {

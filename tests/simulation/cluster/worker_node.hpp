@@ -32,6 +32,8 @@ class WorkerNode {
   void reboot(engine::Duration away);       ///< The machine and everything on it goes down.
   void stop_agent(engine::Duration away);   ///< SIGTERM: ends its programs first.
   void leave(engine::Duration away);        ///< An upgrade: the programs run on.
+  void evict(engine::Duration away);        ///< The same because its machine is wanted for something else.
+  void replace(engine::Duration away);      ///< Another machine of the same name, with nothing on its disk.
   void kill_shim();                         ///< kill -9 of some attempt's shim.
   void pause(engine::Duration time) { agent_.stop_for(time); }
   void suspend(engine::Duration time) { agent_.suspend_for(time); }
@@ -43,6 +45,7 @@ class WorkerNode {
   void meets_a_foreign_store() noexcept { met_a_foreign_store_ = true; }
 
   void break_shims(engine::Duration time);  ///< Until then every shim dies before it has started its program.
+  void break_programs(engine::Duration time);  ///< Until then every program fails at once.
   /// Some of its slots are in trouble for that long: their devices are broken, or cannot be asked.
   void trouble_devices(engine::Duration time);
 
@@ -123,6 +126,8 @@ class WorkerNode {
   bool leaving_ = false;
   engine::Duration away_;
   engine::Instant shims_die_until_;
+  engine::Instant programs_fail_until_;
+  std::uint64_t machines_ = 1;  ///< That had its name.
   std::vector<workers::AilingSlot> ailing_;
   std::uint64_t troubles_ = 0;
   engine::Duration orphans_end_after_{};    // 0: they run on.

@@ -74,6 +74,12 @@ void WorkerNode::launch(const jobs::LaunchSpec& spec) {
       promises_.ledger().reported_invalid(key);
     }
   };
+  world.kill_shim = [this, weak] {
+    if (const Kept dying = weak.lock()) {
+      lose_program(dying);
+      in_agent_after(2'000, [this, dying] { hand_in(dying); });
+    }
+  };
   world.peer_is_gone = [this, key = spec.key] { return bereaved_.contains(key); };
   world.ended = [this, weak](bool by_signal, int code, Duration children) {
     if (const Kept ended = weak.lock()) {
@@ -85,7 +91,11 @@ void WorkerNode::launch(const jobs::LaunchSpec& spec) {
   kept->began_at = time_.now();
   kept->said_at = time_.now();
   kept->training = std::make_unique<Training>(time_, faults_, spec, seed_, std::move(world));
-  kept->training->start();
+  if (time_.now() < programs_fail_until_) {
+    kept->training->fail_at_once();
+  } else {
+    kept->training->start();
+  }
   push(ProgramStarted{spec.key});
 }
 
@@ -181,6 +191,10 @@ void WorkerNode::lose_program(const Kept& kept) {
 
 void WorkerNode::break_shims(Duration time) {
   shims_die_until_ = std::max(shims_die_until_, time_.now() + time);
+}
+
+void WorkerNode::break_programs(Duration time) {
+  programs_fail_until_ = std::max(programs_fail_until_, time_.now() + time);
 }
 
 void WorkerNode::trouble_devices(Duration time) {

@@ -385,6 +385,17 @@ export interface components {
             readonly mean: components["schemas"]["Metric"] | null;
             readonly trainings: readonly components["schemas"]["Training"][];
         };
+        /** @description A worker that was forgotten. */
+        readonly ForgottenWorker: {
+            readonly id: number;
+            readonly name: string;
+        };
+        /** @description Forgotten workers by number. */
+        readonly ForgottenWorkerPage: {
+            /** @description The next page's `after`; null on the last page. */
+            readonly next: number | null;
+            readonly workers: readonly components["schemas"]["ForgottenWorker"][];
+        };
         /** @description A submission. */
         readonly Fork: {
             /** @description Without its secrets: they have to be filled in. */
@@ -1171,6 +1182,8 @@ export interface components {
             readonly on_hold: readonly components["schemas"]["HeldAttempt"][];
             readonly pool: string;
             readonly present: boolean;
+            /** @description When a quarantined worker is tried with one trial. */
+            readonly probation: string | null;
             /** @description Why it gets no trials. */
             readonly quarantined: string | null;
             readonly resting: string | null;
@@ -1258,6 +1271,8 @@ export type Explanation = components['schemas']['Explanation'];
 export type FailingCheck = components['schemas']['FailingCheck'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 export type Finalist = components['schemas']['Finalist'];
+export type ForgottenWorker = components['schemas']['ForgottenWorker'];
+export type ForgottenWorkerPage = components['schemas']['ForgottenWorkerPage'];
 export type Fork = components['schemas']['Fork'];
 export type Health = components['schemas']['Health'];
 export type HeldAttempt = components['schemas']['HeldAttempt'];

@@ -101,6 +101,7 @@ export class Story {
             case "experiment_unarchived": return [t("story.unarchived"), "experiment"];
             case "trial_retried": return [t("story.retried", {trial}), "attempt"];
             case "worker_draining": return [t("story.worker_draining", {worker}), "worker"];
+            case "worker_forgotten": return [t("story.worker_forgotten", {worker}) + colon(why), "worker"];
             case "program_changed": return [t("story.program_changed"), "experiment"];
             case "trial_created": {
                 const reason = fieldsOf(event["reason"]);

@@ -19,7 +19,7 @@ export function workerState(worker: Worker): string {
 /// Why the worker gets no trials, in words.
 export function troubleOf(worker: Worker): string[] {
     const texts: string[] = [];
-    if (worker.quarantined) texts.push(worker.quarantined);
+    if (worker.quarantined) texts.push(worker.probation ? `${worker.quarantined}; ${worker.probation}` : worker.quarantined);
     for (const {slot, why} of worker.withdrawn) texts.push(t("workers.slot_trouble", {slot, why}));
     if (worker.leaked_processes.length > 0) texts.push(tCount("workers.leaked", worker.leaked_processes.length));
     return texts;

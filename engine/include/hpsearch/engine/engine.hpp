@@ -90,6 +90,8 @@ class Engine {
   [[nodiscard]] const ExperimentRecord* find(ExperimentId experiment) const noexcept;
   [[nodiscard]] const TrialRecord* find(ExperimentId experiment, TrialNumber trial) const noexcept;
   [[nodiscard]] const std::map<WorkerId, WorkerRecord>& workers() const noexcept;
+  /// Those that are not among workers() any more.
+  [[nodiscard]] const std::map<WorkerId, ForgottenWorker>& forgotten_workers() const noexcept;
   [[nodiscard]] const Workspaces& workspaces() const noexcept;  ///< The default one is always among them.
 
   /// Why JoinWorker would be refused now, or Done: who is refused was not heard of as that worker. O(log

@@ -18,4 +18,7 @@ namespace hpsearch::sentences {
 /// Why a worker gets no leases for a while, and when it gets the next one; "" without a cause.
 [[nodiscard]] std::string why_worker_rests(const std::optional<engine::WorkerRest>& rest);
 
+/// When a worker in quarantine is tried with one trial; "" = it is in none, or an operator has to release it.
+[[nodiscard]] std::string probation_text(const engine::WorkerRecord& worker, engine::Instant now);
+
 }  // namespace hpsearch::sentences

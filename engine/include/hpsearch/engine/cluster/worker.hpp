@@ -35,6 +35,35 @@ struct Quarantine {
   std::optional<Instant> to;  ///< Nothing while it lasts.
 };
 
+/// A trial failed on a worker soon after its start and without a report. It says something about the worker
+/// once the same trial works on another one; if it fails there too, the mark is taken back.
+struct WorkerMark {
+  ExperimentId experiment;
+  TrialNumber trial;
+  Lsn at;  ///< The number (Numbering) of the event: attempts leased later may speak for the worker.
+  bool worked_elsewhere = false;
+};
+
+/// An attempt was over as soon as the worker had its lease, by the worker's doing.
+struct FailedStart {
+  ExperimentId experiment;
+  TrialNumber trial;
+  bool evicted = false;  ///< The worker ended it without being told to.
+};
+
+/// What may end a quarantine that the engine decided: from WorkerRecord::rests_until on the worker gets one
+/// trial. Its first report ends the quarantine, its failure makes it longer.
+struct Probation {
+  std::uint64_t times = 1;            ///< How often in a row the quarantine began or was made longer.
+  std::optional<AttemptKey> attempt;  ///< The one trial, while it runs.
+};
+
+/// A worker that is gone and that nobody waits for any more: what history still says of it.
+struct ForgottenWorker {
+  std::string name;
+  std::vector<Quarantine> quarantines;
+};
+
 /// A worker that says it has more is refused.
 inline constexpr std::uint64_t most_slots_of_a_worker = 10'000'000;
 
@@ -54,11 +83,12 @@ struct WorkerRecord {
   std::string quarantined{};                     ///< Why it gets no new leases; "" = it may get some.
   std::vector<Quarantine> quarantines{};         ///< All, in their order.
   bool draining = false;                         ///< An operator wants it idle: it gets no new leases.
-  /// Trials that failed here soon after their start and without a report, one after another.
-  std::vector<std::pair<ExperimentId, TrialNumber>> quick_failures{};
-  std::uint64_t start_failures = 0;  ///< Attempts in a row that were over here as soon as they were leased …
-  Instant last_start_failure{};      ///< … when the last of them was.
-  Instant rests_until{};             ///< When it gets leases again, therefore.
+  std::optional<Probation> probation{};          ///< Of a quarantine that no operator asked for.
+  std::vector<WorkerMark> marks{};               ///< Since an attempt began well here.
+  std::vector<FailedStart> failed_starts{};      ///< In a row …
+  std::uint64_t start_failures = 0;              ///< … how many times they speak against the worker …
+  Instant last_start_failure{};                  ///< … and when the last of them was.
+  Instant rests_until{};  ///< When it gets leases again, therefore, or one on probation.
   /// By attempts that are over, as the worker knows them. Those that are not released hold their slots.
   std::map<AttemptKey, SlotQuarantine> leaked_processes{};
   // Leased by the lost part of a restored log, and by an operator's word …
@@ -67,6 +97,8 @@ struct WorkerRecord {
   std::vector<SlotDevice> devices{};  ///< By slot; none where slots are shares of the processors.
   std::string pool{};                 ///< "" = the default one.
   std::map<std::string, std::string> labels{};
+  Instant lost_at{};                  ///< While it is not present.
+  std::set<AttemptKey> may_return{};  ///< Lost while it was silent; nothing has their places yet.
   std::map<SlotIndex, WithdrawnSlot> withdrawn{};  ///< Slots in trouble. Those not released get no leases.
 };
 
@@ -74,6 +106,12 @@ struct WorkerRecord {
 /// draining.
 [[nodiscard]] inline bool is_in_service(const WorkerRecord& worker) noexcept {
   return worker.present && worker.quarantined.empty() && !worker.draining;
+}
+
+/// In quarantine, it may get one trial that shows whether it works again. Its rest has to be over.
+[[nodiscard]] inline bool takes_one_on_probation(const WorkerRecord& worker) noexcept {
+  return worker.present && !worker.draining && !worker.quarantined.empty() && worker.probation &&
+         !worker.probation->attempt;
 }
 
 /// What stands for all clients that run trials themselves: a worker without slots that no process is. Its

@@ -177,6 +177,12 @@ struct DrainWorker {
 struct ReleaseWorker {
   WorkerId worker;
 };
+/// A lost worker does not come back: its record goes, its name stays in history. Asking again is not an
+/// error.
+struct ForgetWorker {
+  WorkerId worker;
+  std::string why;
+};
 /// A worker says what survives SIGKILL there now: all of it. Slots of what is gone are leased again.
 struct NoteLeakedProcesses {
   WorkerId worker;
@@ -263,6 +269,6 @@ using Command =
                  NoteLeakedProcesses, DeleteCheckpoints, ConfirmDeleted, NoteTroubles, DisclaimAttempts,
                  DisownAttempt, ContinueTime, NoteTime, NoteRequest, CreateWorkspace, ChangeQuota,
                  ArchiveExperiment, UnarchiveExperiment, DeleteExperiment, RetryTrial, DrainWorker, AskTrials,
-                 ExpireExternal>;
+                 ExpireExternal, ForgetWorker>;
 
 }  // namespace hpsearch::engine

@@ -530,8 +530,8 @@ struct AttemptDisowned {
 };
 
 /// An attempt ended without a report and was not asked to end. Its trial waits before it is tried again, each
-/// time longer, and fails after 10 of them in a row. So does its worker wait, if the attempt was over as soon
-/// as it got its lease and its program did not fail.
+/// time longer, and fails after 10 of them in a row. So does its worker wait, if attempts of several
+/// experiments were over as soon as it got their leases and no program failed.
 struct StartDelayed {
   static constexpr const char* type = "start_delayed";
   ExperimentId experiment;
@@ -542,6 +542,9 @@ struct StartDelayed {
   std::uint64_t worker_times = 0;  ///< How often in a row, for this worker.
   Duration worker_wait{};          ///< The worker gets no lease before this time has passed.
   std::string why{};
+  bool evicted = false;      ///< The worker ended it: for the trial it does not count.
+  bool again_there = false;  ///< Its program failed where it had failed before, and others may do better: the
+                             ///< failure does not count.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -552,6 +555,8 @@ struct StartDelayed {
     fields.maybe("worker_times", self.worker_times);
     fields.maybe("worker_wait_ms", self.worker_wait);
     fields.maybe("why", self.why);
+    fields.maybe("evicted", self.evicted);
+    fields.maybe("again_there", self.again_there);
   }
   friend void apply(const Applier& applier, const StartDelayed& event);
   friend std::string problem_with(const EventChecks& checks, const StartDelayed& event);
@@ -691,12 +696,14 @@ struct WorkerQuarantined {
   static constexpr const char* type = "worker_quarantined";
   WorkerId worker;
   std::string why;
-  std::string actor{};  ///< Whose request it was; "" = not recorded.
+  std::string actor{};         ///< Whose request it was; "" = not recorded.
+  Duration probation_after{};  ///< Then it gets one trial, which may end the quarantine; 0 = never.
 
   static void list_fields(auto& fields, auto& self) {
     fields("worker", self.worker);
     fields("why", self.why);
     fields.maybe("actor", self.actor);
+    fields.maybe("probation_after_ms", self.probation_after);
   }
   friend void apply(const Applier& applier, const WorkerQuarantined& event);
   friend std::string problem_with(const EventChecks& checks, const WorkerQuarantined& event);
@@ -722,13 +729,31 @@ struct WorkerReleased {
   static constexpr const char* type = "worker_released";
   WorkerId worker;
   std::string actor{};  ///< Whose request it was; "" = not recorded.
+  bool proven = false;  ///< A trial on probation reported: the quarantine is over, and nothing else.
 
   static void list_fields(auto& fields, auto& self) {
     fields("worker", self.worker);
     fields.maybe("actor", self.actor);
+    fields.maybe("proven", self.proven);
   }
   friend void apply(const Applier& applier, const WorkerReleased& event);
   friend std::string problem_with(const EventChecks& checks, const WorkerReleased& event);
+};
+
+/// A lost worker is not waited for any more. Its number is never given to another one.
+struct WorkerForgotten {
+  static constexpr const char* type = "worker_forgotten";
+  WorkerId worker;
+  std::string why;
+  std::string actor{};  ///< Whose request it was; "" = not recorded.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("worker", self.worker);
+    fields.maybe("why", self.why);
+    fields.maybe("actor", self.actor);
+  }
+  friend void apply(const Applier& applier, const WorkerForgotten& event);
+  friend std::string problem_with(const EventChecks& checks, const WorkerForgotten& event);
 };
 
 /// Processes of an attempt that is over survive SIGKILL. Its slots on this worker get no leases.
@@ -911,7 +936,7 @@ using EventBody =
                  MemberExited, MemberLost, GangEnded, StartDelayed, StoreRestored, AttemptDisowned, TimeNoted,
                  LeaseTimeAdded, ExperimentReopened, ProgramChanged, RequestTaken, WorkspaceCreated,
                  QuotaChanged, ExperimentArchived, ExperimentUnarchived, ExperimentDeleted, TrialRetried,
-                 WorkerDraining>;
+                 WorkerDraining, WorkerForgotten>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

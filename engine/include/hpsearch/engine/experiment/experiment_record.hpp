@@ -84,6 +84,9 @@ struct ExperimentRecord {
   bool stop_at_once = false;
   std::string reason;  ///< Why it is stopping or ended, or paused itself.
   FirstFailures first_failures;
+  std::uint64_t good_starts = 0;  ///< Attempts that reported something.
+  /// Trials that failed on this worker before their first report and then worked on another one.
+  std::map<WorkerId, std::uint64_t> worked_elsewhere;
   std::vector<ExperimentNote> notes;  ///< In the order of their coming, few.
   bool counts_from_zero = false;      ///< Its program's first step is 0, and its last one length - 1.
   std::uint64_t unreported = 0;       ///< Trials with trained_unreported.

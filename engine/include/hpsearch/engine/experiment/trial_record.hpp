@@ -108,16 +108,18 @@ inline constexpr std::uint64_t most_fruitless_attempts = 10;
 struct FailureHistory {
   std::optional<LiveAttempt>
       lost;  ///< Its worker went silent and may come back with it; no other has started since.
-  std::uint32_t crashes = 0;    ///< Attempts in a row that failed without a single report.
-  WorkerId crashed_on;          ///< The last of them.
-  std::uint64_t fruitless = 0;  ///< Attempts in a row that ended without a report and were not asked to …
-  WorkerId last_culprit;        ///< … the last of them by this worker's doing; 0 = by none's …
-  std::string last_why;         ///< … and why.
-  Instant not_before;           ///< When it is tried again, therefore.
-  std::string way;              ///< How the last one failed without a report (way_of_failure); "" = not so.
-  std::uint32_t alike = 0;      ///< Attempts in a row that failed in this way …
-  WorkerId alike_on;            ///< … the last of them here …
-  bool elsewhere = false;       ///< … and one of them somewhere else.
+  std::uint32_t crashes = 0;      ///< Attempts in a row that failed without a single report.
+  WorkerId crashed_on;            ///< The last of them.
+  WorkerId marked_on;             ///< The worker that has a mark of this trial (WorkerMark); 0 = none.
+  bool crashes_anywhere = false;  ///< It crashed soon on two workers: it marks none.
+  std::uint64_t fruitless = 0;    ///< Attempts in a row that ended without a report and were not asked to …
+  WorkerId last_culprit;          ///< … the last of them by this worker's doing; 0 = by none's …
+  std::string last_why;           ///< … and why.
+  Instant not_before;             ///< When it is tried again, therefore.
+  std::string way;                ///< How the last one failed without a report (way_of_failure); "" = not so.
+  std::uint32_t alike = 0;        ///< Attempts in a row that failed in this way …
+  WorkerId alike_on;              ///< … the last of them here …
+  bool elsewhere = false;         ///< … and one of them somewhere else.
 };
 
 /// A complete checkpoint in the store's checkpoint storage.
