@@ -10,6 +10,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "cli/which.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -198,32 +199,25 @@ int take_from_daemon(const Server& server, std::uint64_t experiment, std::uint64
 }  // namespace
 
 int list_files(const FilesOptions& options, const Output& output) {
-  const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
-  if (!server) {
-    return output.fail(server.failure());
+  const Outcome<Which> which = read_which(options.which, About::either);
+  if (!which) {
+    return output.fail(which.failure());
   }
-  const Outcome<std::uint64_t> experiment =
-      server->experiment(options.which.empty() ? std::nullopt : std::optional(options.which.front()));
-  if (!experiment) {
-    return output.fail(experiment.failure());
+  const Outcome<Reached> reached =
+      reach_experiment(options.server, which->experiment, Server::Need::readable, output);
+  if (!reached) {
+    return output.fail(reached.failure());
   }
-  std::optional<std::uint64_t> trial;
-  if (options.which.size() > 1) {
-    const Outcome<std::uint64_t> named = read_number(options.which.back(), "trial");
-    if (!named) {
-      return output.fail(named.failure());
-    }
-    trial = *named;
+  const Server& server = reached->server;
+  if (!server.run_state()) {
+    return list_on_daemon(server, reached->experiment, which->trial, output);
   }
-  if (!server->run_state()) {
-    return list_on_daemon(*server, *experiment, trial, output);
-  }
-  const Outcome<KeptFiles> kept = KeptFiles::of(*server, *experiment);
+  const Outcome<KeptFiles> kept = KeptFiles::of(server, reached->experiment);
   if (!kept) {
     return output.fail(kept.failure());
   }
-  if (trial) {
-    print_trial(*kept, *trial, output);
+  if (which->trial) {
+    print_trial(*kept, *which->trial, output);
   } else {
     print_trials(*kept, output);
   }
@@ -231,31 +225,29 @@ int list_files(const FilesOptions& options, const Output& output) {
 }
 
 int take_files(const FilesOptions& options, const Output& output) {
-  const std::size_t words = options.which.size() - (options.copies ? 1 : 0);  // The last is DIR.
-  const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
-  if (!server) {
-    return output.fail(server.failure());
+  const auto words_end = options.which.end() - (options.copies ? 1 : 0);  // The last is DIR.
+  const Outcome<Which> which = read_which({options.which.begin(), words_end}, About::trial);
+  if (!which) {
+    return output.fail(which.failure());
   }
-  const Outcome<std::uint64_t> experiment =
-      server->experiment(words == 2 ? std::optional(options.which.front()) : std::nullopt);
-  if (!experiment) {
-    return output.fail(experiment.failure());
+  const Outcome<Reached> reached =
+      reach_experiment(options.server, which->experiment, Server::Need::readable, output);
+  if (!reached) {
+    return output.fail(reached.failure());
   }
-  const Outcome<std::uint64_t> trial = read_number(options.which[words - 1], "trial");
-  if (!trial) {
-    return output.fail(trial.failure());
-  }
+  const Server& server = reached->server;
+  const std::uint64_t trial = *which->trial;
   const std::string& to = options.which.back();
-  if (!server->run_state() && options.copies) {
-    return take_from_daemon(*server, *experiment, *trial, to, output);
+  if (!server.run_state() && options.copies) {
+    return take_from_daemon(server, reached->experiment, trial, to, output);
   }
-  const Outcome<KeptFiles> kept = KeptFiles::of(*server, *experiment);
+  const Outcome<KeptFiles> kept = KeptFiles::of(server, reached->experiment);
   if (!kept) {
     return output.fail(kept.failure());
   }
-  const std::string place = kept->directory(*trial).string();
-  if (kept->of_trial(*trial).files.empty()) {
-    return output.fail(none_kept(*experiment, *trial, ""));
+  const std::string place = kept->directory(trial).string();
+  if (kept->of_trial(trial).files.empty()) {
+    return output.fail(none_kept(reached->experiment, trial, ""));
   }
   if (!options.copies) {
     if (output.json()) {
@@ -265,10 +257,10 @@ int take_files(const FilesOptions& options, const Output& output) {
     }
     return 0;
   }
-  if (const auto copied = kept->copy(*trial, to); !copied) {
+  if (const auto copied = kept->copy(trial, to); !copied) {
     return output.fail(copied.failure());
   }
-  tell_copied(*trial, place, to, output);
+  tell_copied(trial, place, to, output);
   return 0;
 }
 

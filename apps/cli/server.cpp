@@ -178,6 +178,11 @@ Outcome<ServerOptions> Server::usual_or_latest(const ServerOptions& options, con
       private_one.state_dir = latest->path.string();
       return private_one;
     }
+    if (answer.failure().exit == Exit::unreachable && usual->address() == default_server) {
+      return unreachable_failure(
+          "there is no search in this directory: hpsearch run FILE starts one. No daemon runs at " +
+          usual->address() + "; --server names another one, --state-dir the directory of a search");
+    }
   }
   return options;
 }

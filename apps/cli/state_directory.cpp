@@ -77,6 +77,9 @@ Outcome<engine::Done> make_private_directory(const std::filesystem::path& given)
   }
   if (path.has_parent_path()) {
     std::filesystem::create_directories(path.parent_path(), error);
+    if (error) {
+      return storage_failure("cannot make the directory " + path.parent_path().string(), error.value());
+    }
   }
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return storage_failure("cannot make the directory " + path.string(), errno);
