@@ -45,6 +45,13 @@ std::optional<RecordedExit> recorded_exit(const Value::List& history, engine::Un
       exit = &event;
       continue;
     }
+    if (type == "length_reached" && member(event, "ended") == Value(true)) {
+      RecordedExit recorded;
+      recorded.at = reached;
+      recorded.reason = ExitReason::user_stopped;
+      recorded.by_itself = true;
+      return recorded;
+    }
     if (type == "trial_exited_early") {
       const auto reason = engine::exit_reason_named(text_at(event, "exit"));
       if (!reason) {

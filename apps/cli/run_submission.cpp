@@ -1,5 +1,12 @@
 #include "cli/run_submission.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <vector>
+
 #include "cli/context_report.hpp"
 #include "cli/context_upload.hpp"
 #include "cli/file_report.hpp"
@@ -9,6 +16,7 @@
 #include "cli/submission.hpp"
 #include "cli/text.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/config/search_doubts.hpp"
 
 namespace hpsearch::cli {
 
@@ -23,6 +31,22 @@ Outcome<context::ContextListing> look_at_program(const RunSession& run, const st
                                                  const Value& tree) {
   return needs_packed_context(tree) ? look_at_context(directory, run.options.context_limit)
                                     : Outcome<context::ContextListing>(named_by_entrypoint(directory, tree));
+}
+
+/// On a terminal, of what would make the search useless: whether it is meant.
+Outcome<Done> ask_if_meant(const RunSession& run) {
+  const std::vector<engine::Doubt> doubts = engine::doubts_of(*run.file.config);
+  const bool asks = std::any_of(doubts.begin(), doubts.end(),
+                                [](const engine::Doubt& doubt) { return is_worth_asking(doubt.about); });
+  if (!asks || run.output.json() || ::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) {
+    return Done{};
+  }
+  std::cerr << "Is this meant? Start the search? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes"
+             ? Outcome<Done>(Done{})
+             : usage_failure("not started: change " + run.file.path + ", then run the same command again");
 }
 
 }  // namespace
@@ -41,6 +65,9 @@ Outcome<Done> begin_record(RunSession& run) {
     return usage_failure(run.file.path + " has " + counted(run.file.problems.size(), "problem"));
   }
   report_notes(run.file, run.output);
+  if (const auto wanted = ask_if_meant(run); !wanted) {
+    return wanted.failure();
+  }
   const bool packed = needs_packed_context(run.file.tree);
   const auto listing = look_at_program(run, run.context, run.file.tree);
   if (!listing && packed) {

@@ -56,6 +56,9 @@ std::string show_text(const Value& detail, const Output& output) {
   line("waits", printable(text_at(detail, "waits_for")));
   line("created", time_text(number_at(detail, "created_at")));
   line("ended", time_text(number_at(detail, "ended_at")));
+  for (const Value& doubt : list_at(detail, "doubts")) {
+    line("note", printable(doubt.as_text() != nullptr ? *doubt.as_text() : std::string()));
+  }
   for (const Value& note : list_at(detail, "notes")) {
     const std::uint64_t attempts = count_at(note, "attempts");
     line("note", "trial " + std::to_string(count_at(note, "trial")) + ": " +

@@ -7,6 +7,7 @@
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
 #include "hpsearch/engine/base/amount.hpp"
+#include "hpsearch/engine/config/metric_direction.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -80,20 +81,36 @@ std::optional<Summary::Trouble> find_trouble(const Summary& summary, const Summa
   return trouble;
 }
 
-/// What the searcher's decisions saved: a trial that failed or was canceled saves nothing, it is just
-/// missing.
+bool stopped_by_search(const Value& trial) {
+  const std::string why = text_at(member(trial, "reason"), "why");
+  return text_at(trial, "state") == "STOPPED" && why != "early_exit" && why != "user";
+}
+
+bool trains_no_further(const Value& trial) {
+  return member(trial, "trains_no_further") == Value(true);
+}
+
+/// What the searcher's decisions saved; nothing if it stopped no trial. A trial that failed, was canceled or
+/// was stopped by somebody else saves nothing, it is just missing. One whose program ended by itself was
+/// trained in full, and shows how far such programs train.
 std::optional<double> saved_by_stopping(const SummaryInput& input) {
-  const double max_length = number_at(input.detail, "max_length");
+  double longest = number_at(input.detail, "max_length");
+  for (const Value& trial : input.trials) {
+    longest = trains_no_further(trial) ? std::min(longest, number_at(trial, "reached")) : longest;
+  }
   double trained = 0;
   double full = 0;
+  bool is_stopped = false;
   for (const Value& trial : input.trials) {
-    const std::string state = text_at(trial, "state");
-    if (state == "COMPLETED" || state == "STOPPED") {
+    const bool in_full = text_at(trial, "state") == "COMPLETED" || trains_no_further(trial);
+    const bool early = !in_full && stopped_by_search(trial);
+    if (in_full || early) {
       trained += number_at(trial, "trained");
-      full += max_length;
+      full += early ? std::max(longest, number_at(trial, "reached")) : number_at(trial, "reached");
     }
+    is_stopped = is_stopped || early;
   }
-  return full > 0 ? std::optional(1 - trained / full) : std::nullopt;
+  return is_stopped && full > 0 ? std::optional(1 - trained / full) : std::nullopt;
 }
 
 /// What was trained once more, because an attempt began before where its trial was.
@@ -128,7 +145,9 @@ void SummaryInput::take(const Value& trial) {
     trials.emplace_back(Value::Map{{"trial", member(trial, "trial")},
                                    {"state", member(trial, "state")},
                                    {"reached", member(trial, "reached")},
-                                   {"trained", member(trial, "trained")}});
+                                   {"trained", member(trial, "trained")},
+                                   {"trains_no_further", member(trial, "trains_no_further")},
+                                   {"reason", Value::Map{{"why", member(member(trial, "reason"), "why")}}}});
   }
 }
 
@@ -150,6 +169,16 @@ Summary summarize(const SummaryInput& input) {
   out.ran_unlogged = ran_unlogged(detail);
   out.training = training_text(detail);
   out.length_again = trained_again(input.trials);
+  for (const Value& doubt : list_at(detail, "doubts")) {
+    out.notes.push_back(printable(doubt.as_text() != nullptr ? *doubt.as_text() : std::string()));
+  }
+  const bool smaller = member(detail, "smaller_is_better") == Value(true);
+  const std::optional<bool> by_name = engine::smaller_is_better_by_name(out.metric);
+  if (by_name && *by_name != smaller && member(detail, "smaller_is_better") != Value()) {
+    out.doubt = std::string(smaller ? "the lowest of a metric that by its name is better when larger"
+                                    : "the highest of a metric that by its name is better when smaller") +
+                ": see searcher.smaller_is_better";
+  }
   out.saved_share = saved_by_stopping(input);
   if (const Value& best = member(detail, "best"); !best.is_null()) {
     Summary::Best found;
@@ -179,6 +208,10 @@ Summary summarize(const SummaryInput& input) {
   out.kept = input.kept;
   out.kept_at = input.kept_at;
   out.trouble = find_trouble(out, input);
+  for (const Value& note : out.trouble ? Value::List() : list_at(detail, "notes")) {
+    out.notes.push_back("trial " + std::to_string(count_at(note, "trial")) + ": " +
+                        printable(text_at(note, "text")));
+  }
   return out;
 }
 
@@ -226,6 +259,8 @@ Value to_value(const Summary& summary) {
                     {"ran_unlogged", summary.ran_unlogged},
                     {"length_again", count_of(summary.length_again)},
                     {"saved_share", share_of(summary.saved_share)},
+                    {"notes", Value::List(summary.notes.begin(), summary.notes.end())},
+                    {"doubt", summary.doubt},
                     {"slots", count_of(summary.slots)},
                     {"slot_seconds", summary.slot_seconds},
                     {"slot_busy_share", share_of(summary.busy_share)},
@@ -290,7 +325,8 @@ std::string to_text(const Summary& summary, const Output& output) {
     line("best",
          output.paint(Output::Color::bold, printable(summary.metric) + " " + metric_text(best.metric)) +
              ", trial " + std::to_string(best.trial) + " at " +
-             engine::amount(engine::Units{best.step}, unit));
+             engine::amount(engine::Units{best.step}, unit) +
+             (summary.doubt.empty() ? "" : output.paint(Output::Color::yellow, " (" + summary.doubt + ")")));
     for (const std::string& finalist : finalist_lines(summary.finalists)) {
       line(finalist.starts_with("1. ") ? "finalists" : "", finalist);
     }
@@ -305,6 +341,9 @@ std::string to_text(const Summary& summary, const Output& output) {
   } else {
     line("best", "none: no trial reported a finite " + printable(summary.metric));
     print_files();
+  }
+  for (const std::string& note : summary.notes) {
+    out += output.paint(Output::Color::yellow, "note: ") + note + "\n";
   }
   if (summary.trouble) {
     const Summary::Trouble& trouble = *summary.trouble;

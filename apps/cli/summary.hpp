@@ -61,7 +61,10 @@ struct Summary {
   std::string training;                 ///< The lengths as text.
   std::uint64_t length_again = 0;       ///< Of length_trained: what was trained before already.
   /// Of the full training of completed and stopped trials; below 0 if they were trained for more than that.
+  /// Nothing if the searcher stopped no trial.
   std::optional<double> saved_share;
+  std::vector<std::string> notes;  ///< On the file, and on the program: what it does otherwise than asked.
+  std::string doubt;               ///< Why the best value may be the worst one; "" = no reason.
 
   std::uint64_t slots = 0;
   double slot_seconds = 0;

@@ -63,7 +63,9 @@ void move(ExperimentRecord& experiment, TrialRecord& trial, TrialMove step);
 
 /// Tells its attempt, if there is one. A pause or stop that was already told is not weakened by a later
 /// "train on".
-void decide(TrialRecord& trial, Lsn id, Directive directive, Units length);
+void decide(TrialRecord& trial, Lsn id, Directive directive, bool may_finish = false);
+/// Its program was let finish what it does, and is not any longer.
+void hurry(TrialRecord& trial, Lsn id);
 
 /// It waits for a slot; if its time has not come, not for every slot.
 void wait_for_slot(EngineState& state, ExperimentRecord& record, TrialNumber number, Instant now);

@@ -168,6 +168,8 @@ void reach_lengths(Step& step, ExperimentId experiment, TrialNumber trial);
 /// gone by that was at or far beyond the length, and again without it.
 [[nodiscard]] bool is_overdue(const ExperimentRecord& record, const TrialRecord& trial,
                               const MetricsReport& report);
+/// Its live attempt stands at this step, its length, and waits: it fails, or what it measured before counts.
+void take_unmeasured(Step& step, ExperimentId experiment, TrialNumber trial, Units at);
 /// It fails, and says what it reported instead.
 void fail_overdue(Step& step, ExperimentId experiment, TrialNumber trial);
 
@@ -193,9 +195,19 @@ struct FruitlessEnd {
 [[nodiscard]] std::optional<FruitlessEnd> fruitless_end(const TrialRecord& trial, Instant now,
                                                         WorkerId worker, std::string why);
 
+/// How far an attempt got.
+struct Course {
+  Units granted{};  ///< What its program was started for.
+  Units reached{};
+  Units stride{};  ///< LiveAttempt::stride
+  bool went_on = false;
+  bool measured = false;
+};
+[[nodiscard]] Course course_of(const LiveAttempt& live);
+
 /// Its attempt is over, with an exit report: what becomes of the trial.
-void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& report,
-                Exit exit, const std::optional<FruitlessEnd>& fruitless);
+void after_exit(Step& step, const AttemptKey& key, const Course& course, const ExitReport& report, Exit exit,
+                const std::optional<FruitlessEnd>& fruitless);
 
 /// Its attempt is over on this worker without an exit report; an attempt on several ends everywhere with it.
 void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why,
@@ -294,9 +306,9 @@ void close_all(Step& step, const ExperimentRecord& record, const std::vector<Tri
 void give_up_if_hopeless(Step& step, ExperimentId id);
 
 /// No more of this experiment: what is not running ends in this step and, if that is much, the next ones; the
-/// rest as it exits.
+/// rest as it exits: soon, also where it would finish what it does at its length, if that is cut short.
 void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once,
-                     const std::string& reason);
+                     const std::string& reason, bool cuts_short = false);
 
 /// Collects what its retention does not keep of trials that were settled.
 void collect_checkpoints(Step& step, ExperimentId id);

@@ -235,6 +235,7 @@ void read_environment(Section& section, Program& program) {
   if (const auto signal = section.text_in("checkpoint_signal", checkpoint_signals)) {
     program.checkpoint_signal = *signal;
   }
+  program.finish_within = section.time("finish_within").value_or(program.finish_within);
   read_names(section, "mirrors", is_mirror, "a list of mlflow, tensorboard and wandb", program.mirrors);
   read_names(section, "preload", is_module_name, "a list of modules of Python, as [torch]", program.preload);
   static constexpr std::array<std::string_view, 7> containers = {

@@ -114,6 +114,7 @@ Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const eng
   launch.metric_patterns = program.metrics;
   launch.data = program.data;
   launch.progress_timeout = config.progress_timeout.value_or(engine::Duration{});
+  launch.finish_within = program.finish_within;
   launch.despite_leaked_processes = spec.despite_leaked_processes;
   launch.hand_over_log = program.log_storage == LogStorage::daemon;
   launch.keep_files_mb = program.keep_files_mb;

@@ -126,6 +126,9 @@ Value::Map to_value(const Program& program) {
   if (!program.checkpoint_signal.empty()) {
     environment["checkpoint_signal"] = program.checkpoint_signal;
   }
+  if (program.finish_within != Program().finish_within) {
+    environment["finish_within"] = program.finish_within.in_seconds();
+  }
   if (program.contract.terminal) {
     environment["terminal"] = true;
   }

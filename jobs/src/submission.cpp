@@ -1,8 +1,11 @@
 #include "hpsearch/jobs/submission.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "dialects/dialects.hpp"
 #include "hpsearch/jobs/imports.hpp"
@@ -98,6 +101,40 @@ void pause_only_who_can_go_on(const Value& tree, engine::SearcherRegistry regist
        ""});
 }
 
+/// Metrics whose names end as the pattern's text begins: "val_loss" for `loss: {number}`.
+std::vector<std::string> metrics_within(std::string_view pattern, const std::string& metric,
+                                        const std::map<std::string, std::string>& all) {
+  const auto is_letter = [](char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto end = std::find_if_not(pattern.begin(), pattern.end(), is_letter);
+  const std::string_view word = pattern.substr(0, static_cast<std::size_t>(end - pattern.begin()));
+  std::vector<std::string> names;
+  for (const auto& [name, other] : all) {
+    if (!word.empty() && name != metric && name.size() > word.size() && name.ends_with(word)) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+/// Patterns that count lines, and those that find what is another's.
+void note_patterns(const ExperimentConfig& config, const Program& program, Findings& findings) {
+  for (const auto& [metric, text] : program.metrics) {
+    const bool has_step =
+        text.find("{step}") != std::string::npos || text.find("?P<step>") != std::string::npos;
+    if (!has_step && metric == config.searcher.metric && config.searcher.max_length > engine::Units{1}) {
+      findings.notes.push_back(
+          {"metrics." + metric,
+           "has no {step}: each line that it finds counts as one more unit of max_length, and a "
+           "value that is printed once as the first",
+           "{step} where the number of the epoch stands; or max_length: 1"});
+    }
+    for (const std::string& other : metrics_within(text, metric, program.metrics)) {
+      findings.notes.push_back({"metrics." + metric, "finds the number of " + other + " too",
+                                "\\b at the beginning of the pattern"});
+    }
+  }
+}
+
 /// What the scheduler and the searchers have to know of the program.
 void set_traits(const Program& program, const Dialects& dialects, ExperimentConfig& config) {
   config.program_traits.begins_anew =
@@ -154,6 +191,7 @@ ParsedExperiment parse_submission(const Value& submitted, engine::SearcherRegist
   }
   note_periods(program, sections.top);
   pause_only_who_can_go_on(tree, registry, program, config, findings);
+  note_patterns(config, program, findings);
   set_traits(program, dialects, config);
   config.program = to_value(program);
   finish_sections(sections, program);

@@ -1,6 +1,7 @@
 #include "hpsearch/proto/client_api.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -8,8 +9,10 @@
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/config/search_doubts.hpp"
 #include "hpsearch/engine/experiment/best_trial.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
+#include "hpsearch/jobs/program.hpp"
 #include "hpsearch/proto/value_writer.hpp"
 #include "hpsearch/sentences/explanation.hpp"
 #include "hpsearch/sentences/reason.hpp"
@@ -32,6 +35,26 @@ Value units_value(Units units) {
 
 Value seconds(Instant at) {
   return static_cast<double>(at.micros()) / 1e6;
+}
+
+/// What of its search its user may not mean, one text each.
+Value::List doubts_of(const ExperimentRecord& experiment) {
+  Value::List doubts;
+  for (const engine::Doubt& doubt : engine::doubts_of(experiment.config)) {
+    doubts.emplace_back(engine::describe(doubt.note));
+  }
+  return doubts;
+}
+
+/// The lengths of all trials, had each been trained in full. Programs that end by themselves below max_length
+/// show how far that is.
+Cardinality full_length(const ExperimentRecord& experiment) {
+  const engine::OwnLengths& own = experiment.own_lengths;
+  const Cardinality others =
+      experiment.trials.size() - std::min<std::uint64_t>(own.trials, experiment.trials.size());
+  const Cardinality each = own.trials > 0 ? own.trained / own.trials
+                                          : Cardinality{engine::count(experiment.config.searcher.max_length)};
+  return others * each + own.trained;
 }
 
 /// Records keep an instant that has not come yet as the epoch itself.
@@ -205,7 +228,6 @@ Value experiment_summary(const ExperimentRecord& experiment) {
 }
 
 Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
-  const Cardinality max_length = engine::count(experiment.config.searcher.max_length);
   const std::vector<engine::TrialTally::Rung> rungs = experiment.tally.rungs();
   Value value = experiment_summary(experiment);
   Value::Map& detail = *value.as_map();
@@ -215,13 +237,14 @@ Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
   detail["programs"] = programs_of(experiment);
   detail["source"] = source_of(experiment);
   detail["notes"] = notes_of(experiment);
+  detail["doubts"] = doubts_of(experiment);
   detail["rungs"] = rungs_of(rungs);
   detail["finalists"] = finalists_value(experiment);
   detail["final_counts"] = final_counts_of(rungs);
   detail["length_trained"] = count_value(experiment.tally.trained());
   detail["ran_unlogged"] = experiment.ran_unlogged;
   detail["length_unreported"] = count_value(experiment.unreported);
-  detail["length_full"] = count_value(max_length * experiment.trials.size());
+  detail["length_full"] = count_value(full_length(experiment));
   detail["slot_seconds"] =
       experiment.slot_time.until(std::max(now, experiment.slot_time.since())).in_seconds();
   detail["first_lease_at"] = seconds_or_null(experiment.first_lease_at);
@@ -286,6 +309,7 @@ Value trial_value(const ExperimentRecord& experiment, engine::TrialNumber number
       {"reached", units_value(trial.reached)},
       {"trained", units_value(trial.trained)},
       {"trained_unreported", trial.trained_unreported},
+      {"trains_no_further", trial.trains_no_further},
       {"ran_unlogged", trial.ran_unlogged},
       {"metric", trial.latest ? Value(trial.latest->metric) : Value{}},
       {"best_metric", trial.best ? Value(trial.best->metric) : Value{}},
@@ -307,6 +331,24 @@ Value trial_value(const ExperimentRecord& experiment, engine::TrialNumber number
   };
 }
 
+namespace {
+
+/// What happens next, and that the program of a decided trial may finish what it does at its length.
+std::string next_of(const ExperimentRecord& experiment, engine::TrialNumber number,
+                    const engine::Explanation& explanation) {
+  std::string next = sentences::next_text(explanation, experiment.config.unit);
+  const TrialRecord& trial = experiment.trials[number.number()];
+  if (!trial.live || !trial.live->is_ending() || !trial.live->decision->may_finish) {
+    return next;
+  }
+  const Value* given = experiment.effective.at_path("environment.finish_within");
+  const double seconds = given != nullptr ? given->number_or(0) : jobs::Program().finish_within.in_seconds();
+  return sentences::finishing_text(engine::Duration::micros(std::llround(seconds * 1e6))) +
+         (next.empty() ? "" : "; " + next);
+}
+
+}  // namespace
+
 Value explanation_value(const ExperimentRecord& experiment, engine::TrialNumber number,
                         const engine::Explanation& explanation, Value::List history) {
   const engine::SearcherConfig& searcher = experiment.config.searcher;
@@ -320,7 +362,7 @@ Value explanation_value(const ExperimentRecord& experiment, engine::TrialNumber 
       {"metric", searcher.metric},
       {"unit", experiment.config.unit},
       {"now", sentences::now_text(explanation, experiment.config.unit)},
-      {"next", sentences::next_text(explanation, experiment.config.unit)},
+      {"next", next_of(experiment, number, explanation)},
       {"source", source_of(experiment)},
       {"results_needed", explanation.results_needed ? count_value(*explanation.results_needed) : Value{}},
       {"results_to_come", explanation.results_to_come ? count_value(*explanation.results_to_come) : Value{}},

@@ -194,7 +194,8 @@ struct EventStory::LineOf {
 
   /// Shown together with what is decided about it.
   Line operator()(const engine::LengthReached& event) const {
-    story.reached_[event.trial] = {std::max(event.step, event.length), event.metric};
+    story.reached_[event.trial] = {event.ended ? event.step : std::max(event.step, event.length),
+                                   event.metric};
     return {};
   }
 

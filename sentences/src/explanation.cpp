@@ -134,4 +134,10 @@ std::string next_text(const engine::Explanation& explanation, std::string_view u
   return std::visit(NextText{explanation, unit}, explanation.next);
 }
 
+std::string finishing_text(engine::Duration at_most) {
+  return "its program may finish what it does at its length, for " +
+         std::to_string(at_most.in_micros() / 1'000'000) +
+         " s at most (environment.finish_within); its slots are in use until it exits";
+}
+
 }  // namespace hpsearch::sentences

@@ -122,6 +122,9 @@ std::string describe(const Reason& reason) {
   if (reason.why == Why::user && reason.detail == "the experiment paused itself") {
     return reason.detail;  // No user did.
   }
+  if (reason.why == Why::max_length && !reason.detail.empty()) {
+    return reason.detail;  // It has no more to train, and is below that length.
+  }
   std::string text(reason.why == Why::near_trial && reason.near ? near_text(reason)
                                                                 : std::string(phrase(reason.why)));
   if (reason.why == Why::before_model && reason.results) {

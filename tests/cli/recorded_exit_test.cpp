@@ -46,6 +46,12 @@ TEST(RecordedExit, KeepsWhatTheProgramSaid) {
 }
 
 TEST(RecordedExit, KnowsProgramsThatJustEnded) {
+  const auto short_of_its_length = recorded_exit(
+      {exited(0), event("trial_queued"), event("length_reached", {{"ended", true}}), event("trial_ended")},
+      Units{5});
+  ASSERT_TRUE(short_of_its_length);
+  EXPECT_EQ(short_of_its_length->at, Units{5});
+  EXPECT_TRUE(short_of_its_length->by_itself);
   EXPECT_TRUE(recorded_exit({exited(0), early("user_stopped", "its program exited")}, Units{2})->by_itself);
   EXPECT_TRUE(recorded_exit(
                   {exited(0), early("errored", "the program exited with code 0 but never reported")}, Units{})

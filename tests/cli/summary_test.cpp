@@ -136,15 +136,53 @@ TEST(Summary, OfARestoredSearchIsALowerBound) {
   EXPECT_THAT(text, HasSubstr("early stopping saved ≤ "));
 }
 
-TEST(Summary, CountsNothingAsSavedThatFailedOrRanOn) {
+TEST(Summary, CountsNothingAsSavedThatRanOn) {
   SummaryInput input = finished_search();
   for (Value& trial : input.trials) {
-    (*trial.as_map())["state"] = text_at(trial, "state") == "STOPPED" ? "FAILED" : "COMPLETED";
     (*trial.as_map())["trained"] = 400;  // Past its length.
   }
   const Summary summary = summarize(input);
   EXPECT_LT(summary.saved_share.value(), 0);
   EXPECT_THAT(to_text(summary, Output(Output::Format::json)), HasSubstr("early stopping saved nothing"));
+}
+
+TEST(Summary, ClaimsNoSavingsWhereTheSearcherStoppedNothing) {
+  SummaryInput input = finished_search();
+  for (Value& trial : input.trials) {
+    if (text_at(trial, "state") == "STOPPED") {  // By a user.
+      (*trial.as_map())["reason"] = Value::Map{{"why", "early_exit"}};
+    }
+  }
+  EXPECT_FALSE(summarize(input).saved_share);
+  for (Value& trial : input.trials) {  // Programs that print their score once.
+    (*trial.as_map())["state"] = "COMPLETED";
+    (*trial.as_map())["reached"] = (*trial.as_map())["trained"] = 1;
+    (*trial.as_map())["trains_no_further"] = true;
+  }
+  EXPECT_FALSE(summarize(input).saved_share);
+}
+
+TEST(Summary, SavesOfWhatProgramsTrainAndNotOfMaxLength) {
+  SummaryInput input = finished_search();
+  for (Value& trial : input.trials) {  // Programs that train 10 of 16.
+    if (text_at(trial, "state") == "COMPLETED") {
+      (*trial.as_map())["reached"] = (*trial.as_map())["trained"] = 10;
+      (*trial.as_map())["trains_no_further"] = true;
+    }
+  }
+  EXPECT_DOUBLE_EQ(summarize(input).saved_share.value(), 1 - 32.0 / 80);
+}
+
+TEST(Summary, RepeatsNotesAndMarksABestValueOfTheWrongDirection) {
+  SummaryInput input = finished_search();
+  (*input.detail.as_map())["smaller_is_better"] = true;
+  (*input.detail.as_map())["doubts"] = Value::List{"searcher.smaller_is_better: is true"};
+  (*input.detail.as_map())["notes"] =
+      Value::List{Value::Map{{"trial", 3}, {"about", "ended"}, {"text", "it was ended"}}};
+  const std::string text = to_text(summarize(input), Output(Output::Format::json));
+  EXPECT_THAT(text, HasSubstr("14 epochs (the lowest of a metric that by its name is better when larger"));
+  EXPECT_THAT(text, HasSubstr("note: searcher.smaller_is_better: is true\n"));
+  EXPECT_THAT(text, HasSubstr("note: trial 3: it was ended\n"));
 }
 
 SummaryInput failed_search(const std::string& detail, const std::string& last_failure) {

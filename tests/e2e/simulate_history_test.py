@@ -57,7 +57,7 @@ class SimulateHistory(harness.Case):
         fates = {"0": "fails", "1": "invalid", "2": "dies", "3": "leaves"}
         simulated = self.replay({"name": "random", "max_length": 4, "max_trials": 6}, fates)
         self.assertEqual([(trial["state"], trial["reached"]) for trial in simulated["trials"][:5]],
-                         [("FAILED", 2), ("STOPPED", 0), ("FAILED", 0), ("STOPPED", 2), ("COMPLETED", 4)])
+                         [("FAILED", 2), ("STOPPED", 0), ("FAILED", 0), ("COMPLETED", 2), ("COMPLETED", 4)])
         self.assertIn("x does not please", simulated["trials"][1]["reason"]["text"])
         self.assertEqual(len(simulated["trials"]), 7)
 

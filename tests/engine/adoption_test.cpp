@@ -423,7 +423,7 @@ TEST(Return, OfWhatMayHaveComeFurtherIsNotJudgedByItsExit) {
   EXPECT_GT(cluster.live(id, 0).attempt, first.attempt);
   cluster.report(cluster.live(id, 0), 1, 0.5);
   cluster.exit(cluster.live(id, 0));
-  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::stopped) << "by itself, and all of it is known";
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::completed) << "by itself, and all of it is known";
 }
 
 // --- an operator's answer to attempts the log does not know ---

@@ -52,5 +52,48 @@ TEST(EndTrial, RefusesWhatIsNotThereAndWhatAUserCannotMean) {
   EXPECT_EQ(cluster.refused(EndTrial{id, TrialNumber(0), ExitReason::user_canceled}).code, Errc::wrong_state);
 }
 
+TEST(MayFinish, WhoseSearcherDecidedAtItsLengthUntilItsSearchIsCanceled) {
+  TestCluster cluster;
+  cluster.join("a", 2);
+  const ExperimentId id = cluster.create(random_config(4, 2));
+  const AttemptKey finishing = cluster.live(id, 0);
+  const AttemptKey training = cluster.live(id, 1);
+  cluster.report(finishing, 9, 0.5);
+  ASSERT_EQ(cluster.trial(id, 0).state, TrialState::completed);
+  EXPECT_EQ(cluster.attempts.at(finishing).decision->directive, Directive::stop);
+  EXPECT_TRUE(cluster.attempts.at(finishing).decision->may_finish);
+  cluster.step(CancelExperiment{id});
+  EXPECT_EQ(cluster.attempts.at(finishing).decision->directive, Directive::stop);
+  EXPECT_FALSE(cluster.attempts.at(finishing).decision->may_finish);
+  EXPECT_FALSE(cluster.attempts.at(training).decision->may_finish);
+  cluster.expect_replayable();
+}
+
+TEST(MayFinish, UntilALimitOfTimeAndNotUntilATarget) {
+  for (const bool by_time : {true, false}) {
+    TestCluster cluster;
+    cluster.join("a", 2);
+    const Value::Map limit = by_time ? Value::Map{{"max_time", 60}} : Value::Map{{"target", 0.5}};
+    const ExperimentId id = cluster.create(random_config(4, 2, Value::Map{{"budget", limit}}));
+    const AttemptKey finishing = cluster.live(id, 0);
+    cluster.report(finishing, 9, by_time ? 0.75 : 0.25);
+    cluster.now = cluster.now + Duration::seconds(61);
+    cluster.step(CheckTimers{});
+    ASSERT_EQ(cluster.engine.find(id)->state, ExperimentState::stopping);
+    EXPECT_EQ(cluster.attempts.at(finishing).decision->may_finish, !by_time);
+  }
+}
+
+TEST(MayFinish, NotWhoseUserEndsIt) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(4, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.report(key, 5, 0.5);
+  cluster.step(EndTrial{id, TrialNumber(0), ExitReason::user_stopped});
+  EXPECT_EQ(cluster.attempts.at(key).decision->directive, Directive::stop);
+  EXPECT_FALSE(cluster.attempts.at(key).decision->may_finish);
+}
+
 }  // namespace
 }  // namespace hpsearch::engine

@@ -289,14 +289,14 @@ TEST(Experiment, ProgramThatExitsAtItsLengthIsRightEvenIfItWasPromotedInPlace) {
   EXPECT_EQ(cluster.trial(id, 0).restarts, 0U);
 }
 
-TEST(Experiment, VoluntaryStopEndsOnlyThatTrial) {
+TEST(Experiment, AProgramThatEndsWellBelowItsLengthHasWhatItReported) {
   TestCluster cluster;
   cluster.join("a", 1);
   const ExperimentId id = cluster.create(random_config(2, 1));
   const AttemptKey key = cluster.live(id, 0);
   cluster.report(key, 4, 0.3);
   cluster.exit(key, 0);
-  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::stopped);
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::completed);
   EXPECT_NE(cluster.trial(id, 0).reason.detail().find("4 epochs of 9 epochs"), std::string::npos)
       << cluster.trial(id, 0).reason.detail();
   cluster.run_all([](TrialNumber) { return 1.0; });

@@ -280,6 +280,36 @@ TEST_F(FirstFailures, AMetricInASecondReportOfTheStepIsWaitedFor) {
   EXPECT_EQ(cluster.trial(id, 0).state, TrialState::completed);
 }
 
+TEST_F(FirstFailures, AProgramThatStandsAtItsLengthWithoutTheMetricFailsAndPausesTheSearch) {
+  begin(1, random_config(20, 1));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(cluster.attempts.size(), 1U);
+    const AttemptKey key = cluster.attempts.begin()->first;
+    report_other(key, 9);
+    cluster.send(key, UnmeasuredReport{Units{9}});
+    const TrialRecord& trial = cluster.trial(id, key.trial.number());
+    EXPECT_EQ(trial.state, TrialState::failed);
+    EXPECT_EQ(
+        trial.reason.detail(),
+        "at 9 epochs, its length, it reports again and again, and it has reported \"scores\"; the search's "
+        "metric is \"score\" (did you mean \"scores\"?)");
+    EXPECT_EQ(trial.live->decision->directive, Directive::stop);
+    cluster.exit(key);
+  }
+  EXPECT_EQ(record().state, ExperimentState::paused);
+  cluster.expect_replayable();
+}
+
+TEST_F(FirstFailures, AProgramThatStandsAtItsLengthIsDecidedByWhatItMeasuredBefore) {
+  begin(1, random_config(20, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.report(key, 5, 0.5);
+  report_other(key, 9);
+  cluster.send(key, UnmeasuredReport{Units{9}});
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::completed);
+  EXPECT_EQ(all<LengthReached>(cluster.log).at(0).metric, 0.5);
+}
+
 TEST_F(FirstFailures, AMetricThatStopsComingEndsItsTrial) {
   begin(1, random_config(20, 1));
   const AttemptKey key = cluster.live(id, 0);

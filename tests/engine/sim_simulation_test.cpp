@@ -241,7 +241,6 @@ TEST(Simulation, RecordedExitsEndTrialsWhereTheyDid) {
   options.recorded_exits = {
       {TrialNumber(0), {.at = Units{2000}, .reason = ExitReason::errored, .detail = "exit status 3"}},
       {TrialNumber(1), {.at = Units{}, .reason = ExitReason::invalid_hp, .detail = "lr is too large"}},
-      {TrialNumber(2), {.at = Units{500}, .reason = ExitReason::user_stopped, .by_itself = true}},
       {TrialNumber(3), {.at = Units{}, .reason = ExitReason::user_canceled}},
       {TrialNumber(8), {.at = Units{1000}, .reason = ExitReason::user_canceled, .waiting_until = 11}},
       {TrialNumber(9), {.at = Units{5000}, .reason = ExitReason::errored, .detail = "it never gets there"}}};
@@ -255,9 +254,6 @@ TEST(Simulation, RecordedExitsEndTrialsWhereTheyDid) {
   EXPECT_EQ(trials[1].state, TrialState::stopped);
   EXPECT_EQ(trials[1].reason.detail, "invalid hyperparameters: lr is too large");
   EXPECT_EQ(trials[1].reached, Units{});
-  EXPECT_EQ(trials[2].state, TrialState::stopped);
-  EXPECT_EQ(trials[2].reason.detail, "its program exited at 500 batches of 1000 batches");
-  EXPECT_EQ(trials[2].reached, Units{500});
   EXPECT_EQ(trials[3].state, TrialState::canceled);
   EXPECT_EQ(trials[3].reached, Units{});
   EXPECT_EQ(trials[8].state, TrialState::canceled);
@@ -277,7 +273,7 @@ TEST(Simulation, RecordedExitsEndTrialsWhereTheyDid) {
   EXPECT_EQ(trials.size(), 13U) << "the invalid one is replaced";
 }
 
-TEST(Simulation, AProgramThatWasPromotedInPlaceAndJustEndedDoesSoEachTimeItIsStarted) {
+TEST(Simulation, AProgramThatWasPromotedInPlaceAndJustEndedHasWhatItReported) {
   Options options = with(DurationModel::op, 1);
   options.recorded_exits = {
       {TrialNumber(2), {.at = Units{2000}, .reason = ExitReason::user_stopped, .by_itself = true}}};
@@ -288,7 +284,7 @@ TEST(Simulation, AProgramThatWasPromotedInPlaceAndJustEndedDoesSoEachTimeItIsSta
   EXPECT_EQ(lengths_of(simulated, 2), (std::vector<std::uint64_t>{1000, 3000}));
   EXPECT_EQ(simulated.trials[2].state, TrialState::stopped);
   EXPECT_EQ(simulated.trials[2].reached, Units{2000});
-  EXPECT_EQ(simulated.trials[2].reason.detail, "its program exited at 2000 batches of 3000 batches");
+  EXPECT_EQ(simulated.trials[2].reason.why, Reason::Why::rung_closed);
 }
 
 TEST(Simulation, ExitsThatAreGivenStandInForRecordedOnes) {

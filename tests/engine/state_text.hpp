@@ -103,8 +103,8 @@ class StateText {
     all(experiment, trial, attempt, lease);
   }
   void put(const Decision& x) {
-    const auto& [id, directive, length] = x;
-    all(id, directive, length);
+    const auto& [id, directive, length, may_finish] = x;
+    all(id, directive, length, may_finish);
   }
   void put(const Measurement& x) {
     const auto& [step, metric] = x;
@@ -131,12 +131,12 @@ class StateText {
     all(members, port, ending, exit, ended_by);
   }
   void put(const LiveAttempt& x) {
-    const auto& [key, worker, slots, granted_length, began_at, first_step, reached, started, reported,
-                 unlogged, applied_seq, decision, leased_at, slots_since, held_before, lacks_time,
-                 checkpoint_at, origin, last_digest, external, gang] = x;
-    all(key, worker, slots, granted_length, began_at, first_step, reached, started, reported, unlogged,
-        applied_seq, decision, leased_at, slots_since, held_before, lacks_time, checkpoint_at, origin,
-        last_digest, external, gang);
+    const auto& [key, worker, slots, granted_length, began_at, first_step, reached, stride, went_on, measured,
+                 started, reported, unlogged, applied_seq, decision, leased_at, slots_since, held_before,
+                 lacks_time, checkpoint_at, origin, last_digest, external, gang] = x;
+    all(key, worker, slots, granted_length, began_at, first_step, reached, stride, went_on, measured, started,
+        reported, unlogged, applied_seq, decision, leased_at, slots_since, held_before, lacks_time,
+        checkpoint_at, origin, last_digest, external, gang);
   }
   void put(const ExternalLease& x) {
     const auto& [lease_for, request] = x;
@@ -175,11 +175,12 @@ class StateText {
     const auto& [id, length, reached, trained, latest, best, reason, live, failures, checkpoints,
                  other_metrics, last_failure, last_lease, last_seq, created_at, ended_at, best_at, busy,
                  attempts, restarts, state, awaits_resume, invalid, exited, from_zero, best_is_recent,
-                 trained_unreported, ran_unlogged] = x;
+                 trains_no_further, trained_unreported, ran_unlogged] = x;
     static_cast<void>(reason);
     all(id, length, reached, trained, latest, best, reason_of(x), live, failures, checkpoints, other_metrics,
         last_failure, last_lease, last_seq, created_at, ended_at, best_at, busy, attempts, restarts, state,
-        awaits_resume, invalid, exited, from_zero, best_is_recent, trained_unreported, ran_unlogged);
+        awaits_resume, invalid, exited, from_zero, best_is_recent, trains_no_further, trained_unreported,
+        ran_unlogged);
   }
   void put(const ExperimentNote& x) {
     const auto& [about, note, trial, attempt, attempts] = x;

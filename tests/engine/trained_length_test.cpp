@@ -93,19 +93,110 @@ TEST_F(TrainedLength, AProgramWhoseLastReportIsOneShortAndThatEndedWellHasComple
   EXPECT_EQ(notes(cluster, id), std::vector<std::string>{"one_short"});
 }
 
-TEST_F(TrainedLength, WhoIsTwoShortOrFailedHasNotCompletedIt) {
+TEST_F(TrainedLength, WhoIsTwoShortHasWhatItReportedAndWhoFailedHasNotCompletedIt) {
   const ExperimentId id = cluster.create(random_config(2, 1, Value::Map{{"max_restarts", 0}}));
   AttemptKey key = cluster.live(id, 0);
   report_steps(cluster, key, 0, 7, 0.5);
   cluster.exit(key);
-  EXPECT_EQ(trial(id, 0).state, TrialState::stopped);
-  EXPECT_EQ(trial(id, 0).reason.detail(), "its program exited at 7 epochs of 9 epochs");
+  EXPECT_EQ(trial(id, 0).state, TrialState::completed);
+  EXPECT_EQ(trial(id, 0).reason.detail(), "its program ended at 7 epochs of 9 epochs");
+  EXPECT_EQ(trial(id, 0).reached, Units{7});
   key = cluster.live(id, 1);
   report_steps(cluster, key, 0, 8, 0.5);
   cluster.exit(key, 1);
   EXPECT_EQ(trial(id, 1).state, TrialState::failed);
   EXPECT_EQ(trial(id, 1).reached, Units{8});
-  EXPECT_EQ(notes(cluster, id), std::vector<std::string>{});
+  EXPECT_EQ(notes(cluster, id), std::vector<std::string>{"own_length"});
+}
+
+TEST_F(TrainedLength, AProgramWithItsOwnLengthIsToldWhatToSet) {
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  report_steps(cluster, key, 1, 5, 0.5);
+  cluster.exit(key);
+  const auto reached = all<LengthReached>(cluster.log);
+  ASSERT_EQ(reached.size(), 1U);
+  EXPECT_EQ(reached[0].step, Units{5});
+  EXPECT_TRUE(reached[0].ended);
+  EXPECT_NE(cluster.engine.find(id)->notes.at(0).text.find("set searcher.max_length: {epochs: 5}"),
+            std::string::npos)
+      << cluster.engine.find(id)->notes.at(0).text;
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
+}
+
+// It was started for 1 epoch, promoted in place, and trains 5, whatever it is asked for.
+TEST_F(TrainedLength, AProgramThatPassedItsFirstLengthAndEndsBelowTheNextIsTrainedOnce) {
+  const ExperimentId id = cluster.create(asha_config(1, 1, true));
+  const AttemptKey key = cluster.live(id, 0);
+  report_steps(cluster, key, 1, 5, 0.5);
+  ASSERT_EQ(trial(id, 0).length, Units{9});
+  cluster.exit(key);
+  EXPECT_EQ(trial(id, 0).state, TrialState::completed);
+  EXPECT_EQ(trial(id, 0).attempts, 1U);
+  EXPECT_EQ(trained(cluster, id), 5U);
+}
+
+// It was promoted in place to 3, and reports 1 and 2: the third it did not report, or it counts from 0.
+TEST_F(TrainedLength, AProgramThatPassedItsFirstLengthAndIsOneShortOfTheNextIsTrainedOnce) {
+  const ExperimentId id = cluster.create(asha_config(1, 1, true));
+  const AttemptKey key = cluster.live(id, 0);
+  report_steps(cluster, key, 1, 2, 0.5);
+  ASSERT_EQ(trial(id, 0).length, Units{3});
+  cluster.exit(key);
+  EXPECT_EQ(trial(id, 0).state, TrialState::completed);
+  EXPECT_EQ(trial(id, 0).attempts, 1U);
+  EXPECT_EQ(trial(id, 0).reached, Units{3});
+}
+
+TEST_F(TrainedLength, AProgramThatEndedWhileItsTrialWasPausedIsPromotedByWhatItReported) {
+  const ExperimentId id = cluster.create(asha_config(9, 1));
+  const AttemptKey first = cluster.live(id, 0);
+  report_steps(cluster, first, 1, 5, 0.1);
+  cluster.exit(first);
+  ASSERT_EQ(trial(id, 0).state, TrialState::paused);
+  cluster.run_all([](TrialNumber) { return 0.5; });
+  EXPECT_EQ(trial(id, 0).attempts, 1U);
+  EXPECT_EQ(trial(id, 0).length, Units{9}) << "promoted twice";
+  EXPECT_EQ(trial(id, 0).state, TrialState::completed);
+}
+
+TEST_F(TrainedLength, WhoTrainedToItsLengthAndNoFurtherIsRunAgainForTheNext) {
+  const ExperimentId id = cluster.create(asha_config(1, 1, true));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.report(key, 2, 0.5);  // It measures every second epoch.
+  ASSERT_EQ(trial(id, 0).length, Units{3});
+  cluster.exit(key);
+  EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(2)) << "it may obey its length";
+}
+
+// The program trains 1 epoch, which is the first rung too: it is seen when the first ones are run again.
+TEST_F(TrainedLength, AfterTwoTrialsItIsKnownWhereProgramsEnd) {
+  const ExperimentId id = cluster.create(asha_config(4, 1, true));
+  for (std::uint64_t number = 0; number < 4; ++number) {
+    while (trial(id, number).live) {
+      const AttemptKey key = cluster.live(id, number);
+      cluster.report(key, 1, 0.5 - 0.1 * static_cast<double>(number));
+      cluster.exit(key);
+    }
+    EXPECT_EQ(trial(id, number).state, TrialState::completed);
+    EXPECT_EQ(trial(id, number).attempts, number < 2 ? 2U : 1U) << number;
+  }
+}
+
+TEST_F(TrainedLength, AMetricThatIsLastMeasuredBelowTheLengthCountsThere) {
+  const ExperimentId id = cluster.create(random_config(2, 1));
+  AttemptKey key = cluster.live(id, 0);
+  cluster.report(key, 5, 0.5);  // Every fifth epoch.
+  cluster.exit(key);
+  key = cluster.live(id, 1);
+  cluster.report(key, 5, 0.5);
+  cluster.send(key, MetricsReport{Units{9}, {{"loss", 0.1}}});
+  cluster.exit(key);
+  const auto reached = all<LengthReached>(cluster.log);
+  ASSERT_EQ(reached.size(), 2U);
+  EXPECT_EQ(reached[0].metric, 0.5);
+  EXPECT_EQ(reached[1].metric, 0.5);
+  EXPECT_FALSE(reached[1].ended);
 }
 
 TEST_F(TrainedLength, ATrialThatIsPromotedWithoutACheckpointIsTrainedAgainAndToldOnce) {

@@ -186,7 +186,7 @@ TEST(ClientApi, ATrialThatEnded) {
       R"("last_failure":"exit code 1","length":16,"metric":{"class":"nan"},"ran_unlogged":false,"reached":17,)"
       R"("reason":{"bracket":0,"rung":2,"text":)" +
           compact_json(sentences::describe(experiment().trials[0].reason)) +
-          R"(,"why":"max_length"},"restarts":1,"slot_seconds":4.0,"state":"COMPLETED","trained":17,"trained_unreported":false,"trial":0,"worker":null,"workers":[]})");
+          R"(,"why":"max_length"},"restarts":1,"slot_seconds":4.0,"state":"COMPLETED","trained":17,"trained_unreported":false,"trains_no_further":false,"trial":0,"worker":null,"workers":[]})");
 }
 
 TEST(ClientApi, ATrialThatRuns) {

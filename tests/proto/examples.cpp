@@ -174,6 +174,12 @@ LaunchSpec spec_with_unix_user() {
   return spec;
 }
 
+LaunchSpec spec_that_may_finish() {
+  LaunchSpec spec = spec_with_unix_user();
+  spec.finish_within = Duration::seconds(3600);
+  return spec;
+}
+
 std::vector<SlotDevice> devices() {
   return {{"GPU-5a1c3f60-0000-4000-8000-000000000000", "NVIDIA H200", 1, 150'754'820'096},
           {"GPU-5a1c3f60-0000-4000-8000-000000000001", "NVIDIA H200", 3, 150'754'820'096}};
@@ -354,6 +360,7 @@ const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
            {metrics_report(), checkpoint_report(), invalid_report(), exit_report(), unstarted_report()}},
        false},
       {"reports_note", proto::Reports{key(), 33, {note_report()}}},
+      {"reports_unmeasured", proto::Reports{key(), 34, {UnmeasuredReport{Units{27}}}}},
       {"reports_of_the_unkillable",
        proto::Reports{
            key(), 28, {metrics_report(), checkpoint_report(), invalid_report(), unkillable_report()}}},
@@ -407,11 +414,13 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"lease_whose_log_is_kept", proto::Lease{spec_whose_log_is_kept()}, false},
       {"lease_on_a_terminal", proto::Lease{spec_on_a_terminal()}, false},
       {"lease_whose_files_are_kept", proto::Lease{spec_whose_files_are_kept()}, false},
-      {"lease_with_unix_user", proto::Lease{spec_with_unix_user()}},
+      {"lease_with_unix_user", proto::Lease{spec_with_unix_user()}, false},
+      {"lease_that_may_finish", proto::Lease{spec_that_may_finish()}},
       {"ack", proto::Ack{key(), 31}, false},
       {"ack_with_credit", proto::Ack{key(), 31, 131'072}},
       {"nack", proto::Nack{key(), 29}},
-      {"decision", proto::Decide{key(), {Lsn{70'002}, Directive::train_on, Units{81}}}},
+      {"decision", proto::Decide{key(), {Lsn{70'002}, Directive::train_on, Units{81}}}, false},
+      {"decision_at_its_length", proto::Decide{key(), {Lsn{70'002}, Directive::stop, Units{81}, true}}},
       {"fenced", proto::Fenced{key()}},
       {"hold", proto::Hold{key()}},
       {"resync", proto::Resync{}},
@@ -463,7 +472,9 @@ const std::vector<Example<EventBody>>& example_events() {
       {"experiment_stopping",
        ExperimentStopping{experiment, ExperimentState::canceled, true, "killed by its user"}, false},
       {"experiment_stopping_by",
-       by_ann(ExperimentStopping{experiment, ExperimentState::canceled, true, "killed by its user"})},
+       by_ann(ExperimentStopping{experiment, ExperimentState::canceled, true, "killed by its user"}), false},
+      {"experiment_stopping_cut_short", by_ann(ExperimentStopping{experiment, ExperimentState::canceled, true,
+                                                                  "killed by its user", "", true})},
       {"experiment_ended", ExperimentEnded{experiment, ExperimentState::completed, "the space is exhausted"}},
       {"trial_created",
        TrialCreated{experiment,
@@ -479,7 +490,8 @@ const std::vector<Example<EventBody>>& example_events() {
        TrialPromoted{experiment, trial, Units{81}, true, rung_reason(Reason::Why::promoted)}, false},
       {"trial_promoted_as_expected",
        TrialPromoted{experiment, trial, Units{81}, true, whole_reason(Reason::Why::promoted)}},
-      {"length_reached", LengthReached{experiment, trial, Units{27}, Units{28}, 0.9375}},
+      {"length_reached", LengthReached{experiment, trial, Units{27}, Units{28}, 0.9375}, false},
+      {"length_reached_ended", LengthReached{experiment, trial, Units{27}, Units{10}, 0.9375, true}},
       {"trial_paused", TrialPaused{experiment, trial, rung_reason(Reason::Why::waits_at_rung)}, false},
       {"trial_paused_as_expected", TrialPaused{experiment, trial, whole_reason(Reason::Why::waits_at_rung)}},
       {"trial_queued", TrialQueued{experiment, trial}},
@@ -547,6 +559,7 @@ const std::vector<Example<EventBody>>& example_events() {
       {"report_taken_invalid_hyperparameters", ReportTaken{key(), 30, invalid_report()}},
       {"report_taken_exit", ReportTaken{key(), 31, exit_report()}, false},
       {"report_taken_note", ReportTaken{key(), 32, note_report()}},
+      {"report_taken_unmeasured", ReportTaken{key(), 33, UnmeasuredReport{Units{27}}}},
       {"report_taken_unkillable", ReportTaken{key(), 31, unkillable_report()}},
       {"attempt_lost", AttemptLost{key(), "gpu-7 was silent for 300 s", true}},
       {"worker_joined",

@@ -35,13 +35,17 @@ auto parts(Is<engine::ExitReport> auto& x) {
   auto& [cause, code, message, log_tail, unkillable] = x;
   return std::tie(cause, code, message, log_tail, unkillable);
 }
+auto parts(Is<engine::UnmeasuredReport> auto& x) {
+  auto& [step] = x;
+  return std::tie(step);
+}
 auto parts(Is<engine::NoteReport> auto& x) {
   auto& [about, text] = x;
   return std::tie(about, text);
 }
 auto parts(Is<engine::Decision> auto& x) {
-  auto& [id, directive, length] = x;
-  return std::tie(id, directive, length);
+  auto& [id, directive, length, may_finish] = x;
+  return std::tie(id, directive, length, may_finish);
 }
 auto parts(Is<jobs::Entrypoint> auto& x) {
   auto& [command] = x;
@@ -80,11 +84,12 @@ auto parts(Is<engine::Rendezvous> auto& x) {
 auto parts(Is<jobs::LaunchSpec> auto& x) {
   auto& [key, trial_id, name, user, slots, entrypoint, hparams, length, max_length, unit, seed, metric,
          context, digest, default_storage, root, storage, checkpoint, step, gone, warm, source, environment,
-         patterns, data, timeout, despite, hand_over, keep_files, larger, contract, launch, rendezvous] = x;
+         patterns, data, timeout, finish, despite, hand_over, keep_files, larger, contract, launch,
+         rendezvous] = x;
   return std::tie(key, trial_id, name, user, slots, entrypoint, hparams, length, max_length, unit, seed,
                   metric, context, digest, default_storage, root, storage, checkpoint, step, gone, warm,
-                  source, environment, patterns, data, timeout, despite, hand_over, keep_files, larger,
-                  contract, launch, rendezvous);
+                  source, environment, patterns, data, timeout, finish, despite, hand_over, keep_files,
+                  larger, contract, launch, rendezvous);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
   auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable, waits, held_for] = x;

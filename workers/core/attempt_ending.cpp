@@ -1,8 +1,10 @@
 // AttemptMachine: how its program ends, by itself or with help.
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/jobs/checkpoint_signal.hpp"
 #include "hpsearch/workers/core/attempt_machine.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
@@ -61,7 +63,7 @@ void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
     } else if (takes_checkpoint_signal()) {
       ask_by_signal(now, out);
     } else {
-      expect_end_within(rules_.grace, now);  // It ends with rank 0, which was asked.
+      expect_end_within(patience(), now);  // It ends with rank 0, which was asked.
     }
     return;
   }
@@ -71,36 +73,83 @@ void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
     }
     return;
   }
-  if (speaks_ != Speaks::socket && takes_checkpoint_signal()) {
+  const bool finishes = end_as_ == engine::Directive::stop && may_finish() && is_wanted_at_its_end();
+  if (speaks_ != Speaks::socket && takes_checkpoint_signal() && !finishes) {
     ask_by_signal(now, out);
     return;
   }
   if (speaks_ != Speaks::lines) {
-    expect_end_within(rules_.grace, now);  // It hears at its next report, if it makes one.
+    expect_end_within(patience(), now);  // It hears at its next report, if it makes one.
     return;
   }
-  if (may_be_saving()) {
-    expect_end_within(rules_.quiet_end, now);  // Most end there by themselves.
+  if (may_finish() && is_wanted_at_its_end()) {
+    expect_end_within(patience(), now);  // Most end there by themselves.
+  } else if (forcing_ == Forcing::asked && !finishes_ && !trains_on()) {
+    expect_end_within(rules_.grace, now);  // It was let finish, and is not any longer.
   } else if (forcing_ < Forcing::terminated) {
+    note_its_end(out);
     terminate(now, out);
   }
 }
 
-/// It only prints, and may be at its end with something left to save that is wanted: the checkpoint of a
-/// trial that is paused, or the model of one that went all the way.
-bool AttemptMachine::may_be_saving() const noexcept {
-  const bool at_length = length_reported_ && *length_reported_ >= length_;
-  const bool trains_on = last_step_ && *last_step_ > length_;
-  const bool is_wanted = end_as_ != engine::Directive::stop || length_ >= spec_.max_length;
-  return at_length && !trains_on && is_wanted;
+/// It has reported what comes after the report that its searcher decided upon.
+bool AttemptMachine::trains_on() const noexcept {
+  return length_reported_ && last_step_ && *last_step_ > *length_reported_;
 }
 
-/// Who only prints cannot know that its searcher has decided: a report from beyond its length says so.
-void AttemptMachine::end_if_it_trains_on(engine::Units step, Instant now, AttemptOutput& out) {
-  const bool waited_for = end_as_ && forcing_ == Forcing::asked && !takes_checkpoint_signal();
-  if (waited_for && speaks_ == Speaks::lines && (step > length_ || !length_reported_)) {
+/// It is at its length, and what it does there it may finish: evaluate its model, save it.
+bool AttemptMachine::may_finish() const noexcept {
+  return finishes_ && length_reported_ && *length_reported_ >= length_ && !trains_on();
+}
+
+/// What it may have left to save is wanted: the checkpoint of a trial that is paused, or the model of one
+/// that went all the way.
+bool AttemptMachine::is_wanted_at_its_end() const noexcept {
+  return end_as_ == engine::Directive::pause || length_ >= spec_.max_length;
+}
+
+/// For a program whose end is decided to end by itself. Of an attempt on several workers only rank 0 reports,
+/// and ends the others with it.
+Duration AttemptMachine::patience() const noexcept {
+  const bool finishes = reports_for_attempt() ? may_finish() : finishes_;
+  return finishes ? std::max(rules_.grace, spec_.finish_within) : rules_.grace;
+}
+
+/// Who only prints cannot know that its searcher has decided: a report from beyond its length says so. Who
+/// was told and reports from there has not obeyed.
+void AttemptMachine::end_if_it_trains_on(bool asks, Instant now, AttemptOutput& out) {
+  const bool asked = end_as_ && forcing_ == Forcing::asked;
+  if (asked && asks && told_ && trains_on() && force_at_ && *force_at_ > now + rules_.grace) {
+    force_at_ = now + rules_.grace;
+  }
+  const bool saves_on_signal = takes_checkpoint_signal() && end_as_ == engine::Directive::pause;
+  if (asked && !asks && speaks_ == Speaks::lines && !saves_on_signal && (trains_on() || !length_reported_)) {
+    note_its_end(out);
     terminate(now, out);
   }
+}
+
+/// What it would have left behind at its end is lost, which its author should know.
+void AttemptMachine::note_its_end(AttemptOutput& out) {
+  if (!reports_for_attempt() || !length_reported_ || *length_reported_ < length_ || !is_wanted_at_its_end()) {
+    return;
+  }
+  const std::string there = engine::amount(*length_reported_, spec_.unit);
+  const bool paused = end_as_ == engine::Directive::pause;
+  std::string text;
+  if (trains_on()) {
+    text = "its program trained on past " + there + ", where its trial " +
+           (paused ? "is paused" : "was complete") + ": it was ended with SIGTERM at " +
+           engine::amount(*last_step_, spec_.unit) +
+           ", and what it saves at its end is missing. Let it train for HPSEARCH_LENGTH only" +
+           (paused ? "" : ", or raise searcher.max_length to what it trains");
+  } else {
+    text = "its program had reached " + there + " and was still running " +
+           std::to_string(patience().in_micros() / 1'000'000) + " s later" +
+           (finishes_ ? " (environment.finish_within)" : ", when its experiment was ending") +
+           ": it was ended with SIGTERM, and what it saves at its end may be missing";
+  }
+  note(Flaw::ended, text, out);
 }
 
 bool AttemptMachine::takes_checkpoint_signal() const {

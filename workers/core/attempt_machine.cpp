@@ -142,6 +142,7 @@ void AttemptMachine::decided(const Decision& decision, Instant now, AttemptOutpu
       length_ = std::max(length_, decision.length);
       if (end_as_ && !told_ && forcing_ <= Forcing::asked) {
         end_as_.reset();
+        finishes_ = false;
         forcing_ = Forcing::none;
         force_at_.reset();
       }
@@ -158,6 +159,7 @@ void AttemptMachine::decided(const Decision& decision, Instant now, AttemptOutpu
         return;
       }
       end_as_ = decision.directive;
+      finishes_ = decision.may_finish;
       answer_ahead(out);
       ask_to_end(now, out);
       break;
@@ -209,6 +211,7 @@ void AttemptMachine::go_on(std::uint64_t upto, AttemptOutput& out) {
 void AttemptMachine::check_timers(Instant now, AttemptOutput& out) {
   if (may_force() && now >= *force_at_) {
     if (forcing_ == Forcing::asked) {
+      note_its_end(out);
       terminate(now, out);
     } else {
       kill_now(out);

@@ -33,6 +33,12 @@ constexpr std::size_t most_followed = 1000;
 // When reports are left out, nothing else asks for the journal's space to be given back.
 constexpr std::uint64_t unspooled_journal = std::uint64_t{16} * 1024 * 1024;
 
+bool is_of_training(const MetricsReport& report) {
+  constexpr std::string_view training = "training.";
+  return std::all_of(report.metrics.begin(), report.metrics.end(),
+                     [training](const auto& named) { return named.first.starts_with(training); });
+}
+
 bool are_same(const MetricsReport& a, const MetricsReport& b) {
   const auto same_value = [](const auto& one, const auto& other) {
     return one.first == other.first &&
@@ -91,6 +97,7 @@ void AttemptMachine::take(const MetricsMessage& said, std::optional<QuestionId> 
          "the program reports \"" + said.ignored.front() + "\", but its value is not a number; it is ignored",
          out);
   }
+  const bool stands = speaks_ == Speaks::socket && stands_without_metric(report);
   const bool at_length = decides(report);
   if (at_length && question && !asking_.empty() && asked_with_ && are_same(*asked_with_, report)) {
     asking_.push_back(*question);  // The same question on another connection.
@@ -100,10 +107,10 @@ void AttemptMachine::take(const MetricsMessage& said, std::optional<QuestionId> 
   // report.
   const bool asks = at_length && asked_at_ < length_;
   if (at_length) {
-    length_reported_ = said.step;
     asked_with_ = report;
   }
   if (asks) {
+    length_reported_ = said.step;
     asked_at_ = length_;
   }
   if (asks || reports_.bytes() < rules_.kept_bytes) {
@@ -120,11 +127,15 @@ void AttemptMachine::take(const MetricsMessage& said, std::optional<QuestionId> 
           out);
     }
   }
+  end_if_it_trains_on(question.has_value(), now, out);
   if (!question) {
-    end_if_it_trains_on(said.step, now, out);
     return;
   }
-  if (at_length && !end_as_) {
+  if (stands && !end_as_) {
+    without_.clear();  // Should it go on, it is counted anew.
+    keep(engine::UnmeasuredReport{said.step}, true);
+    asking_.push_back(*question);
+  } else if (at_length && !end_as_) {
     asking_.push_back(*question);
   } else {
     answer(*question, now, out);
@@ -169,6 +180,26 @@ void AttemptMachine::take(const UnreadableMessage& said, std::optional<QuestionI
   }
 }
 
+void AttemptMachine::take(const DoubtfulMessage& said, std::optional<QuestionId> question, Instant now,
+                          AttemptOutput& out) {
+  const std::string line = engine::compact_json(Value(said.line));
+  if (!said.other.empty()) {
+    note(Flaw::other_metric,
+         "the pattern of metrics." + said.metric + " reads the number of " + said.other + " in the line " +
+             line + R"(; begin what stands before {number} with \b, or with more of the line)",
+         out);
+  } else if (spec_.unit == "epochs") {
+    note(Flaw::each_batch,
+         "the pattern of metrics." + said.metric +
+             " has no {step}, so each of its lines counts as one epoch, but it prints several in an epoch: " +
+             line + ". Write {step} where the number of the epoch stands",
+         out);
+  }
+  if (question) {
+    answer(*question, now, out);
+  }
+}
+
 void AttemptMachine::take(const LookalikeMessage& said, std::optional<QuestionId> question, Instant now,
                           AttemptOutput& out) {
   note(Flaw::lookalike,
@@ -201,9 +232,9 @@ void AttemptMachine::take(const UnreadMessage& said, std::optional<QuestionId> q
 }
 
 void AttemptMachine::note(Flaw flaw, const std::string& text, AttemptOutput& out) {
-  constexpr std::array<const char*, flaws> names{"backward",  "sparse",        "missing",   "unreadable",
-                                                 "no_number", "misunderstood", "lookalike", "not_finite",
-                                                 "standing",  "late",          "unread"};
+  constexpr std::array<const char*, flaws> names{
+      "backward",   "sparse",   "missing", "unreadable", "no_number", "misunderstood", "lookalike",
+      "not_finite", "standing", "late",    "unread",     "ended",     "other_metric",  "each_batch"};
   constexpr std::size_t most = 1024;
   const auto which = static_cast<std::size_t>(flaw);
   if (std::exchange(noted_[which], true)) {
@@ -293,11 +324,7 @@ void AttemptMachine::judge_passing(const MetricsReport& report, AttemptOutput& o
 /// The first report without the value that the search needs. A line that patterns are looked for in makes
 /// several reports, and programs that know groups report each by itself: what comes next may have it.
 void AttemptMachine::judge_absence(const MetricsReport& report, AttemptOutput& out) {
-  constexpr std::string_view training = "training.";
-  const bool of_training =
-      std::all_of(report.metrics.begin(), report.metrics.end(),
-                  [training](const auto& named) { return named.first.starts_with(training); });
-  if (last_measured_ || report.metrics.empty() || of_training) {
+  if (last_measured_ || report.metrics.empty() || is_of_training(report)) {
     return;
   }
   const bool in_parts = spec_.metric_patterns.contains(spec_.metric);
@@ -438,8 +465,8 @@ void AttemptMachine::checkpoint_settled(Instant now, AttemptOutput& out) {
   if (phase_ == Phase::ended) {
     make_exit_report();
   } else if (forcing_ == Forcing::asked && !waited_for_checkpoint_) {
-    waited_for_checkpoint_ = true;         // Once: a program that saves for ever is ended too.
-    expect_end_within(rules_.grace, now);  // It could not end while it waited for us.
+    waited_for_checkpoint_ = true;       // Once: a program that saves for ever is ended too.
+    expect_end_within(patience(), now);  // It could not end while it waited for us.
   }
 }
 
@@ -449,7 +476,7 @@ void AttemptMachine::answer(QuestionId question, Instant now, AttemptOutput& out
   if (end_as_) {
     directive = *end_as_ == Directive::pause ? "pause" : "stop";
     if (!told_) {  // Asking again and again does not buy time.
-      expect_end_within(rules_.grace, now);
+      expect_end_within(patience(), now);
     }
     told_ = true;
   }
@@ -511,6 +538,31 @@ void AttemptMachine::look_for_progress(Instant now, AttemptOutput& out) {
 bool AttemptMachine::names_metric(const MetricsReport& report) const {
   return std::any_of(report.metrics.begin(), report.metrics.end(),
                      [this](const auto& named) { return named.first == spec_.metric; });
+}
+
+/// At its length it reports again what it has reported there, and not the searcher's metric. A program may be
+/// as many processes as it has slots, each of which reports; and what it reports several times in a step, a
+/// loss of training above all, it does at its length too, before its metric.
+bool AttemptMachine::stands_without_metric(const MetricsReport& report) {
+  constexpr std::uint64_t most_of_training = 1'000;
+  if (names_metric(report)) {
+    return false;
+  }
+  if (without_at_ != report.step) {
+    for (const auto& [name, times] : std::exchange(without_, {})) {
+      usual_repeats_ = std::max(usual_repeats_, times);
+    }
+    without_at_ = report.step;
+  }
+  const std::uint64_t fine =
+      is_of_training(report) ? most_of_training : std::max<std::uint64_t>(usual_repeats_, spec_.slots.size());
+  bool again = false;
+  for (const auto& [name, value] : report.metrics) {
+    if (without_.size() < most_followed || without_.contains(name)) {
+      again = ++without_[name] > fine || again;
+    }
+  }
+  return again && report.step >= length_ && !(last_measured_ && *last_measured_ >= length_);
 }
 
 bool AttemptMachine::decides(const MetricsReport& report) const {

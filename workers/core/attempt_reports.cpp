@@ -25,6 +25,7 @@ AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
   kill_decided_ = state.told == Directive::kill;
   if (!kill_decided_) {
     end_as_ = state.told;
+    finishes_ = state.may_finish;
   }
   asking_ = state.asking;
   for (const QuestionId question : state.saved) {
@@ -127,6 +128,7 @@ SpooledState AttemptMachine::state_to_spool() const {
   state.acked = reports_.acked();
   state.last_decision = last_decision_;
   state.told = kill_decided_ ? std::optional(Directive::kill) : end_as_;
+  state.may_finish = finishes_;
   state.length = length_;
   state.speaks_lines = speaks_ == Speaks::lines;
   state.speaks_socket = speaks_ == Speaks::socket;

@@ -367,6 +367,12 @@ Result<ProgramMessage> parse_stdout_payload(std::string_view payload) {
   if (is_text(unread) && is_text(pattern)) {
     return ProgramMessage{UnreadMessage{*unread->as_text(), *pattern->as_text()}};
   }
+  const Value* doubtful = message.find("doubtful");
+  const Value* line = message.find("line");
+  const Value* other = message.find("other");
+  if (is_text(doubtful) && is_text(line) && is_text(other)) {
+    return ProgramMessage{DoubtfulMessage{*doubtful->as_text(), *line->as_text(), *other->as_text()}};
+  }
   const Value* found = message.find("step");
   if (found == nullptr) {
     return wrong(R"("step" is missing; a line looks like HPSEARCH {"step":3,"loss":0.5})");
@@ -438,6 +444,12 @@ std::string metric_payload(const std::string& metric, Units step, double number)
 std::string unreadable_payload(const std::string& metric, std::string_view captured, const std::string& why) {
   return engine::compact_json(Value::Map{
       {"unreadable", metric}, {"captured", beginning_of(captured, max_quoted_bytes)}, {"why", why}});
+}
+
+std::string doubtful_payload(const DoubtfulMessage& found) {
+  return engine::compact_json(Value::Map{{"doubtful", found.metric},
+                                         {"line", beginning_of(found.line, max_line_bytes)},
+                                         {"other", beginning_of(found.other, max_quoted_bytes)}});
 }
 
 std::string unread_payload(const UnreadMessage& found) {

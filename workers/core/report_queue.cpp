@@ -33,6 +33,7 @@ struct EncodedSize {
   std::size_t operator()(const engine::NoteReport& report) const {
     return 48 + report.about.size() + report.text.size();
   }
+  std::size_t operator()(const engine::UnmeasuredReport& /*report*/) const { return 48; }
   std::size_t operator()(const engine::ExitReport& report) const {
     return 96 + report.message.size() + report.log_tail.size();
   }

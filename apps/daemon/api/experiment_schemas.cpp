@@ -99,6 +99,7 @@ constexpr Field detail_fields[] = {
     {"programs", "[ProgramChange]"},
     {"source", "SourceCheckpoint?"},
     {"notes", "[Note]"},
+    {"doubts", "[text]", "What of the search its user may not mean: its direction, say."},
     {"rungs", "[ReachedLength]"},
     {"finalists", "[Finalist]"},
     {"final_counts", "{integer}", "Closed trials by the length that they ended at."},

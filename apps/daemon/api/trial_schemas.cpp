@@ -14,6 +14,7 @@ constexpr Field trial_fields[] = {
     {"reached", "count"},
     {"trained", "count"},
     {"trained_unreported", "flag"},
+    {"trains_no_further", "flag", "Its program ended well below its length: what it reported counts there."},
     {"ran_unlogged", "flag"},
     {"metric", "metric?"},
     {"best_metric", "metric?"},

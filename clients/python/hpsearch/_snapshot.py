@@ -68,8 +68,10 @@ class Snapshot:
 
     @property
     def notes(self) -> List[str]:
-        """What the daemon noted of it: metrics that are never reported, options without effect, …."""
-        return [str(note.get("text") or "") for note in self.raw.get("notes") or []]
+        """What the daemon noted of it: a direction that contradicts the metric's name, metrics that are never
+        reported, …."""
+        return [str(doubt) for doubt in self.raw.get("doubts") or []] + \
+            [str(note.get("text") or "") for note in self.raw.get("notes") or []]
 
     @property
     def metric(self) -> str:

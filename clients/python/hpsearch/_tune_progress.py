@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Optional
+from typing import Optional, Set
 
 from ._experiment import Experiment
 from ._notebook import show_card
@@ -25,8 +25,14 @@ def follow_search(experiment: Experiment, name: Optional[str], progress: bool) -
         show_card(experiment)
     shown: Optional[Snapshot] = None
     shown_at = 0.0
+    told: Set[str] = set()
     try:
         for change in experiment.watch():
+            if progress:
+                for note in change.notes:
+                    if change.ended or note not in told:
+                        print("hpsearch: note: " + note, file=sys.stderr, flush=True)
+                        told.add(note)
             new_best = change.best is not None and (shown is None or change.best != shown.best)
             if progress and not in_notebook and (change.ended or new_best and time.monotonic() - shown_at > _BETWEEN_LINES):
                 print("hpsearch: " + _line(change), file=sys.stderr, flush=True)

@@ -189,16 +189,24 @@ std::string Time::allowed() const {
 }
 
 std::optional<Duration> Time::read(Section& section, std::string_view key) const {
-  const Value* time = section.any(key);
-  if (time == nullptr) {
-    return std::nullopt;
-  }
-  const std::optional<double> seconds = seconds_of(*time);
-  if (seconds && *seconds >= shortest_seconds && *seconds <= longest_seconds) {
-    return Duration::micros(std::llround(*seconds * 1e6));
-  }
-  section.problem(key, "is " + quoted(*time), allowed());
-  return std::nullopt;
+  return section.time(key);
 }
 
 }  // namespace hpsearch::engine::kind
+
+namespace hpsearch::engine {
+
+std::optional<Duration> Section::time(std::string_view key) {
+  const Value* value = any(key);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  const std::optional<double> seconds = kind::seconds_of(*value);
+  if (seconds && *seconds >= kind::shortest_seconds && *seconds <= kind::longest_seconds) {
+    return Duration::micros(std::llround(*seconds * 1e6));
+  }
+  wrong(key, *value, kind::Time().allowed());
+  return std::nullopt;
+}
+
+}  // namespace hpsearch::engine

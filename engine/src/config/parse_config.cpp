@@ -4,10 +4,10 @@
 #include "config/experiment_fields.hpp"
 #include "config/foreign_searchers.hpp"
 #include "config/prior_results.hpp"
-#include "config/search_notes.hpp"
 #include "config/searcher_section.hpp"
 #include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/config/experiment_sections.hpp"
+#include "hpsearch/engine/config/search_doubts.hpp"
 
 namespace hpsearch::engine {
 
@@ -214,7 +214,11 @@ void read_engine_fields(ExperimentSections& sections, SearcherRegistry registry,
   if (has_space) {
     keep_usable_prior(config, findings);
     check_where(config, findings.problems);
-    note_odd_searches(config, findings);
+    for (Doubt& doubt : doubts_of(config)) {
+      if (doubt.about != Doubt::About::exponents) {  // The reader of the space has noted those.
+        findings.notes.push_back(std::move(doubt.note));
+      }
+    }
   }
   sections.seed_is_given = read_seed(top, sections.environment, seed, config);
 }

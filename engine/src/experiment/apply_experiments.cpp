@@ -107,7 +107,7 @@ void apply(const Applier& applier, const ExperimentPaused& paused) {
   record.reason = paused.reason;
   for (const TrialNumber number : record.running) {
     TrialRecord& trial = record.trials[number.number()];
-    decide(trial, applier.decision_id(), Directive::pause, trial.length);
+    decide(trial, applier.decision_id(), Directive::pause);
   }
 }
 
@@ -155,7 +155,10 @@ void apply(const Applier& applier, const ExperimentStopping& stopping) {
   record.reason = stopping.reason;
   for (const TrialNumber number : record.running) {
     TrialRecord& trial = record.trials[number.number()];
-    decide(trial, applier.decision_id(), stopping.at_once ? Directive::kill : Directive::stop, trial.length);
+    decide(trial, applier.decision_id(), stopping.at_once ? Directive::kill : Directive::stop);
+    if (stopping.cuts_short) {
+      hurry(trial, applier.decision_id());
+    }
   }
 }
 
@@ -321,7 +324,7 @@ void Applier::pause_excess(ExperimentRecord& record) const {
   });
   for (std::size_t i = staying.size(); i > allowed; --i) {
     TrialRecord& trial = record.trials[staying[i - 1].number()];
-    decide(trial, decision_id(), Directive::pause, trial.length);
+    decide(trial, decision_id(), Directive::pause);
   }
 }
 

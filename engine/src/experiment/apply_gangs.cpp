@@ -20,7 +20,7 @@ void Applier::end_everywhere(TrialRecord& trial, WorkerId where, Gang::Ending en
   // Without one of them the others can only wait for it; but who was told to pause may be saving what it has.
   const bool in_vain = ending == Gang::Ending::failed || ending == Gang::Ending::lost;
   if (!trial.live->is_ending()) {
-    decide(trial, decision_id(), in_vain ? Directive::kill : Directive::stop, trial.length);
+    decide(trial, decision_id(), in_vain ? Directive::kill : Directive::stop);
   }
 }
 

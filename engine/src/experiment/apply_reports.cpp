@@ -139,6 +139,7 @@ void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRe
     return;
   }
   const Goal goal = record.config.searcher.goal();
+  trial.live->measured = true;
   trial.other_metrics.reset();
   trial.latest = Measurement{report.step, *metric};
   note_measurement(record, *trial.live, *trial.latest);

@@ -20,14 +20,20 @@ void move(ExperimentRecord& experiment, TrialRecord& trial, TrialMove step) {
   }
 }
 
-void decide(TrialRecord& trial, Lsn id, Directive directive, Units length) {
+void decide(TrialRecord& trial, Lsn id, Directive directive, bool may_finish) {
   if (!trial.live) {
     return;
   }
   if (trial.live->is_ending() && directive <= trial.live->decision->directive) {
     return;
   }
-  trial.live->decision = Decision{id, directive, length};
+  trial.live->decision = Decision{id, directive, trial.length, may_finish};
+}
+
+void hurry(TrialRecord& trial, Lsn id) {
+  if (trial.live && trial.live->is_ending() && trial.live->decision->may_finish) {
+    trial.live->decision = Decision{id, trial.live->decision->directive, trial.length, false};
+  }
 }
 
 void note_settled(ExperimentRecord& record, TrialNumber number) {
@@ -114,7 +120,7 @@ void apply(const Applier& applier, const TrialPromoted& promoted) {
   record.tally.asked(record.trials, before, promoted.length);
   trial.reason = promoted.reason;
   if (promoted.in_place) {
-    decide(trial, applier.decision_id(), Directive::train_on, promoted.length);
+    decide(trial, applier.decision_id(), Directive::train_on);
   } else {
     record.pending.insert(promoted.trial);
   }
@@ -133,7 +139,9 @@ void apply(const Applier& applier, const LengthReached& reached) {
   if (reached.metric) {
     note_length_with(record, record.trials[reached.trial.number()], *reached.metric);
   }
-  if (reached.step < reached.length) {
+  if (reached.ended) {
+    end_at(record, reached.trial, reached.step);
+  } else if (count(reached.step) + 1 == count(reached.length)) {
     complete_last_unit(record, reached.trial);
   }
   record.searcher->on_event(TrialValidated{
@@ -152,7 +160,7 @@ void apply(const Applier& applier, const TrialPaused& paused) {
   trial.reason = paused.reason;
   trial.awaits_resume = paused.reason.why == Reason::Why::user;
   if (!trial.awaits_resume) {
-    decide(trial, applier.decision_id(), Directive::pause, trial.length);
+    decide(trial, applier.decision_id(), Directive::pause, /*may_finish=*/true);
   }
 }
 
@@ -234,9 +242,15 @@ void apply(const Applier& applier, const TrialEnded& ended) {
   }
   record.ahead.erase(ended.trial);
   note_settled(record, ended.trial);
-  decide(trial, applier.decision_id(), record.stop_at_once ? Directive::kill : Directive::stop, trial.length);
   const Reason::Why why = ended.reason.why;
-  if (why != Reason::Why::early_exit && why != Reason::Why::user && why != Reason::Why::experiment_end) {
+  const bool searcher_decided =
+      why != Reason::Why::early_exit && why != Reason::Why::user && why != Reason::Why::experiment_end;
+  if (record.stop_at_once) {
+    decide(trial, applier.decision_id(), Directive::kill);
+  } else {
+    decide(trial, applier.decision_id(), Directive::stop, /*may_finish=*/searcher_decided);
+  }
+  if (searcher_decided) {
     record.searcher->on_event(TrialWasClosed{ended.trial});
   }
 }

@@ -351,9 +351,9 @@ Status change_program(Step& step, const ChangeProgram& command) {
 }
 
 void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once,
-                     const std::string& reason) {
+                     const std::string& reason, bool cuts_short) {
   close_all_that_can_be(step, id);
-  step.emit(ExperimentStopping{id, target, at_once, reason});
+  step.emit(ExperimentStopping{id, target, at_once, reason, "", cuts_short});
 }
 
 Status end_experiment(Step& step, ExperimentId id, bool at_once) {
@@ -371,7 +371,7 @@ Status end_experiment(Step& step, ExperimentId id, bool at_once) {
   const bool already = record->state == ExperimentState::stopping;
   const ExperimentState target = already ? record->stopping_as : ExperimentState::canceled;
   const std::string reason = already ? record->reason : at_once ? "killed by a user" : "canceled by a user";
-  stop_experiment(step, id, target, at_once, reason);
+  stop_experiment(step, id, target, at_once, reason, /*cuts_short=*/true);
   return Done{};
 }
 

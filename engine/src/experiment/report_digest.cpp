@@ -49,6 +49,8 @@ class Digest {
     text(report.text);
   }
 
+  void operator()(const UnmeasuredReport& report) noexcept { number(count(report.step)); }
+
   [[nodiscard]] std::uint64_t value() const noexcept { return hash_; }
 
  private:

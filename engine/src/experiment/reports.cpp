@@ -82,8 +82,7 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     const bool failed = is_failure(trial, copy);
     // Who may have come further than is known here ended for reasons that are not known here either.
     const bool asked = trial.live->has_unlogged_decision || trial.live->is_ending();
-    const Units granted = trial.live->granted_length;
-    const Units reached = trial.live->reached;
+    const Course course = course_of(*trial.live);
     const WorkerId worker = trial.live->worker;
     const AttemptKey as_known = trial.live->known_as();
     const std::vector<SlotIndex> slots = trial.live->slots;
@@ -114,7 +113,7 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     if (on_probation && fruitless && (failed || fruitless->culprit != WorkerId{}) && !fruitless->evicted) {
       end_probation(step, worker, false);
     }
-    after_exit(step, key, granted, reached, copy,
+    after_exit(step, key, course, copy,
                failed  ? Exit::failed
                : asked ? Exit::asked_for
                        : Exit::by_itself,
@@ -132,6 +131,9 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
   const WorkerId where = trial.live->worker;
   const WorkerId marked_on =
       speaks_well && trial.failure_history ? trial.failure_history->marked_on : WorkerId{};
+  const auto* unmeasured = std::get_if<UnmeasuredReport>(&report);
+  const std::optional<Units> stands_at =
+      unmeasured != nullptr ? std::optional(unmeasured->step) : std::nullopt;
   step.emit(ReportTaken{key, seq, std::move(report)});
   if (marked_on != WorkerId{}) {
     judge_worker(step, marked_on);
@@ -155,6 +157,8 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     reach_lengths(step, key.experiment, key.trial);
   } else if (overdue) {
     fail_overdue(step, key.experiment, key.trial);
+  } else if (stands_at) {
+    take_unmeasured(step, key.experiment, key.trial, *stands_at);
   }
   return true;
 }

@@ -76,7 +76,10 @@ void count_training(ExperimentRecord& record, TrialRecord& trial, Units step) {
   }
   const Units top = std::max(live.reached, live.began_at);
   if (step > top) {
-    add(record, trial, Units{count(step) - count(top)});
+    const Units more{count(step) - count(top)};
+    add(record, trial, more);
+    live.stride = std::max(live.stride, more);
+    live.went_on = live.went_on || live.reached >= live.granted_length;
   }
   live.reached = std::max(live.reached, step);
   get_to(record, trial, step);
@@ -119,6 +122,42 @@ void complete_last_unit(ExperimentRecord& record, TrialNumber number) {
       count_from_one(record, other, TrialNumber(i), other.reached);
     }
   }
+}
+
+void end_at(ExperimentRecord& record, TrialNumber number, Units step) {
+  TrialRecord& trial = record.trials[number.number()];
+  if (std::exchange(trial.trains_no_further, true)) {
+    return;  // At its next length.
+  }
+  OwnLengths& own = record.own_lengths;
+  own.in_a_row = own.last == step ? own.in_a_row + 1 : 1;
+  own.last = step;
+  own.trained += count(step);
+  ++own.trials;
+  const std::string& unit = record.config.unit;
+  const std::string length = std::to_string(count(step));
+  const bool has_name = unit == "epochs" || unit == "batches" || unit == "records";
+  take_note(record, AttemptKey{record.id, number, AttemptNumber(trial.attempts), trial.last_lease},
+            {.about = "own_length",
+             .text = "its program ended well at " + amount(step, unit) + ", and it was to train up to " +
+                     amount(record.config.searcher.max_length, unit) +
+                     ": what it reported there counts at every length. If your program trains " +
+                     amount(step, unit) +
+                     ", set searcher.max_length: " + (has_name ? "{" + unit + ": " + length + "}" : length)});
+}
+
+bool went_its_own_way(const ExperimentRecord& record, TrialNumber number) {
+  constexpr std::size_t more_than_one_step = 2;  // One may be on its way when it is told to pause.
+  const auto ahead = record.ahead.find(number);
+  return ahead != record.ahead.end() && ahead->second.size() >= more_than_one_step;
+}
+
+bool ends_where_others_do(const ExperimentRecord& record, const TrialRecord& trial) {
+  constexpr std::uint64_t enough = 2;
+  const OwnLengths& own = record.own_lengths;
+  const auto goes_further = [&own](const TrialRecord& other) { return other.reached > own.last; };
+  return own.in_a_row >= enough && trial.reached == own.last &&
+         std::none_of(record.trials.begin(), record.trials.end(), goes_further);
 }
 
 void note_ahead(ExperimentRecord& record, TrialNumber number, const Measurement& measured) {

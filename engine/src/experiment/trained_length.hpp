@@ -16,6 +16,17 @@ void finish_training(ExperimentRecord& record, TrialRecord& trial);
 /// time.
 void complete_last_unit(ExperimentRecord& record, TrialNumber number);
 
+/// Its last attempt ended well at this step, below its length, and no other would train further.
+void end_at(ExperimentRecord& record, TrialNumber number, Units step);
+
+/// It has measured on and on beyond the length at which its trial was paused: its program doesn't obey
+/// lengths.
+[[nodiscard]] bool went_its_own_way(const ExperimentRecord& record, TrialNumber number);
+
+/// It has reached the step at which the programs of other trials ended, each by itself and below its length,
+/// and no trial has got further. O(trials) where it has.
+[[nodiscard]] bool ends_where_others_do(const ExperimentRecord& record, const TrialRecord& trial);
+
 /// It measured something beyond the length of its trial, which is paused.
 void note_ahead(ExperimentRecord& record, TrialNumber number, const Measurement& measured);
 

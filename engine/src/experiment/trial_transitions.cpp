@@ -9,6 +9,7 @@
 
 #include "experiment/first_failures.hpp"
 #include "experiment/retention.hpp"
+#include "experiment/trained_length.hpp"
 #include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/experiment/absent_metric.hpp"
 #include "step.hpp"
@@ -105,11 +106,15 @@ std::vector<std::string_view> others_reported(const TrialRecord& trial) {
 
 /// The trial is at its length: its searcher is asked what becomes of it.
 void judge(Step& step, const ExperimentRecord& record, TrialNumber number, Units at,
-           std::optional<double> metric) {
+           std::optional<double> metric, bool ended = false) {
   const TrialRecord& trial = record.trials[number.number()];
   const bool was_running = trial.live && trial.state == TrialState::running;
-  step.emit(LengthReached{record.id, number, trial.length, at, metric});
+  step.emit(LengthReached{record.id, number, trial.length, at, metric, ended});
   Verdict verdict = record.searcher->verdict(number);
+  if (ended && verdict.action == Verdict::Action::stop) {
+    verdict.reason.detail =
+        "its program ended at " + amount(record, at) + " of " + amount(record, trial.length);
+  }
   switch (verdict.action) {
     case Verdict::Action::train_on:
       step.emit(TrialPromoted{record.id, number, verdict.length, was_running, std::move(verdict.reason)});
@@ -139,9 +144,10 @@ std::optional<Measurement> measured_at_length(const ExperimentRecord& record, Tr
   return trial.latest && trial.latest->step >= trial.length ? trial.latest : std::nullopt;
 }
 
-/// The program ended well; `reached` is what this attempt reported, `granted` what it was started for.
-void after_good_exit(Step& step, ExperimentId id, TrialNumber number, Units granted, Units reached) {
+/// The program ended well.
+void after_good_exit(Step& step, ExperimentId id, TrialNumber number, const Course& course) {
   const ExperimentRecord& record = experiment_of(step, id);
+  const Units reached = course.reached;
   const TrialRecord& trial = record.trials[number.number()];
   if (!trial.latest) {
     fail_unmeasured(step, id, number,
@@ -154,24 +160,41 @@ void after_good_exit(Step& step, ExperimentId id, TrialNumber number, Units gran
     reach_lengths(step, id, number);
     return;
   }
-  if (count(reached) + 1 == count(trial.length) && trial.latest->step == reached) {
+  const bool as_others = ends_where_others_do(record, trial);
+  const bool ends_early = course.went_on || as_others;
+  if (!as_others && count(reached) + 1 == count(trial.length) && trial.latest->step == reached) {
     step.emit(TrialQueued{id, number});
     judge(step, record, number, reached,
           trial.latest->metric);  // It counts from 0, or left the last one out.
+    if (course.went_on && trial.state == TrialState::pending) {  // And trains no further than that.
+      judge(step, record, number, trial.reached, trial.latest->metric, /*ended=*/true);
+      reach_lengths(step, id, number);
+    }
     return;
   }
-  if (reached < granted) {
+  if (!course.measured && reached < course.granted) {
     exit_early(step, id, number, ExitReason::user_stopped, TrialState::stopped,
-               "its program exited at " + amount(record, reached) + " of " + amount(record, granted));
+               "its program exited at " + amount(record, reached) + " of " + amount(record, course.granted));
     return;
   }
-  if (count(trial.latest->step) <
-      count(granted)) {  // At its length, but without the metric there: ranks as worst.
-    step.emit(TrialQueued{id, number});
+  if (!ends_early && reached >= course.granted && trial.length > course.granted) {
+    run_again(step, id, number);  // Promoted in place, but it knew only the length it was started for.
+    return;
+  }
+  step.emit(TrialQueued{id, number});
+  if (reached >= trial.length) {  // At its length, but without the metric there: its last value counts.
+    judge(step, record, number, reached,
+          course.measured ? std::optional(trial.latest->metric) : std::nullopt);
     reach_lengths(step, id, number);
     return;
   }
-  run_again(step, id, number);  // Promoted in place, but it knew only the length it was started for.
+  // Another report was due before its length, or there is no length behind that one: it trains no further.
+  const bool is_over = ends_early || count(trial.length) - count(reached) >= count(course.stride) ||
+                       trial.length >= record.config.searcher.max_length;
+  judge(step, record, number, reached, trial.latest->metric, is_over);
+  if (is_over) {
+    reach_lengths(step, id, number);
+  }
 }
 
 }  // namespace
@@ -182,12 +205,16 @@ void reach_lengths(Step& step, ExperimentId id, TrialNumber number) {
     const TrialRecord& trial = record.trials[number.number()];
     const std::optional<Measurement> measured = measured_at_length(record, number);
     const bool open = trial.state == TrialState::running || trial.state == TrialState::pending;
-    const bool there = measured || (trial.reached >= trial.length && !trial.live && trial.exited);
+    const bool over = !trial.live && trial.exited;
+    const bool ended = over && trial.latest && trial.reached < trial.length &&
+                       (trial.trains_no_further || ends_where_others_do(record, trial));
+    const bool there = measured || ended || (trial.reached >= trial.length && over);
     if (!open || !there || is_ended(record.state) || record.state == ExperimentState::stopping) {
       return;
     }
+    const std::optional<Measurement> counts = ended && !measured ? trial.latest : measured;
     judge(step, record, number, measured ? measured->step : trial.reached,
-          measured ? std::optional(measured->metric) : std::nullopt);
+          counts ? std::optional(counts->metric) : std::nullopt, ended && !measured);
     pause_if_unmeasured(step, id);
   }
 }
@@ -200,6 +227,19 @@ constexpr int same_everywhere = 78;
 
 }  // namespace
 
+namespace {
+
+/// All of these metrics were reported before.
+bool reports_nothing_new(const TrialRecord& trial, const MetricsReport& report) {
+  const std::vector<std::string_view> known = others_reported(trial);
+  return !report.metrics.empty() &&
+         std::all_of(report.metrics.begin(), report.metrics.end(), [&known](const auto& named) {
+           return std::find(known.begin(), known.end(), named.first) != known.end();
+         });
+}
+
+}  // namespace
+
 bool is_overdue(const ExperimentRecord& record, const TrialRecord& trial, const MetricsReport& report) {
   // A rung may be shorter than a program's steps between two measurements: these are waited for.
   constexpr std::uint64_t patience = 4;
@@ -209,9 +249,27 @@ bool is_overdue(const ExperimentRecord& record, const TrialRecord& trial, const 
   const std::uint64_t measured = trial.latest ? count(trial.latest->step) : 0;
   const std::uint64_t again = measured > INT64_MAX / 2 ? INT64_MAX : 2 * measured;
   const std::uint64_t before = count(trial.live->reached);
+  const bool passes = before >= std::max(unmeasured, again) && count(report.step) > before;
+  // A client that stands at its length; of a worker's program UnmeasuredReport tells.
+  const bool stands = trial.live->external && !trial.latest && before >= length &&
+                      count(report.step) >= length && reports_nothing_new(trial, report);
   return trial.state == TrialState::running && record.state == ExperimentState::active &&
-         find_metric(report.metrics, record.config.searcher.metric) == nullptr &&
-         before >= std::max(unmeasured, again) && count(report.step) > before;
+         find_metric(report.metrics, record.config.searcher.metric) == nullptr && (passes || stands);
+}
+
+void take_unmeasured(Step& step, ExperimentId id, TrialNumber number, Units at) {
+  const ExperimentRecord& record = experiment_of(step, id);
+  const TrialRecord& trial = record.trials[number.number()];
+  if (trial.state != TrialState::running || record.state != ExperimentState::active || at < trial.length) {
+    return;  // What it waits for is decided already.
+  }
+  if (trial.latest) {
+    judge(step, record, number, at, trial.latest->metric);
+    return;
+  }
+  fail_unmeasured(step, id, number,
+                  "at " + amount(record, at) + ", its length, it reports again and again, and it has " +
+                      absent_metric_text(others_reported(trial), record.config.searcher.metric));
 }
 
 void fail_overdue(Step& step, ExperimentId id, TrialNumber number) {
@@ -226,12 +284,19 @@ void fail_overdue(Step& step, ExperimentId id, TrialNumber number) {
                                : there + " it had " + absent_metric_text(others_reported(trial), metric));
 }
 
-void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& report,
-                Exit exit, const std::optional<FruitlessEnd>& fruitless) {
+Course course_of(const LiveAttempt& live) {
+  return {live.granted_length, live.reached, live.stride, live.went_on, live.measured};
+}
+
+void after_exit(Step& step, const AttemptKey& key, const Course& course, const ExitReport& report, Exit exit,
+                const std::optional<FruitlessEnd>& fruitless) {
   const ExperimentRecord& record = experiment_of(step, key.experiment);
   const TrialRecord& trial = record.trials[key.trial.number()];
-  if (trial.state != TrialState::running) {
-    return;  // Its fate was decided before it ended: paused at a rung, promoted meanwhile, or closed.
+  if (trial.state != TrialState::running) {  // Its fate was decided before it ended.
+    if (trial.state == TrialState::pending && trial.trains_no_further) {
+      reach_lengths(step, key.experiment, key.trial);  // Promoted meanwhile.
+    }
+    return;
   }
   if (record.state == ExperimentState::stopping) {
     run_again(step, key.experiment, key.trial);
@@ -265,7 +330,7 @@ void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached,
   }
   const bool well = report.cause == ExitReport::Cause::exited && report.code == 0;
   if (well && exit == Exit::by_itself && record.state == ExperimentState::active) {
-    after_good_exit(step, key.experiment, key.trial, granted, reached);
+    after_good_exit(step, key.experiment, key.trial, course);
     return;
   }
   run_again_after(step, key.experiment, key.trial, fruitless);
@@ -381,8 +446,7 @@ void end_gang(Step& step, const AttemptKey& key) {
     return;
   }
   const Gang gang = *trial.live->gang;
-  const Units granted = trial.live->granted_length;
-  const Units reached = trial.live->reached;
+  const Course course = course_of(*trial.live);
   const bool lost = gang.ending == Gang::Ending::none || gang.ending == Gang::Ending::lost;
   const bool evicted = gang.exit.cause == ExitReport::Cause::ended_by_agent;
   std::optional<FruitlessEnd> fruitless =
@@ -407,12 +471,12 @@ void end_gang(Step& step, const AttemptKey& key) {
       return;
     case Gang::Ending::by_itself:
     case Gang::Ending::asked_for:
-      after_exit(step, key, granted, reached, gang.exit,
+      after_exit(step, key, course, gang.exit,
                  gang.ending == Gang::Ending::by_itself ? Exit::by_itself : Exit::asked_for, fruitless);
       return;
     case Gang::Ending::failed:
       judge_worker(step, gang.ended_by);  // First: what a bad worker did is not the trial's failure.
-      after_exit(step, key, granted, reached, gang.exit, Exit::failed, fruitless);
+      after_exit(step, key, course, gang.exit, Exit::failed, fruitless);
       return;
   }
 }

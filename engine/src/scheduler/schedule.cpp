@@ -7,6 +7,7 @@
 
 #include "experiment/budget.hpp"
 #include "experiment/first_failures.hpp"
+#include "hpsearch/engine/base/amount.hpp"
 #include "scheduler/gang_plan.hpp"
 #include "step.hpp"
 
@@ -351,6 +352,21 @@ bool is_in_vain(const ExperimentRecord& record) {
          (record.first_failures.failed > 0 || in(TrialState::failed) > 0);
 }
 
+/// What is worth knowing of a search that came to its end: `note`, and that its best trials may not be.
+std::string note_of_end(const ExperimentRecord& record, const std::string& note) {
+  const auto in = [&record](TrialState state) { return record.by_state[static_cast<std::size_t>(state)]; };
+  if (in(TrialState::completed) > 0 || in(TrialState::stopped) == 0) {
+    return note;
+  }
+  Units furthest{};
+  for (const TrialRecord& trial : record.trials) {
+    furthest = std::max(furthest, trial.reached);
+  }
+  return note + (note.empty() ? "" : "; ") + "no trial was trained to the full length of " +
+         amount(record.config.searcher.max_length, record.config.unit) + ", the longest to " +
+         amount(furthest, record.config.unit);
+}
+
 /// Ends the experiment if nothing of it runs and nothing more is wanted. All that can be closed is.
 void end_if_over(Step& step, const ExperimentRecord& record) {
   if (!record.running.empty()) {
@@ -378,7 +394,7 @@ void end_if_over(Step& step, const ExperimentRecord& record) {
   } else if (is_in_vain(record)) {
     step.emit(ExperimentEnded{record.id, ExperimentState::failed, "no trial came to anything"});
   } else {
-    step.emit(ExperimentEnded{record.id, ExperimentState::completed, finished->note});
+    step.emit(ExperimentEnded{record.id, ExperimentState::completed, note_of_end(record, finished->note)});
   }
 }
 
@@ -477,8 +493,9 @@ void look_after(Step& step, ExperimentId id) {
   if (!is_ended(record.state)) {
     if (record.state != ExperimentState::stopping) {
       if (const std::optional<std::string> spent = spent_budget(record, step.now())) {
+        const std::optional<Instant> time_is_over = next_deadline(record);
         stop_experiment(step, id, is_in_vain(record) ? ExperimentState::failed : ExperimentState::completed,
-                        false, *spent);
+                        false, *spent, /*cuts_short=*/time_is_over && *time_is_over <= step.now());
       }
     }
     const bool all = record.state == ExperimentState::stopping ? cancel_what_does_not_run(step, record)

@@ -150,7 +150,7 @@ Status Simulator::exit_as_recorded(Program& program) {
       return reported;
     }
   }
-  // One that was promoted in place and just ends may be started once more, and does the same again.
+  // Should it be started once more, it does the same again.
   const RecordedExit& recorded = recorded_exits_.at(trial);
   return recorded.by_itself ? leave(trial, 0, false) : exit_early(program, recorded.reason, recorded.detail);
 }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -135,12 +136,64 @@ TEST(Ending, AfterACheckpointSignalEndingWellIsNoDecisionOfTheProgram) {
 TEST(Ending, AProgramThatOnlyPrintsMayEndByItselfAtItsLength) {
   Conversation talk = Conversation::running();
   talk.report(std::nullopt, 3);
-  talk.decide(50, Directive::stop);
+  talk.decide_at_length(50, Directive::stop);
   EXPECT_EQ(talk.signals(), Lines{});
-  talk.pass(Duration::seconds(9));
+  talk.pass(Duration::seconds(599));
+  EXPECT_EQ(talk.signals(), Lines{}) << "it may evaluate its model, and save it";
+  EXPECT_EQ(talk.notes(), Lines{});
+  talk.pass(Duration::seconds(1));
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+  ASSERT_EQ(talk.notes(), (Lines{"ended"}));
+  EXPECT_NE(talk.whole_notes()[0].text.find("600 s later (environment.finish_within)"), std::string::npos);
+}
+
+TEST(Ending, WhoHeardOfItsEndAtItsLengthMayFinishToo) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3);
+  talk.decide_at_length(50, Directive::stop);
+  EXPECT_EQ(talk.answers().size(), 1U);
+  talk.pass(Duration::seconds(300));
+  talk.report(second, 3, R"("test_acc":0.5)");
+  EXPECT_EQ(talk.answers(), (Lines{R"(2 {"directive":"stop","length":3})"}));
+  talk.pass(Duration::seconds(299));
   EXPECT_EQ(talk.signals(), Lines{});
   talk.pass(Duration::seconds(1));
   EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+}
+
+TEST(Ending, WhoHeardOfItsEndAndTrainsOnHasTheGrace) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3);
+  talk.decide_at_length(50, Directive::stop);
+  talk.report(second, 4);
+  talk.pass(Duration::seconds(29));
+  talk.report(second, 5);
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(1));
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+  EXPECT_EQ(talk.notes(), (Lines{"ended"}));
+}
+
+TEST(Ending, WhoFinishesIsHurriedWhenItsSearchIsToEnd) {
+  for (const std::optional<QuestionId> question : {std::optional<QuestionId>(), std::optional(first)}) {
+    Conversation talk = Conversation::running();
+    talk.report(question, 3);
+    talk.decide_at_length(50, Directive::stop);
+    talk.pass(Duration::seconds(100));
+    talk.decide(51, Directive::stop);
+    talk.pass(Duration::seconds(29));
+    EXPECT_EQ(talk.signals(), Lines{});
+    talk.pass(Duration::seconds(1));
+    EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+  }
+}
+
+TEST(Ending, WhoWantsACheckpointSignalNeedsNoneAtItsLastLength) {
+  Conversation talk = Conversation::running({}, Conversation::signaled_spec());
+  talk.report(std::nullopt, 3);
+  talk.decide_at_length(50, Directive::stop);
+  talk.pass(Duration::seconds(599));
+  EXPECT_EQ(talk.signals(), Lines{});
 }
 
 /// Of a search whose trials go up to 27.
@@ -164,13 +217,14 @@ TEST(Ending, AProgramThatOnlyPrintsIsTerminatedAtOnceWhenItsSearcherStopsIt) {
 TEST(Ending, AProgramThatOnlyPrintsMaySaveItsCheckpointAtAPauseAndTrainOnForOneStep) {
   Conversation talk = Conversation::running({}, spec_below_the_top());
   talk.report(std::nullopt, 3);
-  talk.decide(50, Directive::pause);
+  talk.decide_at_length(50, Directive::pause);
   talk.report(std::nullopt, 3, R"("loss":0.5)");
   EXPECT_EQ(talk.signals(), Lines{});
-  talk.pass(Duration::seconds(9));
+  talk.pass(Duration::seconds(300));
   EXPECT_EQ(talk.signals(), Lines{});
   talk.report(std::nullopt, 4);
   EXPECT_EQ(talk.signals(), (Lines{"TERM"})) << "it saves nothing, it trains";
+  EXPECT_EQ(talk.notes(), (Lines{"ended"}));
 }
 
 TEST(Ending, AProgramThatTrainedOnBeforeTheDecisionCameIsTerminatedAtOnce) {
@@ -186,12 +240,14 @@ TEST(Ending, AProgramThatTrainedOnBeforeTheDecisionCameIsTerminatedAtOnce) {
 TEST(Ending, AProgramThatOnlyPrintsAndGoesOnPastTheLastLengthIsTerminatedAtItsNextStep) {
   Conversation talk = Conversation::running();
   talk.report(std::nullopt, 3);
-  talk.decide(50, Directive::stop);
+  talk.decide_at_length(50, Directive::stop);
   EXPECT_EQ(talk.signals(), Lines{}) << "it may be saving its model";
   talk.report(std::nullopt, 4);
   EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
   talk.report(std::nullopt, 5);
   EXPECT_EQ(talk.signals(), Lines{}) << "once";
+  ASSERT_EQ(talk.notes(), (Lines{"ended"}));
+  EXPECT_NE(talk.whole_notes()[0].text.find("trained on past 3"), std::string::npos);
 }
 
 TEST(Ending, WhoWritesACheckpointOnASignalMayTrainOnUntilItHas) {
@@ -259,6 +315,56 @@ TEST(Ending, WhoNeverStartedNeedsNoSignal) {
   talk.decide(50, Directive::stop);
   EXPECT_EQ(talk.signals(), Lines{});
   EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+}
+
+// --- a metric that does not come ---
+
+std::size_t unmeasured(Conversation& talk) {
+  std::size_t reports = 0;
+  talk.attempt().session_lost();
+  for (const proto::Reports& batch : talk.sent()) {
+    reports += static_cast<std::size_t>(std::count_if(
+        batch.reports.begin(), batch.reports.end(),
+        [](const Report& report) { return std::holds_alternative<engine::UnmeasuredReport>(report); }));
+  }
+  return reports;
+}
+
+TEST(Unmeasured, TheSecondReportAtTheLengthWithoutTheMetricWaitsForTheDecision) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 2, R"("accu":0.5)");
+  talk.report(first, 3, R"("accu":0.5)");
+  EXPECT_EQ(talk.answers().size(), 2U);
+  talk.report(second, 3, R"("accu":0.5)");
+  EXPECT_EQ(talk.answers(), Lines{});
+  EXPECT_EQ(unmeasured(talk), 1U);
+  talk.decide(50, Directive::stop);
+  EXPECT_EQ(talk.answers(), (Lines{R"(2 {"directive":"stop","length":3})"}));
+}
+
+TEST(Unmeasured, OtherMetricsOfTheSameStepAndWhatIsReportedOftenComeBeforeIt) {
+  Conversation talk = Conversation::running();
+  for (const int step : {2, 3}) {
+    for (int batch = 0; batch < 3; ++batch) {
+      talk.report(first, step, R"("batch_loss":0.5)");
+    }
+    talk.report(first, step, R"("lr":0.5)");
+    EXPECT_EQ(talk.answers().size(), 4U);
+    talk.report(first, step);
+    talk.answers();
+  }
+  EXPECT_EQ(unmeasured(talk), 0U);
+}
+
+TEST(Unmeasured, EachOfItsProcessesMayReport) {
+  LaunchSpec spec = Conversation::spec();
+  spec.slots = {engine::SlotIndex{0}, engine::SlotIndex{1}};
+  Conversation talk = Conversation::running({}, spec);
+  talk.report(first, 3, R"("loss":0.5)");
+  talk.report(second, 3, R"("loss":0.25)");
+  EXPECT_EQ(unmeasured(talk), 0U);
+  talk.report(first, 3, R"("loss":0.5)");
+  EXPECT_EQ(unmeasured(talk), 1U);
 }
 
 // --- the end of an attempt ---

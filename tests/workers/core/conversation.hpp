@@ -48,6 +48,7 @@ class Conversation {
     spec.length = Units{3};
     spec.metric = "acc";
     spec.checkpoint_root = "/c";
+    spec.finish_within = Duration::seconds(600);
     return spec;
   }
 
@@ -99,6 +100,11 @@ class Conversation {
   }
   void decide(std::uint64_t id, Directive directive, std::uint64_t length = 0) {
     attempt_.decided(Decision{Lsn{id}, directive, Units{length}}, now_, out_);
+    spool();
+  }
+  /// As a searcher decides on a trial at its length: its program may finish what it does there.
+  void decide_at_length(std::uint64_t id, Directive directive) {
+    attempt_.decided(Decision{Lsn{id}, directive, Units{}, /*may_finish=*/true}, now_, out_);
     spool();
   }
   void publish(std::uint64_t step) {

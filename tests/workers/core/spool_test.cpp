@@ -45,6 +45,7 @@ SpooledState full_state() {
   state.acked = 1;
   state.last_decision = Lsn{77};
   state.told = Directive::pause;
+  state.may_finish = true;
   state.length = Units{9};
   state.speaks_socket = true;
   state.last_step = Units{4};

@@ -485,6 +485,35 @@ TEST(Scanner, CountsFromWhereTheAttemptBegan) {
             R"({"metrics":{"acc":0.0754},"step":5})");
 }
 
+TEST(Scanner, DoubtsANumberOfAnotherMetric) {
+  auto scanner = MetricScanner::compile(
+      {{"loss", "loss: {number}"}, {"acc", R"(\bacc: {number})"}, {"validation_f1", "f1: {number}"}},
+      Units{});
+  ASSERT_TRUE(scanner.has_value()) << scanner.error().message;
+  EXPECT_EQ(scanner->scan("loss: 0.5 acc: 0.5 val_f1: 0.5").size(), 3U);
+  const std::vector<std::string> doubted = scanner->scan("val_loss: 0.25 loss: 0.5 val_acc: 1");
+  ASSERT_EQ(doubted.size(), 2U);
+  EXPECT_EQ(doubted[0],
+            R"({"doubtful":"loss","line":"val_loss: 0.25 loss: 0.5 val_acc: 1","other":"val_loss"})");
+  EXPECT_TRUE(std::holds_alternative<DoubtfulMessage>(*parse_stdout_payload(doubted[0])));
+  EXPECT_EQ(scanner->scan("val_loss: 0.25").size(), 1U) << "once";
+}
+
+TEST(Scanner, DoubtsThatEachLineIsAnEpoch) {
+  auto scanner = MetricScanner::compile({{"loss", "loss {number}"}}, Units{});
+  ASSERT_TRUE(scanner.has_value()) << scanner.error().message;
+  EXPECT_EQ(scanner->scan("Epoch 1/3, batch 1: loss 0.5").size(), 1U);
+  const std::vector<std::string> doubted = scanner->scan("Epoch 1/3, batch 2: loss 0.5");
+  ASSERT_EQ(doubted.size(), 2U);
+  EXPECT_NE(doubted[0].find(R"("other":"")"), std::string::npos) << doubted[0];
+  auto of_epochs =
+      MetricScanner::compile({{"loss", "loss {number}"}, {"f1", "poch {step}.*f1 {number}"}}, Units{});
+  for (const char* line : {"Epoch 1: loss 0.5 f1 1", "Epoch 2: loss 0.5 f1 1", "Epoch 2: f1 1"}) {
+    EXPECT_EQ(of_epochs->scan(line).size(),
+              std::string_view(line).find("loss") == std::string::npos ? 1U : 2U);
+  }
+}
+
 TEST(Scanner, FlagsTheFirstMatchWithoutANumber) {
   auto scanner = MetricScanner::compile({{"acc", "acc (.*)"}}, Units{});
   ASSERT_TRUE(scanner.has_value());

@@ -289,6 +289,8 @@ export interface components {
             readonly context_bytes: number;
             readonly context_digest: string;
             readonly context_directory: string;
+            /** @description What of the search its user may not mean: its direction, say. */
+            readonly doubts: readonly string[];
             /** @description Closed trials by the length that they ended at. */
             readonly final_counts: {
                 readonly [key: string]: number;
@@ -1052,6 +1054,8 @@ export interface components {
             readonly state: string;
             readonly trained: components["schemas"]["Count"];
             readonly trained_unreported: boolean;
+            /** @description Its program ended well below its length: what it reported counts there. */
+            readonly trains_no_further: boolean;
             /** @description Its number in the experiment. */
             readonly trial: number;
             readonly worker: number | null;

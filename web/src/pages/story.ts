@@ -57,7 +57,8 @@ export function reasonText(value: unknown): string {
     const why = textOf(reason["why"]);
     const detail = textOf(reason["detail"]);
     const rank = rankText(reason);
-    return [tWord("why", why) + colon(detail), rank].filter((part) => part !== "").join("; ");
+    const text = why === "max_length" && detail !== "" ? detail : tWord("why", why) + colon(detail);
+    return [text, rank].filter((part) => part !== "").join("; ");
 }
 
 /// Lines of a story. It remembers where trials stand, since a result and its decision are two events.
@@ -115,7 +116,7 @@ export class Story {
                 return [t("story.promoted", {trial, length: amount(event["length"] as Count | undefined, this.unit)}) + place + colon(reason["why"] === "promoted" ? rankText(reason) : reasonText(reason)), "decision"];
             }
             case "length_reached":
-                this.reached.set(trial, {step: Math.max(plainNumber(event["step"]) ?? 0, plainNumber(event["length"]) ?? 0), metric: event["metric"]});
+                this.reached.set(trial, {step: Math.max(plainNumber(event["step"]) ?? 0, event["ended"] ? 0 : plainNumber(event["length"]) ?? 0), metric: event["metric"]});
                 return undefined;
             case "trial_paused": return [t("story.paused", {trial}) + this.where(trial) + colon(reasonText(event["reason"])), "decision"];
             case "trial_queued": return [t("story.queued", {trial}), "attempt"];

@@ -136,8 +136,8 @@ def objective(function: Callable[..., Any], space: Mapping[str, Any]) -> Objecti
     """An unmodified objective of Optuna, for hpsearch.tune().
 
     `space` has distributions of hpsearch or of Optuna. Nothing else is drawn: each suggestion must be in it. What the
-    objective returns is the metric at full length, and optuna.TrialPruned ends the trial as stopped. TypeError: an entry
-    of the space is of another kind.
+    objective returns is the metric at full length, and optuna.TrialPruned ends the trial with what it reported. TypeError:
+    an entry of the space is of another kind.
     """
     if not callable(function):
         raise TypeError("the objective is {!r}; it must be a function".format(function))

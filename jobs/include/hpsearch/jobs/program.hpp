@@ -43,6 +43,8 @@ struct Program {
   std::vector<std::string> mirrors;            ///< Trackers that the Python package reports to, each once.
   std::vector<std::string> preload;            ///< Modules that workers import ahead of trials, each once.
   std::string checkpoint_signal;               ///< "SIGUSR1", "SIGUSR2", or "" = none.
+  /// At its length a program may take this long to finish what it does: to evaluate or to save, say.
+  engine::Duration finish_within = engine::Duration::seconds(3600);
   CheckpointStorage checkpoint_storage;
   LogStorage log_storage = LogStorage::daemon;
   /// Of the files that programs leave in their working directories, in all trials, on one worker; in 10^6

@@ -117,10 +117,17 @@ void spell(auto& fields, Is<engine::NoteReport> auto& report) {
   fields.maybe("text", report.text);
 }
 
+template <>
+inline constexpr const char* tag_of<engine::UnmeasuredReport> = "unmeasured";
+void spell(auto& fields, Is<engine::UnmeasuredReport> auto& report) {
+  fields("step", report.step);
+}
+
 void spell(auto& fields, Is<engine::Decision> auto& decision) {
   fields("decision", decision.id);
   fields("directive", decision.directive);
   fields.maybe("length", decision.length);
+  fields.maybe("may_finish", decision.may_finish);
 }
 
 void spell(auto& fields, Is<engine::HeldAttempt> auto& held) {
@@ -243,6 +250,7 @@ void spell(auto& fields, Is<jobs::LaunchSpec> auto& spec) {
   fields.maybe("rendezvous", spec.rendezvous);
   fields.maybe("unix_user", spec.unix_user);
   fields.maybe("default_storage", spec.default_storage);
+  fields.maybe("finish_within_ms", spec.finish_within);
 }
 
 }  // namespace hpsearch::proto

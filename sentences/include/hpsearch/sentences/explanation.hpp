@@ -15,4 +15,7 @@ namespace hpsearch::sentences {
 /// What must happen before it continues; "" if nothing can.
 [[nodiscard]] std::string next_text(const engine::Explanation& explanation, std::string_view unit);
 
+/// The program of a trial whose end is decided is still running, and may for that long.
+[[nodiscard]] std::string finishing_text(engine::Duration at_most);
+
 }  // namespace hpsearch::sentences

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/value.hpp"
 
@@ -57,6 +58,7 @@ class Section {
                                        std::uint64_t greatest = most_integer);
   std::optional<double> number(std::string_view key);                      ///< Finite.
   std::optional<double> number_above(std::string_view key, double bound);  ///< Finite, > bound.
+  std::optional<Duration> time(std::string_view key);  ///< Above 0: seconds, or a text as 90m or 1h 30m.
   std::optional<std::string> text(std::string_view key);
   std::optional<std::string> text_in(std::string_view key, std::span<const std::string_view> allowed);
   const Value::Map* map(std::string_view key);

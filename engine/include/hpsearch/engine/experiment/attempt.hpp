@@ -89,8 +89,15 @@ struct NoteReport {
   std::string text;   ///< One sentence, at most 1 KiB.
 };
 
+/// At its length the program reports again and again, without the searcher's metric, and waits to hear how it
+/// goes on: the metric does not come.
+struct UnmeasuredReport {
+  Units step{};
+};
+
 /// What an attempt tells, in order; its sequence number counts from 1 without gaps.
-using Report = std::variant<MetricsReport, CheckpointReport, InvalidHparamsReport, ExitReport, NoteReport>;
+using Report = std::variant<MetricsReport, CheckpointReport, InvalidHparamsReport, ExitReport, NoteReport,
+                            UnmeasuredReport>;
 
 /// What an attempt is told to do at or before its length.
 enum class Directive : std::uint8_t {
@@ -106,6 +113,8 @@ struct Decision {
   Lsn id;  ///< The number (Numbering) of the event that decided; later decisions have higher ids.
   Directive directive = Directive::train_on;
   Units length{};
+  /// To pause or to stop: it is at its length, and nobody waits for it. What it does there it may finish.
+  bool may_finish = false;
 };
 
 /// The workers of an attempt that has several, and which of them this is. Every one has as many slots of it.

@@ -172,6 +172,8 @@ struct ExperimentStopping {
   bool at_once = false;      ///< Programs are killed, not asked to stop.
   std::string reason;
   std::string actor{};  ///< Whose request it was; "" = not recorded.
+  /// A user wants it, or a limit of time is over: programs at their lengths do not finish what they do there.
+  bool cuts_short = false;
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -179,6 +181,7 @@ struct ExperimentStopping {
     fields.maybe("at_once", self.at_once);
     fields.maybe("reason", self.reason);
     fields.maybe("actor", self.actor);
+    fields.maybe("cuts_short", self.cuts_short);
   }
   friend void apply(const Applier& applier, const ExperimentStopping& event);
   friend std::string problem_with(const EventChecks& checks, const ExperimentStopping& event);
@@ -296,6 +299,9 @@ struct LengthReached {
   Units length{};
   Units step{};  ///< Of the report; one less than `length` if the program did not report its last one.
   std::optional<double> metric;  ///< Empty if it was not reported. May be NaN.
+  /// Its program ended well at `step`, below `length`, and trains no further: the trial has what it will
+  /// have.
+  bool ended = false;
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -303,6 +309,7 @@ struct LengthReached {
     fields("length", self.length);
     fields("step", self.step);
     fields.maybe("metric", self.metric);
+    fields.maybe("ended", self.ended);
   }
   friend void apply(const Applier& applier, const LengthReached& event);
   friend std::string problem_with(const EventChecks& checks, const LengthReached& event);

@@ -47,6 +47,14 @@ struct ProgramChange {
   Instant at;
 };
 
+/// Trials whose programs ended well below the lengths that they were asked for (LengthReached::ended).
+struct OwnLengths {
+  std::uint64_t trials = 0;
+  Cardinality trained = 0;     ///< Of those trials: where their programs ended, summed.
+  Units last{};                ///< The last of those ends …
+  std::uint64_t in_a_row = 0;  ///< … which so many trials before had too, without another in between.
+};
+
 /// What the engine keeps of one experiment. Read by shells, changed only by apply().
 struct ExperimentRecord {
   ExperimentId id;
@@ -89,9 +97,10 @@ struct ExperimentRecord {
   std::map<WorkerId, std::uint64_t> worked_elsewhere;
   std::vector<ExperimentNote> notes;  ///< In the order of their coming, few.
   bool counts_from_zero = false;      ///< Its program's first step is 0, and its last one length - 1.
-  std::uint64_t unreported = 0;       ///< Trials with trained_unreported.
-  bool ran_unlogged = false;          ///< It had not ended when the store was restored: what it ran between
-                                      ///< the backup and the restore is not known.
+  OwnLengths own_lengths;
+  std::uint64_t unreported = 0;  ///< Trials with trained_unreported.
+  bool ran_unlogged = false;     ///< It had not ended when the store was restored: what it ran between
+                                 ///< the backup and the restore is not known.
   /// What programs measured beyond the length of their paused trials: a promotion finds it there.
   std::map<TrialNumber, std::vector<Measurement>> ahead;
   Instant created_at;

@@ -74,6 +74,9 @@ struct LiveAttempt {
   Units began_at{};        ///< Where its program went on: at a checkpoint's step, or at 0.
   std::optional<Units> first_step;  ///< Of its first report.
   Units reached{};                  ///< Highest step this attempt reported.
+  Units stride{};                   ///< The most that it trained from one report to the next.
+  bool went_on = false;   ///< It reported from beyond the step at which it had reached granted_length.
+  bool measured = false;  ///< It reported the searcher's metric.
   bool started = false;
   bool reported = false;  ///< Something of it was taken that shows that it works: no note, and not its exit.
   bool has_unlogged_decision = false;  ///< The lost part of a restored log took reports of it or told it
@@ -171,6 +174,7 @@ struct TrialRecord {
   bool exited = false;          ///< The last attempt ended with an exit report (and was not lost).
   bool from_zero = false;       ///< The last attempt's first step was 0, and it was not counted from 1 yet.
   bool best_is_recent = false;  ///< The last attempt measured `best`.
+  bool trains_no_further = false;  ///< Its program ended well below its length (LengthReached::ended).
   bool trained_unreported =
       false;                  ///< Some attempt ran and reported no step: it trained more than `trained`.
   bool ran_unlogged = false;  ///< It was not closed when the store was restored: attempts that are not known

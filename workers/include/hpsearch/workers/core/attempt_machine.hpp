@@ -27,8 +27,6 @@ namespace hpsearch::workers {
 /// How patient the worker is with programs and with the daemon.
 struct AttemptRules {
   engine::Duration grace = engine::Duration::seconds(30);  ///< From an answer to SIGTERM, and on to SIGKILL.
-  engine::Duration quiet_end =
-      engine::Duration::seconds(10);  ///< For a program that only prints to end by itself at its length.
   /// Reports that are not acknowledged are sent again after four times as long as an acknowledgement takes,
   /// but no sooner than this; each time in a row twice as late, give or take a fifth.
   engine::Duration first_resend = engine::Duration::seconds(1);
@@ -212,6 +210,8 @@ class AttemptMachine {
             AttemptOutput& out);
   void take(const LookalikeMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
+  void take(const DoubtfulMessage& said, std::optional<QuestionId> question, engine::Instant now,
+            AttemptOutput& out);
   void take(const UnreadableMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
 
@@ -227,9 +227,12 @@ class AttemptMachine {
     not_finite,
     standing,
     late,
-    unread
+    unread,
+    ended,
+    other_metric,
+    each_batch
   };
-  static constexpr std::size_t flaws = static_cast<std::size_t>(Flaw::unread) + 1;
+  static constexpr std::size_t flaws = static_cast<std::size_t>(Flaw::each_batch) + 1;
   void note(Flaw flaw, const std::string& text, AttemptOutput& out);
   void judge_step(const engine::MetricsReport& report, AttemptOutput& out);
   void judge_passing(const engine::MetricsReport& report, AttemptOutput& out);
@@ -247,8 +250,12 @@ class AttemptMachine {
   void report_checkpoints(engine::Instant now, AttemptOutput& out);
   void checkpoint_settled(engine::Instant now, AttemptOutput& out);
   void ask_to_end(engine::Instant now, AttemptOutput& out);
-  [[nodiscard]] bool may_be_saving() const noexcept;
-  void end_if_it_trains_on(engine::Units step, engine::Instant now, AttemptOutput& out);
+  [[nodiscard]] bool trains_on() const noexcept;
+  [[nodiscard]] bool may_finish() const noexcept;
+  [[nodiscard]] bool is_wanted_at_its_end() const noexcept;
+  [[nodiscard]] engine::Duration patience() const noexcept;
+  void end_if_it_trains_on(bool asks, engine::Instant now, AttemptOutput& out);
+  void note_its_end(AttemptOutput& out);
   void expect_end_within(engine::Duration patience, engine::Instant now) noexcept;
   [[nodiscard]] bool may_force() const noexcept;
   void terminate(engine::Instant now, AttemptOutput& out);
@@ -272,6 +279,7 @@ class AttemptMachine {
   void notice(Notice::Level level, const std::string& text, AttemptOutput& out) const;
   void rank(const engine::MetricsReport& report);
   [[nodiscard]] bool names_metric(const engine::MetricsReport& report) const;
+  [[nodiscard]] bool stands_without_metric(const engine::MetricsReport& report);
   [[nodiscard]] bool decides(const engine::MetricsReport& report) const;
   void after_acknowledgement(AttemptOutput& out);
 
@@ -290,6 +298,7 @@ class AttemptMachine {
   engine::Lsn last_decision_;
   engine::Units length_{};                   ///< Where it must ask next.
   std::optional<engine::Directive> end_as_;  ///< pause or stop, for the program to hear.
+  bool finishes_ = false;                    ///< Decision::may_finish of that.
   bool kill_decided_ = false;
   std::optional<engine::Units> answered_ahead_;  ///< What AnswerAhead said last.
   std::vector<QuestionId> asking_;               ///< Reported at the length; wait for the decision.
@@ -316,7 +325,7 @@ class AttemptMachine {
   engine::Instant silent_since_;  ///< Since it said anything, or we let it wait.
   std::optional<engine::Units> last_step_;
   std::optional<engine::MetricsReport> asked_with_;  ///< What asking_ was begun with; none after a takeover.
-  std::optional<engine::Units> length_reported_;     ///< Step of the last report that reached its length.
+  std::optional<engine::Units> length_reported_;     ///< Step of the first report that reached its length.
   std::optional<engine::Units> asked_at_;  ///< The last length about which a report was kept to ask.
   bool reported_checkpoint_ = false;
   std::optional<WantedCheckpoint> publishing_;
@@ -330,7 +339,10 @@ class AttemptMachine {
   std::optional<double> best_metric_;               ///< Of the searcher, as far as this agent heard.
   std::optional<engine::Units> last_measured_;      ///< Step of the last report with the searcher's metric.
   std::optional<engine::Units> at_length_without_;  ///< Step of a report at the length that lacked it.
-  std::optional<engine::Units> first_without_;      ///< Step of the first report of all that lacked it.
+  std::optional<engine::Units> without_at_;         ///< At this step, without the searcher's metric, …
+  std::map<std::string, std::uint64_t, std::less<>> without_;  ///< … these were reported so often …
+  std::uint64_t usual_repeats_ = 1;                            ///< … and at earlier steps the most of them.
+  std::optional<engine::Units> first_without_;  ///< Step of the first report of all that lacked it.
   bool measured_finite_ = false;
   std::uint64_t standing_ = 0;                ///< Reports of its metric in a row …
   std::optional<engine::Units> standing_at_;  ///< … at this step.

@@ -48,12 +48,19 @@ struct UnreadMessage {
   std::string line;
   std::string pattern;  ///< Reads such lines.
 };
+/// What a pattern of the experiment finds may not be what its author means.
+struct DoubtfulMessage {
+  std::string metric;
+  std::string line;   ///< That it found it in.
+  std::string other;  ///< The number there seems to be of this metric; or "" …
+  /// … and it has no {step}: this line is the second of one epoch, and counts as one more.
+};
 /// These hyperparameters cannot work.
 struct InvalidHparamsMessage {
   std::string why;
 };
 using ProgramMessage = std::variant<MetricsMessage, CheckpointMessage, RemarkMessage, InvalidHparamsMessage,
-                                    UnreadableMessage, LookalikeMessage, UnreadMessage>;
+                                    UnreadableMessage, LookalikeMessage, UnreadMessage, DoubtfulMessage>;
 
 /// Reads one line of the socket: {"type":"report","step":3,"metrics":{"val_acc":0.91}}, "checkpoint",
 /// "progress", "log" or "invalid_hyperparameters". NaN, Infinity and -Infinity are numbers, as Python's json
@@ -86,5 +93,6 @@ inline constexpr std::string_view stdout_word = "HPSEARCH ";
 [[nodiscard]] std::string unreadable_payload(const std::string& metric, std::string_view captured,
                                              const std::string& why);
 [[nodiscard]] std::string unread_payload(const UnreadMessage& found);
+[[nodiscard]] std::string doubtful_payload(const DoubtfulMessage& found);
 
 }  // namespace hpsearch::workers

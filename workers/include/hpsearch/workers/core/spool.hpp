@@ -38,6 +38,7 @@ struct SpooledState {
   std::uint64_t acked = 0;                ///< Reports up to here are the daemon's.
   engine::Lsn last_decision;              ///< 0 = none.
   std::optional<engine::Directive> told;  ///< To pause, to stop or to be killed.
+  bool may_finish = false;                ///< Decision::may_finish of that.
   engine::Units length{};                 ///< Where it must ask next.
   bool speaks_lines = false;              ///< It reports on stdout …
   bool speaks_socket = false;             ///< … or on its socket.
@@ -64,6 +65,7 @@ void spell(auto& fields, proto::Is<SpooledState> auto& state) {
   fields("acked", state.acked);
   fields("last_decision", state.last_decision);
   fields.maybe("told", state.told);
+  fields.maybe("may_finish", state.may_finish);
   fields("length", state.length);
   fields.maybe("speaks_lines", state.speaks_lines);
   fields.maybe("speaks_socket", state.speaks_socket);
