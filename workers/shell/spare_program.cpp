@@ -26,8 +26,9 @@ namespace {
 
 constexpr std::chrono::minutes longest_imports = 5min;
 constexpr std::string_view ready = "ready\n";
+constexpr std::string_view begun = "begun\n";
 // A spare that is ready does nothing but read; one that somebody has stopped is not waited for.
-constexpr int longest_give_ms = 1000;
+constexpr std::chrono::milliseconds longest_give{1000};
 constexpr std::size_t longest_last_words = 64 * 1024;
 
 /// The last line of what is in a pipe.
@@ -126,30 +127,50 @@ Result<RunningProgram> SpareProgram::become(const ProgramStart& program,
     return given.error();
   }
   watch_ = net::Watch();
-  conversation_.reset();  // Behind what it was given.
+  conversation_.reset();
   programs_.rename(running_.pid, program.token, std::move(on_end));
   return std::move(running_);
 }
 
 Status SpareProgram::give(const std::string& text) {
+  const auto until = std::chrono::steady_clock::now() + longest_give;
+  const auto wait_for = [this, until](short event) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    pollfd socket{.fd = conversation_.get(), .events = event, .revents = 0};
+    return left.count() > 0 && ::poll(&socket, 1, static_cast<int>(left.count())) != 0;
+  };
+  const Error silent{Errc::unavailable,
+                     "it does not take what it is to become; somebody may have stopped it"};
   std::string_view rest = text;
-  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(longest_give_ms);
   while (!rest.empty()) {
     const ssize_t put = ::send(conversation_.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (put > 0) {
       rest.remove_prefix(static_cast<std::size_t>(put));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      const auto left =
-          std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-      pollfd writable{.fd = conversation_.get(), .events = POLLOUT, .revents = 0};
-      if (left.count() <= 0 || ::poll(&writable, 1, static_cast<int>(left.count())) == 0) {
-        return Error{Errc::unavailable, "it does not read what it is to become"};
+      if (!wait_for(POLLOUT)) {
+        return silent;
       }
     } else if (errno != EINTR) {
       return Error{Errc::unavailable, "it has ended"};
     }
   }
-  return engine::Done{};
+  ::shutdown(conversation_.get(), SHUT_WR);
+  // That it was written says nothing: a socket takes it without a reader.
+  std::string answer;
+  while (answer.size() < begun.size()) {
+    std::array<char, 16> piece;  // Filled by recv().
+    const ssize_t got = ::recv(conversation_.get(), piece.data(), piece.size(), MSG_DONTWAIT);
+    if (got > 0) {
+      answer.append(piece.data(), static_cast<std::size_t>(got));
+    } else if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
+      return Error{Errc::unavailable, "it has ended"};
+    } else if (!wait_for(POLLIN)) {
+      return silent;
+    }
+  }
+  return answer == begun ? Status(engine::Done{})
+                         : Status(Error{Errc::wrong_state, "it answers what is not understood"});
 }
 
 void SpareProgram::kill(std::function<void()> on_gone) {

@@ -1,11 +1,13 @@
 #include "hpsearch/workers/shell/spare_shims.hpp"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include "hpsearch/workers/core/attempt_places.hpp"
 #include "hpsearch/workers/core/spare.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
+#include "hpsearch/workers/shell/process_table.hpp"
 
 namespace hpsearch::workers {
 
@@ -29,12 +32,25 @@ constexpr std::chrono::minutes longest_idle = 1min;
 constexpr std::size_t longest_said = 16 * 1024;
 constexpr std::string_view ended_word = "ended ";
 
+bool is_stopped(const StartedShim& shim) {
+  const auto process = process_info(shim.pid);
+  return process && process->parent == ::getpid() && process->stopped();
+}
+
 /// Whether the shim is silent: it only speaks when its spare has ended.
 bool is_waiting(const StartedShim& shim) {
   char byte = 0;
   const bool is_connected = static_cast<bool>(shim.connection);
-  return is_connected && ::recv(shim.connection.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+  return is_connected && !is_stopped(shim) &&
+         ::recv(shim.connection.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
          (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+/// One that somebody has stopped doesn't notice that nobody wants it. With it, its spare ends.
+void end_stopped(const StartedShim& shim) {
+  if (shim.connection && is_stopped(shim)) {
+    ::kill(shim.pid, SIGKILL);
+  }
 }
 
 bool overlap(const std::vector<engine::SlotIndex>& some, const std::vector<engine::SlotIndex>& others) {
@@ -67,6 +83,7 @@ std::optional<SpareShims::Taken> SpareShims::take(const jobs::LaunchSpec& spec, 
     } else if (is_started && is_for_it) {
       without_.insert(spec.key.experiment);
     }
+    end_stopped(spare->shim);  // Not the one that is taken: it is no longer there.
     spare = spares_.erase(spare);
   }
   return taken;
@@ -132,13 +149,19 @@ void SpareShims::read(Spares::iterator spare) {
 void SpareShims::attempt_ended(const AttemptKey& key) {
   for (auto spare = spares_.begin(); spare != spares_.end(); ++spare) {
     if (spare->after == key && !spare->idle) {
-      spare->idle = loop_.after(longest_idle, [this, spare] { spares_.erase(spare); });
+      spare->idle = loop_.after(longest_idle, [this, spare] {
+        end_stopped(spare->shim);
+        spares_.erase(spare);
+      });
     }
   }
 }
 
 void SpareShims::stop() {
   stopped_ = true;
+  for (const Spare& spare : spares_) {
+    end_stopped(spare.shim);
+  }
   spares_.clear();
 }
 

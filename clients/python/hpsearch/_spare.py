@@ -26,6 +26,7 @@ def become_trial() -> None:
     given = _read_to_end(0)
     if not given:
         os._exit(0)  # There is no trial for it.
+    os.write(0, b"begun\n")  # The shim gives the trial to another process if it doesn't read this soon.
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)

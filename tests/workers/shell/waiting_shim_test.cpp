@@ -124,7 +124,7 @@ class WaitingShims : public ::testing::Test {
 
 // What a spare does that is not for another thing.
 constexpr const char* good_spare =
-    "echo imported; echo ready >&0; : > $HERE/ready; cat | tr '\\0' '\\n' > $HERE/given; "
+    "echo imported; echo ready >&0; : > $HERE/ready; cat | tr '\\0' '\\n' > $HERE/given; echo begun >&0; "
     "until [ -e $HERE/seen ]; do sleep 0.01; done; exit 7";
 
 TEST_F(WaitingShims, WhoseSpareIsReadyRunTheAttemptInIt) {
@@ -169,6 +169,16 @@ TEST_F(WaitingShims, WhoseSpareWasKilledAMomentAgoStartTheProgram) {
     ::usleep(1000);
   }
   EXPECT_EQ(run_attempt(), 5);
+}
+
+// Issue 43, 3.3: the trial was given to a process that never ran again.
+TEST_F(WaitingShims, WhoseSpareIsStoppedKillItAndStartTheProgram) {
+  make_spare(good_spare);
+  run_until([this] { return exists("ready"); });
+  ASSERT_EQ(::kill(pid_, SIGSTOP), 0);
+  EXPECT_EQ(run_attempt(), 5);
+  EXPECT_EQ(text_of(attempt_.log("stdout")), "ordinary\n");
+  run_until([this] { return spare_is_gone(); });
 }
 
 TEST_F(WaitingShims, WhoseAgentIsGoneEndWithTheirSparesAndAllThatThoseStarted) {

@@ -19,6 +19,8 @@ struct ProcessInfo {
   std::uint64_t threads = 1;  ///< Those that have not ended; of one that only waits to be reaped, 1 at most.
   std::uint64_t start_time = 0;  ///< Clock ticks after boot; with the pid it names one process of this boot.
 
+  /// By a signal, or by a debugger.
+  [[nodiscard]] bool stopped() const noexcept { return state == 'T' || state == 't'; }
   /// It only waits to be reaped; it holds nothing any more. One whose first thread has ended looks the same,
   /// but while another one is stuck in the kernel it holds memory and devices.
   [[nodiscard]] bool dead() const noexcept {
