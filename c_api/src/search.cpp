@@ -17,6 +17,7 @@
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/searchers/registry.hpp"
+#include "saved_text.hpp"
 
 namespace engine = hpsearch::engine;
 namespace proto = hpsearch::proto;
@@ -41,7 +42,7 @@ namespace {
 
 constexpr std::string_view no_memory = R"({"error":{"code":"internal","message":"no memory"}})";
 
-// A configuration or a saved search comes from the program itself.
+// A configuration comes from the program itself.
 constexpr proto::JsonLimits own_text{std::size_t{1} << 40, 64, std::size_t{1} << 40};
 
 Value whole(std::uint64_t number) {
@@ -138,19 +139,12 @@ engine::Status load(hpsearch_search& handle, const char* saved) {
   if (saved == nullptr) {
     return Error{Errc::bad_request, "saved is NULL"};
   }
-  std::string_view rest(saved);
-  for (std::size_t line = 1; !rest.empty(); ++line) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const auto value = proto::parse_json(rest.substr(0, end), own_text, proto::NonFinite::reals);
-    auto event = value ? proto::event_of(*value) : Result<engine::Event>(value.error());
-    if (!event) {
-      return Error{Errc::corrupt,
-                   "line " + std::to_string(line) + " of saved isn't an event: " + event.error().message};
-    }
-    handle.events.push_back(std::move(event).value());
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  auto read = hpsearch::c_api::read_saved(saved);
+  if (!read) {
+    return read.error();
   }
-  const std::vector<engine::Event> before = handle.events;
+  const std::vector<engine::Event> before = *std::move(read);
+  handle.events = before;
   auto search = Search::restore(before, hpsearch::searchers::registry(), keep_in(handle));
   if (!search) {
     return search.error();
@@ -290,14 +284,8 @@ HPSEARCH_API const char* hpsearch_preview(hpsearch_search* search) {
 }
 
 HPSEARCH_API const char* hpsearch_save(hpsearch_search* search) {
-  return use(search, [&](Search&) -> Result<std::string> {
-    std::string text;
-    for (const engine::Event& event : search->events) {
-      text += engine::compact_json(proto::to_value(event));
-      text += '\n';
-    }
-    return text;
-  });
+  return use(search,
+             [&](Search&) -> Result<std::string> { return hpsearch::c_api::saved_text(search->events); });
 }
 
 }  // extern "C"

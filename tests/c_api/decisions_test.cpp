@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
@@ -73,6 +74,17 @@ std::string events_of_engine(const std::string& config, std::uint64_t slots) {
   }
 }
 
+/// The events of a saved search, one on each line.
+std::string without_checksums(std::string_view saved) {
+  std::string events;
+  while (!saved.empty()) {
+    const std::string_view line = saved.substr(0, saved.find('\n') + 1).substr(9);
+    events += line == "end\n" ? "" : line;
+    saved.remove_prefix(saved.find('\n') + 1);
+  }
+  return events;
+}
+
 /// The same through C.
 std::string events_of_library(const std::string& config, std::uint64_t slots) {
   hpsearch_search* search = hpsearch_open(config.c_str(), slots);
@@ -88,7 +100,7 @@ std::string events_of_library(const std::string& config, std::uint64_t slots) {
       out.push_back(work);
     }
     if (out.empty()) {
-      std::string events = hpsearch_save(search);
+      std::string events = without_checksums(hpsearch_save(search));
       hpsearch_close(search);
       return events;
     }
@@ -172,12 +184,25 @@ TEST(CLibrary, SaysWhichLineOfASavedSearchIsWrong) {
   hpsearch_search* search = hpsearch_open(config.c_str(), 1);
   std::string saved = hpsearch_save(search);
   hpsearch_close(search);
-  saved.insert(saved.find('\n') + 1, "{\"lsn\": 2}\n");
-  search = hpsearch_load(saved.c_str());
-  ASSERT_NE(hpsearch_error(search), nullptr);
-  EXPECT_NE(std::string(hpsearch_error(search)).find("line 2 of saved isn't an event"), std::string::npos)
-      << hpsearch_error(search);
-  hpsearch_close(search);
+  const auto complaint = [](const std::string& text) -> std::string {
+    hpsearch_search* loaded = hpsearch_load(text.c_str());
+    const char* error = hpsearch_error(loaded);
+    std::string said = error == nullptr ? "" : error;
+    hpsearch_close(loaded);
+    return said;
+  };
+  EXPECT_EQ(complaint(saved), "");
+  const std::size_t second = saved.find('\n') + 1;
+  std::string more = saved;
+  more.insert(second, "00000000 {\"lsn\": 2}\n");
+  EXPECT_NE(complaint(more).find("line 2 of saved is damaged"), std::string::npos) << complaint(more);
+  // Issue 43, 3.5: one changed byte in six was loaded without a word, others ended the program.
+  for (std::size_t at = 0; at < saved.size(); ++at) {
+    std::string changed = saved;
+    changed[at] = static_cast<char>(changed[at] == '7' ? '8' : '7');
+    EXPECT_NE(complaint(changed), "") << "byte " << at;
+    EXPECT_NE(complaint(saved.substr(0, at)), "") << "cut at byte " << at;
+  }
   search = hpsearch_load("");
   ASSERT_NE(hpsearch_error(search), nullptr);
   hpsearch_close(search);
