@@ -113,6 +113,7 @@ Outcome<Done> RunWatch::look() {
   }
   engine_time_.note(count_at(*status, "daemon_epoch"), number_at(*status, "engine_seconds"));
   print_storage(text_at(member(*status, "storage"), "why"));
+  full_disk_.note(text_at(member(*status, "storage"), "state") == "full", steady_clock::now());
   print_notes();
   if (const auto why = waiting_.heard(text_at(detail_, "waits_for"), steady_clock::now())) {
     run_.view.say(run_.output.paint(Output::Color::yellow, *why), /*important=*/true);
@@ -203,6 +204,7 @@ Outcome<Exit> RunWatch::follow() {
       last_answer = now;
     } else if (heard.failure().exit == Exit::storage) {
       last_answer = now;  // It answers, and goes on by itself once there is room.
+      full_disk_.note(true, now);
       print_storage(heard.failure().message);
     } else if (heard.failure().exit != Exit::unreachable) {
       keep_times();
@@ -238,6 +240,10 @@ Outcome<Exit> RunWatch::follow() {
       if (run_.output.json()) {
         static_cast<void>(print_summary());
       }
+      if (full_disk_.is_over(steady_clock::now())) {
+        print_unstored();
+        return Exit::storage;
+      }
       return Exit::interrupted;
     }
   }
@@ -254,13 +260,30 @@ bool RunWatch::pause_is_over() {
         true);
     pause_asked_ = true;
   }
+  full_disk_.note_interrupt(steady_clock::now());
+  if (full_disk_.is_over(steady_clock::now())) {
+    return true;
+  }
   if (!paused_) {
     const auto answer =
         run_.client().post(experiment_target(*run_.record.experiment, "/pause"), Value::Map{});
     paused_ = static_cast<bool>(answer);
+    full_disk_.note(!answer && answer.failure().exit == Exit::storage, steady_clock::now());
     return false;  // A look that is newer than the pause decides.
   }
   return look() && count_at(member(detail_, "trials"), "RUNNING") == 0 && !has_ended(detail_);
+}
+
+void RunWatch::print_unstored() {
+  const std::uint64_t running = count_at(member(detail_, "trials"), "RUNNING");
+  run_.view.clear();
+  run_.output.message("hpsearch: the disk of " + run_.state.path().string() +
+                      " is full. Not stored: " + (paused_ ? "" : "the pause, ") + "reports and ends of " +
+                      counted(running, "running trial") +
+                      " since then. Their programs are ended now; they continue from their last checkpoints. "
+                      "Free some space, "
+                      "then run: " +
+                      same_command(run_.options.command));
 }
 
 Exit RunWatch::exit_of_ended() const {

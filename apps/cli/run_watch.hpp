@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cli/event_line.hpp"
+#include "cli/full_disk_wait.hpp"
 #include "cli/kept_files.hpp"
 #include "cli/live_stream.hpp"
 #include "cli/run_session.hpp"
@@ -63,6 +64,8 @@ class RunWatch {
   void print_storage(const std::string& why);
   /// After a first Ctrl-C: asks for the pause once it can, and says when nothing runs any more.
   [[nodiscard]] bool pause_is_over();
+  /// Says what a full disk has not taken.
+  void print_unstored();
   [[nodiscard]] double wall_seconds() const;
   /// Adds this run's times to the record; they are worth having, not worth failing for.
   void keep_times();
@@ -81,6 +84,7 @@ class RunWatch {
   EngineTime engine_time_;
   bool pause_asked_ = false;
   bool paused_ = false;
+  FullDiskWait full_disk_;
 };
 
 }  // namespace hpsearch::cli

@@ -298,6 +298,7 @@ void WorkerMachine::on_event(const LogHandedOver& handed, Instant /*now*/) {
 
 void WorkerMachine::on_event(const StopAsked& /*asked*/, Instant now) {
   const bool again = std::exchange(draining_, true);
+  stop_asked_at_ = again ? stop_asked_at_ : now;
   AttemptOutput out;
   for (auto& [key, attempt] : attempts_) {
     if (again) {
@@ -606,6 +607,9 @@ void WorkerMachine::end_when_done(Instant now) {
     if (!leave_at_) {
       leave_at_ = now + rules_.longest_farewell;
     }
+    if (!disk_trouble_.empty()) {
+      leave_at_ = std::min(*leave_at_, end_of_grace(now));  // Room may come back, but nobody says when.
+    }
     const bool heard = session_ == Session::ready;  // Else nobody takes their logs.
     if (!farewell_ && std::all_of(attempts_.begin(), attempts_.end(), [heard](const auto& entry) {
           return entry.second.all_written() && !(heard && entry.second.log_pending());
@@ -624,6 +628,11 @@ void WorkerMachine::end_when_done(Instant now) {
   effects_.emplace_back(EndAgent{refused && !draining_, refused ? refused_because_ : "asked to stop"});
 }
 
+/// Who asked us to stop expects that the grace of programs is all it takes.
+Instant WorkerMachine::end_of_grace(Instant now) const noexcept {
+  return std::max(stop_asked_at_ + rules_.attempt.grace, now + rules_.farewell);
+}
+
 /// How a program ended is heard when its shim can write it down. Once all are killed, a disk that takes
 /// nothing is not waited for for ever: the next agent hears of it.
 void WorkerMachine::drop_unknown_attempts(Instant now) {
@@ -635,7 +644,7 @@ void WorkerMachine::drop_unknown_attempts(Instant now) {
     return;
   }
   if (!abandon_at_) {
-    abandon_at_ = now + rules_.longest_farewell;
+    abandon_at_ = end_of_grace(now);
   }
   if (now >= *abandon_at_) {
     over_ = true;  // Without a GOODBYE: some programs' ends are still to be told.

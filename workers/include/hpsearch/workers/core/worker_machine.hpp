@@ -163,6 +163,7 @@ class WorkerMachine {
   void disk_fails(const std::string& why, engine::Instant now);
   [[nodiscard]] std::string why_not_here(const jobs::LaunchSpec& spec) const;
   void end_when_done(engine::Instant now);
+  [[nodiscard]] engine::Instant end_of_grace(engine::Instant now) const noexcept;
   void drop_unknown_attempts(engine::Instant now);
   void end_orphans(engine::Instant now);
   [[nodiscard]] std::optional<engine::Instant> orphans_due() const noexcept;
@@ -220,6 +221,7 @@ class WorkerMachine {
 
   bool draining_ = false;
   bool over_ = false;
+  engine::Instant stop_asked_at_;
   bool farewell_ = false;  ///< Every exit is on the disk.
   std::optional<engine::Instant>
       leave_at_;  ///< When ending: programs are gone, acknowledgements may still come.
