@@ -34,13 +34,15 @@ ROOMS = {
     "apps/daemon/store": ({"engine", "proto"}, r"sqlite3\.h", False),
     "apps/daemon/keys": ({"engine", "net", "apps/daemon/store"}, "", False),
     "apps/daemon/audit": ({"engine", "proto", "context"}, "", False),
-    "apps/daemon": ({"engine", "jobs", "searchers", "sentences", "proto", "queries", "net", "trees", "context",
-                     "places", "logs", "patterns", "yamltext", "apps/daemon/store",
+    "apps/daemon/backup": ({"engine", "proto", "context", "apps/daemon/store"}, "", False),
+    "apps/daemon": ({"engine", "jobs", "searchers", "sentences", "proto", "queries", "net", "trees", "checkpoints",
+                     "context", "places", "logs", "patterns", "yamltext", "apps/daemon/store",
                      "apps/daemon/keys", "apps/daemon/audit"}, r"CLI/|zlib\.h", False),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.
     "apps/cli": ({"engine", "jobs", "searchers", "sentences", "surrogates", "proto", "queries", "net", "trees",
-                  "context", "places", "logs", "patterns", "yamltext", "apps/daemon/store", "apps/daemon/keys", "apps/daemon/audit"},
+                  "context", "places", "logs", "patterns", "yamltext", "apps/daemon/store", "apps/daemon/keys", "apps/daemon/audit",
+                  "apps/daemon/backup"},
                  r"CLI/|re2/|ncurses\.h", False),
     # Both programs, for a main() of somebody else's; and all programs in one file, for static builds.
     "apps/programs": ({"engine", "searchers", "workers/shell", "workers/determined", "apps/daemon", "apps/cli"}, "", False),

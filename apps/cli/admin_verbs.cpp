@@ -10,7 +10,7 @@ void add_store_verbs(VerbBuilder& build) {
   group.set_help_flag("-h,--help", "Print this help");
   group.require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* about,
-                            int (*verb)(const StoreOptions&, const Output&), const char* to) {
+                            int (*verb)(const StoreOptions&, const Output&), const char* to) -> CLI::App& {
     CLI::App& added = build.add_to(
         group, name, about, [&build, verb](const Output& output) { return verb(build.given.store, output); });
     added.add_option("STORE", build.given.store.store, "State directory of a daemon or a run, or a backup")
@@ -19,10 +19,24 @@ void add_store_verbs(VerbBuilder& build) {
     if (to != nullptr) {
       added.add_option("--to", build.given.store.to, to)->required()->check(not_empty());
     }
+    return added;
+  };
+  const auto add_keys = [&](CLI::App& verb, const char* without) {
+    CLI::Option_group& keys = *verb.add_option_group("keys", "What the keys are sealed with");
+    keys.add_option("--key-file", build.given.store.key_file, "File whose content seals the keys")
+        ->check(not_empty());
+    keys.add_flag("--passphrase", build.given.store.passphrase,
+                  "Ask for a passphrase, or read it from the standard input");
+    keys.add_flag("--without-keys", build.given.store.without_keys, without);
+    keys.require_option(0, 1);
   };
   add_verb("verify", "Check every event and the tables beside them; changes nothing", store_verify, nullptr);
-  add_verb("backup", "Copy a store, in use or not, and check the copy", store_backup, "File to create");
-  add_verb("restore", "Create a state directory from a backup", store_restore, "State directory to create");
+  add_keys(add_verb("backup", "Copy all that a restore needs, in use or not, and check the copy",
+                    store_backup, "Directory to create"),
+           "Leave the keys out; workers and clients need new ones after a restore");
+  add_keys(add_verb("restore", "Create a state directory from a backup", store_restore,
+                    "State directory to create"),
+           "Leave the keys sealed; workers and clients need new ones");
   add_verb("salvage", "Create a state directory from the undamaged part of a store", store_salvage,
            "State directory to create");
   add_verb("export", "Print every event as a line of JSON", store_export, nullptr);

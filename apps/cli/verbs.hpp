@@ -230,6 +230,11 @@ struct FilesOptions {
 struct StoreOptions {
   std::string store;
   std::string to;  ///< Where what is made goes; not for verify and export.
+
+  // For backup and restore: what seals the keys, or that they are left out.
+  std::string key_file;
+  bool passphrase = false;  ///< To be asked for.
+  bool without_keys = false;
 };
 [[nodiscard]] int store_verify(const StoreOptions& options, const Output& output);
 [[nodiscard]] int store_export(const StoreOptions& options, const Output& output);

@@ -3,38 +3,54 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <chrono>
+#include <charconv>
 #include <cstdint>
-#include <filesystem>
-#include <optional>
+#include <span>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "daemon/store/durable_file.hpp"
+#include "daemon/store/file_system.hpp"
 #include "daemon/store/new_store_file.hpp"
+#include "hpsearch/net/log.hpp"
 
 namespace hpsearch::daemon {
 
+using engine::Done;
 using engine::Errc;
 using engine::Error;
 using engine::Result;
+using engine::Status;
 
 // 4 MiB: a commit that comes meanwhile waits for no more.
 constexpr int pages_per_step = 1'024;
 
+namespace {
+
+/// The engine time of the last good one, in microseconds.
+constexpr const char* record_name = "/last-good";
+
+bool is_copy(std::string_view name) {
+  return name.starts_with("events-") && name.find(".db") != std::string_view::npos;
+}
+
+}  // namespace
+
 Backups::Backups(Runtime& runtime, SqliteStore& store, std::string directory)
     : runtime_(runtime), store_(store), directory_(std::move(directory)) {
-  std::error_code none;
-  const auto present = std::filesystem::file_time_type::clock::now();
-  for (const auto& entry : std::filesystem::directory_iterator(directory_, none)) {
-    std::error_code gone;
-    const auto written = entry.last_write_time(gone);
-    if (!gone && entry.path().extension() == ".db") {
-      const auto age = std::chrono::duration_cast<std::chrono::microseconds>(present - written).count();
-      const auto made =
-          engine::Instant::from_micros(runtime_.now().micros() - std::max<std::int64_t>(0, age));
-      last_made_ = last_made_ ? std::max(*last_made_, made) : made;
+  for (const std::string& name : kernel_files().names_in(directory_)) {
+    if (is_copy(name)) {
+      kernel_files().remove(directory_ + "/" + name);
+    }
+  }
+  if (const auto bytes = kernel_files().read(directory_ + record_name)) {
+    const char* const text = reinterpret_cast<const char*>(bytes->data());
+    std::int64_t micros = 0;
+    if (std::from_chars(text, text + bytes->size(), micros).ec == std::errc()) {
+      last_good_ = std::min(runtime_.now(), engine::Instant::from_micros(micros));
     }
   }
 }
@@ -42,17 +58,18 @@ Backups::Backups(Runtime& runtime, SqliteStore& store, std::string directory)
 struct Backups::Making {
   Answer answer;
   std::string path;
+  engine::Instant begun;
   std::unique_ptr<NewStoreFile> file;
   std::optional<SqliteFile::Copy> copy;
 
   /// True when there is more to copy.
   Result<bool> step(SqliteStore& store) {
     if (!file) {
-      auto begun = NewStoreFile::begin(path);
-      if (!begun) {
-        return begun.error();
+      auto draft = NewStoreFile::begin(path);
+      if (!draft) {
+        return draft.error();
       }
-      file = std::move(begun).value();
+      file = std::move(draft).value();
       auto copying = store.copy_to(file->file());
       if (!copying) {
         return copying.error();
@@ -78,18 +95,21 @@ struct Backups::Making {
 
 void Backups::make(Answer answer) {
   if (making_) {
-    answer(Error{Errc::wrong_state, "a backup is being made already; ask again when it is done"});
+    answer(Error{Errc::wrong_state, "a backup is being made already; try again when it is done"});
     return;
   }
   if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) {
     answer(system_error("cannot make the directory " + directory_));
     return;
   }
+  drop_copy();
   making_ = true;
   auto making = std::make_shared<Making>();
   making->answer = std::move(answer);
+  making->begun = runtime_.now();
   making->path = directory_ + "/events-" + std::to_string(runtime_.daemon_epoch()) + "-" +
-                 std::to_string(runtime_.engine().last_lsn().number()) + ".db";
+                 std::to_string(runtime_.engine().last_lsn().number()) + "-" + std::to_string(++made_) +
+                 ".db";
   go_on(making);
 }
 
@@ -106,11 +126,40 @@ void Backups::go_on(const std::shared_ptr<Making>& making) {
       }
       making_ = false;
       if (more) {
-        last_made_ = runtime_.now();
+        copy_ = Copy{making->path, making->begun};
       }
       making->answer(more ? Result<std::string>(making->path) : Result<std::string>(more.error()));
     };
   });
+}
+
+void Backups::drop_copy() noexcept {
+  if (copy_) {
+    kernel_files().remove(copy_->path);
+    copy_.reset();
+  }
+}
+
+Status Backups::conclude(const std::string& path, Became became) {
+  if (!copy_ || copy_->path != path) {
+    return Error{Errc::not_found, "there is no copy of the store at " + path +
+                                      "; another backup was begun after it, or the daemon was started again"};
+  }
+  if (became == Became::backup) {
+    last_good_ = copy_->made;
+    remember_good();
+  }
+  drop_copy();
+  return Done{};
+}
+
+void Backups::remember_good() const {
+  const std::string text = std::to_string(last_good_->micros()) + "\n";
+  const std::array parts{std::as_bytes(std::span(text))};
+  if (const Status written = write_file_durably(kernel_files(), directory_ + record_name, parts); !written) {
+    net::log(net::Level::warning,
+             written.error().message + ". The age of backups is unknown after a restart");
+  }
 }
 
 }  // namespace hpsearch::daemon

@@ -6,6 +6,7 @@
 
 #include "daemon/api/openapi.hpp"
 #include "daemon/api/searcher_schema.hpp"
+#include "daemon/backups.hpp"
 #include "daemon/http_metrics.hpp"
 #include "daemon/http_request_context.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -104,6 +105,26 @@ void back_up(RequestContext& context, Call call) {
   context.about.backups->make([reply = call.reply](const Result<std::string>& path) {
     reply(path ? with(201, Value::Map{{"path", *path}}) : failure(path.error()));
   });
+}
+
+/// A client has made a backup of the copy, or nothing.
+void conclude_backup(RequestContext& context, Call call) {
+  if (context.about.backups == nullptr) {
+    call.reply(failure(Error{Errc::not_found, "this daemon keeps its store in memory"}));
+    return;
+  }
+  const auto body = call.object();
+  const Value* path = body ? body->at_path("path") : nullptr;
+  const Value* good = body ? body->at_path("good") : nullptr;
+  if (path == nullptr || path->as_text() == nullptr || good == nullptr || good->as_bool() == nullptr) {
+    call.reply(failure(
+        Error{Errc::bad_request, "the body must be {\"path\": the copy's path, \"good\": true or false}"}));
+    return;
+  }
+  const engine::Status concluded = context.about.backups->conclude(
+      *path->as_text(), *good->as_bool() ? Backups::Became::backup : Backups::Became::nothing);
+  call.reply(concluded ? with(200, Value::Map{{"path", *path}, {"good", *good}})
+                       : failure(concluded.error()));
 }
 
 /// Events as they are stored, from the position that the client has.
@@ -222,7 +243,14 @@ constexpr Route daemon_table[] = {
      "/api/v1/store/backup",
      Role::admin,
      &back_up,
-     {"back_up_store", "daemon", "Copies the store", "Backup", "", 201}},
+     {"back_up_store", "daemon", "Copies the store into a file of its state directory", "StoreCopy", "",
+      201}},
+    {"POST",
+     "/api/v1/store/backup/result",
+     Role::admin,
+     &conclude_backup,
+     {"conclude_backup", "daemon", "Removes a copy of the store; counts it as a backup if it is good",
+      "BackupResult", "BackupResult"}},
     {"GET",
      "/readyz",
      Role::anyone,

@@ -18,8 +18,8 @@ net::HttpResponse metrics_now(const RequestContext& context, const net::HttpRequ
                          .lag = context.about.lag,
                          .subscribers = context.streams->open.count(),
                          .named_experiments = context.about.named_experiments};
-  if (context.about.backups != nullptr && context.about.backups->last_made()) {
-    sources.backup_age = context.runtime.now() - *context.about.backups->last_made();
+  if (context.about.backups != nullptr && context.about.backups->last_good()) {
+    sources.backup_age = context.runtime.now() - *context.about.backups->last_good();
   }
   net::HttpResponse response;
   response.content_type = proto::PrometheusText::content_type(format);

@@ -40,6 +40,7 @@ const Rights rights{
     {{"GET", "/api/v1/stream"}, {Role::viewer, Elsewhere::served}},
     {{"GET", "/api/v1/openapi.json"}, {Role::anyone, Elsewhere::served}},
     {{"POST", "/api/v1/store/backup"}, {Role::admin, Elsewhere::refused}},
+    {{"POST", "/api/v1/store/backup/result"}, {Role::admin, Elsewhere::refused}},
     {{"GET", "/api/v1/whoami"}, {Role::viewer, Elsewhere::served}},
     {{"GET", "/api/v1/usage"}, {Role::viewer, Elsewhere::served}},
     {{"GET", "/api/v1/audit"}, {Role::admin, Elsewhere::refused}},

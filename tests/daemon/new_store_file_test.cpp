@@ -1,6 +1,7 @@
 #include "daemon/store/new_store_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -42,6 +43,18 @@ TEST_P(NewStore, DoesNotGetItsNameBesideWhatAnotherLeft) {
   const auto finished = (*begun)->finish();
   ASSERT_FALSE(finished);
   expect_refused(finished.error());
+}
+
+TEST(NewStoreOf, ItsOwnerIsReadByNobodyElse) {
+  const Scratch scratch;
+  const mode_t before = ::umask(0);
+  auto begun = NewStoreFile::begin(scratch.path("events.db"));
+  ASSERT_TRUE(begun) << begun.error().message;
+  EXPECT_TRUE((*begun)->file().run("CREATE TABLE t (a)", "cannot write"));
+  EXPECT_TRUE((*begun)->finish());
+  ::umask(before);
+  EXPECT_EQ(fs::status(scratch.path("events.db")).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
 }
 
 INSTANTIATE_TEST_SUITE_P(Leftovers, NewStore, testing::Values("-wal", "-journal", "-shm"));

@@ -198,6 +198,7 @@ const Rows rows{
     {{"DELETE", "/api/v1/session"}, of_a_browser},
     {{"POST", "/api/v1/http-port"}, of_real_files},
     {{"POST", "/api/v1/store/backup"}, of_real_files},
+    {{"POST", "/api/v1/store/backup/result"}, of_real_files},
     {{"PUT", "/api/v1/contexts/*"}, of_real_files},
     {{"PUT", "/api/v1/logs/#/#/#"}, of_a_worker},
     {{"PUT", "/api/v1/files/#/#/#"}, of_a_worker},

@@ -118,8 +118,9 @@ class Access(harness.Case):
         worker = self.cluster.start_worker(1)
         self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED")
         self.assertEqual((self.folder / "seen").read_text(), canary)
-        backup = self.folder / "backup.db"
-        self.hpsearch("store", "backup", self.cluster.state, "--to", backup)
+        backup = self.folder / "backup"
+        (self.folder / "backup.key").write_text("a key file of some length")
+        self.hpsearch("store", "backup", self.cluster.state, "--to", backup, "--key-file", self.folder / "backup.key")
         said = self.hpsearch("config", experiment, "--server", self.cluster.server).stdout
         self.assertIn("********", said)
         said += self.hpsearch("show", experiment, "--trial", "0", "--server", self.cluster.server).stdout
@@ -128,7 +129,7 @@ class Access(harness.Case):
         said += self.hpsearch("store", "export", self.cluster.state).stdout
         self.assertIn("sealed:", said)
         self.assertNotIn(canary, said)
-        searched = [path for path in [*self.cluster.state.rglob("*"), backup, self.cluster.daemon.log, worker.log]
+        searched = [path for path in [*self.cluster.state.rglob("*"), *backup.rglob("*"), self.cluster.daemon.log, worker.log]
                     if path.is_file()]
         self.assertGreater(len(searched), 5)
         for path in searched:

@@ -18,6 +18,10 @@ def digests(folder):
             for path in folder.iterdir() if path.name.startswith("events.db")}
 
 
+def keys_of(arguments):
+    return ["--without-keys"] if arguments[0] in ("backup", "restore") and "--key-file" not in arguments else []
+
+
 class StoreTools(harness.Case):
     def live_a_little(self, experiments=12):
         cluster = harness.Cluster(self)
@@ -37,7 +41,7 @@ class StoreTools(harness.Case):
         cluster.daemon.end(how)
 
     def run_store(self, *arguments, expect=0):
-        return self.run_cli("store", *arguments, expect=expect)
+        return self.run_cli("store", *arguments, *keys_of(arguments), expect=expect)
 
     def test_a_sound_store_is_called_sound_and_left_as_it_is(self):
         cluster = self.live_a_little()
@@ -64,11 +68,11 @@ class StoreTools(harness.Case):
     def test_a_backup_of_a_living_daemon_is_whole_and_can_be_restored(self):
         cluster = self.live_a_little()
         backup = self.folder / "backup.db"
-        told = self.run_cli("store", "backup", cluster.state, "--to", backup, "--output", "json")
+        told = self.run_cli("store", "backup", cluster.state, "--to", backup, "--without-keys", "--output", "json")
         status = cluster.get("/api/v1/status")
         self.assertLessEqual(told["last_lsn"], status["durable_lsn"])
         self.assertGreater(told["last_lsn"], 20)
-        self.assertEqual(list((cluster.state / "backups").iterdir()), [])
+        self.assertEqual([path.name for path in (cluster.state / "backups").iterdir()], ["last-good"])
         self.run_store("backup", cluster.state, "--to", backup, expect=4)  # Never over something.
         self.assertIn("sound", self.run_store("verify", backup).stdout)
         events = [json.loads(line) for line in self.run_store("export", backup).stdout.splitlines()]
@@ -79,7 +83,7 @@ class StoreTools(harness.Case):
         self.run_store("restore", backup, "--to", self.folder / "restored")
         self.run_store("restore", backup, "--to", self.folder / "restored", expect=4)
         former, cluster.state = cluster.state, self.folder / "restored"
-        # Trials that wait have sealed secrets, which a backup does not open.
+        # Trials that wait have sealed secrets, which a backup without keys does not open.
         cluster.start_daemon()
         self.assertEqual(cluster.daemon.popen.wait(harness.PATIENCE), 74, cluster.daemon.said())
         self.assertIn("Copy secrets.key from the state directory that the store comes from", cluster.daemon.said())
@@ -94,6 +98,59 @@ class StoreTools(harness.Case):
         # The worker that knew the old daemon obeys the new one, and the searches go on.
         self.processes.append(cluster.start_worker(2))
         self.assertEqual(cluster.wait_until_over(3), "COMPLETED")
+
+    def backup_age(self, cluster):
+        """Seconds; None if the daemon knows of no backup."""
+        connection = cluster.connection()
+        connection.request("GET", "/metrics")
+        lines = connection.getresponse().read().decode().splitlines()
+        connection.close()
+        return next((float(line.split()[1]) for line in lines if line.startswith("hpsearch_backup_age_seconds ")), None)
+
+    def test_a_failed_backup_leaves_nothing_and_does_not_count(self):  # Issue 43, 2.4.
+        cluster = self.live_a_little(1)
+        for path in (cluster.state / "contexts").glob("*.tar"):
+            path.write_bytes(b"damaged")
+        (cluster.state / "contexts" / f"{'0' * 64}.tar").write_bytes(b"damaged")
+        for _ in range(2):  # At the same event twice.
+            done = self.run_store("backup", cluster.state, "--to", self.folder / "backup", expect=74)
+            self.assertIn("is damaged", done.stderr)
+            self.assertEqual(list((cluster.state / "backups").iterdir()), [])
+            self.assertEqual(list(self.folder.glob("backup*")), [])
+        self.assertIsNone(self.backup_age(cluster))
+        for path in (cluster.state / "contexts").glob("*.tar"):
+            path.unlink()
+        self.run_store("backup", cluster.state, "--to", self.folder / "backup")
+        self.assertLess(self.backup_age(cluster), 600)
+        cluster.daemon.end(signal.SIGKILL)
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        self.assertLess(self.backup_age(cluster), 600)
+
+    def test_a_restored_backup_lets_workers_and_clients_in(self):  # Issue 43, 2.4.
+        cluster = harness.Cluster(self)
+        cluster.workers = "tcp://127.0.0.1:0"
+        cluster.start_daemon("--http", "127.0.0.1:0", "--tls-self-signed", workers_open=False)
+        cluster.wait_until_up()
+        self.run_cli("token", "create", "--name", "ci", "--role", "viewer", "--server", cluster.server)
+        self.run_cli("keys", "allow", cluster.state, "node1", "k" * 40)
+        key = self.folder / "backup.key"
+        key.write_text("a key file of some length\n")
+        self.run_cli("store", "backup", cluster.state, "--to", self.folder / "backup", expect=2)
+        self.run_store("backup", cluster.state, "--to", self.folder / "backup", "--key-file", key)
+        for path in (self.folder / "backup").rglob("*"):
+            self.assertEqual(path.stat().st_mode & 0o077, 0, path)
+        self.assertIn("sound", self.run_store("verify", self.folder / "backup").stdout)
+        # A file of the state directory is in a backup, or it is known that it isn't.
+        left_out = {"lock", "worker_keys.lock", "owner.json", "sealed", "reserve", "backups", "logs", "files", "daemon.json", "http-port",
+                    "api.sock", "workers.sock", "checkpoints", "network-filesystem", "events.db-wal", "events.db-shm"}
+        self.run_cli("store", "restore", self.folder / "backup", "--to", self.folder / "new", expect=2)
+        self.run_store("restore", self.folder / "backup", "--to", self.folder / "new", "--key-file", key)
+        restored = {path.name for path in (self.folder / "new").iterdir()}
+        self.assertEqual({path.name for path in cluster.state.iterdir()} - left_out - restored, set())
+        for name in ("curve.key", "worker_keys", "tokens.json", "tls.crt", "tls.key", "secrets.key"):
+            self.assertEqual((self.folder / "new" / name).read_bytes(), (cluster.state / name).read_bytes(), name)
+            self.assertEqual((self.folder / "new" / name).stat().st_mode & 0o077, 0, name)
 
     def test_no_store_is_made_beside_the_write_ahead_log_of_another(self):
         cluster = self.live_a_little(2)

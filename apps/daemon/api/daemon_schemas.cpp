@@ -58,7 +58,11 @@ constexpr Field event_page_fields[] = {
 };
 constexpr Field api_fields[] = {
     {"openapi", "text", "Version of OpenAPI."}, {"paths", "map"}, {"components", "map"}};
-constexpr Field backup_fields[] = {{"path", "text", "The file, on the daemon's machine."}};
+constexpr Field store_copy_fields[] = {{"path", "text", "The file, on the daemon's machine."}};
+constexpr Field backup_result_fields[] = {
+    {"path", "text", "The copy."},
+    {"good", "flag", "Whether a backup was made of the copy and checked; only such ones count."},
+};
 constexpr Field error_fields[] = {
     {"code", "text"},
     {"message", "text"},
@@ -99,7 +103,8 @@ constexpr Schema daemon_table[] = {
     {"Event", "A stored event.", event_fields},
     {"EventPage", "Stored events in their order.", event_page_fields},
     {"ApiDescription", "An OpenAPI document.", api_fields},
-    {"Backup", "A copy of the store.", backup_fields},
+    {"BackupResult", "What became of a copy of the store.", backup_result_fields},
+    {"StoreCopy", "A copy of the store.", store_copy_fields},
     {"FieldProblem", "What is wrong with one field.", field_problem_fields},
     {"Error", "Why a request failed.", error_fields},
     {"ProblemItem", "One thing that is wrong with the request.", problem_item_fields},

@@ -57,7 +57,8 @@ void add_store(PrometheusText& text, const Runtime* runtime,
   text.gauge("recovery_seconds", "How long the daemon read its store when it started.",
              runtime == nullptr ? 0 : runtime->recovery_seconds());
   text.family("backup_age_seconds", gauge,
-              "Time since the newest backup in the state directory was made; no sample if there is none.");
+              "Age of the newest backup that was made and checked by hpsearch store backup; no sample if "
+              "there is none.");
   if (backup_age) {
     text.sample(backup_age->in_seconds());
   }

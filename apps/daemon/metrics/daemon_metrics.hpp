@@ -20,7 +20,7 @@ struct MetricsSources {
   const HttpCounts* http = nullptr;
   net::LoopLag* lag = nullptr;                   ///< Its longest turn is taken.
   std::size_t subscribers = 0;                   ///< Event streams that are open.
-  std::optional<engine::Duration> backup_age{};  ///< Of the newest one.
+  std::optional<engine::Duration> backup_age{};  ///< Of the newest good one.
   std::size_t named_experiments = 50;            ///< Experiments with metrics of their own, at most.
 };
 

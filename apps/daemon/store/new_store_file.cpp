@@ -1,6 +1,7 @@
 #include "daemon/store/new_store_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -52,6 +53,12 @@ Result<std::unique_ptr<NewStoreFile>> NewStoreFile::begin(const std::string& pat
   }
   std::unique_ptr<NewStoreFile> made(new NewStoreFile(path));
   made->remove_draft();
+  {  // SQLite would let others read it, and gives its journals the mode of the file.
+    const Descriptor own(::open(made->draft_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!own || ::fchmod(own.number(), 0600) != 0) {
+      return system_error("cannot write " + made->draft_);
+    }
+  }
   SqliteFile& file = made->file_.emplace();
   if (auto opened = file.open(made->draft_); !opened) {
     return opened.error();
@@ -81,7 +88,11 @@ Status NewStoreFile::finish() {
     return errno == EEXIST ? taken(path_) : system_error("cannot write " + path_);
   }
   const std::size_t slash = path_.rfind('/');
-  return sync_directory(slash == std::string::npos ? "." : path_.substr(0, slash + 1));
+  const Status named = sync_directory(slash == std::string::npos ? "." : path_.substr(0, slash + 1));
+  if (!named) {
+    ::unlink(path_.c_str());  // Nobody is told of it, and it would block the next one.
+  }
+  return named;
 }
 
 void NewStoreFile::remove_draft() const noexcept {

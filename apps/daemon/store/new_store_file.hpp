@@ -9,7 +9,7 @@
 namespace hpsearch::daemon {
 
 /// The file of a store while it is made: it is written under another name, and only when it is whole and
-/// durable does it get its own.
+/// durable does it get its own. Only its owner may read it.
 ///
 /// Owns:    the draft, which goes when this goes.
 /// Threads: one at a time.
@@ -26,7 +26,7 @@ class NewStoreFile {
   /// To be filled; gone after finish().
   [[nodiscard]] SqliteFile& file() { return *file_; }
 
-  /// Gives it its name. wrong_state, unavailable: as begin().
+  /// Gives it its name, or leaves nothing. wrong_state, unavailable: as begin().
   engine::Status finish();
 
  private:

@@ -73,9 +73,11 @@ export interface components {
             /** @description The next page's `after`; null on the last page. */
             readonly next: number | null;
         };
-        /** @description A copy of the store. */
-        readonly Backup: {
-            /** @description The file, on the daemon's machine. */
+        /** @description What became of a copy of the store. */
+        readonly BackupResult: {
+            /** @description Whether a backup was made of the copy and checked; only such ones count. */
+            readonly good: boolean;
+            /** @description The copy. */
             readonly path: string;
         };
         /** @description A moment at which the best metric became better. */
@@ -900,6 +902,11 @@ export interface components {
             readonly total_bytes: number;
             readonly why: string;
         };
+        /** @description A copy of the store. */
+        readonly StoreCopy: {
+            /** @description The file, on the daemon's machine. */
+            readonly path: string;
+        };
         /** @description A context that the daemon has. */
         readonly StoredContext: {
             readonly bytes: number;
@@ -1244,7 +1251,7 @@ export type AskedTrials = components['schemas']['AskedTrials'];
 export type AttemptName = components['schemas']['AttemptName'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditPage = components['schemas']['AuditPage'];
-export type Backup = components['schemas']['Backup'];
+export type BackupResult = components['schemas']['BackupResult'];
 export type BestPoint = components['schemas']['BestPoint'];
 export type BestResult = components['schemas']['BestResult'];
 export type BracketPreview = components['schemas']['BracketPreview'];
@@ -1330,6 +1337,7 @@ export type SlotPage = components['schemas']['SlotPage'];
 export type SourceCheckpoint = components['schemas']['SourceCheckpoint'];
 export type Status = components['schemas']['Status'];
 export type Storage = components['schemas']['Storage'];
+export type StoreCopy = components['schemas']['StoreCopy'];
 export type StoredContext = components['schemas']['StoredContext'];
 export type Submission = components['schemas']['Submission'];
 export type Timeline = components['schemas']['Timeline'];

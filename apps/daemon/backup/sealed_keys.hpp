@@ -1,0 +1,30 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "hpsearch/engine/base/result.hpp"
+
+namespace hpsearch::daemon {
+
+/// What a backup's keys are sealed with: a passphrase, or the content of a key file.
+struct BackupKey {
+  std::string secret;
+
+  /// Bytes of a key file, at least 16; text may end with a line break, which doesn't count. not_found,
+  /// unavailable: it cannot be read; bad_request: it is shorter.
+  [[nodiscard]] static engine::Result<BackupKey> in_file(const std::string& path);
+};
+
+/// Small files by their names.
+using KeyFiles = std::map<std::string, std::string>;
+
+/// The files as one text that only the key opens: Argon2id makes a key of the secret, and
+/// XChaCha20-Poly1305 (libsodium) seals with it. Cost: 64 MiB of memory and tenths of a second.
+[[nodiscard]] engine::Result<std::string> seal_keys(const KeyFiles& files, const BackupKey& key);
+
+/// bad_request: it was sealed with another key, or a byte of it was changed; corrupt: it is no such text.
+[[nodiscard]] engine::Result<KeyFiles> open_keys(std::string_view sealed, const BackupKey& key);
+
+}  // namespace hpsearch::daemon
