@@ -143,18 +143,18 @@ Outcome<Model> find_model(const Server& server, std::uint64_t experiment, const 
                            "(HPSEARCH_OUTPUT_DIR/model) and no file in its working directory");
 }
 
-Outcome<engine::Done> copy_model(const Server& server, std::uint64_t experiment, const Value& best,
+Outcome<LinksLeftOut> copy_model(const Server& server, std::uint64_t experiment, const Value& best,
                                  const Model& model, const std::string& to) {
   switch (model.kind) {
     case Model::Kind::model: {
       const fs::path place(model.path);
       const auto above = Directory::open(place.parent_path());
       return above ? copy_left_directory(*above, place.filename(), to)
-                   : Outcome<engine::Done>(plain_failure(above.error().message));
+                   : Outcome<LinksLeftOut>(plain_failure(above.error().message));
     }
     case Model::Kind::files: {
       const Outcome<KeptFiles> kept = KeptFiles::of(server, experiment);
-      return kept ? kept->copy(count_at(best, "trial"), to) : Outcome<engine::Done>(kept.failure());
+      return kept ? kept->copy(count_at(best, "trial"), to) : Outcome<LinksLeftOut>(kept.failure());
     }
     case Model::Kind::checkpoint:
       break;
@@ -168,7 +168,14 @@ Outcome<engine::Done> copy_model(const Server& server, std::uint64_t experiment,
     environment = *std::move(found);
   }
   const auto copied = copy_checkpoint(model.path, to, environment);
-  return copied ? Outcome<engine::Done>(engine::Done{}) : Outcome<engine::Done>(copied.failure());
+  if (!copied) {
+    return copied.failure();
+  }
+  LinksLeftOut left_out;
+  for (const Value& link : list_at(*copied, "links_left_out")) {
+    left_out.push_back(*link.as_text());
+  }
+  return left_out;
 }
 
 }  // namespace
@@ -193,9 +200,11 @@ int best_path(const BestOptions& options, const Output& output) {
     return output.fail(found.failure());
   }
   if (options.copy_to) {
-    if (const auto copied = copy_model(server, experiment, *best, *found, *options.copy_to); !copied) {
-      return output.fail(copied.failure());
+    const auto left_out = copy_model(server, experiment, *best, *found, *options.copy_to);
+    if (!left_out) {
+      return output.fail(left_out.failure());
     }
+    tell_links_left_out(*left_out, output);
   }
   const std::string trial = std::to_string(count_at(*best, "trial"));
   if (output.json()) {

@@ -9,15 +9,15 @@
 #include <span>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "cli/text.hpp"
 #include "hpsearch/jobs/remote_storage.hpp"
 #include "hpsearch/jobs/secrets.hpp"
 #include "hpsearch/net/rclone.hpp"
 #include "hpsearch/proto/checkpoint_manifest.hpp"
-#include "hpsearch/proto/json.hpp"
-#include "hpsearch/proto/record.hpp"
 #include "hpsearch/proto/stored.hpp"
+#include "hpsearch/trees/links.hpp"
 #include "hpsearch/trees/tree.hpp"
 
 namespace hpsearch::cli {
@@ -82,10 +82,8 @@ Checked compare_with_manifest(const std::string& from, const Directory& place) {
     checked.complaint = from + " holds no " + manifest_name + ": it is not a checkpoint, or is being deleted";
     return checked;
   }
-  const auto json =
-      text ? proto::parse_json(*text, proto::manifest_limits) : engine::Result<Value>(text.error());
-  const auto manifest = json ? proto::decode_value<proto::CheckpointManifest>(*json)
-                             : engine::Result<proto::CheckpointManifest>(json.error());
+  const auto manifest =
+      text ? proto::read_manifest(*text) : engine::Result<proto::CheckpointManifest>(text.error());
   if (!manifest) {
     checked.complaint = "the manifest of " + from + " is damaged: " + manifest.error().message;
     return checked;
@@ -95,7 +93,7 @@ Checked compare_with_manifest(const std::string& from, const Directory& place) {
       continue;
     }
     if (const std::string wrong = difference(place, entry); !wrong.empty()) {
-      checked.complaint = from + ": " + entry.path + " " + wrong;
+      checked.complaint = from + ": " + printable(entry.path) + " " + wrong;
       return checked;
     }
     ++checked.files;
@@ -128,6 +126,14 @@ engine::Result<Directory> begin(const Directory& above, const std::string& unfin
 engine::Status copy_from_directory(const std::string& from, const Directory& to) {
   const auto source = Directory::open(from);
   return source ? trees::copy_content(*source, to) : engine::Status(source.error());
+}
+
+Value::List values_of(const std::vector<std::string>& names) {
+  Value::List values;
+  for (const std::string& name : names) {
+    values.emplace_back(printable(name));
+  }
+  return values;
 }
 
 }  // namespace
@@ -168,6 +174,12 @@ Outcome<Value> copy_checkpoint(const std::string& from, const fs::path& named,
   engine::Status done = remote ? engine::Status(engine::Done{}) : copy_from_directory(from, *draft);
   const Checked checked = done ? compare_with_manifest(from, *draft) : Checked{0, done.error().message};
   std::string complaint = checked.complaint;
+  Value::List left_out;
+  if (complaint.empty()) {
+    const auto removed = trees::remove_links_out(*draft);
+    complaint = removed ? "" : removed.error().message;
+    left_out = removed ? values_of(*removed) : Value::List{};
+  }
   if (complaint.empty()) {
     done = draft->remove(mark_name);
     done = done ? trees::move_entry(*above, unfinished, *above, to.filename()) : done;
@@ -177,8 +189,10 @@ Outcome<Value> copy_checkpoint(const std::string& from, const fs::path& named,
     static_cast<void>(trees::remove_tree(*above, unfinished).has_value());
     return plain_failure(complaint);
   }
-  return Value(
-      Value::Map{{"path", to.string()}, {"from", from}, {"files", static_cast<std::int64_t>(checked.files)}});
+  return Value(Value::Map{{"path", to.string()},
+                          {"from", from},
+                          {"files", static_cast<std::int64_t>(checked.files)},
+                          {"links_left_out", std::move(left_out)}});
 }
 
 Outcome<std::map<std::string, std::string>> storage_environment(const Server& server,

@@ -12,8 +12,8 @@
 namespace hpsearch::cli {
 
 /// Copies a checkpoint to a directory that is not there yet, and compares every file with its manifest:
-/// {path, from, files}. `from` is a directory, or an address that rclone reads with the help of
-/// `environment`.
+/// {path, from, files, links_left_out}. Links that may lead out of the directory are left out. `from` is a
+/// directory, or an address that rclone reads with the help of `environment`.
 ///
 /// Whole or not there: it grows beside its place, as DIR.unfinished. What is damaged is removed; what only
 /// did not come to its end from an object store stays, and the same copy goes on with it.

@@ -191,6 +191,9 @@ int download_checkpoint(const CheckpointOptions& options, const Output& output) 
   if (output.json()) {
     output.data(*fetched);
   } else {
+    for (const Value& link : list_at(*fetched, "links_left_out")) {
+      output.message("left out: " + *link.as_text() + " is a link that leads out of the copied directory");
+    }
     output.print("step " + std::to_string(count_at(*chosen, "step")) + " of trial " +
                  std::to_string(count_at(*chosen, "trial")) + " is in " + options.to +
                  ", every file checked\n");

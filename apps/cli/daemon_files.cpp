@@ -11,6 +11,7 @@
 #include "hpsearch/proto/file_offer.hpp"
 #include "hpsearch/trees/directory.hpp"
 #include "hpsearch/trees/file_bytes.hpp"
+#include "hpsearch/trees/links.hpp"
 #include "hpsearch/trees/tree.hpp"
 
 namespace hpsearch::cli {
@@ -102,7 +103,7 @@ Outcome<Value> DaemonFiles::of_trial(std::uint64_t trial) const {
   return client_.get(experiment_target(experiment_, "/trials/" + std::to_string(trial) + "/files"));
 }
 
-Outcome<Done> DaemonFiles::copy(std::uint64_t trial, const fs::path& named) const {
+Outcome<LinksLeftOut> DaemonFiles::copy(std::uint64_t trial, const fs::path& named) const {
   const Outcome<Value> answer = of_trial(trial);
   if (!answer) {
     return answer.failure();
@@ -125,13 +126,20 @@ Outcome<Done> DaemonFiles::copy(std::uint64_t trial, const fs::path& named) cons
   const auto into = target->directory(to.filename());
   Outcome<Done> done = into ? Outcome<Done>(Done{}) : Outcome<Done>(plain_failure(into.error().message));
   const std::string source = experiment_target(experiment_, "/trials/" + std::to_string(trial) + "/files");
+  LinksLeftOut left_out;
   for (std::size_t i = 0; done && i < files->size(); ++i) {
+    const proto::OfferedFile& file = (*files)[i].file;
+    if (!file.link.empty() && !trees::leads_inside(file.path, file.link)) {
+      left_out.push_back(file.path);
+      continue;
+    }
     done = place(client_, source, (*files)[i], *into);
   }
   if (!done) {
     static_cast<void>(trees::remove_tree(*target, to.filename()).has_value());
+    return done.failure();
   }
-  return done;
+  return left_out;
 }
 
 }  // namespace hpsearch::cli

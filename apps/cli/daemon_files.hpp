@@ -8,6 +8,7 @@
 
 #include "cli/client.hpp"
 #include "cli/failure.hpp"
+#include "cli/kept_files.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
 
@@ -26,7 +27,7 @@ class DaemonFiles {
 
   /// Fetches a trial's files into a directory that is not there yet; every content is checked, and no name
   /// leads out of it. Where something fails, nothing is left.
-  [[nodiscard]] Outcome<engine::Done> copy(std::uint64_t trial, const std::filesystem::path& to) const;
+  [[nodiscard]] Outcome<LinksLeftOut> copy(std::uint64_t trial, const std::filesystem::path& to) const;
 
  private:
   const Client& client_;

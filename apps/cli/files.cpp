@@ -185,9 +185,11 @@ int take_from_daemon(const Server& server, std::uint64_t experiment, std::uint64
   if (list_at(*there, "files").empty()) {
     return output.fail(none_kept(experiment, trial, " at the daemon"));
   }
-  if (const auto copied = files.copy(trial, to); !copied) {
-    return output.fail(copied.failure());
+  const auto left_out = files.copy(trial, to);
+  if (!left_out) {
+    return output.fail(left_out.failure());
   }
+  tell_links_left_out(*left_out, output);
   if (const std::size_t left = list_at(*there, "left").size() + count_at(*there, "left_unnamed"); left > 0) {
     output.message(std::to_string(left) + " files are on the workers only; hpsearch files " +
                    std::to_string(experiment) + " " + std::to_string(trial) + " names them");
@@ -257,9 +259,11 @@ int take_files(const FilesOptions& options, const Output& output) {
     }
     return 0;
   }
-  if (const auto copied = kept->copy(trial, to); !copied) {
-    return output.fail(copied.failure());
+  const auto left_out = kept->copy(trial, to);
+  if (!left_out) {
+    return output.fail(left_out.failure());
   }
+  tell_links_left_out(*left_out, output);
   tell_copied(trial, place, to, output);
   return 0;
 }

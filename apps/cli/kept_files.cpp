@@ -10,6 +10,7 @@
 #include "cli/text.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/record.hpp"
+#include "hpsearch/trees/links.hpp"
 #include "hpsearch/trees/tree.hpp"
 
 namespace hpsearch::cli {
@@ -99,10 +100,10 @@ fs::path KeptFiles::directory(std::uint64_t trial) const {
   return (linked ? link_ : root_ / below_) / std::to_string(trial) / proto::kept_files_name;
 }
 
-Outcome<engine::Done> KeptFiles::copy(std::uint64_t trial, const fs::path& to) const {
+Outcome<LinksLeftOut> KeptFiles::copy(std::uint64_t trial, const fs::path& to) const {
   const auto directory = trial_directory(trial);
   return directory ? copy_left_directory(*directory, proto::kept_files_name, to)
-                   : Outcome<engine::Done>(plain_failure(directory.error().message));
+                   : Outcome<LinksLeftOut>(plain_failure(directory.error().message));
 }
 
 void KeptFiles::link_trials() const {
@@ -133,7 +134,13 @@ std::string kept_text(const proto::KeptTrials& kept, const std::string& where) {
               : "; those of " + counted(kept.dropped, "other trial") + " were not kept (keep_files.max_mb)");
 }
 
-Outcome<engine::Done> copy_left_directory(const Directory& above, const std::string& name,
+void tell_links_left_out(const LinksLeftOut& links, const Output& output) {
+  for (const std::string& link : links) {
+    output.message("left out: " + printable(link) + " is a link that leads out of the copied directory");
+  }
+}
+
+Outcome<LinksLeftOut> copy_left_directory(const Directory& above, const std::string& name,
                                           const fs::path& named) {
   const fs::path to = named.has_filename() ? named : named.parent_path();  // Without a slash at its end.
   const auto target = Directory::open(to.has_parent_path() ? to.parent_path() : fs::path("."));
@@ -150,11 +157,12 @@ Outcome<engine::Done> copy_left_directory(const Directory& above, const std::str
   }
   const auto into = target->directory(to.filename());
   const engine::Status copied = into ? trees::copy_content(*from, *into) : engine::Status(into.error());
-  if (!copied) {
+  auto left_out = copied ? trees::remove_links_out(*into) : engine::Result<LinksLeftOut>(copied.error());
+  if (!left_out) {
     static_cast<void>(trees::remove_tree(*target, to.filename()).has_value());
-    return plain_failure("cannot copy to " + to.string() + ": " + copied.error().message);
+    return plain_failure("cannot copy to " + to.string() + ": " + left_out.error().message);
   }
-  return engine::Done{};
+  return *std::move(left_out);
 }
 
 }  // namespace hpsearch::cli

@@ -6,11 +6,15 @@
 #include <vector>
 
 #include "cli/failure.hpp"
+#include "cli/output.hpp"
 #include "cli/server.hpp"
 #include "hpsearch/proto/kept_files.hpp"
 #include "hpsearch/trees/directory.hpp"
 
 namespace hpsearch::cli {
+
+/// Links of a program that a copy has left out because they may lead out of it.
+using LinksLeftOut = std::vector<std::string>;
 
 /// What a run's worker keeps of the files that programs left in their working directories
 /// (proto/kept_files.hpp). Programs can write there: no link in it is followed.
@@ -37,7 +41,7 @@ class KeptFiles {
   [[nodiscard]] std::filesystem::path directory(std::uint64_t trial) const;
 
   /// Copies a trial's files to a directory that is not there yet.
-  [[nodiscard]] Outcome<engine::Done> copy(std::uint64_t trial, const std::filesystem::path& to) const;
+  [[nodiscard]] Outcome<LinksLeftOut> copy(std::uint64_t trial, const std::filesystem::path& to) const;
 
   /// Makes RUN/trials lead to the trials of this experiment; a directory of that name stays.
   void link_trials() const;
@@ -55,8 +59,11 @@ class KeptFiles {
 
 /// Copies a directory that a program wrote to one that is not there yet; `name` in `above` is not followed
 /// where it is a link.
-[[nodiscard]] Outcome<engine::Done> copy_left_directory(const trees::Directory& above,
+[[nodiscard]] Outcome<LinksLeftOut> copy_left_directory(const trees::Directory& above,
                                                         const std::string& name,
                                                         const std::filesystem::path& to);
+
+/// One line for each.
+void tell_links_left_out(const LinksLeftOut& links, const Output& output);
 
 }  // namespace hpsearch::cli

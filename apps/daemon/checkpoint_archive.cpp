@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "daemon/tar_header.hpp"
-#include "hpsearch/proto/record.hpp"
+#include "hpsearch/proto/utf8.hpp"
 #include "hpsearch/trees/file_bytes.hpp"
+#include "hpsearch/trees/links.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -27,14 +28,6 @@ using trees::Directory;
 bool stays_inside(const fs::path& path) {
   return !path.empty() && path.is_relative() && path == path.lexically_normal() && *path.begin() != ".." &&
          path.has_filename() && path != ".";
-}
-
-bool leads_inside(const fs::path& link, const fs::path& target) {
-  if (target.empty() || target.is_absolute()) {
-    return false;
-  }
-  const fs::path reached = (link.parent_path() / target).lexically_normal();
-  return reached.empty() || *reached.begin() != "..";
 }
 
 Error damaged(const Directory& checkpoint, const std::string& what) {
@@ -64,9 +57,7 @@ Result<proto::CheckpointManifest> read_manifest_of(const Directory& checkpoint,
                ? damaged(checkpoint, std::string("it has no ") + manifest_name)
                : text.error();
   }
-  const auto json = proto::parse_json(*text, proto::manifest_limits);
-  auto manifest = json ? proto::decode_value<proto::CheckpointManifest>(*json)
-                       : Result<proto::CheckpointManifest>(json.error());
+  auto manifest = proto::read_manifest(*text);
   if (!manifest) {
     return damaged(checkpoint, manifest.error().message);
   }
@@ -77,7 +68,8 @@ Result<proto::CheckpointManifest> read_manifest_of(const Directory& checkpoint,
   }
   for (const proto::ManifestEntry& entry : manifest->files) {
     if (!stays_inside(entry.path) || (!entry.link && !entry.bytes)) {
-      return damaged(checkpoint, std::string(manifest_name) + " lists \"" + entry.path + "\"");
+      return damaged(checkpoint,
+                     std::string(manifest_name) + " lists \"" + proto::to_utf8(entry.path) + "\"");
     }
   }
   return manifest;
@@ -132,7 +124,7 @@ Result<CheckpointArchive> CheckpointArchive::of(Directory checkpoint,
     if (!target || *target != *entry.link) {
       return damaged(archive.checkpoint_, entry.path + " is not the link that it was");
     }
-    if (leads_inside(entry.path, *target)) {
+    if (trees::leads_inside(entry.path, *target)) {
       archive.add({.head = tar_header({.path = archive.top_ + "/" + entry.path,
                                        .link = *target,
                                        .written_at = archive.written_at_})});

@@ -14,6 +14,7 @@
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/jobs/remote_storage.hpp"
 
+#include "hpsearch/proto/utf8.hpp"
 namespace hpsearch::daemon {
 namespace {
 
@@ -79,10 +80,10 @@ Value files_value(const Asked& asked, const proto::CheckpointManifest& manifest)
   Value::List files;
   std::uint64_t bytes = 0;
   for (const proto::ManifestEntry& entry : manifest.files) {
-    files.emplace_back(Value::Map{{"path", entry.path},
+    files.emplace_back(Value::Map{{"path", proto::to_utf8(entry.path)},
                                   {"bytes", integer(entry.bytes.value_or(0))},
                                   {"crc32c", entry.crc32c ? integer(*entry.crc32c) : Value()},
-                                  {"link", entry.link ? Value(*entry.link) : Value()}});
+                                  {"link", entry.link ? Value(proto::to_utf8(*entry.link)) : Value()}});
     bytes += entry.bytes.value_or(0);
   }
   return Value::Map{{"id", asked.id},

@@ -53,6 +53,25 @@ TEST(CheckpointCopy, AFileThatIsNotAsTheManifestSaysIsNamed) {
   EXPECT_EQ(complaint(R"([{"path": "link", "link": "state"}])"), "");
 }
 
+TEST(CheckpointCopy, LeavesOutLinksThatLeadOut) {  // Issue 43, 4.3.
+  const Scratch scratch;
+  const fs::path from = scratch.path() / "from";
+  write_text(from / "manifest.json",
+             R"({"what": "hpsearch checkpoint", "format": 1, "experiment": 1, "trial": 0, "attempt": 1, )"
+             R"("step": 0, "files": [{"path": "state", "bytes": 1, "crc32c": 3058990603}, )"
+             R"({"path": "last", "link": "state"}, {"path": "key", "link": "../../.ssh/id_rsa"}]})");
+  write_text(from / "state", "7");
+  fs::create_symlink("state", from / "last");
+  fs::create_symlink("../../.ssh/id_rsa", from / "key");
+  fs::create_symlink("/etc", from / "unlisted");
+  const auto copied = copy_checkpoint(from.string(), scratch.path() / "to", {});
+  ASSERT_TRUE(copied) << copied.failure().message;
+  EXPECT_EQ(fs::read_symlink(scratch.path() / "to" / "last"), "state");
+  EXPECT_FALSE(fs::is_symlink(scratch.path() / "to" / "key"));
+  EXPECT_FALSE(fs::is_symlink(scratch.path() / "to" / "unlisted"));
+  EXPECT_EQ(list_at(*copied, "links_left_out").size(), 2U);
+}
+
 // --- hostile trees ---
 
 using trees::test::Hostility;

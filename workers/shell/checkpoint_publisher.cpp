@@ -13,10 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/proto/checkpoint_owner.hpp"
-#include "hpsearch/proto/json.hpp"
-#include "hpsearch/proto/record.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/trees/tree.hpp"
 #include "hpsearch/workers/shell/files.hpp"
@@ -32,7 +29,6 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 using engine::Units;
-using engine::Value;
 using proto::CheckpointManifest;
 using proto::ManifestEntry;
 
@@ -151,8 +147,7 @@ Result<CheckpointManifest> read_manifest(const Directory& directory, const fs::p
   if (!text) {
     return text.error();
   }
-  const Result<Value> value = proto::parse_json(*text, proto::manifest_limits);
-  return value ? proto::decode_value<CheckpointManifest>(*value) : Result<CheckpointManifest>(value.error());
+  return proto::read_manifest(*text);
 }
 
 /// Fills the empty directory `to`: the content first, the manifest last.
@@ -173,8 +168,7 @@ Result<CheckpointReport> fill(const Directory& from, const Directory& to, const 
   if (const Status sealed = seal_tree(to, "", 0, manifest.files); !sealed) {
     return sealed.error();
   }
-  const std::string text = proto::pretty_json(proto::encode_value(manifest));
-  if (const Status written = to.write(manifest_name, text, true); !written) {
+  if (const Status written = to.write(manifest_name, proto::manifest_text(manifest), true); !written) {
     return written.error();
   }
   return told_in(manifest, step);

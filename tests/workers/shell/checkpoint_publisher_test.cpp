@@ -12,6 +12,7 @@
 #include <string>
 
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/checkpoint_manifest.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/workers/shell/own_directory.hpp"
 #include "scratch.hpp"
@@ -55,6 +56,37 @@ TEST(Publisher, WritesAManifestOfEverything) {
   EXPECT_EQ(*files[1].at_path("bytes"), Value(9));
   EXPECT_EQ(*files[1].at_path("crc32c"), Value(std::int64_t{0xE3069283}));  // The check value of CRC-32C.
   EXPECT_EQ(*files[2].at_path("link"), Value("a"));
+}
+
+// Issue 43, 2.3: such a checkpoint was published, and damaged when it was needed.
+TEST(Publisher, KeepsNamesThatAreNotUtf8) {
+  const Scratch scratch;
+  const fs::path from = scratch.path() / "checkpoint";
+  write_text(from / "caf\xe9/epoch\xff", "123456789");
+  fs::create_symlink("caf\xe9/epoch\xff", from / "\xc3\xa9");
+  const auto published = publish_from(from, scratch.path() / "store", key_of(7), Units{12});
+  ASSERT_TRUE(published && *published) << published.error().message;
+  const auto place = trees::Directory::open((*published)->path);
+  ASSERT_TRUE(place);
+  EXPECT_TRUE(verify_checkpoint(*place));
+  const auto manifest = proto::read_manifest(text_of(fs::path((*published)->path) / "manifest.json"));
+  ASSERT_TRUE(manifest) << manifest.error().message;
+  ASSERT_EQ(manifest->files.size(), 2U);
+  EXPECT_EQ(manifest->files[0].path, "caf\xe9/epoch\xff");
+  EXPECT_EQ(manifest->files[1].path, "\xc3\xa9");
+  EXPECT_EQ(manifest->files[1].link, "caf\xe9/epoch\xff");
+  write_text(fs::path((*published)->path) / "caf\xe9/epoch\xff", "12345678");
+  EXPECT_FALSE(verify_checkpoint(*place));
+}
+
+TEST(Publisher, RejectsNamesInHexadecimalThatAreNone) {
+  for (const char* hex : {"6", "6g", "00", "6100"}) {
+    EXPECT_FALSE(
+        proto::read_manifest(R"({"what": "hpsearch checkpoint", "format": 1, "experiment": 1, "trial": 0, )"
+                             R"("attempt": 1, "step": 0, "files": [{"path": "a", "path_hex": ")" +
+                             std::string(hex) + "\"}]}"))
+        << hex;
+  }
 }
 
 TEST(Publisher, ReplacesTheSameStep) {
