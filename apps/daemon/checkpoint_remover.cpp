@@ -7,19 +7,17 @@
 #include <mutex>
 #include <utility>
 
-#include "daemon/checkpoint_place.hpp"
+#include "hpsearch/checkpoints/place.hpp"
+#include "hpsearch/checkpoints/removal.hpp"
 #include "hpsearch/jobs/remote_storage.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/net/rclone.hpp"
 #include "hpsearch/proto/checkpoint_manifest.hpp"
-#include "hpsearch/trees/tree.hpp"
 
 namespace hpsearch::daemon {
 namespace {
 
 namespace fs = std::filesystem;
-using trees::Directory;
-using trees::Kind;
 constexpr std::chrono::minutes again_after{1};
 using proto::manifest_name;
 
@@ -38,61 +36,28 @@ std::string remove_remote(const std::string& address, const std::map<std::string
   return gone || missing ? "" : "cannot remove the checkpoint " + address + ": " + gone.error().message;
 }
 
-/// Why it must stay, or "".
-std::string not_removable(const CheckpointShelf& shelf, const fs::path& place, std::uint64_t store) {
-  const std::string name = place.filename().string();
-  const auto there = shelf.trial.kind(name);
-  const auto manifest = shelf.trial.kind(fs::path(name) / manifest_name);
-  if (!there || (*there && (*there != Kind::directory || !manifest || *manifest != Kind::file))) {
-    return place.string() + " is not removed: it holds no checkpoint";
-  }
-  const std::string elsewhere = belongs_elsewhere(shelf, store);
-  return elsewhere.empty() ? "" : place.string() + " is not removed: " + elsewhere;
-}
-
-/// The complaint, or "". Under another name first, so that nobody takes half of it for a checkpoint.
-std::string remove_directory(const fs::path& place, std::uint64_t store) {
-  const auto shelf = open_shelf(place);
+/// The complaint, or "".
+std::string remove_from_directory(const fs::path& place, std::uint64_t store) {
+  const auto shelf = checkpoints::open_shelf(place);
   if (!shelf) {
     return place.string() + " is not removed: " + shelf.error().message;
   }
   if (!shelf->has_value()) {
     return "";
   }
-  if (const std::string why = not_removable(**shelf, place, store); !why.empty()) {
-    return why;
-  }
-  const Directory& trial = (*shelf)->trial;
-  const std::string name = place.filename().string();
-  const std::string aside = "." + name + ".deleted";
-  engine::Status gone =
-      trees::remove_tree(trial, aside);  // What an earlier try left, which would be in the way.
-  if (gone) {
-    gone = trees::move_entry(trial, name, trial, aside);
-    if (!gone && gone.error().code == engine::Errc::not_found) {
-      gone = engine::Done{};  // Removed already. After anything else it is still there.
-    }
-  }
-  if (gone) {
-    gone = trees::remove_tree(trial, aside);
-  }
-  if (!gone) {
-    return "cannot remove the checkpoint " + place.string() + ": " + gone.error().message;
-  }
-  static_cast<void>(
-      (*shelf)->experiment.remove(place.parent_path().filename()).has_value());  // If nothing is left in it.
-  return "";
+  const engine::Status gone = checkpoints::remove_directory(**shelf, place, store);
+  return gone ? "" : gone.error().message;
 }
 
 }  // namespace
 
 std::string remove_checkpoint(const std::string& path, engine::ExperimentId experiment, std::uint64_t store,
                               const std::map<std::string, std::string>& environment) {
-  if (!is_place_of_a_checkpoint(path, experiment)) {
+  if (!checkpoints::is_place_of_a_checkpoint(path, experiment)) {
     return path + " is not removed: it is no place of a checkpoint of experiment " +
            std::to_string(experiment.number());
   }
-  return jobs::is_remote(path) ? remove_remote(path, environment) : remove_directory(path, store);
+  return jobs::is_remote(path) ? remove_remote(path, environment) : remove_from_directory(path, store);
 }
 
 struct CheckpointRemover::Shared {
@@ -183,33 +148,53 @@ bool CheckpointRemover::work() {
     shared_->wanted.pop_front();
   }
   std::vector<std::string> gone;
-  std::string complaint;
+  Left left;
   for (const std::string& path : wanted.order.paths) {
     const std::string failed =
         remove_checkpoint(path, wanted.order.experiment, store_, wanted.storage_environment);
     if (failed.empty()) {
       gone.push_back(path);
-    } else if (complaint.empty()) {
-      complaint = failed;
+    } else {
+      left.complaint = left.paths.empty() ? failed : left.complaint;
+      left.paths.push_back(path);
     }
   }
   runtime_.loop().post([this, shared = shared_, experiment = wanted.order.experiment, gone = std::move(gone),
-                        complaint = std::move(complaint)] {
+                        left = std::move(left)] {
     if (!shared->ended) {
-      removed(experiment, gone, complaint);
+      removed(experiment, gone, left);
     }
   });
   return true;
 }
 
-void CheckpointRemover::removed(engine::ExperimentId experiment, std::vector<std::string> paths,
-                                const std::string& complaint) {
-  if (!complaint.empty()) {
-    net::log(net::Level::warning, complaint);
+void CheckpointRemover::removed(engine::ExperimentId experiment, std::vector<std::string> paths, Left left) {
+  const auto before = left_.find(experiment);
+  const bool is_known = before != left_.end() && before->second.complaint == left.complaint;
+  if (!left.paths.empty() && !is_known) {  // It is tried again every minute.
+    net::log(net::Level::warning, left.complaint);
   }
-  if (!paths.empty()) {
-    static_cast<void>(runtime_.perform(engine::ConfirmDeleted{experiment, std::move(paths)}));
+  if (left.paths.empty()) {
+    left_.erase(experiment);
+  } else {
+    left_[experiment] = std::move(left);
   }
+  removed_elsewhere(experiment, std::move(paths));
+}
+
+void CheckpointRemover::removed_elsewhere(engine::ExperimentId experiment, std::vector<std::string> paths) {
+  if (paths.empty()) {
+    return;
+  }
+  if (const auto left = left_.find(experiment); left != left_.end()) {
+    std::erase_if(left->second.paths, [&paths](const std::string& path) {
+      return std::find(paths.begin(), paths.end(), path) != paths.end();
+    });
+    if (left->second.paths.empty()) {
+      left_.erase(left);
+    }
+  }
+  static_cast<void>(runtime_.perform(engine::ConfirmDeleted{experiment, std::move(paths)}));
 }
 
 }  // namespace hpsearch::daemon

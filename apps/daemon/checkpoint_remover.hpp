@@ -39,6 +39,15 @@ class CheckpointRemover {
   void remove_condemned();
   void remove(const engine::DiscardCheckpoints& order);
 
+  /// What the last try could not remove: perhaps only its user may (`--run-as submitter`), and a worker can.
+  struct Left {
+    std::vector<std::string> paths;
+    std::string complaint;  ///< About the first of them.
+  };
+  [[nodiscard]] const std::map<engine::ExperimentId, Left>& left() const noexcept { return left_; }
+  /// A worker has removed these; what nobody has condemned is not forgotten.
+  void removed_elsewhere(engine::ExperimentId experiment, std::vector<std::string> paths);
+
  private:
   struct Shared;
   struct Wanted {
@@ -50,12 +59,13 @@ class CheckpointRemover {
   /// nullptr: there was no such experiment.
   [[nodiscard]] const engine::Value* config_of(engine::ExperimentId experiment) const;
   bool work();
-  void removed(engine::ExperimentId experiment, std::vector<std::string> paths, const std::string& complaint);
+  void removed(engine::ExperimentId experiment, std::vector<std::string> paths, Left left);
 
   Runtime& runtime_;
   jobs::Programs::OpenSecrets open_secrets_;
   const std::uint64_t store_;       ///< For the thread, too.
   std::shared_ptr<Shared> shared_;  ///< With the thread, and with what it posts to the loop.
+  std::map<engine::ExperimentId, Left> left_;
   net::Watch again_;
   std::unique_ptr<StoreExecutor> thread_;
 };

@@ -322,6 +322,7 @@ class Daemon {
       return audit.error();
     }
     audit_.emplace(loop_, std::move(audit).value());
+    remover_.emplace(*runtime_, on_a_thread_of_its_own, open_secrets);
     const AboutDaemon about{.version = HPSEARCH_VERSION,
                             .state_dir = directory_->path(),
                             .started = loop_.now(),
@@ -329,6 +330,7 @@ class Daemon {
                             .contexts = &*contexts_,
                             .logs = &*logs_,
                             .files = &*kept_files_,
+                            .remover = &*remover_,
                             .checks = &checks_,
                             .authentication = &*authentication_,
                             .secrets = &*secrets_,
@@ -387,7 +389,6 @@ class Daemon {
         begin_to_end();
       }
     });
-    remover_.emplace(*runtime_, on_a_thread_of_its_own, open_secrets);
     runtime_->start([this](const engine::Order& order) { carry_out(order); },
                     [this](const Error& error) { storage_failed(error); },
                     [this](const Error& error) { storage_->found_no_room(error); });

@@ -8,13 +8,14 @@
 
 #include "daemon/byte_range.hpp"
 #include "daemon/checkpoint_archive.hpp"
-#include "daemon/checkpoint_place.hpp"
+#include "daemon/checkpoint_remover.hpp"
 #include "daemon/http_pieces.hpp"
 #include "daemon/http_request_context.hpp"
+#include "hpsearch/checkpoints/place.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/jobs/remote_storage.hpp"
-
 #include "hpsearch/proto/utf8.hpp"
+
 namespace hpsearch::daemon {
 namespace {
 
@@ -62,7 +63,7 @@ Result<Opened> open(const Asked& asked) {
     return Error{Errc::wrong_state, "checkpoint " + asked.id + " is in an object store, at " + asked.path +
                                         "; download it with " + download_command(asked)};
   }
-  auto directory = open_checkpoint(asked.path, asked.experiment, asked.store);
+  auto directory = checkpoints::open_checkpoint(asked.path, asked.experiment, asked.store);
   if (!directory && directory.error().code == Errc::not_found) {
     return Error{Errc::not_found,
                  "checkpoint " + asked.id + " is at " + asked.path +
@@ -187,7 +188,54 @@ void archive(RequestContext& context, Call call) {
               });
 }
 
+constexpr std::size_t most_condemned_at_once = 500;
+
+/// What the daemon may not remove itself, for workers that may.
+void condemned(RequestContext& context, Call call) {
+  Value::List list;
+  std::size_t count = 0;
+  if (context.about.remover != nullptr) {
+    for (const auto& [experiment, left] : context.about.remover->left()) {
+      Value::List paths;
+      for (const std::string& path : left.paths) {
+        if (count < most_condemned_at_once && !jobs::is_remote(path)) {
+          paths.emplace_back(path);
+          ++count;
+        }
+      }
+      list.emplace_back(
+          Value::Map{{"experiment", integer(experiment.number())}, {"paths", std::move(paths)}});
+    }
+  }
+  call.reply(with(200, Value::Map{{"condemned", std::move(list)}}));
+}
+
+void note_removed(RequestContext& context, Call call) {
+  const auto body = call.object();
+  const Value* experiment = body ? body->at_path("experiment") : nullptr;
+  const Value* paths = body ? body->at_path("paths") : nullptr;
+  if (experiment == nullptr || experiment->as_integer() == nullptr || paths == nullptr ||
+      paths->as_list() == nullptr) {
+    call.reply(
+        failure(Error{Errc::bad_request, "the body must be {\"experiment\": N, \"paths\": [PATH, …]}"}));
+    return;
+  }
+  std::vector<std::string> removed;
+  for (const Value& path : *paths->as_list()) {
+    if (path.as_text() != nullptr) {
+      removed.push_back(*path.as_text());
+    }
+  }
+  if (context.about.remover != nullptr) {
+    context.about.remover->removed_elsewhere(
+        engine::ExperimentId(static_cast<std::uint64_t>(*experiment->as_integer())), std::move(removed));
+  }
+  call.reply(with(200, Value::Map{}));
+}
+
 constexpr Route checkpoint_table[] = {
+    {"GET", "/api/v1/checkpoints/condemned", Role::worker, &condemned, only_for_workers},
+    {"POST", "/api/v1/checkpoints/removed", Role::worker, &note_removed, only_for_workers},
     {"GET",
      "/api/v1/experiments/#/trials/#/checkpoints/%/files",
      Role::viewer,

@@ -26,6 +26,7 @@ namespace hpsearch::daemon {
 inline constexpr std::string_view yaml_type = "application/yaml";
 
 class AuditLog;
+class CheckpointRemover;
 
 /// What HTTP answers say about the daemon itself.
 struct AboutDaemon {
@@ -36,6 +37,7 @@ struct AboutDaemon {
   Contexts* contexts = nullptr;              ///< None where nothing is kept but the store.
   KeptLogs* logs = nullptr;                  ///< The same.
   KeptFiles* files = nullptr;                ///< The same.
+  CheckpointRemover* remover = nullptr;      ///< The same.
   net::Background* checks = nullptr;         ///< Where submissions are checked; must be set.
   Authentication* authentication = nullptr;  ///< Must be set.
   const SealedSecrets* secrets = nullptr;    ///< None where configurations are stored as they come.

@@ -9,28 +9,28 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr FullDiskWait::Clock::time_point start{};
+constexpr FullDiskWait::Clock::time_point at_first{};
 
 TEST(FullDiskWait, EndsAfterTheInterruptOnly) {
   FullDiskWait wait;
-  wait.note(true, start);
-  EXPECT_FALSE(wait.is_over(start + seconds(1000)));
-  wait.note_interrupt(start + seconds(1000));
-  EXPECT_FALSE(wait.is_over(start + seconds(1004)));
-  wait.note(true, start + seconds(1004));
-  wait.note_interrupt(start + seconds(1004));
-  EXPECT_TRUE(wait.is_over(start + seconds(1005)));
+  wait.note(true, at_first);
+  EXPECT_FALSE(wait.is_over(at_first + seconds(1000)));
+  wait.note_interrupt(at_first + seconds(1000));
+  EXPECT_FALSE(wait.is_over(at_first + seconds(1004)));
+  wait.note(true, at_first + seconds(1004));
+  wait.note_interrupt(at_first + seconds(1004));
+  EXPECT_TRUE(wait.is_over(at_first + seconds(1005)));
 }
 
 TEST(FullDiskWait, BeginsAnewOnceThereWasRoom) {
   FullDiskWait wait;
-  wait.note_interrupt(start);
-  EXPECT_FALSE(wait.is_over(start + seconds(1000)));
-  wait.note(true, start + seconds(10));
-  wait.note(false, start + seconds(14));
-  wait.note(true, start + seconds(16));
-  EXPECT_FALSE(wait.is_over(start + seconds(20)));
-  EXPECT_TRUE(wait.is_over(start + seconds(21)));
+  wait.note_interrupt(at_first);
+  EXPECT_FALSE(wait.is_over(at_first + seconds(1000)));
+  wait.note(true, at_first + seconds(10));
+  wait.note(false, at_first + seconds(14));
+  wait.note(true, at_first + seconds(16));
+  EXPECT_FALSE(wait.is_over(at_first + seconds(20)));
+  EXPECT_TRUE(wait.is_over(at_first + seconds(21)));
 }
 
 }  // namespace

@@ -89,6 +89,8 @@ const Rights rights{
     {{"GET", "/api/v1/experiments/#/trials/#/metrics"}, {Role::viewer, Elsewhere::hidden}},
     {{"GET", "/api/v1/experiments/#/trials/#/log"}, {Role::viewer, Elsewhere::hidden}},
     {{"PUT", "/api/v1/logs/#/#/#"}, {Role::worker, Elsewhere::served}},
+    {{"GET", "/api/v1/checkpoints/condemned"}, {Role::worker, Elsewhere::served}},
+    {{"POST", "/api/v1/checkpoints/removed"}, {Role::worker, Elsewhere::served}},
     {{"GET", "/api/v1/experiments/#/files"}, {Role::viewer, Elsewhere::hidden}},
     {{"GET", "/api/v1/experiments/#/trials/#/files"}, {Role::viewer, Elsewhere::hidden}},
     {{"GET", "/api/v1/experiments/#/trials/#/files/*"}, {Role::viewer, Elsewhere::hidden}},

@@ -201,6 +201,7 @@ const Rows rows{
     {{"POST", "/api/v1/store/backup/result"}, of_real_files},
     {{"PUT", "/api/v1/contexts/*"}, of_real_files},
     {{"PUT", "/api/v1/logs/#/#/#"}, of_a_worker},
+    {{"POST", "/api/v1/checkpoints/removed"}, of_a_worker},
     {{"PUT", "/api/v1/files/#/#/#"}, of_a_worker},
     {{"PUT", "/api/v1/files/#/#/*"}, of_a_worker},
 };

@@ -287,8 +287,13 @@ class RunAs(harness.Case):
 
     def test_who_may_not_be_run_as_is_refused_by_name(self):
         self.start_worker(3)
-        cases = {"nobody named": ([], "submitted without a Unix user"),
-                 "root": (["--unix-user", "root"], "user root has uid 0; it must be at least 1000, and never 0"),
+        # It never gets a user: one attempt is enough to know (issue 43, 2.6).
+        nobody = self.submit(self.token("nobody named"), trials=40)
+        self.assertEqual(self.cluster.wait_until_over(nobody), "FAILED", self.worker.said())
+        told = self.cluster.get(f"/api/v1/experiments/{nobody}")
+        self.assertIn("submitted without a Unix user", told["reason"])
+        self.assertLessEqual(len(self.cluster.trials(nobody)), 3)
+        cases = {"root": (["--unix-user", "root"], "user root has uid 0; it must be at least 1000, and never 0"),
                  "daemon": (["--unix-user", "daemon"], "user daemon has uid 1; it must be at least 1000 (--min-uid)"),
                  "stranger": (["--unix-user", "no-such-user"], "this machine has no user no-such-user")}
         for name, (more, why) in cases.items():

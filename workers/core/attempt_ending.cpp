@@ -352,7 +352,8 @@ void AttemptMachine::lost(const std::string& why, AttemptOutput& out) {
   }
 }
 
-void AttemptMachine::never_ran(ExitReport::Cause cause, const std::string& message, AttemptOutput& out) {
+void AttemptMachine::never_ran(ExitReport::Cause cause, const std::string& message, AttemptOutput& out,
+                               int code) {
   phase_ = Phase::exited;
   never_ran_ = true;
   force_at_.reset();
@@ -363,7 +364,7 @@ void AttemptMachine::never_ran(ExitReport::Cause cause, const std::string& messa
   for (const Lsn decision : std::exchange(unacked_decisions_, {})) {
     out.messages.emplace_back(proto::DecisionAck{spec_.key, decision});
   }
-  keep(ExitReport{.cause = cause, .code = 0, .message = message, .log_tail = ""}, true);
+  keep(ExitReport{.cause = cause, .code = code, .message = message, .log_tail = ""}, true);
 }
 
 void AttemptMachine::make_exit_report() {
@@ -410,9 +411,8 @@ void AttemptMachine::make_exit_report() {
     report.message = end_->by_signal ? signal_text(end_->code) : status_text(end_->code);
     report.log_tail = failed ? end_->log_tail : "";
     if (const auto setup = failed && !end_->by_signal ? setup_failure_of(end_->log_tail) : std::nullopt) {
-      constexpr int same_everywhere = 78;  // EX_CONFIG of sysexits.h: no other trial would fare better.
       report.cause = ExitReport::Cause::could_not_start;
-      report.code = same_everywhere;
+      report.code = status_same_everywhere;
       report.message = *setup;
     }
   }

@@ -107,11 +107,12 @@ void AttemptMachine::obey_stored(Instant now, AttemptOutput& out) {
   }
 }
 
-void AttemptMachine::not_started(const std::string& why, ExitReport::Cause cause, AttemptOutput& out) {
+void AttemptMachine::not_started(const std::string& why, ExitReport::Cause cause, bool same_everywhere,
+                                 AttemptOutput& out) {
   if (phase_ != Phase::starting) {
     return;
   }
-  never_ran(cause, why, out);
+  never_ran(cause, why, out, same_everywhere ? status_same_everywhere : 0);
 }
 
 void AttemptMachine::lease_again(AttemptOutput& out) {

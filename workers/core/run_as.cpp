@@ -1,6 +1,7 @@
 #include "hpsearch/workers/core/run_as.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "hpsearch/jobs/remote_input.hpp"
@@ -46,23 +47,14 @@ Error refused(const std::string& why) {
                "this worker runs programs as their submitter (--run-as submitter): " + why};
 }
 
-// What a user's session has and its programs would take for their own user's.
-constexpr std::string_view of_a_session[] = {"DBUS_SESSION_BUS_ADDRESS",
-                                             "MAIL",
-                                             "SHELL",
-                                             "SSH_AUTH_SOCK",
-                                             "SUDO_COMMAND",
-                                             "SUDO_GID",
-                                             "SUDO_UID",
-                                             "SUDO_USER",
-                                             "TEMP",
-                                             "TMP",
-                                             "TMPDIR",
-                                             "XDG_CACHE_HOME",
-                                             "XDG_CONFIG_HOME",
-                                             "XDG_DATA_HOME",
-                                             "XDG_RUNTIME_DIR",
-                                             "XDG_STATE_HOME"};
+/// What says how to find programs and how to speak, and nothing of whose they are.
+constexpr std::string_view of_the_machine[] = {"PATH", "LANG", "LANGUAGE", "TZ"};
+constexpr std::string_view of_the_language = "LC_";
+
+bool is_of_the_machine(std::string_view name) {
+  return name.starts_with(of_the_language) ||
+         std::find(std::begin(of_the_machine), std::end(of_the_machine), name) != std::end(of_the_machine);
+}
 
 }  // namespace
 
@@ -105,14 +97,18 @@ Result<std::optional<UnixAccount>> account_for(const LaunchSpec& spec, const Run
 }
 
 std::map<std::string, std::string> environment_of(const UnixAccount& account,
-                                                  std::map<std::string, std::string> own) {
-  for (const std::string_view name : of_a_session) {
-    own.erase(std::string(name));
+                                                  const std::map<std::string, std::string>& workers,
+                                                  const std::vector<std::string>& kept) {
+  std::map<std::string, std::string> clean;
+  for (const auto& [name, value] : workers) {
+    if (is_of_the_machine(name) || std::find(kept.begin(), kept.end(), name) != kept.end()) {
+      clean.emplace(name, value);
+    }
   }
-  own["HOME"] = account.home;
-  own["USER"] = account.name;
-  own["LOGNAME"] = account.name;
-  return own;
+  clean["HOME"] = account.home;
+  clean["USER"] = account.name;
+  clean["LOGNAME"] = account.name;
+  return clean;
 }
 
 }  // namespace hpsearch::workers

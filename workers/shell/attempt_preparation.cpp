@@ -409,7 +409,7 @@ Status arrange_as(const UnixAccount& account, const LaunchSpec& asked, const Att
   if (*brought) {
     spec.latest_checkpoint = directory.fetched().string();
   }
-  machine.environment = environment_of(account, std::move(machine.environment));
+  machine.environment = environment_of(account, machine.environment, machine.run_as.keep_environment);
   const Result<AttemptDirectory> kept = directory.kept_open();
   const Result<FilesAs> user = kept ? FilesAs::begin(account) : Result<FilesAs>(kept.error());
   return user ? arrange(spec, *kept, machine, sockets, own_setups, has_context, account, prepared, order,
@@ -423,6 +423,7 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
   const Result<std::optional<UnixAccount>> account = account_for(asked, machine.run_as, find_account);
   if (!account) {
     prepared.outage = account.error().code == Errc::unavailable;
+    prepared.same_everywhere = asked.unix_user.empty();  // It never gets one.
     return account.error();
   }
   LaunchOrder order;

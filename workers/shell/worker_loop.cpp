@@ -16,6 +16,7 @@
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
+#include "hpsearch/workers/shell/condemned_checkpoints.hpp"
 #include "hpsearch/workers/shell/container_runtime.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/object_storage.hpp"
@@ -43,6 +44,8 @@ constexpr std::chrono::milliseconds farewell_time = 200ms;
 constexpr std::chrono::milliseconds knock_again_after = 3s;
 // While a device has not let go of a program that has ended.
 constexpr std::chrono::milliseconds next_device_look = 500ms;
+// The daemon tries as often.
+constexpr std::chrono::seconds remove_condemned_every = 60s;
 
 std::uint64_t chance() {
   std::uint64_t seed = 0;
@@ -102,6 +105,9 @@ WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions 
     look_again_ = loop_.every(options_.look.every, [this] { look_at_devices(); });
   }
   child_signals_ = loop_.on_signals({SIGCHLD}, [this](int) { reap_shims(); });
+  if (options_.machine.run_as.submitter) {
+    condemned_ = loop_.every(remove_condemned_every, [this] { remove_condemned(); });
+  }
 }
 
 WorkerLoop::~WorkerLoop() {
@@ -505,6 +511,7 @@ void WorkerLoop::prepare(const AttemptKey& key) {
       } else {
         ProgramNotStarted failure = start_failure(key, shim.error().message, prepared.outage);
         failure.checkpoint_gone = prepared.checkpoint_gone;
+        failure.same_everywhere = prepared.same_everywhere;
         push(std::move(failure));
       }
     };
@@ -548,6 +555,17 @@ void WorkerLoop::carry_out(const ContextsServed& served) {
   log_taker_ = {contexts_address(served.http, options_.daemon), served.key};
   contexts_.fetch_from(log_taker_.address, log_taker_.key);
   file_delivery_.in_session(log_taker_, machine_.store());
+}
+
+void WorkerLoop::remove_condemned() {
+  if (log_taker_.address.empty() || ending_ || std::exchange(removing_condemned_, true)) {
+    return;
+  }
+  background_.run([this, daemon = log_taker_, store = machine_.store(),
+                   min_uid = options_.machine.run_as.min_uid]() -> net::Background::Afterwards {
+    remove_condemned_checkpoints(daemon, store, min_uid);
+    return [this] { removing_condemned_ = false; };
+  });
 }
 
 void WorkerLoop::carry_out(const HandOverLog& hand_over) {

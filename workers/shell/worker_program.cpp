@@ -76,6 +76,7 @@ struct Arguments {
   std::string metrics;
   std::string run_as = "worker";
   std::optional<std::uint64_t> min_uid;
+  std::vector<std::string> keep_environment;
 };
 
 int fail(int status, const std::string& message) {
@@ -194,17 +195,21 @@ engine::Result<std::map<std::string, std::string>> labels_from(const std::vector
   return labels;
 }
 
-/// --run-as and --min-uid.
+/// --run-as, --min-uid and --keep-environment.
 engine::Result<RunAs> run_as_from(const Arguments& arguments) {
   RunAs run_as;
   run_as.submitter = arguments.run_as == "submitter";
   run_as.min_uid = arguments.min_uid.value_or(run_as.min_uid);
+  run_as.keep_environment = arguments.keep_environment;
   const auto wrong = [](const std::string& why) { return engine::Error{engine::Errc::bad_request, why}; };
   if (!run_as.submitter && arguments.run_as != "worker") {
     return wrong("--run-as is \"" + arguments.run_as + "\"; it must be worker or submitter");
   }
   if (!run_as.submitter && arguments.min_uid) {
     return wrong("--min-uid is only for --run-as submitter");
+  }
+  if (!run_as.submitter && !arguments.keep_environment.empty()) {
+    return wrong("--keep-environment is only for --run-as submitter; other programs have all variables");
   }
   if (run_as.submitter && ::geteuid() != 0) {
     return wrong("--run-as submitter needs root, and this worker runs as uid " + std::to_string(::geteuid()) +
@@ -504,6 +509,9 @@ int main_of(int argc, char** argv) {
   app.add_option("--min-uid", arguments.min_uid,
                  "With --run-as submitter: the smallest uid that programs may run as (1000)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4'294'967'294}));
+  app.add_option("--keep-environment", arguments.keep_environment,
+                 "With --run-as submitter: a variable of the worker that programs get; may be given several "
+                 "times (none but PATH, LANG, LANGUAGE, LC_* and TZ)");
   app.add_option("--server-key", arguments.server_key,
                  "Public key of the daemon, needed over TCP (hpsearch keys list): encrypt the connection and "
                  "reject other daemons");

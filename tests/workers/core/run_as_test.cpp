@@ -119,16 +119,22 @@ TEST(RunAs, WhatNeedsRootIsRefusedByName) {
             std::string::npos);
 }
 
-TEST(RunAs, EnvironmentIsTheUsers) {
-  const auto found = environment_of(account("ann", 1000), {{"HOME", "/root"},
-                                                           {"USER", "root"},
-                                                           {"PATH", "/usr/bin"},
-                                                           {"TMPDIR", "/root/tmp"},
-                                                           {"XDG_RUNTIME_DIR", "/run/user/0"},
-                                                           {"SSH_AUTH_SOCK", "/run/agent"}});
-  const std::map<std::string, std::string> expected{
-      {"HOME", "/home/ann"}, {"LOGNAME", "ann"}, {"PATH", "/usr/bin"}, {"USER", "ann"}};
-  EXPECT_EQ(found, expected);
+TEST(RunAs, EnvironmentIsTheUsers) {  // Issue 43, 4.3: nothing of the worker's that is not asked for.
+  const std::map<std::string, std::string> workers{{"HOME", "/root"},
+                                                   {"USER", "root"},
+                                                   {"PATH", "/usr/bin"},
+                                                   {"LC_CTYPE", "C.UTF-8"},
+                                                   {"TZ", "UTC"},
+                                                   {"XDG_RUNTIME_DIR", "/run/user/0"},
+                                                   {"AWS_SECRET_ACCESS_KEY", "secret"},
+                                                   {"LD_PRELOAD", "/root/spy.so"},
+                                                   {"http_proxy", "http://proxy:3128"}};
+  std::map<std::string, std::string> expected{{"HOME", "/home/ann"},   {"LOGNAME", "ann"},
+                                              {"PATH", "/usr/bin"},    {"USER", "ann"},
+                                              {"LC_CTYPE", "C.UTF-8"}, {"TZ", "UTC"}};
+  EXPECT_EQ(environment_of(account("ann", 1000), workers, {}), expected);
+  expected["http_proxy"] = "http://proxy:3128";
+  EXPECT_EQ(environment_of(account("ann", 1000), workers, {"http_proxy", "HOME", "absent"}), expected);
 }
 
 }  // namespace

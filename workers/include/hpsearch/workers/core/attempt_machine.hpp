@@ -24,6 +24,9 @@
 
 namespace hpsearch::workers {
 
+/// EX_CONFIG of sysexits.h, of an attempt that could not start: no other trial would fare better.
+inline constexpr int status_same_everywhere = 78;
+
 /// How patient the worker is with programs and with the daemon.
 struct AttemptRules {
   engine::Duration grace = engine::Duration::seconds(30);  ///< From an answer to SIGTERM, and on to SIGKILL.
@@ -126,7 +129,8 @@ class AttemptMachine {
   void attach(AttemptOutput& out);
   void refuse(const std::string& why, AttemptOutput& out);  ///< It waits, and cannot run here at all.
   void started(engine::Instant now, AttemptOutput& out);
-  void not_started(const std::string& why, engine::ExitReport::Cause cause, AttemptOutput& out);
+  void not_started(const std::string& why, engine::ExitReport::Cause cause, bool same_everywhere,
+                   AttemptOutput& out);
   void said(const ProgramMessageReceived& said, engine::Instant now, AttemptOutput& out);
   void published(const engine::CheckpointReport& report, engine::Instant now, AttemptOutput& out);
   void not_published(bool was_empty, const std::string& why, engine::Instant now, AttemptOutput& out);
@@ -268,7 +272,8 @@ class AttemptMachine {
   /// Of an attempt on several workers only the first part reports; the others tell of their end.
   [[nodiscard]] bool reports_for_attempt() const noexcept { return spec_.rendezvous.rank == 0; }
   void ask_by_signal(engine::Instant now, AttemptOutput& out);
-  void never_ran(engine::ExitReport::Cause cause, const std::string& message, AttemptOutput& out);
+  void never_ran(engine::ExitReport::Cause cause, const std::string& message, AttemptOutput& out,
+                 int code = 0);
   void make_exit_report();
   void keep(engine::Report report, bool decisive);
   [[nodiscard]] SpooledState state_to_spool() const;

@@ -50,6 +50,7 @@ struct ProgramNotStarted {
       false;                ///< Nothing that the experiment could do better: not counted against the trial.
   bool disk_fails = false;  ///< Files could not be written; perhaps none can be.
   bool checkpoint_gone = false;  ///< ExitReport::Cause::checkpoint_gone.
+  bool same_everywhere = false;  ///< No other trial of the experiment would fare better.
 };
 /// One line of a program: on its socket, or on stdout when it is no question.
 struct ProgramMessageReceived {

@@ -38,6 +38,8 @@ void spell(auto& fields, proto::Is<UnixAccount> auto& account) {
 struct RunAs {
   bool submitter = false;
   std::uint64_t min_uid = 1000;  ///< Users with a smaller uid are refused.
+  /// Variables of the worker that programs of other users get (`--keep-environment`).
+  std::vector<std::string> keep_environment{};
 };
 
 /// The user of that name; none where the machine has none. unavailable: that cannot be told now.
@@ -51,9 +53,11 @@ using FindAccount = std::function<engine::Result<std::optional<UnixAccount>>(con
                                                                      const RunAs& run_as,
                                                                      const FindAccount& find);
 
-/// The worker's own environment for a program of that user: HOME, USER and LOGNAME are the user's, and what
-/// leads to files and services of the worker's user is gone.
-[[nodiscard]] std::map<std::string, std::string> environment_of(const UnixAccount& account,
-                                                                std::map<std::string, std::string> own);
+/// What a program of that user has of the worker's environment: PATH, the language and the time zone, and
+/// what `kept` names. HOME, USER and LOGNAME are the user's. All else stays the worker's: it may be a
+/// secret.
+[[nodiscard]] std::map<std::string, std::string> environment_of(
+    const UnixAccount& account, const std::map<std::string, std::string>& workers,
+    const std::vector<std::string>& kept);
 
 }  // namespace hpsearch::workers

@@ -137,6 +137,7 @@ class WorkerLoop {
   ShimClient& link(const engine::AttemptKey& key);
   [[nodiscard]] ShimClient* find(const engine::AttemptKey& key);
   void reap_shims();
+  void remove_condemned();
 
   net::Loop& loop_;
   const WorkerState& state_;
@@ -174,6 +175,8 @@ class WorkerLoop {
   bool ending_ = false;    ///< stop() was called.
   std::set<pid_t> shims_;  ///< Children of this process that are not reaped yet.
   net::Watch child_signals_;
+  bool removing_condemned_ = false;
+  net::Watch condemned_;  ///< Checkpoints that only users may remove; with --run-as submitter.
   SpareShims spares_;
   /// Attempts whose spool is being written, and what is wanted of them afterwards.
   std::map<engine::AttemptKey, std::optional<DeleteAttempt>> spooling_;

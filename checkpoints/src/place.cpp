@@ -1,4 +1,4 @@
-#include "daemon/checkpoint_place.hpp"
+#include "hpsearch/checkpoints/place.hpp"
 
 #include <cstddef>
 #include <string_view>
@@ -9,7 +9,7 @@
 #include "hpsearch/proto/checkpoint_manifest.hpp"
 #include "hpsearch/proto/checkpoint_owner.hpp"
 
-namespace hpsearch::daemon {
+namespace hpsearch::checkpoints {
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,19 +39,26 @@ bool is_place_of_a_checkpoint(const std::string& path, engine::ExperimentId expe
          place.parent_path().parent_path().filename() == std::to_string(experiment.number());
 }
 
-Result<std::optional<CheckpointShelf>> open_shelf(const fs::path& place) {
+Result<std::optional<Shelf>> open_shelf(const fs::path& place) {
+  const auto root = Directory::open(place.parent_path().parent_path().parent_path());
+  if (!root) {
+    return root.error().code == Errc::not_found ? Result<std::optional<Shelf>>(std::nullopt) : root.error();
+  }
+  return open_shelf(*root, place);
+}
+
+Result<std::optional<Shelf>> open_shelf(const Directory& root, const fs::path& place) {
   const fs::path trial = place.parent_path();
-  const auto root = Directory::open(trial.parent_path().parent_path());
-  auto of_experiment = root ? root->directory(trial.parent_path().filename()) : root.error();
+  auto of_experiment = root.directory(trial.parent_path().filename());
   auto of_trial = of_experiment ? of_experiment->directory(trial.filename()) : of_experiment.error();
   if (of_trial) {
-    return std::optional(CheckpointShelf{*std::move(of_experiment), *std::move(of_trial)});
+    return std::optional(Shelf{*std::move(of_experiment), *std::move(of_trial)});
   }
-  return of_trial.error().code == Errc::not_found ? Result<std::optional<CheckpointShelf>>(std::nullopt)
+  return of_trial.error().code == Errc::not_found ? Result<std::optional<Shelf>>(std::nullopt)
                                                   : of_trial.error();
 }
 
-std::string belongs_elsewhere(const CheckpointShelf& shelf, std::uint64_t store) {
+std::string belongs_elsewhere(const Shelf& shelf, std::uint64_t store) {
   const auto owner = shelf.experiment.read(proto::checkpoint_owner_name, longest_owner);
   if (!owner && owner.error().code == Errc::not_found) {
     return "";
@@ -81,4 +88,4 @@ Result<Directory> open_checkpoint(const std::string& path, engine::ExperimentId 
   return (*shelf)->trial.directory(fs::path(path).filename());
 }
 
-}  // namespace hpsearch::daemon
+}  // namespace hpsearch::checkpoints

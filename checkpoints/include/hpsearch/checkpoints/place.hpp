@@ -9,7 +9,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/trees/directory.hpp"
 
-namespace hpsearch::daemon {
+namespace hpsearch::checkpoints {
 
 // Where checkpoints lie: ROOT/EXPERIMENT/TRIAL/ATTEMPT-STEP. Paths come from workers, so they are read,
 // opened and removed only where they have this form, and below ROOT no link is followed and no mount is
@@ -19,16 +19,19 @@ namespace hpsearch::daemon {
 [[nodiscard]] bool is_place_of_a_checkpoint(const std::string& path, engine::ExperimentId experiment);
 
 /// Two of the directories that a checkpoint lies in.
-struct CheckpointShelf {
+struct Shelf {
   trees::Directory experiment;
   trees::Directory trial;
 };
 
-/// Nothing: there is none any more.
-[[nodiscard]] engine::Result<std::optional<CheckpointShelf>> open_shelf(const std::filesystem::path& place);
+/// Nothing: there is none any more. Links on the way to ROOT are followed.
+[[nodiscard]] engine::Result<std::optional<Shelf>> open_shelf(const std::filesystem::path& place);
+/// The same for a ROOT that is open.
+[[nodiscard]] engine::Result<std::optional<Shelf>> open_shelf(const trees::Directory& root,
+                                                              const std::filesystem::path& place);
 
 /// Why the directory of the experiment is not this store's: the end of a sentence; "" = it may be.
-[[nodiscard]] std::string belongs_elsewhere(const CheckpointShelf& shelf, std::uint64_t store);
+[[nodiscard]] std::string belongs_elsewhere(const Shelf& shelf, std::uint64_t store);
 
 /// The directory of a checkpoint, to read it. not_found: it is not there. wrong_state: something else lies in
 /// its place, or it is another store's. unavailable: it cannot be read.
@@ -36,4 +39,4 @@ struct CheckpointShelf {
                                                                engine::ExperimentId experiment,
                                                                std::uint64_t store);
 
-}  // namespace hpsearch::daemon
+}  // namespace hpsearch::checkpoints
