@@ -647,7 +647,7 @@ const std::vector<Example<EventBody>>& example_events() {
       {"worker_draining", by_ann(WorkerDraining{WorkerId{4}})},
       {"worker_quarantined_for_a_while",
        by_ann(WorkerQuarantined{WorkerId{4}, "3 trials failed there", "", Duration::seconds(300)})},
-      {"worker_proven", by_ann(WorkerReleased{WorkerId{4}, "", true})},
+      {"worker_released_proven", by_ann(WorkerReleased{WorkerId{4}, "", true})},
       {"worker_forgotten", by_ann(WorkerForgotten{WorkerId{4}, "requested by an operator"})},
   });
   return examples;
