@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -116,6 +117,12 @@ std::string pool_text(const Value& worker) {
   return printable(text);
 }
 
+/// How long ago its last message came; "-": not since the daemon was started.
+std::string heard_text(const Value& worker, double now) {
+  const double heard = number_at(worker, "heard_at");
+  return heard > 0 ? duration_text(std::max(0.0, now - heard)) : "-";
+}
+
 std::string remarks_on(const Value& worker) {
   std::string text;
   if (const std::string why = text_at(worker, "quarantined"); !why.empty()) {
@@ -132,6 +139,11 @@ std::string remarks_on(const Value& worker) {
   if (const std::string why = text_at(worker, "resting"); !why.empty()) {
     text += "worker " + printable(text_at(worker, "name")) + " gets no leases now: " + printable(why) +
             ", or after hpsearch release\n";
+  }
+  if (const std::string why = text_at(worker, "checkpoint_problem");
+      !why.empty() && is_set(worker, "connected")) {
+    text += "worker " + printable(text_at(worker, "name")) +
+            " cannot store checkpoints of experiments without checkpoint_storage: " + printable(why) + "\n";
   }
   for (const Value& slot : list_at(worker, "withdrawn")) {
     text += "worker " + printable(text_at(worker, "name")) + ": slot " +
@@ -234,14 +246,17 @@ int workers(const ServerOptions& options, bool devices, const Output& output) {
                {"KIND"},
                {"DEVICES"},
                {"POOL"},
-               {"KILLS BY"},
+               {"HOST"},
+               {"VERSION"},
+               {"HEARD", Align::right},
                {"NAME"}});
   std::string remarks;
   for (const Value& worker : list_at(*answer, "workers")) {
     table.add({std::to_string(count_at(worker, "id")), state_text(worker),
                std::to_string(count_at(worker, "slots")), std::to_string(count_at(worker, "slots_held")),
                text_at(worker, "slot_kind"), devices_text(worker), pool_text(worker),
-               text_at(worker, "kills_by"), text_at(worker, "name")});
+               printable(text_at(worker, "host")), printable(text_at(worker, "version")),
+               heard_text(worker, seconds_now()), text_at(worker, "name")});
     remarks += (devices ? device_lines(worker) : "") + remarks_on(worker);
   }
   output.print(table.empty() ? std::string("no workers yet\n") : table.text(output.width()) + remarks);

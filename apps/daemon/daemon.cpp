@@ -24,6 +24,7 @@
 #include "daemon/audit_log.hpp"
 #include "daemon/backups.hpp"
 #include "daemon/checkpoint_remover.hpp"
+#include "daemon/checkpoint_root.hpp"
 #include "daemon/contexts.hpp"
 #include "daemon/http_routes.hpp"
 #include "daemon/kept_files.hpp"
@@ -45,6 +46,7 @@
 #include "hpsearch/net/descriptor_limit.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/log.hpp"
+#include "hpsearch/net/server_names.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -140,6 +142,11 @@ class Daemon {
     if (!is_on_this_machine(here.workers) && (here.http.empty() || is_on_this_machine(here.http))) {
       net::log(Level::warning,
                "workers on other machines cannot fetch contexts: give --http an address that they can reach");
+    }
+    if (!is_on_this_machine(here.workers) && options_.checkpoint_root.empty()) {
+      net::log(Level::warning,
+               "checkpoints of experiments without checkpoint_storage go to " + directory_->checkpoints() +
+                   ": give --checkpoint-root a directory that all machines have at the same path");
     }
     if (!here.http.empty() && options_.http_open) {
       net::log(Level::warning,
@@ -263,11 +270,16 @@ class Daemon {
                    ". No token is accepted; the daemon's own user and root are served over the Unix "
                    "socket. Repair or remove the file, then start the daemon again");
     }
+    auto checkpoint_root =
+        prepare_checkpoint_root(options_.checkpoint_root, directory_->checkpoints(), runtime_->cluster());
+    if (!checkpoint_root) {
+      return checkpoint_root.error();
+    }
     const jobs::Programs::OpenSecrets open_secrets = [this](const engine::Value& config) {
       return secrets_->open(config);
     };
     WorkerSessions::Settings settings{
-        .checkpoint_root = directory_->checkpoints(),
+        .checkpoint_root = *std::move(checkpoint_root),
         .new_http_key = new_secret,
         .on_log_not_kept = [this](engine::WorkerId worker,
                                   const proto::LogNotKept& message) { note_log_problem(worker, message); },
@@ -282,8 +294,9 @@ class Daemon {
       }
       worker_keys_.emplace(directory_->path());
       net::log(Level::info, "only workers in " + worker_keys_->path() +
-                                " are accepted; they need --server-key '" + keys->public_key + "'");
+                                " are accepted; they need --server-key " + keys->public_key);
       settings.worker_of_key = [this](const std::string& key) { return worker_keys_->name_of(key); };
+      settings.keys_version = [this] { return worker_keys_->version(); };
       curve = net::CurveServer{*std::move(keys), [this](const std::string& key) {
                                  return worker_keys_->name_of(key).has_value();
                                }};
@@ -517,16 +530,40 @@ class Daemon {
     if (!options_.tls_self_signed && options_.tls_cert.empty()) {
       return Done{};
     }
+    std::vector<std::string> names = options_.tls_names;
+    for (std::string& name : net::names_of_server(options_.http)) {
+      names.push_back(std::move(name));
+    }
     auto identity = options_.tls_self_signed
-                        ? net::TlsIdentity::self_signed(directory_->path())
+                        ? net::TlsIdentity::self_signed(directory_->path(), names)
                         : net::TlsIdentity::from_files(options_.tls_cert, options_.tls_key);
     if (!identity) {
       return identity.error();
     }
     tls_ = *std::move(identity);
+    warn_of_names();
     warn_of_expiry();
     certificate_watch_ = loop_.every(std::chrono::hours(24), [this] { warn_of_expiry(); });
     return Done{};
+  }
+
+  /// Whoever knows it by its fingerprint does not care.
+  void warn_of_names() const {
+    std::vector<std::string> wanted =
+        options_.tls_self_signed ? options_.tls_names : std::vector<std::string>();
+    if (const std::string host = net::host_of(options_.http); !net::is_any_address(host)) {
+      wanted.push_back(host);
+    }
+    for (const std::string& name : wanted) {
+      if (!tls_->names(name)) {
+        net::log(Level::warning,
+                 "the TLS certificate is not for " + name + ": clients that check the name refuse it" +
+                     (options_.tls_self_signed
+                          ? ". To make one that is, remove tls.crt and tls.key from " + directory_->path() +
+                                " and start the daemon again; its fingerprint is another"
+                          : ""));
+      }
+    }
   }
 
   void warn_of_expiry() const {

@@ -348,7 +348,14 @@ Value worker_now(const RequestContext& context, const engine::WorkerRecord& work
   map["resting"] = rests.empty() ? Value() : Value(rests);
   const std::string probation = sentences::probation_text(worker, context.runtime.now());
   map["probation"] = probation.empty() ? Value() : Value(probation);
-  map["kills_by"] = context.sessions.kills_by(worker.id);
+  const auto or_null = [](const std::string& text) { return text.empty() ? Value() : Value(text); };
+  const WorkerSessions::About about = context.sessions.about(worker.id);
+  map["kills_by"] = about.kills_by;
+  map["host"] = or_null(about.host);
+  map["version"] = or_null(about.version);
+  const auto heard = context.sessions.heard_at(worker.id);
+  map["heard_at"] = heard ? Value(static_cast<double>(heard->micros()) / 1e6) : Value();
+  map["checkpoint_problem"] = or_null(context.sessions.checkpoint_problem(worker.id));
   Value::List on_hold;
   for (const engine::HeldAttempt& held : context.sessions.on_hold(worker.id)) {
     on_hold.push_back(Value::Map{{"experiment", integer(held.key.experiment.number())},

@@ -51,9 +51,24 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
       app.add_option("--tls-key", options.tls_key, "Key of --tls-cert, in PEM")->type_name("FILE");
   certificate->needs(key);
   key->needs(certificate);
-  app.add_flag("--tls-self-signed", options.tls_self_signed,
-               "Speak TLS on --http with a certificate that is made once; clients need its fingerprint")
-      ->excludes(certificate);
+  CLI::Option* self_signed =
+      app.add_flag(
+             "--tls-self-signed", options.tls_self_signed,
+             "Speak TLS on --http with a certificate that is made once; clients need its fingerprint, or "
+             "trust tls.crt of --state-dir")
+          ->excludes(certificate);
+  app.add_option(
+         "--tls-name", options.tls_names,
+         "A name or address of this machine for the certificate of --tls-self-signed, beside its host "
+         "name and --http. Can be repeated")
+      ->type_name("NAME")
+      ->check([](const std::string& name) {
+        const bool is_name = !name.empty() && name.find_first_not_of(
+                                                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                                  "0123456789.-_:") == std::string::npos;
+        return is_name ? std::string() : "\"" + name + "\" must be a host name or an IP address";
+      })
+      ->needs(self_signed);
   app.add_option("--behind-proxy", options.behind_proxy,
                  "Serve --http without TLS, to a proxy in this network alone, which speaks TLS")
       ->type_name("CIDR")
@@ -86,6 +101,12 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
   app.add_flag(
       "--workers-open", options.workers_open,
       "Accept every worker that reaches the TCP port of --workers, without a key and without encryption");
+  app.add_option(
+         "--checkpoint-root", options.checkpoint_root,
+         "Directory for checkpoints of experiments without checkpoint_storage, which this machine and all "
+         "workers have at the same path; each worker tries it when it connects (default: checkpoints in "
+         "--state-dir)")
+      ->type_name("DIR");
   app.add_option("--lost-after", options.lost_after_seconds,
                  "How long a worker may be silent before its trials run elsewhere")
       ->capture_default_str()

@@ -21,11 +21,13 @@ struct Options {
   std::string tls_cert;           ///< PEM file; "" = none.
   std::string tls_key;
   bool tls_self_signed = false;
-  std::string behind_proxy;    ///< The network of a proxy that speaks TLS; "" = none.
-  std::string http_base_path;  ///< "/hpsearch": all paths are served below it as well; "" = none.
-  std::string web_root;        ///< Directory with the pages; "" = those in the program.
-  std::string workers;         ///< "" = workers.sock in the state directory.
-  bool workers_open = false;   ///< Over TCP workers need no key.
+  std::vector<std::string> tls_names;  ///< Of the self-signed one, beside those that the daemon knows.
+  std::string behind_proxy;            ///< The network of a proxy that speaks TLS; "" = none.
+  std::string http_base_path;          ///< "/hpsearch": all paths are served below it as well; "" = none.
+  std::string web_root;                ///< Directory with the pages; "" = those in the program.
+  std::string workers;                 ///< "" = workers.sock in the state directory.
+  bool workers_open = false;           ///< Over TCP workers need no key.
+  std::string checkpoint_root;         ///< For experiments that name no place; "" = in the state directory.
   double lost_after_seconds = 300;
   double forget_after_seconds = 7.0 * 24 * 3'600;
   std::uint64_t context_limit = 95;                      ///< Megabytes, of 10^6 bytes.

@@ -40,7 +40,8 @@ using engine::Duration;
 using engine::Status;
 
 constexpr std::chrono::seconds look_every{1};
-constexpr std::size_t most_waiting = 8;   // Steps whose events have yet to be stored.
+constexpr std::size_t workers_a_second = 1'000;  // Workers in each second: about a millisecond.
+constexpr std::size_t most_waiting = 8;          // Steps whose events have yet to be stored.
 constexpr std::size_t most_orders = 128;  // Carried out in one turn of the loop: each is spelled and sent.
 
 // Looks are a second apart. If it was much longer, it was we who stood still (stopped, swapped out,
@@ -387,9 +388,12 @@ void Runtime::expire(const engine::Silence& silence) {
   }
 }
 
+/// Of a crowd, some in each second: each of 10,000 after 11 s at the latest.
 void Runtime::update_suspicion(engine::Instant present) {
+  const std::uint64_t shares = 1 + engine_.workers().size() / workers_a_second;
+  const std::uint64_t turn = static_cast<std::uint64_t>(present.micros() / 1'000'000) % shares;
   for (const auto& [id, worker] : engine_.workers()) {
-    if (worker.present && !engine::is_external(worker)) {
+    if (id.number() % shares == turn && worker.present && !engine::is_external(worker)) {
       engine_.set_suspect(id, is_unfit(id, present));
     }
   }

@@ -47,6 +47,12 @@ void WorkerSessions::end_what_is_not_allowed() {
   if (!settings_.worker_of_key) {
     return;
   }
+  if (settings_.keys_version) {
+    const std::uint64_t version = settings_.keys_version();
+    if (std::exchange(keys_seen_, version) == version) {
+      return;
+    }
+  }
   std::vector<net::Peer> denied;
   for (const auto& [peer, session] : sessions_) {
     if (!settings_.worker_of_key(session.key)) {
@@ -209,7 +215,8 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
     }
   }
   counterpart.agent = Agent{hello.incarnation, hello.boot_id, hello.pid, hello.nonce};
-  counterpart.kills_by = hello.kills_by;
+  counterpart.about = {hello.kills_by, hello.host, hello.version};
+  counterpart.checkpoint_problem.clear();
   counterpart.progress.clear();
   counterpart.held.clear();
   for (const engine::HeldAttempt& held : hello.held) {

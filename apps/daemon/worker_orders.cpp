@@ -47,7 +47,7 @@ void WorkerSessions::carry_out(const engine::Order& order) {
       session->second.http_key_hash = http_key.empty() ? "" : hash_of(http_key);
     }
     send(welcome->worker, proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts, http_,
-                                         found->second.hello, credit(), http_key});
+                                         found->second.hello, credit(), http_key, settings_.checkpoint_root});
   } else if (const auto* launch = std::get_if<engine::LaunchAttempt>(&order)) {
     engine::Result<jobs::LaunchSpec> put_together = programs_.launch_spec(runtime_.engine(), launch->spec);
     if (!put_together) {

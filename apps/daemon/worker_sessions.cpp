@@ -17,6 +17,7 @@ using engine::Error;
 using engine::WorkerId;
 
 constexpr std::chrono::seconds tick_every{1};
+constexpr std::size_t sessions_a_second = 1'000;  // Sessions in each second.
 // Frames still under way when a newer session began arrive within this; after it the old connection is a
 // stranger and is told so.
 constexpr Duration superseded_for = Duration::seconds(60);
@@ -97,6 +98,7 @@ void WorkerSessions::take_frame(const net::Peer& peer, std::span<const std::byte
     if (is_allowed(peer, *hello)) {
       greet(peer, framed->envelope, *hello);
     }
+    hello_limit_.greeted(runtime_.now());
     return;
   }
   const auto found = sessions_.find(peer);
@@ -216,6 +218,15 @@ void WorkerSessions::take(const net::Peer& peer, WorkerId worker, const proto::F
 void WorkerSessions::take_beat(WorkerId worker, const proto::Beat& beat) {
   runtime_.set_draining(worker, beat.draining);
   Counterpart& counterpart = counterparts_[worker];
+  if (const std::string before = std::exchange(counterpart.checkpoint_problem, beat.checkpoint_problem);
+      before != beat.checkpoint_problem) {
+    net::log(beat.checkpoint_problem.empty() ? net::Level::info : net::Level::warning,
+             "worker \"" + name_of(worker) + "\" " +
+                 (beat.checkpoint_problem.empty()
+                      ? "can store checkpoints in " + settings_.checkpoint_root
+                      : "cannot store checkpoints of experiments without checkpoint_storage: " +
+                            beat.checkpoint_problem));
+  }
   counterpart.progress.clear();
   for (const proto::Progress& progress : beat.progress) {
     const auto silent = Duration::millis(
@@ -290,9 +301,19 @@ std::optional<WorkerSessions::Heard> WorkerSessions::last_activity_of(WorkerId w
   return heard == found->second.progress.end() ? std::nullopt : std::optional(heard->second);
 }
 
-std::string WorkerSessions::kills_by(WorkerId worker) const {
+WorkerSessions::About WorkerSessions::about(WorkerId worker) const {
   const auto found = counterparts_.find(worker);
-  return found == counterparts_.end() ? "" : found->second.kills_by;
+  return found == counterparts_.end() ? About{} : found->second.about;
+}
+
+std::optional<engine::Instant> WorkerSessions::heard_at(WorkerId worker) const {
+  const auto found = counterparts_.find(worker);
+  return found == counterparts_.end() ? std::nullopt : found->second.heard_at;
+}
+
+std::string WorkerSessions::checkpoint_problem(WorkerId worker) const {
+  const auto found = counterparts_.find(worker);
+  return found == counterparts_.end() ? "" : found->second.checkpoint_problem;
 }
 
 bool WorkerSessions::connected(WorkerId worker) const {
@@ -353,13 +374,18 @@ void WorkerSessions::tick() {
 }
 
 /// They said nothing for so long that nothing of them counts any more. Who speaks after all is asked to
-/// introduce itself.
+/// introduce itself. Of a crowd, some in each second.
 void WorkerSessions::end_sessions_of_the_lost() {
   const auto& workers = runtime_.engine().workers();
   std::vector<net::Peer> lost;
+  const std::uint64_t shares = 1 + sessions_.size() / sessions_a_second;
+  const std::uint64_t turn = static_cast<std::uint64_t>(runtime_.now().micros() / 1'000'000) % shares;
   for (const auto& [peer, session] : sessions_) {
+    if (session.superseded || session.worker.number() % shares != turn) {
+      continue;
+    }
     const auto worker = workers.find(session.worker);
-    if (!session.superseded && (worker == workers.end() || !worker->second.present)) {
+    if (worker == workers.end() || !worker->second.present) {
       lost.push_back(peer);
     }
   }

@@ -37,6 +37,8 @@ class WorkerSessions {
     /// The name of the worker that has this key; nothing: it is not allowed, or not any more. Not set:
     /// everybody is heard, under whatever name.
     std::function<std::optional<std::string>(const std::string& key)> worker_of_key{};
+    /// Another number whenever worker_of_key may answer otherwise than before. Not set: it may at any time.
+    std::function<std::uint64_t()> keys_version{};
     std::uint64_t hellos_per_second = 500;  ///< Whoever comes on top of that is told to come later.
     CreditRules credit{};
     /// Makes the key with which a session fetches contexts over TCP and hands over logs. Not set: there are
@@ -84,8 +86,17 @@ class WorkerSessions {
   };
   [[nodiscard]] std::optional<Heard> last_activity_of(engine::WorkerId worker,
                                                       const engine::AttemptKey& key) const;
-  /// How the worker finds what belongs to a program it kills: "cgroup", "process table", or "" = not said.
-  [[nodiscard]] std::string kills_by(engine::WorkerId worker) const;
+  /// What a worker says of itself, and is in no log. "" = not said.
+  struct About {
+    std::string kills_by;  ///< How it finds what belongs to a program it kills: "cgroup" or "process table".
+    std::string host;      ///< The name of its machine.
+    std::string version;   ///< Of its program.
+  };
+  [[nodiscard]] About about(engine::WorkerId worker) const;
+  /// When its last message came; nothing: none came since this daemon was started.
+  [[nodiscard]] std::optional<engine::Instant> heard_at(engine::WorkerId worker) const;
+  /// Why it cannot store checkpoints of experiments that name no place of their own, or "".
+  [[nodiscard]] std::string checkpoint_problem(engine::WorkerId worker) const;
   /// So many reports came for attempts whose trials others had, or nobody any more.
   [[nodiscard]] std::uint64_t late_reports() const noexcept { return late_reports_; }
   [[nodiscard]] const WorkerCounts& counts() const noexcept { return counts_; }
@@ -127,7 +138,8 @@ class WorkerSessions {
   struct Counterpart {
     net::Peer peer;  ///< Of its newest session.
     Agent agent;
-    std::string kills_by;
+    About about;
+    std::string checkpoint_problem;                ///< Of its last beat.
     std::map<engine::AttemptKey, Heard> progress;  ///< Of its last beat.
     std::string cloned;                            ///< Why this incarnation of it is refused, or "".
     std::map<engine::AttemptKey, engine::HeldAttempt> held;  ///< As it said in its last HELLO.
@@ -172,6 +184,7 @@ class WorkerSessions {
   Settings settings_;
   jobs::Programs programs_;
   HelloLimit hello_limit_;
+  std::optional<std::uint64_t> keys_seen_{};
   std::uint64_t late_reports_ = 0;
   WorkerCounts counts_;
   std::string http_;

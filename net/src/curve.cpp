@@ -15,6 +15,8 @@
 #include <optional>
 #include <utility>
 
+#include "curve_bytes.hpp"
+
 namespace hpsearch::net {
 namespace {
 
@@ -23,8 +25,28 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 
-constexpr std::size_t key_chars = 40;
-using Key = std::array<char, key_chars + 1>;
+constexpr std::size_t key_chars = 64;
+constexpr std::string_view digits = "0123456789abcdef";
+constexpr const char* without_curve = "libzmq was built without CURVE";
+/// As libzmq spells a key, in Z85.
+using Spelled = std::array<char, 41>;
+
+KeyBytes bytes_of(const Spelled& spelled) {
+  KeyBytes bytes{};
+  ::zmq_z85_decode(bytes.data(), spelled.data());
+  return bytes;
+}
+
+std::optional<std::string> public_key_of(const std::string& secret) {
+  Spelled spelled_secret{};
+  Spelled spelled_public{};
+  const KeyBytes bytes = bytes_of_key(secret);
+  ::zmq_z85_encode(spelled_secret.data(), bytes.data(), bytes.size());
+  if (::zmq_curve_public(spelled_public.data(), spelled_secret.data()) != 0) {
+    return std::nullopt;
+  }
+  return key_of_bytes(bytes_of(spelled_public));
+}
 
 Error system_error(const std::string& doing, const std::string& path) {
   return {Errc::unavailable, "cannot " + doing + " " + path + ": " + std::strerror(errno)};
@@ -67,7 +89,7 @@ Result<std::string> read_secret(int file, const std::string& path) {
   secret.erase(std::min(secret.find_last_not_of(" \n\r\t") + 1, secret.size()));
   if (!is_curve_key(secret)) {
     return Error{Errc::corrupt,
-                 path + " holds no CURVE key (40 characters of Z85); remove it to make a new one"};
+                 path + " holds no key (64 digits of hexadecimal); remove it to make a new one"};
   }
   return secret;
 }
@@ -115,37 +137,44 @@ Result<std::optional<CurveKeys>> read_keys(const std::string& path) {
   }
   CurveKeys keys;
   keys.secret_key = *std::move(secret);
-  Key derived{};
-  if (::zmq_curve_public(derived.data(), keys.secret_key.c_str()) != 0) {
-    return Error{Errc::unavailable, "libzmq was built without CURVE"};
+  std::optional<std::string> derived = public_key_of(keys.secret_key);
+  if (!derived) {
+    return Error{Errc::unavailable, without_curve};
   }
-  keys.public_key = derived.data();
+  keys.public_key = *std::move(derived);
   return std::optional(std::move(keys));
 }
 
 }  // namespace
 
 bool is_curve_key(std::string_view text) noexcept {
-  // zmq_z85_decode() demands a terminated text and takes any character for a digit.
-  constexpr std::string_view digits =
-      "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
-  if (text.size() != key_chars) {
-    return false;
+  return text.size() == key_chars && text.find_first_not_of(digits) == std::string_view::npos;
+}
+
+KeyBytes bytes_of_key(const std::string& key) {
+  KeyBytes bytes{};
+  for (std::size_t i = 0; i < bytes.size() && 2 * i + 1 < key.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(digits.find(key[2 * i]) << 4U | digits.find(key[2 * i + 1]));
   }
-  for (std::size_t group = 0; group < key_chars; group += 5) {
-    std::uint64_t word = 0;
-    for (const char digit : text.substr(group, 5)) {
-      const std::size_t value = digits.find(digit);
-      if (value == std::string_view::npos) {
-        return false;
-      }
-      word = word * digits.size() + value;
-    }
-    if (word > UINT32_MAX) {
-      return false;
-    }
+  return bytes;
+}
+
+std::string key_of_bytes(std::span<const std::uint8_t, 32> bytes) {
+  std::string key;
+  for (const std::uint8_t byte : bytes) {
+    key += digits[byte >> 4U];
+    key += digits[byte & 15U];
   }
-  return true;
+  return key;
+}
+
+std::optional<CurveKeys> new_curve_keys() {
+  Spelled made_public{};
+  Spelled made_secret{};
+  if (::zmq_curve_keypair(made_public.data(), made_secret.data()) != 0) {
+    return std::nullopt;
+  }
+  return CurveKeys{key_of_bytes(bytes_of(made_public)), key_of_bytes(bytes_of(made_secret))};
 }
 
 Result<CurveKeys> curve_keys_in(const std::string& directory) {
@@ -157,14 +186,11 @@ Result<CurveKeys> curve_keys_in(const std::string& directory) {
   if (found->has_value()) {
     return **std::move(found);
   }
-  Key made_public{};
-  Key made_secret{};
-  do {
-    if (::zmq_curve_keypair(made_public.data(), made_secret.data()) != 0) {
-      return Error{Errc::unavailable, "libzmq was built without CURVE"};
-    }
-  } while (made_public.front() == '-');  // On a command line it would be an option.
-  if (auto written = write_secret(directory, path, made_secret.data()); !written) {
+  const std::optional<CurveKeys> made = new_curve_keys();
+  if (!made) {
+    return Error{Errc::unavailable, without_curve};
+  }
+  if (auto written = write_secret(directory, path, made->secret_key); !written) {
     return written.error();
   }
   // What lies there counts: it may be the key of a process that was faster.

@@ -1,11 +1,12 @@
 #include "handshake.hpp"
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
+#include "curve_bytes.hpp"
+#include "curve_sockets.hpp"
 #include "uninterrupted.hpp"
 
 namespace hpsearch::net {
@@ -78,17 +79,15 @@ std::optional<Handshake> Handshakes::receive(zmq::recv_flags flags) {
 }
 
 Status strangers_are_kept_out(const std::string& endpoint, const std::string& server_key) {
-  std::array<char, 41> key{};
-  std::array<char, 41> secret{};
-  if (::zmq_curve_keypair(key.data(), secret.data()) != 0) {
+  const std::optional<CurveKeys> keys = new_curve_keys();
+  if (!keys) {
     return Error{Errc::unavailable, "libzmq was built without CURVE"};
   }
   zmq::context_t context{1};
   zmq::socket_t stranger(context, zmq::socket_type::dealer);
   stranger.set(zmq::sockopt::linger, 0);
-  stranger.set(zmq::sockopt::curve_serverkey, server_key);
-  stranger.set(zmq::sockopt::curve_publickey, std::string(key.data()));
-  stranger.set(zmq::sockopt::curve_secretkey, std::string(secret.data()));
+  show_keys(stranger, CurveClient{server_key, *keys});
+  stranger.set(zmq::sockopt::ipv6, endpoint.find('[') != std::string::npos);
   Handshakes handshakes(context, stranger);
   stranger.connect(reachable(endpoint));
   const std::optional<Handshake> ended = handshakes.wait(longest_trial);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -116,23 +117,25 @@ bool PeerConnections::end_connection(int descriptor) const {
 
 void PeerConnections::look(bool drained) {
   take_events();
-  std::vector<int> chosen(never_heard_.begin(), never_heard_.end());
-  auto place = connections_.lower_bound(next_);
-  for (std::size_t i = 0; i < std::min(most_looked_at, connections_.size()); ++i, ++place) {
-    if (place == connections_.end()) {
-      place = connections_.begin();
-    }
-    if (place->second.ever_heard) {
-      chosen.push_back(place->first);
-    }
-    next_ = place->first + 1;
-  }
-  for (const int descriptor : chosen) {
+  const std::vector<int> strangers(never_heard_.begin(), never_heard_.end());
+  for (const int descriptor : strangers) {
     const auto found = connections_.find(descriptor);
     if (found != connections_.end() && !look_at(descriptor, found->second, drained)) {
       connections_.erase(found);
       never_heard_.erase(descriptor);
     }
+  }
+  auto place = connections_.lower_bound(next_);
+  for (std::size_t left = std::min(most_looked_at, connections_.size()); left > 0; --left) {
+    if (place == connections_.end()) {
+      place = connections_.begin();
+      if (place == connections_.end()) {
+        return;  // All have ended.
+      }
+    }
+    next_ = place->first + 1;
+    const bool stays = !place->second.ever_heard || look_at(place->first, place->second, drained);
+    place = stays ? std::next(place) : connections_.erase(place);
   }
 }
 

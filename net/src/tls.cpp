@@ -1,5 +1,6 @@
 #include "tls.hpp"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
@@ -72,7 +73,43 @@ X509* certificate_of(const asio::ssl::context& context) {
   return SSL_CTX_get0_certificate(const_cast<asio::ssl::context&>(context).native_handle());
 }
 
-Certificate new_certificate(EVP_PKEY* key) {
+bool is_ip_address(const std::string& name) {
+  std::array<unsigned char, 16> bytes{};
+  return ::inet_pton(AF_INET, name.c_str(), bytes.data()) == 1 ||
+         ::inet_pton(AF_INET6, name.c_str(), bytes.data()) == 1;
+}
+
+/// What may stand in a certificate as the name of a host: the text below is read by OpenSSL's own syntax.
+bool is_host_name(const std::string& name) {
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+  return !name.empty() && name.size() <= 253 && name.find_first_not_of(allowed) == std::string::npos;
+}
+
+bool add_extension(X509* certificate, int kind, const std::string& value) {
+  X509V3_CTX context;
+  X509V3_set_ctx_nodb(&context);
+  X509V3_set_ctx(&context, certificate, certificate, nullptr, nullptr, 0);
+  const std::unique_ptr<X509_EXTENSION, Free<X509_EXTENSION_free>> made(
+      X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str()));
+  return made != nullptr && X509_add_ext(certificate, made.get(), -1) == 1;
+}
+
+/// Programs that trust the certificate by itself, such as Prometheus, look for the name of the server there.
+bool add_extensions(X509* certificate, const std::vector<std::string>& names) {
+  std::string listed;
+  for (const std::string& name : names) {
+    if (is_ip_address(name) || is_host_name(name)) {
+      listed += (listed.empty() ? "" : ",") + std::string(is_ip_address(name) ? "IP:" : "DNS:") + name;
+    }
+  }
+  return add_extension(certificate, NID_basic_constraints, "critical,CA:FALSE") &&
+         add_extension(certificate, NID_key_usage, "critical,digitalSignature") &&
+         add_extension(certificate, NID_ext_key_usage, "serverAuth") &&
+         add_extension(certificate, NID_subject_key_identifier, "hash") &&
+         (listed.empty() || add_extension(certificate, NID_subject_alt_name, listed));
+}
+
+Certificate new_certificate(EVP_PKEY* key, const std::vector<std::string>& names) {
   Certificate certificate(X509_new());
   std::array<unsigned char, 16> serial{};
   if (certificate == nullptr || ::getentropy(serial.data(), serial.size()) != 0) {
@@ -89,7 +126,9 @@ Certificate new_certificate(EVP_PKEY* key) {
   X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("hpsearchd"),
                              -1, -1, 0);
   X509_set_issuer_name(certificate.get(), name);
-  return X509_sign(certificate.get(), key, EVP_sha256()) > 0 ? std::move(certificate) : nullptr;
+  return add_extensions(certificate.get(), names) && X509_sign(certificate.get(), key, EVP_sha256()) > 0
+             ? std::move(certificate)
+             : nullptr;
 }
 
 /// A new file that only its owner may read.
@@ -149,12 +188,13 @@ Result<TlsIdentity> TlsIdentity::from_files(const std::string& certificate, cons
   return TlsIdentity(std::make_shared<Impl>(Impl{certificate, key, *std::move(context)}));
 }
 
-Result<TlsIdentity> TlsIdentity::self_signed(const std::string& directory) {
+Result<TlsIdentity> TlsIdentity::self_signed(const std::string& directory,
+                                             const std::vector<std::string>& names) {
   const std::string certificate = directory + "/tls.crt";
   const std::string key = directory + "/tls.key";
   if (::access(certificate.c_str(), F_OK) != 0 && ::access(key.c_str(), F_OK) != 0) {
     const Key made(EVP_EC_gen("P-256"));
-    const Certificate signed_one = made == nullptr ? nullptr : new_certificate(made.get());
+    const Certificate signed_one = made == nullptr ? nullptr : new_certificate(made.get(), names);
     if (signed_one == nullptr) {
       return Error{Errc::unavailable, "OpenSSL cannot make a certificate"};
     }
@@ -183,6 +223,13 @@ Status TlsIdentity::reload() {
 
 std::string TlsIdentity::fingerprint() const {
   return fingerprint_of(certificate_of(*impl_->context));
+}
+
+bool TlsIdentity::names(const std::string& host) const {
+  X509* certificate = certificate_of(*impl_->context);
+  return is_ip_address(host) ? X509_check_ip_asc(certificate, host.c_str(), 0) == 1
+                             : X509_check_host(certificate, host.c_str(), host.size(),
+                                               X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, nullptr) == 1;
 }
 
 std::chrono::seconds TlsIdentity::valid_for() const {

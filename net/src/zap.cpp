@@ -4,10 +4,13 @@
 
 #include <array>
 #include <csignal>
+#include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "curve_bytes.hpp"
 #include "uninterrupted.hpp"
 
 namespace hpsearch::net {
@@ -22,9 +25,8 @@ constexpr std::size_t key_bytes = 32;
 constexpr const char* version = "1.0";
 
 std::string spelled(const zmq::message_t& key) {
-  std::array<char, 41> text{};
-  ::zmq_z85_encode(text.data(), static_cast<const std::uint8_t*>(key.data()), key_bytes);
-  return text.data();
+  return key_of_bytes(
+      std::span<const std::uint8_t, key_bytes>(static_cast<const std::uint8_t*>(key.data()), key_bytes));
 }
 
 }  // namespace

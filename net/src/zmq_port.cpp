@@ -8,8 +8,10 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 #include <zmq.hpp>
 
+#include "curve_sockets.hpp"
 #include "handshake.hpp"
 #include "hpsearch/net/log.hpp"
 #include "peer_connections.hpp"
@@ -29,6 +31,10 @@ constexpr int frames_per_turn = 256;
 constexpr std::size_t bytes_per_turn = 64UL * 1024;
 constexpr std::chrono::milliseconds look_at_peers_every{100};
 constexpr std::string_view local_scheme = "ipc://";
+// No heartbeats of ZMTP: libzmq keeps their timers of all connections in one list, and 10,000 idle peers cost
+// a third of a core. Who has something to say and is not acknowledged for this long has no connection any
+// more; who says nothing is asked by TCP's keepalive. Workers speak every few seconds.
+constexpr int longest_unacknowledged_ms = 20'000;
 
 std::span<const std::byte> bytes_of(const zmq::message_t& message) {
   return {static_cast<const std::byte*>(message.data()), message.size()};
@@ -46,14 +52,12 @@ class ZmqPort : public std::enable_shared_from_this<ZmqPort> {
       : loop_(loop), socket(context_, type), max_frame_bytes_(max_frame_bytes) {
     socket.set(zmq::sockopt::linger, 0);
     socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(max_frame_bytes));
-    socket.set(zmq::sockopt::heartbeat_ivl, 5'000);
-    socket.set(zmq::sockopt::heartbeat_timeout, 15'000);
-    socket.set(zmq::sockopt::heartbeat_ttl, 15'000);
     socket.set(zmq::sockopt::handshake_ivl, 15'000);
     socket.set(zmq::sockopt::tcp_keepalive, 1);
     socket.set(zmq::sockopt::tcp_keepalive_idle, 30);
     socket.set(zmq::sockopt::tcp_keepalive_intvl, 10);
     socket.set(zmq::sockopt::tcp_keepalive_cnt, 3);
+    socket.set(zmq::sockopt::tcp_maxrt, longest_unacknowledged_ms);
   }
   virtual ~ZmqPort() = default;
 
@@ -75,8 +79,6 @@ class ZmqPort : public std::enable_shared_from_this<ZmqPort> {
             {"rcvhwm", socket.get(zmq::sockopt::rcvhwm)},
             {"sndhwm", socket.get(zmq::sockopt::sndhwm)},
             {"heartbeat_ivl", socket.get(zmq::sockopt::heartbeat_ivl)},
-            {"heartbeat_timeout", socket.get(zmq::sockopt::heartbeat_timeout)},
-            {"heartbeat_ttl", socket.get(zmq::sockopt::heartbeat_ttl)},
             {"handshake_ivl", socket.get(zmq::sockopt::handshake_ivl)},
             {"backlog", socket.get(zmq::sockopt::backlog)},
             {"immediate", socket.get(zmq::sockopt::immediate) ? 1 : 0},
@@ -86,7 +88,8 @@ class ZmqPort : public std::enable_shared_from_this<ZmqPort> {
             {"tcp_keepalive", socket.get(zmq::sockopt::tcp_keepalive)},
             {"tcp_keepalive_idle", socket.get(zmq::sockopt::tcp_keepalive_idle)},
             {"tcp_keepalive_intvl", socket.get(zmq::sockopt::tcp_keepalive_intvl)},
-            {"tcp_keepalive_cnt", socket.get(zmq::sockopt::tcp_keepalive_cnt)}};
+            {"tcp_keepalive_cnt", socket.get(zmq::sockopt::tcp_keepalive_cnt)},
+            {"tcp_maxrt", socket.get(zmq::sockopt::tcp_maxrt)}};
   }
 
   [[nodiscard]] bool fits(std::span<const std::byte> frame) const { return frame.size() <= max_frame_bytes_; }
@@ -183,8 +186,7 @@ class Router final : public ZmqPort {
 
   void demand_keys(CurveServer curve) {
     zap_.emplace(context_, std::move(curve.admits));
-    socket.set(zmq::sockopt::curve_server, true);
-    socket.set(zmq::sockopt::curve_secretkey, curve.keys.secret_key);
+    net::demand_keys(socket, curve.keys);
     socket.set(zmq::sockopt::zap_domain, "workers");
     // By its number: the name is among the drafts. Without it a handler that is missing lets everybody in.
     const int enforced = 1;
@@ -261,29 +263,33 @@ class Dealer final : public ZmqPort {
   Dealer(Loop& loop, std::size_t max_frame_bytes, DealerPort::OnFrame on_frame)
       : ZmqPort(loop, zmq::socket_type::dealer, max_frame_bytes), on_frame_(std::move(on_frame)) {
     socket.set(zmq::sockopt::immediate, 1);
+    // Each wait is longer by chance, by up to the first: 2.5 s at most.
     socket.set(zmq::sockopt::reconnect_ivl, 500);
-    socket.set(zmq::sockopt::reconnect_ivl_max, 30'000);
+    socket.set(zmq::sockopt::reconnect_ivl_max, 2'000);
     socket.set(zmq::sockopt::connect_timeout, 5'000);
     socket.set(zmq::sockopt::rcvhwm, 4'096);
     socket.set(zmq::sockopt::sndhwm, 256);
   }
 
-  void show_keys(const CurveClient& curve) {
-    socket.set(zmq::sockopt::curve_serverkey, curve.server_key);
-    socket.set(zmq::sockopt::curve_publickey, curve.keys.public_key);
-    socket.set(zmq::sockopt::curve_secretkey, curve.keys.secret_key);
-  }
+  void show_keys(const CurveClient& curve) { net::show_keys(socket, curve); }
   void close_all() {
-    refusals_ = Watch{};
+    heard_ = Watch{};
     close();
   }
-  void report_refusals(Loop& loop, DealerPort::OnRefused on_refused) {
+  void report_handshakes(Loop& loop, DealerPort::OnHandshake on_handshake) {
     handshakes_.emplace(context_, socket);
-    refusals_ = loop.when_readable(handshakes_->descriptor(), [this, told = std::move(on_refused)] {
+    // What it calls may close this port.
+    heard_ = loop.when_readable(handshakes_->descriptor(), [this, told = std::move(on_handshake)] {
+      std::vector<DealerPort::Met> all;
       while (const std::optional<Handshake> ended = handshakes_->next()) {
-        if (*ended != Handshake::succeeded) {
-          told(*ended == Handshake::key_refused ? DealerPort::Refusal::key : DealerPort::Refusal::security);
-        }
+        all.push_back(*ended == Handshake::succeeded     ? DealerPort::Met::connected
+                      : *ended == Handshake::key_refused ? DealerPort::Met::key_refused
+                                                         : DealerPort::Met::security_differs);
+      }
+      look_again();  // Only then a send finds the new connection.
+      const DealerPort::OnHandshake tell = told;
+      for (const DealerPort::Met met : all) {
+        tell(met);
       }
     });
   }
@@ -305,7 +311,7 @@ class Dealer final : public ZmqPort {
  private:
   DealerPort::OnFrame on_frame_;
   std::optional<Handshakes> handshakes_;
-  Watch refusals_;
+  Watch heard_;
 };
 
 namespace {
@@ -326,6 +332,11 @@ engine::Result<Place> place_of(const std::string& endpoint) {
   }
   std::string text = std::string(local_scheme) + path->text();
   return Place{std::move(text), *std::move(path)};
+}
+
+/// An IPv6 address is in brackets.
+bool has_ipv6_address(const std::string& endpoint) {
+  return endpoint.find('[') != std::string::npos;
 }
 
 Error open_error(const char* verb, const std::string& endpoint, const zmq::error_t& error) {
@@ -375,6 +386,7 @@ engine::Result<std::unique_ptr<RouterPort>> RouterPort::bind(Loop& loop, const s
       router->demand_keys(*std::move(curve));
     }
     if (!local) {
+      router->socket.set(zmq::sockopt::ipv6, has_ipv6_address(endpoint));
       router->watch_connections(loop);
     }
     router->socket.bind(place->text);
@@ -451,7 +463,7 @@ DealerPort::~DealerPort() {
 engine::Result<std::unique_ptr<DealerPort>> DealerPort::connect(Loop& loop, const std::string& endpoint,
                                                                 std::size_t max_frame_bytes, OnFrame on_frame,
                                                                 std::optional<CurveClient> curve,
-                                                                OnRefused on_refused) {
+                                                                OnHandshake on_handshake, bool over_ipv6) {
   auto place = place_of(endpoint);
   if (!place) {
     return place.error();
@@ -461,9 +473,11 @@ engine::Result<std::unique_ptr<DealerPort>> DealerPort::connect(Loop& loop, cons
     if (curve) {
       dealer->show_keys(*curve);
     }
-    if (on_refused) {
-      dealer->report_refusals(loop, std::move(on_refused));
+    if (on_handshake) {
+      dealer->report_handshakes(loop, std::move(on_handshake));
     }
+    // Not always: with it, libzmq looks for IPv6 addresses only, and localhost has one where nobody listens.
+    dealer->socket.set(zmq::sockopt::ipv6, over_ipv6 || has_ipv6_address(endpoint));
     dealer->socket.connect(place->text);
     dealer->start();
     return std::make_unique<DealerPort>(

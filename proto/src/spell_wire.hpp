@@ -30,6 +30,8 @@ void spell(auto& fields, Is<Hello> auto& hello) {
   fields.maybe("address", hello.address);
   fields.maybe("nonce", hello.nonce);
   fields.maybe("max_unslotted", hello.max_unslotted);
+  fields.maybe("host", hello.host);
+  fields.maybe("version", hello.version);
 }
 
 void spell(auto& fields, Is<Progress> auto& progress) {
@@ -45,6 +47,7 @@ void spell(auto& fields, Is<Beat> auto& beat) {
   fields.maybe("leaked_processes", beat.leaked_processes);
   fields.maybe("draining", beat.draining);
   fields.maybe("troubles", beat.troubles);
+  fields.maybe("checkpoint_problem", beat.checkpoint_problem);
 }
 
 template <>
@@ -103,6 +106,7 @@ void spell(auto& fields, Is<Welcome> auto& welcome) {
   fields.maybe("hello", welcome.hello);
   fields.maybe("credit", welcome.credit);
   fields.maybe("http_key", welcome.http_key);
+  fields.maybe("checkpoint_root", welcome.checkpoint_root);
 }
 
 template <>

@@ -291,6 +291,37 @@ std::uint64_t allocations_of_a_scrape(std::int64_t trials_of_it) {
   return count_of_allocations() - before;
 }
 
+/// Of a worker that joins a pool of its own beside so many searches.
+std::uint64_t allocations_of_a_join(std::uint64_t searches) {
+  DaemonFixture daemon;
+  for (std::uint64_t i = 0; i < searches; ++i) {
+    engine::CreateExperiment command;
+    command.config = small_search(2);
+    static_cast<void>(daemon.runtime->perform(std::move(command)));
+  }
+  std::uint64_t last = 0;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    daemon.pump_until([&] { return daemon.runtime->idle(); });
+    engine::JoinWorker join;
+    join.uid = "uid-" + std::to_string(i);
+    join.incarnation = 1;
+    join.slots = 1;
+    join.slot_kind = "cpu";
+    join.pool = "other";
+    const std::uint64_t before = count_of_allocations();
+    static_cast<void>(daemon.runtime->perform(std::move(join)));
+    last = count_of_allocations() - before;
+  }
+  return last;
+}
+
+// Each of 10,000 workers that joined beside 200 searches made the daemon look after all of them.
+TEST(Join, CostsTheSameBesideManySearchesAsBesideFew) {
+  const std::uint64_t few = allocations_of_a_join(2);
+  EXPECT_LE(allocations_of_a_join(400), few + 10);
+  EXPECT_GT(few, 0U);
+}
+
 TEST(Scrape, CostsTheSameForManyTrialsAsForFew) {
   const std::uint64_t few = allocations_of_a_scrape(10);
   EXPECT_LE(allocations_of_a_scrape(1'000), few + few / 10);

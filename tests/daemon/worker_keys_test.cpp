@@ -13,8 +13,8 @@ namespace {
 
 using engine::Errc;
 
-const std::string one = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7";
-const std::string two = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID";
+const std::string one = "54fcba24e93249969316fb617c872bb0c1d1ff14800427c594cbfacf1bc2d652";
+const std::string two = "bb88471d65e2659b30c55a5321cebb5aab2b70a398645c26dca2b2fcb43fc518";
 
 TEST(WorkerKeys, NobodyIsAllowedBeforeSomebodyIs) {
   const Scratch scratch;
@@ -40,6 +40,19 @@ TEST(WorkerKeys, WhoIsAllowedOrDeniedMeanwhileIsSeen) {
   EXPECT_EQ(*denied, 1U);
   EXPECT_EQ(reading.name_of(one), std::nullopt);
   EXPECT_EQ(reading.name_of(two), "node-1");
+}
+
+TEST(WorkerKeys, AnotherVersionIsAnotherFile) {
+  const Scratch scratch;
+  WorkerKeys reading(scratch.path(""));
+  WorkerKeys writing(scratch.path(""));
+  ASSERT_TRUE(writing.allow({"node-1", one}));
+  const std::uint64_t first = reading.version();
+  EXPECT_EQ(reading.version(), first);
+  EXPECT_EQ(reading.name_of(one), "node-1");
+  EXPECT_EQ(reading.version(), first);
+  ASSERT_TRUE(writing.deny(one));
+  EXPECT_NE(reading.version(), first);
 }
 
 TEST(WorkerKeys, AKeyIsOneWorkers) {

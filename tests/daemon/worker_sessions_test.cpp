@@ -607,6 +607,28 @@ TEST(WorkerSessions, BeatsSayHowFarProgramsAreAndNothingOfThatIsStored) {
             std::string::npos);
 }
 
+TEST(WorkerSessions, ShowHostVersionLastMessageAndWhatIsWrongWithCheckpoints) {
+  DaemonFixture fixture;
+  ScriptedWorker worker(fixture);
+  auto hello = worker.greeting();
+  hello.host = "node-7";
+  hello.version = "0.2.0";
+  worker.send(hello);
+  EXPECT_EQ(worker.wait_for<proto::Welcome>().checkpoint_root, "/checkpoints/default");
+  const auto shown = [&] { return fixture.ask("GET", "/api/v1/workers/1"); };
+  EXPECT_EQ(shown().at("host"), R"("node-7")");
+  EXPECT_EQ(shown().at("version"), R"("0.2.0")");
+  EXPECT_NE(shown().at("heard_at"), "null");
+  EXPECT_EQ(shown().at("checkpoint_problem"), "null");
+  proto::Beat beat;
+  beat.checkpoint_problem = "/checkpoints/default is not there";
+  worker.send(beat);
+  fixture.pump_until([&] { return shown().at("checkpoint_problem") != "null"; });
+  EXPECT_EQ(shown().at("checkpoint_problem"), R"("/checkpoints/default is not there")");
+  worker.send(proto::Beat{});
+  fixture.pump_until([&] { return shown().at("checkpoint_problem") == "null"; });
+}
+
 TEST(WorkerSessions, ADrainingWorkerIsNotLeasedWhatItGaveBack) {
   DaemonFixture fixture;
   ScriptedWorker worker(fixture);

@@ -3,14 +3,17 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <future>
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "hpsearch/net/http.hpp"
+#include "hpsearch/net/server_names.hpp"
 #include "scratch.hpp"
 
 namespace hpsearch::net {
@@ -37,6 +40,36 @@ TEST(TlsIdentity, IsMadeOnceAndForItsOwnerAlone) {
   EXPECT_GT(identity_in(folder).valid_for(), std::chrono::hours(24 * 365 * 9));
   const Scratch other;
   EXPECT_NE(identity_in(other).fingerprint(), fingerprint);
+}
+
+TEST(TlsIdentity, IsForTheNamesAndAddressesOfItsServer) {
+  const Scratch folder;
+  const auto made = TlsIdentity::self_signed(
+      folder.path().string(), {"head.example", "head", "10.0.0.1", "fd00::1", "not a name", "[fd00::2]"});
+  ASSERT_TRUE(made) << made.error().message;
+  for (const char* name : {"head.example", "head", "10.0.0.1", "fd00::1"}) {
+    EXPECT_TRUE(made->names(name)) << name;
+  }
+  for (const char* name : {"other", "hpsearchd", "10.0.0.2", "fd00::2", ""}) {
+    EXPECT_FALSE(made->names(name)) << name;
+  }
+}
+
+TEST(ServerNames, AreTheHostOrAllAddressesAndThoseOfThisMachine) {
+  const auto has = [](const std::string& address, const std::string& name) {
+    const std::vector<std::string> names = names_of_server(address);
+    return std::count(names.begin(), names.end(), name) == 1;
+  };
+  EXPECT_TRUE(has("10.0.0.1:8077", "10.0.0.1"));
+  EXPECT_TRUE(has("[fd00::1]:8077", "fd00::1"));
+  EXPECT_TRUE(has("head.example:8077", "head.example"));
+  for (const char* everywhere : {"0.0.0.0:8077", "[::]:8077"}) {
+    EXPECT_TRUE(has(everywhere, "localhost"));
+    EXPECT_TRUE(has(everywhere, "127.0.0.1"));
+    EXPECT_TRUE(has(everywhere, "::1"));
+    EXPECT_FALSE(has(everywhere, "0.0.0.0"));
+    EXPECT_FALSE(has(everywhere, "::"));
+  }
 }
 
 TEST(TlsIdentity, FilesThatDoNotBelongTogetherAreRefusedByName) {

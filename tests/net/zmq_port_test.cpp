@@ -223,14 +223,13 @@ TEST(ZmqPort, OptionsAreThoseTheProtocolRestsOn) {
   ASSERT_TRUE(dealer);
   SocketOptions both{{"linger", 0},
                      {"maxmsgsize", 4096},
-                     {"heartbeat_ivl", 5'000},
-                     {"heartbeat_timeout", 15'000},
-                     {"heartbeat_ttl", 15'000},
+                     {"heartbeat_ivl", 0},
                      {"handshake_ivl", 15'000},
                      {"tcp_keepalive", 1},
                      {"tcp_keepalive_idle", 30},
                      {"tcp_keepalive_intvl", 10},
-                     {"tcp_keepalive_cnt", 3}};
+                     {"tcp_keepalive_cnt", 3},
+                     {"tcp_maxrt", 20'000}};
   const auto expect = [](const SocketOptions& has, const SocketOptions& wanted) {
     for (const auto& [name, value] : wanted) {
       ASSERT_TRUE(has.contains(name)) << name;
@@ -244,8 +243,78 @@ TEST(ZmqPort, OptionsAreThoseTheProtocolRestsOn) {
                                 {"sndhwm", 256},
                                 {"immediate", 1},
                                 {"reconnect_ivl", 500},
-                                {"reconnect_ivl_max", 30'000},
+                                {"reconnect_ivl_max", 2'000},
                                 {"connect_timeout", 5'000}});
+}
+
+TEST(ZmqPort, TellsEachConnectionAndTakesFramesAtOnce) {
+  Loop loop;
+  const Watch limit = deadline(loop);
+  std::vector<std::string> seen;
+  const auto listen = [&](const std::string& endpoint) {
+    auto bound = RouterPort::bind(loop, endpoint, 1024, [&](const Peer&, auto frame) {
+      seen.push_back(text(frame));
+      loop.stop();
+    });
+    EXPECT_TRUE(bound) << bound.error().message;
+    return bound ? std::move(bound).value() : nullptr;
+  };
+  std::unique_ptr<RouterPort> router = listen("tcp://127.0.0.1:0");
+  ASSERT_TRUE(router);
+  const std::string endpoint = router->endpoint();
+  std::unique_ptr<DealerPort> dealer;
+  int connections = 0;
+  auto connected = DealerPort::connect(
+      loop, endpoint, 1024, [](auto) {}, std::nullopt,
+      [&](DealerPort::Met met) {
+        EXPECT_EQ(met, DealerPort::Met::connected);
+        EXPECT_TRUE(dealer->send(bytes("connection " + std::to_string(++connections))));
+      });
+  ASSERT_TRUE(connected);
+  dealer = std::move(connected).value();
+  loop.run();
+  router.reset();
+  router = listen(endpoint);
+  ASSERT_TRUE(router);
+  loop.run();
+  EXPECT_EQ(seen, (std::vector<std::string>{"connection 1", "connection 2"}));
+}
+
+TEST(ZmqPort, SpeaksOverIpv6) {
+  Loop loop;
+  const Watch limit = deadline(loop);
+  std::string seen;
+  auto router = RouterPort::bind(loop, "tcp://[::1]:0", 1024, [&](const Peer&, auto frame) {
+    seen = text(frame);
+    loop.stop();
+  });
+  ASSERT_TRUE(router) << router.error().message;
+  auto dealer = DealerPort::connect(loop, (*router)->endpoint(), 1024, [](auto) {});
+  ASSERT_TRUE(dealer);
+  send_when_possible(loop, **dealer, "over IPv6");
+  loop.run();
+  EXPECT_EQ(seen, "over IPv6");
+}
+
+TEST(ZmqPort, ThatListensEverywhereIsReachedOverBothFamilies) {
+  Loop loop;
+  const Watch limit = deadline(loop);
+  std::set<std::string> seen;
+  auto router = RouterPort::bind(loop, "tcp://[::]:0", 1024, [&](const Peer&, auto frame) {
+    seen.insert(text(frame));
+    if (seen.size() == 2) {
+      loop.stop();
+    }
+  });
+  ASSERT_TRUE(router) << router.error().message;
+  const std::string port = (*router)->endpoint().substr((*router)->endpoint().rfind(':'));
+  auto four = DealerPort::connect(loop, "tcp://127.0.0.1" + port, 1024, [](auto) {});
+  auto six = DealerPort::connect(loop, "tcp://[::1]" + port, 1024, [](auto) {});
+  ASSERT_TRUE(four && six);
+  send_when_possible(loop, **four, "IPv4");
+  send_when_possible(loop, **six, "IPv6");
+  loop.run();
+  EXPECT_EQ(seen, (std::set<std::string>{"IPv4", "IPv6"}));
 }
 
 TEST(ZmqPort, FramesAboveTheLimitAreDropped) {

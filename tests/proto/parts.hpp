@@ -121,17 +121,17 @@ auto parts(Is<proto::Envelope> auto& x) {
 }
 auto parts(Is<proto::Hello> auto& x) {
   auto& [from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices, pool,
-         labels, troubles, address, nonce, max_unslotted] = x;
+         labels, troubles, address, nonce, max_unslotted, host, version] = x;
   return std::tie(from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices,
-                  pool, labels, troubles, address, nonce, max_unslotted);
+                  pool, labels, troubles, address, nonce, max_unslotted, host, version);
 }
 auto parts(Is<proto::Progress> auto& x) {
   auto& [key, step, silent] = x;
   return std::tie(key, step, silent);
 }
 auto parts(Is<proto::Beat> auto& x) {
-  auto& [progress, leaked_processes, draining, troubles] = x;
-  return std::tie(progress, leaked_processes, draining, troubles);
+  auto& [progress, leaked_processes, draining, troubles, checkpoint_problem] = x;
+  return std::tie(progress, leaked_processes, draining, troubles, checkpoint_problem);
 }
 auto parts(Is<proto::Started> auto& x) {
   auto& [key] = x;
@@ -158,8 +158,8 @@ auto parts(Is<proto::LogNotKept> auto& x) {
   return std::tie(key, why);
 }
 auto parts(Is<proto::Welcome> auto& x) {
-  auto& [worker, beat, attempts, http, hello, credit, http_key] = x;
-  return std::tie(worker, beat, attempts, http, hello, credit, http_key);
+  auto& [worker, beat, attempts, http, hello, credit, http_key, checkpoint_root] = x;
+  return std::tie(worker, beat, attempts, http, hello, credit, http_key, checkpoint_root);
 }
 auto parts(Is<proto::Lease> auto& x) {
   auto& [spec] = x;

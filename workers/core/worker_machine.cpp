@@ -116,6 +116,9 @@ std::optional<Instant> WorkerMachine::next_wake() const noexcept {
   }
   std::optional<Instant> wake =
       earlier(earlier(leave_at_, abandon_at_), session_ == Session::ready ? beat_at_ : hello_at_);
+  if (session_ == Session::ready) {
+    wake = earlier(wake, check_checkpoints_at_);
+  }
   for (const auto& [key, attempt] : attempts_) {
     wake = earlier(wake, attempt.next_wake());
   }
@@ -260,6 +263,27 @@ void WorkerMachine::on_event(const DiskProbed& probed, Instant now) {
   }
 }
 
+/// Nobody is stopped for it: an experiment may name another place, or store nothing.
+void WorkerMachine::on_event(const CheckpointRootChecked& checked, Instant now) {
+  if (checked.root != checkpoint_root_) {
+    return;  // The daemon names another one by now.
+  }
+  check_checkpoints_at_.reset();
+  if (!checked.why.empty()) {
+    check_checkpoints_at_ = now + backoff_.about(rules_.check_checkpoints_after);
+  }
+  if (std::exchange(checkpoint_problem_, checked.why) == checked.why) {
+    return;
+  }
+  notice(checked.why.empty() ? Notice::Level::info : Notice::Level::warning,
+         checked.why.empty()
+             ? "checkpoints can be stored in " + checkpoint_root_ + " now"
+             : "checkpoints of experiments without checkpoint_storage cannot be stored: " + checked.why);
+  if (beat_at_) {
+    beat_at_ = now;
+  }
+}
+
 /// Something could not be written. That may be the disk, or what a program has done to its own files: a probe
 /// tells. Until it has, the attempt of which this is known says nothing: or its trial comes back at once.
 void WorkerMachine::suspect_disk(const std::string& why, Instant now, const std::optional<AttemptKey>& of) {
@@ -358,6 +382,10 @@ void WorkerMachine::on_event(const TimePassed& /*passed*/, Instant now) {
   if (probe_at_ && now >= *probe_at_) {
     probe_at_.reset();
     effects_.emplace_back(ProbeDisk{});
+  }
+  if (check_checkpoints_at_ && now >= *check_checkpoints_at_ && session_ == Session::ready) {
+    check_checkpoints_at_.reset();
+    effects_.emplace_back(CheckCheckpointRoot{checkpoint_root_, known_.cluster});
   }
   if (session_ == Session::ready && unheard) {
     notice(Notice::Level::warning, "the daemon does not acknowledge reports; starting a new session");

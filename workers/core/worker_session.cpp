@@ -59,6 +59,17 @@ void WorkerMachine::on_event(const SendRefused& /*refused*/, Instant now) {
   }
 }
 
+/// A session lasts as long as its connection. A new one is there for a HELLO at once: waiting for the next
+/// try would add to what the daemon was away.
+void WorkerMachine::on_event(const ConnectionMade& made, Instant now) {
+  if (session_ == Session::ready && made.again) {
+    leave_session(now);
+  }
+  if (session_ == Session::hello && !hello_said_) {
+    send_hello(now);
+  }
+}
+
 // --- who answers ---
 
 bool WorkerMachine::stale(const proto::Envelope& envelope) const noexcept {
@@ -154,6 +165,11 @@ void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& e
   beat_at_ = draining_ ? now : now + backoff_.about(beat_every_);
   take_credit(welcome.credit);
   effects_.emplace_back(ContextsServed{welcome.http, welcome.http_key});
+  checkpoint_root_ = welcome.checkpoint_root;
+  check_checkpoints_at_.reset();
+  if (!checkpoint_root_.empty()) {
+    effects_.emplace_back(CheckCheckpointRoot{checkpoint_root_, known_.cluster});
+  }
   notice(Notice::Level::info, "in session as worker " + std::to_string(welcome.worker.number()));
 
   AttemptOutput out;
@@ -231,7 +247,7 @@ void WorkerMachine::obey(const proto::Refused& refused, const proto::Envelope& e
 
 // --- what it says ---
 
-void WorkerMachine::lose_session(Instant now) {
+void WorkerMachine::leave_session(Instant now) {
   alone_since_ = session_ == Session::ready ? now : alone_since_;
   session_ = Session::hello;
   beat_at_.reset();
@@ -242,6 +258,10 @@ void WorkerMachine::lose_session(Instant now) {
   for (auto& [key, attempt] : attempts_) {
     attempt.session_lost();
   }
+}
+
+void WorkerMachine::lose_session(Instant now) {
+  leave_session(now);
   effects_.emplace_back(NewConnection{});
   hello_at_ = now + backoff_.next();
 }
@@ -263,6 +283,8 @@ void WorkerMachine::send_hello(Instant now) {
   hello.address = identity_.address;
   hello.nonce = identity_.nonce;
   hello.max_unslotted = identity_.max_unslotted;
+  hello.host = identity_.host;
+  hello.version = identity_.version;
   for (const auto& [key, attempt] : attempts_) {
     // Fenced, it is being ended: the daemon must not take it for one that could go on.
     const bool over = attempt.only_log_left();
@@ -297,6 +319,7 @@ void WorkerMachine::send_beat(Instant now) {
     }
   }
   beat.troubles = troubles();
+  beat.checkpoint_problem = checkpoint_problem_;
   say(std::move(beat));
 }
 

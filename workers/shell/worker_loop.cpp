@@ -16,6 +16,7 @@
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
+#include "hpsearch/workers/shell/checkpoint_root.hpp"
 #include "hpsearch/workers/shell/condemned_checkpoints.hpp"
 #include "hpsearch/workers/shell/container_runtime.hpp"
 #include "hpsearch/workers/shell/files.hpp"
@@ -81,7 +82,9 @@ WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& option
           .ailing = options.ailing,
           .address = options.address,
           .nonce = chance(),
-          .max_unslotted = options.max_unslotted};
+          .max_unslotted = options.max_unslotted,
+          .host = options.host,
+          .version = options.version};
 }
 
 }  // namespace
@@ -190,6 +193,7 @@ void WorkerLoop::work_off() {
 Status WorkerLoop::connect() {
   knock_again_ = net::Watch{};
   const std::uint64_t number = ++connection_;
+  connected_before_ = false;
   auto port = net::DealerPort::connect(
       loop_, options_.daemon, proto::max_frame_bytes,
       [this, number](std::span<const std::byte> frame) {
@@ -200,7 +204,20 @@ Status WorkerLoop::connect() {
           }
         });
       },
-      options_.curve, [this](net::DealerPort::Refusal refusal) { notice_refusal(refusal); });
+      options_.curve,
+      [this, number](net::DealerPort::Met met) {
+        if (met != net::DealerPort::Met::connected) {
+          notice_refusal(met);
+          return;
+        }
+        // Answering may replace the port, which is not for its own delivery to do.
+        loop_.post([this, present = present_, number, again = std::exchange(connected_before_, true)] {
+          if (*present && number == connection_) {
+            push(ConnectionMade{again});
+          }
+        });
+      },
+      options_.over_ipv6);
   if (!port) {
     return port.error();
   }
@@ -220,20 +237,22 @@ void WorkerLoop::knock_again() {
 
 /// Said once until the daemon is heard again. libzmq gives such a connection up; the key may be allowed any
 /// time, so another one is made for as long as the worker lives.
-void WorkerLoop::notice_refusal(net::DealerPort::Refusal refusal) {
+void WorkerLoop::notice_refusal(net::DealerPort::Met refusal) {
   knock_again();
   if (std::exchange(door_shut_, refusal) == refusal) {
     return;
   }
   const std::string whose = "the daemon at " + options_.daemon;
-  if (refusal == net::DealerPort::Refusal::key) {
+  if (refusal == net::DealerPort::Met::key_refused) {
     net::log(net::Level::warning,
              whose + " does not allow this worker's key; on its machine: hpsearch keys allow STATE_DIR " +
-                 options_.name + " '" + options_.curve->keys.public_key + "'");
+                 options_.name + " " + options_.curve->keys.public_key);
   } else {
     net::log(net::Level::warning,
-             whose + (options_.curve ? " has another key than --server-key says, or runs with --workers-open"
-                                     : " demands keys: give --server-key (hpsearch keys list)"));
+             whose + (options_.curve
+                          ? " has another key than --server-key or --server-key-file gives, or runs with "
+                            "--workers-open"
+                          : " demands keys: give --server-key or --server-key-file (hpsearch keys list)"));
   }
 }
 
@@ -656,6 +675,15 @@ void WorkerLoop::carry_out(const ProbeDisk& /*probe*/) {
   background_.run([this, directory = state_.attempts()]() -> net::Background::Afterwards {
     const Status tried = try_to_write_in(directory);
     return [this, tried] { push(DiskProbed{tried ? "" : tried.error().message}); };
+  });
+}
+
+void WorkerLoop::carry_out(const CheckCheckpointRoot& check) {
+  background_.run([this, check]() -> net::Background::Afterwards {
+    const Status usable = check_checkpoint_root(check.root, check.store);
+    return [this, root = check.root, usable] {
+      push(CheckpointRootChecked{root, usable ? "" : usable.error().message});
+    };
   });
 }
 

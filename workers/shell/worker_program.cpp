@@ -31,6 +31,7 @@
 #include "hpsearch/net/descriptor_limit.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/net/loop.hpp"
+#include "hpsearch/net/server_names.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/workers/core/devices.hpp"
 #include "hpsearch/workers/shell/control_group.hpp"
@@ -72,6 +73,7 @@ struct Arguments {
   bool list_gpus = false;
   std::string orphan_policy = "continue";
   std::string server_key;
+  std::string server_key_file;
   bool show_key = false;
   std::string metrics;
   std::string run_as = "worker";
@@ -298,7 +300,9 @@ engine::Status keep_slots_of(const WorkerState& state, const Arguments& argument
 engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   WorkerOptions options;
   options.daemon = arguments.daemon;
-  options.name = arguments.name.empty() ? host_name() : arguments.name;
+  options.over_ipv6 = net::needs_ipv6(arguments.daemon);
+  options.host = host_name();
+  options.name = arguments.name.empty() ? options.host : arguments.name;
   options.address = arguments.address.empty() ? own_address(arguments.daemon) : arguments.address;
   if (options.address.empty()) {
     net::log(net::Level::warning, "cannot determine this machine's address: no route to " + arguments.daemon +
@@ -339,6 +343,30 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   return options;
 }
 
+/// --server-key, or what --server-key-file holds; "" = neither.
+engine::Result<std::string> server_key_from(const Arguments& arguments) {
+  const bool from_file = !arguments.server_key_file.empty();
+  std::string key = arguments.server_key;
+  if (from_file) {
+    engine::Result<std::string> text = read_file(arguments.server_key_file, 4'096);
+    if (!text) {
+      return engine::Error{engine::Errc::bad_request, "--server-key-file: " + text.error().message};
+    }
+    key = *std::move(text);
+    key.erase(key.find_last_not_of(" \t\r\n") + 1);
+  } else if (key.empty()) {
+    return key;
+  }
+  if (!net::is_curve_key(key)) {
+    return engine::Error{
+        engine::Errc::bad_request,
+        (from_file ? "--server-key-file " + arguments.server_key_file + " has \"" : "--server-key is \"") +
+            key.substr(0, 100) +
+            "\"; it must be the 64 digits of the daemon's public key (hpsearch keys list)"};
+  }
+  return key;
+}
+
 /// Works beside a running worker: the key is made once.
 int show_key(const std::string& state_directory) {
   std::error_code unknown;
@@ -367,10 +395,9 @@ int run(const Arguments& arguments) {
     return fail(exit_usage,
                 std::string(arguments.daemon.empty() ? "--daemon" : "--state-dir") + " is required");
   }
-  if (!arguments.server_key.empty() && !net::is_curve_key(arguments.server_key)) {
-    return fail(exit_usage,
-                "--server-key is \"" + arguments.server_key +
-                    "\"; it must be the 40 characters of the daemon's public key (hpsearch keys list)");
+  const engine::Result<std::string> server_key = server_key_from(arguments);
+  if (!server_key) {
+    return fail(exit_usage, server_key.error().message);
   }
   if (!net::set_log_level(arguments.log_level)) {
     return fail(exit_usage,
@@ -431,12 +458,12 @@ int run(const Arguments& arguments) {
     net::log(net::Level::info,
              "taking over " + std::to_string(found->size()) + " attempts of an earlier run");
   }
-  if (!arguments.server_key.empty()) {
+  if (!server_key->empty()) {
     engine::Result<net::CurveKeys> keys = net::curve_keys_in(arguments.state_directory);
     if (!keys) {
       return fail(exit_storage, keys.error().message);
     }
-    options->curve = net::CurveClient{arguments.server_key, *std::move(keys)};
+    options->curve = net::CurveClient{*server_key, *std::move(keys)};
   }
   net::Loop loop;
   int status = exit_ok;
@@ -512,9 +539,13 @@ int main_of(int argc, char** argv) {
   app.add_option("--keep-environment", arguments.keep_environment,
                  "With --run-as submitter: a variable of the worker that programs get; may be given several "
                  "times (none but PATH, LANG, LANGUAGE, LC_* and TZ)");
-  app.add_option("--server-key", arguments.server_key,
-                 "Public key of the daemon, needed over TCP (hpsearch keys list): encrypt the connection and "
-                 "reject other daemons");
+  CLI::Option* server_key = app.add_option(
+      "--server-key", arguments.server_key,
+      "Public key of the daemon, needed over TCP (hpsearch keys list): encrypt the connection and "
+      "reject other daemons");
+  app.add_option("--server-key-file", arguments.server_key_file, "File with the key of --server-key")
+      ->type_name("FILE")
+      ->excludes(server_key);
   app.add_flag("--show-key", arguments.show_key,
                "Print the public key of --state-dir, for hpsearch keys allow, and exit");
   app.add_option("--metrics", arguments.metrics,

@@ -34,6 +34,11 @@ constexpr Field worker_fields[] = {
     {"resting", "text?"},
     {"probation", "text?", "When a quarantined worker is tried with one trial."},
     {"kills_by", "text"},
+    {"host", "text?", "The name of its machine; null: it has not connected since the daemon was started."},
+    {"version", "text?", "Of its program."},
+    {"heard_at", "number?", "When its last message came; null: not since the daemon was started."},
+    {"checkpoint_problem", "text?",
+     "Why it cannot store checkpoints of experiments without `checkpoint_storage`."},
     {"on_hold", "[HeldAttempt]"},
 };
 constexpr Field worker_page_fields[] = {

@@ -72,8 +72,8 @@ Result<std::string> text_at(const std::string& path) {
 Error unreadable(const std::string& path, std::size_t line) {
   return {Errc::corrupt,
           path + ":" + std::to_string(line) +
-              ": is not \"NAME KEY\": a name of letters, digits, '.', '_' and '-', and a key of 40 "
-              "characters, as hpsearch-worker --show-key prints it"};
+              ": is not \"NAME KEY\": a name of letters, digits, '.', '_' and '-', and a key of 64 "
+              "digits, as hpsearch-worker --show-key prints it"};
 }
 
 }  // namespace
@@ -81,9 +81,9 @@ Error unreadable(const std::string& path, std::size_t line) {
 WorkerKeys::WorkerKeys(std::string state_directory) : path_(std::move(state_directory) + "/worker_keys") {
 }
 
-std::optional<std::string> WorkerKeys::name_of(const std::string& key) {
-  const std::scoped_lock lock(mutex_);
+void WorkerKeys::read_if_changed() {
   if (const Stamp now = stamp(); now != read_) {
+    ++version_;
     names_.clear();
     if (const auto text = text_at(path_)) {
       read_ = now;
@@ -98,8 +98,19 @@ std::optional<std::string> WorkerKeys::name_of(const std::string& key) {
       net::log(net::Level::error, text.error().message + ": no worker is allowed");
     }
   }
+}
+
+std::optional<std::string> WorkerKeys::name_of(const std::string& key) {
+  const std::scoped_lock lock(mutex_);
+  read_if_changed();
   const auto found = names_.find(key);
   return found == names_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::uint64_t WorkerKeys::version() {
+  const std::scoped_lock lock(mutex_);
+  read_if_changed();
+  return version_;
 }
 
 Result<std::vector<WorkerKey>> WorkerKeys::list() const {
@@ -123,9 +134,9 @@ Status WorkerKeys::allow(const WorkerKey& worker) {
                                         "\"; it must be 1 to 64 letters, digits, '.', '_' and '-'"};
   }
   if (!net::is_curve_key(worker.key)) {
-    return Error{Errc::bad_request,
-                 "the key is \"" + worker.key +
-                     "\"; it must be the 40 characters that hpsearch-worker --show-key prints"};
+    return Error{
+        Errc::bad_request,
+        "the key is \"" + worker.key + "\"; it must be the 64 digits that hpsearch-worker --show-key prints"};
   }
   const Descriptor lock(::open((path_ + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock || ::flock(lock.number(), LOCK_EX) != 0) {

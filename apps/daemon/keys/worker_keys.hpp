@@ -32,6 +32,9 @@ class WorkerKeys {
   /// is said in the log. Threads: any. Cost: one stat(), and reading the file whenever it has changed.
   [[nodiscard]] std::optional<std::string> name_of(const std::string& key);
 
+  /// Another number whenever the file has changed. Threads: any. Cost: as name_of().
+  [[nodiscard]] std::uint64_t version();
+
   /// All of the file, in its order. corrupt: a line that cannot be read, by its number.
   [[nodiscard]] engine::Result<std::vector<WorkerKey>> list() const;
   /// Durable on return; a running daemon goes by it from the next connection on.
@@ -54,11 +57,13 @@ class WorkerKeys {
   };
 
   [[nodiscard]] Stamp stamp() const noexcept;
+  void read_if_changed();  ///< With the mutex held.
   engine::Status write(const std::vector<WorkerKey>& all) const;
 
   std::string path_;
   std::mutex mutex_;
   Stamp read_;
+  std::uint64_t version_ = 0;
   std::map<std::string, std::string> names_;  // By key.
 };
 

@@ -16,6 +16,16 @@ void take_those_there(SlotLedger& ledger, const std::vector<SlotIndex>& slots, L
   }
 }
 
+/// To all others it is only a place more, which those that wait for one find by themselves. Looking after
+/// each would make a crowd that joins cost as many looks as there are workers times experiments.
+void touch_those_that_count_slots(const Applier& applier) {
+  for (const ExperimentId id : applier.state.going) {
+    if (applier.state.experiments.at(id).config.searcher.max_concurrent_trials == 0) {
+      applier.experiment(id);
+    }
+  }
+}
+
 }  // namespace
 
 void apply(const Applier& applier, const WorkerJoined& joined) {
@@ -49,7 +59,7 @@ void apply(const Applier& applier, const WorkerJoined& joined) {
   applier.state.worker_by_uid[joined.uid] = joined.worker;
   applier.state.present_slots[worker.pool] += joined.slots;
   note_vacancy(applier.state, worker);
-  applier.touch_all();
+  touch_those_that_count_slots(applier);
 }
 
 std::string problem_with(const EventChecks& /*checks*/, const WorkerJoined& joined) {

@@ -36,9 +36,9 @@ void run_key_files(std::string_view bytes) {
 }
 
 Seeds key_files_seeds() {
-  // The examples of RFC 32 (Z85) and of ZeroMQ's manual.
-  const std::string key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7";
-  const std::string other = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID";
+  // The keys of the examples in ZeroMQ's manual.
+  const std::string key = "54fcba24e93249969316fb617c872bb0c1d1ff14800427c594cbfacf1bc2d652";
+  const std::string other = "bb88471d65e2659b30c55a5321cebb5aab2b70a398645c26dca2b2fcb43fc518";
   return {key + "\n", "# workers\n\ngpu-1 " + key + "\n  gpu-2\t" + other + "\r\n",
           "bad " + key.substr(1) + "\n"};
 }

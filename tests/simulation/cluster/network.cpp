@@ -10,8 +10,8 @@ using engine::Duration;
 using engine::Instant;
 
 constexpr std::size_t remembered_frames = 32;
-// As the heartbeats of the connections find out.
-constexpr Duration silent_for = Duration::seconds(15);
+// As TCP finds out about what is not acknowledged.
+constexpr Duration silent_for = Duration::seconds(20);
 constexpr Duration try_again = Duration::seconds(2);
 
 }  // namespace

@@ -315,6 +315,10 @@ void WorkerNode::carry_out(const SendMessage& send) {
   }
 }
 
+void WorkerNode::carry_out(const CheckCheckpointRoot& check) {
+  inputs_.emplace_back(CheckpointRootChecked{check.root, ""});
+}
+
 void WorkerNode::carry_out(const NewConnection& /*connection*/) {
   refused_ = false;
   network_.connect(number_);

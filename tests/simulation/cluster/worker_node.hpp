@@ -102,6 +102,7 @@ class WorkerNode {
   void carry_out(const workers::ContextsServed& /*served*/) {}  // Its programs have no files.
   void carry_out(const workers::RememberDaemon& remember) { known_ = remember.daemon; }
   void carry_out(const workers::ProbeDisk& probe);
+  void carry_out(const workers::CheckCheckpointRoot& check);
   [[nodiscard]] bool disk_is_full() const { return time_.now() < disk_full_until_; }
 
   VirtualTime& time_;

@@ -41,6 +41,81 @@ TEST(Session, NobodyThereMeansTryingAgainMoreAndMoreSeldom) {
   EXPECT_LE(waits.back(), Duration::seconds(5));
 }
 
+TEST(Session, AConnectionThatIsThereAtLastIsUsedAtOnce) {
+  Stage stage;
+  for (int i = 0; i < 12; ++i) {
+    stage.step(SendRefused{});
+    stage.pass(*stage.machine().next_wake() - stage.now());
+  }
+  stage.step(SendRefused{});
+  stage.clear();
+  stage.step(ConnectionMade{});
+  EXPECT_EQ(stage.said<proto::Hello>().size(), 1U);
+  EXPECT_TRUE(stage.wanted<NewConnection>().empty());
+  stage.clear();
+  stage.step(ConnectionMade{});
+  EXPECT_TRUE(stage.sends().empty()) << "the HELLO is on its way";
+}
+
+TEST(Session, IsOverWhenItsConnectionWasMadeAgain) {
+  Stage stage;
+  stage.step(ConnectionMade{});
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.clear();
+  stage.step(ConnectionMade{true});
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello) << "the daemon may be another start";
+  const auto hellos = stage.said<proto::Hello>();
+  ASSERT_EQ(hellos.size(), 1U);
+  EXPECT_EQ(hellos.front().held.size(), 1U);
+  stage.welcome({{key_of(1, 10), Fate::go_on, 0}}, 2);
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
+}
+
+TEST(Session, AConnectionHeardOfLateEndsNothing) {
+  Stage stage;
+  stage.welcome();
+  stage.clear();
+  stage.step(ConnectionMade{});
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
+  EXPECT_TRUE(stage.sends().empty());
+}
+
+TEST(CheckpointRoot, IsTriedInEachSessionAndWhatCameOfItIsTold) {
+  Stage stage;
+  const auto welcome = [&](std::uint64_t session, const std::string& root) {
+    proto::Welcome said{WorkerId{7}, 10'000, {}};
+    said.checkpoint_root = root;
+    stage.envelope().session_epoch = session;
+    stage.clear();
+    stage.say(said);
+  };
+  welcome(1, "/shared");
+  ASSERT_EQ(stage.wanted<CheckCheckpointRoot>().size(), 1U);
+  EXPECT_EQ(stage.wanted<CheckCheckpointRoot>().front().root, "/shared");
+  EXPECT_EQ(stage.wanted<CheckCheckpointRoot>().front().store, 77U);
+  stage.step(CheckpointRootChecked{"/shared", "/shared is not there"});
+  stage.pass(Duration::millis(1));
+  ASSERT_EQ(stage.said<proto::Beat>().size(), 1U) << "at once";
+  EXPECT_EQ(stage.said<proto::Beat>().front().checkpoint_problem, "/shared is not there");
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready) << "experiments may store elsewhere";
+
+  stage.clear();
+  stage.pass(Duration::seconds(40));
+  EXPECT_EQ(stage.wanted<CheckCheckpointRoot>().size(), 1U) << "it may be mounted meanwhile";
+  stage.step(CheckpointRootChecked{"/old", "late, and about another"});
+  stage.step(CheckpointRootChecked{"/shared", ""});
+  stage.clear();
+  stage.pass(Duration::seconds(120));
+  EXPECT_TRUE(stage.wanted<CheckCheckpointRoot>().empty());
+  EXPECT_EQ(stage.said<proto::Beat>().front().checkpoint_problem, "");
+
+  welcome(2, "/shared");
+  EXPECT_EQ(stage.wanted<CheckCheckpointRoot>().size(), 1U);
+  welcome(3, "");
+  EXPECT_TRUE(stage.wanted<CheckCheckpointRoot>().empty());
+}
+
 TEST(Session, AHelloWithoutAnswerIsRepeatedOnANewConnection) {
   Stage stage;
   stage.clear();

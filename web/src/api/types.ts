@@ -1177,10 +1177,16 @@ export interface components {
         /** @description A worker. */
         readonly Worker: {
             readonly attempts: readonly components["schemas"]["AttemptName"][];
+            /** @description Why it cannot store checkpoints of experiments without `checkpoint_storage`. */
+            readonly checkpoint_problem: string | null;
             readonly connected: boolean;
             readonly devices: readonly components["schemas"]["Device"][];
             /** @description It gets no new trials, and those that run there go on. */
             readonly draining: boolean;
+            /** @description When its last message came; null: not since the daemon was started. */
+            readonly heard_at: number | null;
+            /** @description The name of its machine; null: it has not connected since the daemon was started. */
+            readonly host: string | null;
             readonly id: number;
             readonly incarnation: number;
             readonly kills_by: string;
@@ -1206,6 +1212,8 @@ export interface components {
             readonly suspect: boolean;
             /** @description Attempts without a slot. */
             readonly unslotted: number;
+            /** @description Of its program. */
+            readonly version: string | null;
             readonly withdrawn: readonly components["schemas"]["WithdrawnSlot"][];
         };
         /** @description Workers by number. */

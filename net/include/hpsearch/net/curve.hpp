@@ -8,7 +8,8 @@
 
 namespace hpsearch::net {
 
-/// A pair of CURVE keys in Z85: 40 printable characters each.
+/// A pair of CURVE keys: 64 digits of lower case hexadecimal each. Z85, as libzmq spells them, has
+/// characters that shells and units of systemd replace.
 struct CurveKeys {
   std::string public_key;
   std::string secret_key;
@@ -19,7 +20,7 @@ struct CurveKeys {
 /// cannot be read or made.
 [[nodiscard]] engine::Result<CurveKeys> curve_keys_in(const std::string& directory);
 
-/// Whether this may be a key: 40 characters of Z85 that stand for 32 bytes.
+/// Whether this is a key: 64 digits of lower case hexadecimal.
 [[nodiscard]] bool is_curve_key(std::string_view text) noexcept;
 
 /// What a port needs that lets in only whom it knows.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
 
@@ -19,15 +20,18 @@ class TlsIdentity {
                                                               const std::string& key);
 
   /// DIRECTORY/tls.crt and tls.key (mode 0600), a P-256 pair that signs itself; made when both are missing,
-  /// and valid for ten years. Clients know it by its fingerprint. unavailable: they cannot be written; else
-  /// as from_files().
-  [[nodiscard]] static engine::Result<TlsIdentity> self_signed(const std::string& directory);
+  /// for these names and IP addresses, and valid for ten years. Clients know it by its fingerprint, or trust
+  /// tls.crt and check the name. unavailable: they cannot be written; else as from_files().
+  [[nodiscard]] static engine::Result<TlsIdentity> self_signed(const std::string& directory,
+                                                               const std::vector<std::string>& names = {});
 
   /// Reads the files again, for connections from now on. When it fails, the old pair stays.
   [[nodiscard]] engine::Status reload();
 
   /// SHA-256 of the certificate (DER), 64 digits of lower case hexadecimal.
   [[nodiscard]] std::string fingerprint() const;
+  /// Whether it is for that name or IP address.
+  [[nodiscard]] bool names(const std::string& host) const;
   /// What is left of its validity; negative when it has expired.
   [[nodiscard]] std::chrono::seconds valid_for() const;
 

@@ -25,8 +25,8 @@ using SocketOptions = std::map<std::string, std::int64_t>;
 /// key.
 class RouterPort final : public PeerPort {
  public:
-  /// Binds "tcp://127.0.0.1:5555", where port 0 or * takes a free one, or "ipc:///path", where only processes
-  /// of our own user and of root are let in. With `curve` everything is encrypted, and
+  /// Binds "tcp://127.0.0.1:5555" or "tcp://[::]:5555", where port 0 or * takes a free one, or "ipc:///path",
+  /// where only processes of our own user and of root are let in. With `curve` everything is encrypted, and
   /// only who has an admitted key is heard; whether a stranger is kept out is tried before this returns.
   /// unavailable: the address is in use or not ours, or strangers are not kept out.
   [[nodiscard]] static engine::Result<std::unique_ptr<RouterPort>> bind(
@@ -50,17 +50,19 @@ class RouterPort final : public PeerPort {
 class DealerPort {
  public:
   using OnFrame = std::function<void(std::span<const std::byte> frame)>;
-  /// Why the two do not come together, as far as it can be told.
-  enum class Refusal {
-    key,       ///< Our key is not admitted.
-    security,  ///< One speaks CURVE and the other does not, or its key is another than we were told.
+  /// How an attempt to connect ended, as far as it can be told.
+  enum class Met {
+    connected,         ///< From now on frames are taken. Again: there was another connection before.
+    key_refused,       ///< Our key is not admitted.
+    security_differs,  ///< One speaks CURVE and the other does not, or its key is another than we were told.
   };
-  /// Called whenever an attempt to connect ends so; it is tried again, ever more seldom.
-  using OnRefused = std::function<void(Refusal)>;
+  /// After a refusal it is tried again, ever more seldom; where nobody answers, every 2.5 s at least.
+  using OnHandshake = std::function<void(Met)>;
 
+  /// `over_ipv6`: the host's name has IPv6 addresses only (needs_ipv6()).
   [[nodiscard]] static engine::Result<std::unique_ptr<DealerPort>> connect(
       Loop& loop, const std::string& endpoint, std::size_t max_frame_bytes, OnFrame on_frame,
-      std::optional<CurveClient> curve = {}, OnRefused on_refused = nullptr);
+      std::optional<CurveClient> curve = {}, OnHandshake on_handshake = nullptr, bool over_ipv6 = false);
   ~DealerPort();
   /// False when there is no connection to take it (nothing is queued for an absent peer) or the queue is
   /// full.

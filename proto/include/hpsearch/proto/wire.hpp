@@ -59,6 +59,8 @@ struct Hello {
   std::string address{};                         ///< By which other workers reach it; "" = not said.
   std::uint64_t nonce = 0;                       ///< Random, of this run of the agent; 0 = not said.
   std::optional<std::uint64_t> max_unslotted{};  ///< Most attempts without slots at once; nothing: no bound.
+  std::string host{};                            ///< The name of its machine.
+  std::string version{};                         ///< Of its program.
 };
 /// How far a running program is, by what it said last.
 struct Progress {
@@ -71,6 +73,8 @@ struct Beat {
   std::vector<engine::LeakedProcesses> leaked_processes{};  ///< All there are.
   bool draining = false;                                    ///< It takes no more work and will say goodbye.
   std::vector<engine::SlotTrouble> troubles{};              ///< All there are.
+  /// Why it cannot store checkpoints at the place that WELCOME named, or "".
+  std::string checkpoint_problem{};
 };
 struct Started {
   engine::AttemptKey key;
@@ -116,6 +120,9 @@ struct Welcome {
       0;  ///< Bytes of reports the worker may have under way, all attempts together; 0 = its own limit.
   std::string http_key{};  ///< Opens the daemon's contexts and takes logs while the session lasts; "" = there
                            ///< is none.
+  /// Where checkpoints of experiments that name no other place go: the worker tries it, and BEAT tells what
+  /// came of it. The daemon's mark of its store lies there (checkpoint_owner.hpp).
+  std::string checkpoint_root{};
 };
 struct Lease {
   jobs::LaunchSpec spec;

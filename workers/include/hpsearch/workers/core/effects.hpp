@@ -40,6 +40,10 @@ struct FrameReceived {
 };
 /// The present connection did not take a message: nobody is there, or its queue is full.
 struct SendRefused {};
+/// The present connection takes messages now.
+struct ConnectionMade {
+  bool again = false;  ///< It was made before, and broke: the other end may be another start of the daemon.
+};
 struct ProgramStarted {
   engine::AttemptKey key;
 };
@@ -101,6 +105,11 @@ struct DevicesJudged {
 struct DiskProbed {
   std::string why;
 };
+/// The answer to CheckCheckpointRoot: why no checkpoints can be stored there, or "".
+struct CheckpointRootChecked {
+  std::string root;
+  std::string why;  ///< One sentence for people.
+};
 /// The answers to WriteSpool.
 struct SpoolWritten {
   engine::AttemptKey key;
@@ -133,11 +142,11 @@ struct LeaveAsked {};
 /// Nothing but time.
 struct TimePassed {};
 
-using Input =
-    std::variant<FrameReceived, SendRefused, ProgramStarted, ProgramNotStarted, ProgramMessageReceived,
-                 CheckpointPublished, CheckpointNotPublished, ProgramEnded, ProgramStuck, ProgramLost,
-                 SpoolWritten, SpoolNotWritten, JournalNotWritten, LogWasRead, LogHandedOver, StopAsked,
-                 LeaveAsked, TimePassed, DevicesJudged, DiskProbed>;
+using Input = std::variant<FrameReceived, SendRefused, ConnectionMade, ProgramStarted, ProgramNotStarted,
+                           ProgramMessageReceived, CheckpointPublished, CheckpointNotPublished, ProgramEnded,
+                           ProgramStuck, ProgramLost, SpoolWritten, SpoolNotWritten, JournalNotWritten,
+                           LogWasRead, LogHandedOver, StopAsked, LeaveAsked, TimePassed, DevicesJudged,
+                           DiskProbed, CheckpointRootChecked>;
 
 // --- what to do about it: the effects, carried out in order ---
 
@@ -227,6 +236,12 @@ struct RememberDaemon {
 };
 /// Try to write where the worker keeps its files. Answered by DiskProbed.
 struct ProbeDisk {};
+/// Find out whether checkpoints can be stored there, and whether the store's daemon has the same directory
+/// there. Answered by CheckpointRootChecked.
+struct CheckCheckpointRoot {
+  std::string root;
+  std::uint64_t store = 0;
+};
 /// Something the operator wants to know.
 struct Notice {
   enum class Level : std::uint8_t { info, warning, error };
@@ -242,6 +257,6 @@ struct EndAgent {
 using Effect =
     std::variant<SendMessage, StartProgram, AttachProgram, WriteSpool, SignalProgram, AnswerProgram,
                  AnswerAhead, PublishCheckpoint, DeleteAttempt, NewConnection, ReadLogPart, HandOverLog,
-                 Notice, EndAgent, ContextsServed, RememberDaemon, ProbeDisk>;
+                 Notice, EndAgent, ContextsServed, RememberDaemon, ProbeDisk, CheckCheckpointRoot>;
 
 }  // namespace hpsearch::workers

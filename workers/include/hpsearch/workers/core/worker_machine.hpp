@@ -34,6 +34,8 @@ struct WorkerIdentity {
   std::uint64_t nonce =
       0;  ///< Random, of this run: copies of an agent may have the same pid, each in its container.
   std::optional<std::uint64_t> max_unslotted{};  ///< Most attempts without slots at once; nothing: no bound.
+  std::string host{};                            ///< The name of its machine.
+  std::string version{};                         ///< Of its program.
 };
 
 struct WorkerRules {
@@ -48,6 +50,8 @@ struct WorkerRules {
       engine::Duration::seconds(5);  ///< Of a disk that takes nothing; then ever later …
   engine::Duration longest_probe =
       engine::Duration::seconds(300);  ///< … when it fails again soon, up to this.
+  engine::Duration check_checkpoints_after =
+      engine::Duration::seconds(30);  ///< Their place is looked at again, while nothing can be stored there.
   engine::Duration
       orphans_end_after{};  ///< Programs are ended after so long without a session; 0 = they run on.
   engine::Duration
@@ -109,6 +113,7 @@ class WorkerMachine {
 
   void on_event(const FrameReceived& received, engine::Instant now);
   void on_event(const SendRefused& refused, engine::Instant now);
+  void on_event(const ConnectionMade& made, engine::Instant now);
   void on_event(const ProgramStarted& started, engine::Instant now);
   void on_event(const ProgramNotStarted& not_started, engine::Instant now);
   void on_event(const ProgramMessageReceived& said, engine::Instant now);
@@ -127,6 +132,7 @@ class WorkerMachine {
   void on_event(const TimePassed& passed, engine::Instant now);
   void on_event(const DevicesJudged& judged, engine::Instant now);
   void on_event(const DiskProbed& probed, engine::Instant now);
+  void on_event(const CheckpointRootChecked& checked, engine::Instant now);
 
   void obey(const proto::Welcome& welcome, const proto::Envelope& envelope, engine::Instant now);
   void take_credit(std::uint64_t granted) noexcept;
@@ -146,6 +152,7 @@ class WorkerMachine {
   [[nodiscard]] bool listens_to(const proto::Envelope& envelope, engine::Instant now);
   void knock_again_later(engine::Instant now);
   void lose_session(engine::Instant now);
+  void leave_session(engine::Instant now);
   void send_hello(engine::Instant now);
   void say(proto::FromWorker message);
   void send_beat(engine::Instant now);
@@ -213,6 +220,10 @@ class WorkerMachine {
   engine::Duration probe_wait_;
   std::optional<engine::Instant> probe_at_;
   std::optional<engine::Instant> disk_well_since_;
+
+  std::string checkpoint_root_;     ///< As the daemon named it last.
+  std::string checkpoint_problem_;  ///< Why nothing can be stored there, or "".
+  std::optional<engine::Instant> check_checkpoints_at_;
 
   std::map<engine::AttemptKey, AttemptMachine> attempts_;
   std::map<engine::AttemptKey, engine::LeaseId>

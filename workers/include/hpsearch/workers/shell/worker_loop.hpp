@@ -38,8 +38,10 @@ namespace hpsearch::workers {
 
 struct WorkerOptions {
   std::string daemon;                       ///< "tcp://127.0.0.1:8078"
+  bool over_ipv6 = false;                   ///< Its name has no other addresses.
   std::optional<net::CurveClient> curve{};  ///< For a daemon that demands keys.
   std::string name;
+  std::string host{};  ///< The name of the machine.
   std::string slot_kind = "cpu";
   std::string kills_by;  ///< ControlGroup::may_be_made() tells: "cgroup" or "process table".
   std::string address;   ///< By which other workers reach this one.
@@ -106,6 +108,7 @@ class WorkerLoop {
   void carry_out(const ContextsServed& served);
   void carry_out(const RememberDaemon& remember);
   void carry_out(const ProbeDisk& probe);
+  void carry_out(const CheckCheckpointRoot& check);
   [[nodiscard]] engine::Status remember();
   [[nodiscard]] engine::Status serve_metrics();
   [[nodiscard]] net::HttpResponse answer_scraper(const net::HttpRequest& request) const;
@@ -132,7 +135,7 @@ class WorkerLoop {
 
   [[nodiscard]] engine::Status connect();
   void receive(std::span<const std::byte> frame);
-  void notice_refusal(net::DealerPort::Refusal refusal);
+  void notice_refusal(net::DealerPort::Met refusal);
   void knock_again();
   ShimClient& link(const engine::AttemptKey& key);
   [[nodiscard]] ShimClient* find(const engine::AttemptKey& key);
@@ -149,8 +152,7 @@ class WorkerLoop {
   bool refused_ = false;
   bool noticed_bad_frame_ = false;
   net::Watch knock_again_;
-  std::optional<net::DealerPort::Refusal>
-      door_shut_;  ///< What was said of it last; nothing since it was heard.
+  std::optional<net::DealerPort::Met> door_shut_;  ///< What was said of it last; nothing since it was heard.
   net::Watch end_;
   net::Watch wake_;
   std::optional<engine::Instant> wake_at_;
@@ -158,6 +160,7 @@ class WorkerLoop {
   std::unique_ptr<net::DealerPort> port_;
   std::uint64_t connection_ =
       0;  ///< Counts connections, so that a late frame of an old one is known as such.
+  bool connected_before_ = false;  ///< This one was made already, perhaps more than once.
   std::map<engine::AttemptKey, std::unique_ptr<ShimClient>> links_;
   /// Attempts whose programs are not started yet.
   struct Preparing {

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hpsearch::net {
+
+/// HOST of "HOST:PORT", without the brackets of an IPv6 address.
+[[nodiscard]] std::string host_of(const std::string& address);
+
+/// Whether a server at this host listens at all addresses of its machine.
+[[nodiscard]] bool is_any_address(const std::string& host);
+
+/// The names and IP addresses by which clients may reach a server that listens at "HOST:PORT": HOST, or all
+/// addresses of this machine; and the machine's name, localhost and the loopback addresses.
+[[nodiscard]] std::vector<std::string> names_of_server(const std::string& address);
+
+/// Whether the host of "tcp://HOST:PORT" has IPv6 addresses only. Looks its name up, which may take seconds.
+[[nodiscard]] bool needs_ipv6(const std::string& endpoint);
+
+}  // namespace hpsearch::net
