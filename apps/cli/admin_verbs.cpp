@@ -186,7 +186,7 @@ void add_audit_verbs(VerbBuilder& build) {
   CLI::App& group = *build.app.add_subcommand("audit", "Show who changed what, and check that record");
   group.set_help_flag("-h,--help", "Print this help");
   group.require_subcommand(1);
-  CLI::App& listing = build.add_to(group, "list", "List changes, refusals and sign-ins, the oldest first",
+  CLI::App& listing = build.add_to(group, "list", "List changes and sign-ins, the oldest first",
                                    [&build](const Output& output) {
                                      build.given.audit.server = build.given.server;
                                      return audit_list(build.given.audit, output);
@@ -194,6 +194,7 @@ void add_audit_verbs(VerbBuilder& build) {
   build.add_server(listing);
   listing.add_option("--after", build.given.audit.after, "Only lines with higher numbers")
       ->transform(integer_from(0));
+  listing.add_flag("--refusals", build.given.audit.refusals, "List refused requests instead");
   CLI::App& verify =
       build.add_to(group, "verify", "Check that no line was changed or removed",
                    [&build](const Output& output) { return audit_verify(build.given.audit, output); });

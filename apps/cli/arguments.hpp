@@ -44,6 +44,7 @@ struct Arguments {
   WorkerOptions worker;
   bool devices = false;
   bool no_browser = false;
+  bool open_as_admin = false;
   std::optional<std::uint64_t> trial;
   std::optional<std::string> context_directory;
   std::optional<std::string> import_to;

@@ -18,6 +18,9 @@ std::string who(const Value& entry) {
 
 /// "POST /api/v1/experiments: experiments/3", where the path doesn't say what was made.
 std::string what(const Value& entry) {
+  if (const std::uint64_t others = count_at(entry, "count"); others != 0) {
+    return counted(others, "other request") + " in that minute";
+  }
   const std::string path = text_at(entry, "path");
   const std::string resource = text_at(entry, "resource");
   return text_at(entry, "method") + " " + path +
@@ -31,7 +34,8 @@ int audit_list(const AuditOptions& options, const Output& output) {
                                      ? Server::reach(options.server, Server::Need::readable, output)
                                      : Server::reach_shared(options.server, output);
   const Outcome<Value> answer =
-      server ? server->client().get("/api/v1/audit?limit=500&after=" + std::to_string(options.after))
+      server ? server->client().get("/api/v1/audit?limit=500&after=" + std::to_string(options.after) +
+                                    (options.refusals ? "&refusals=true" : ""))
              : Outcome<Value>(server.failure());
   if (!answer) {
     return output.fail(answer.failure());
@@ -51,7 +55,8 @@ int audit_list(const AuditOptions& options, const Output& output) {
                text_at(entry, "from"), std::to_string(count_at(entry, "status")), what(entry)});
   }
   if (const std::uint64_t next = count_at(*answer, "next"); next != 0) {
-    output.message("hpsearch: there are more: hpsearch audit list --after " + std::to_string(next));
+    output.message("hpsearch: there are more: hpsearch audit list " +
+                   std::string(options.refusals ? "--refusals " : "") + "--after " + std::to_string(next));
   }
   const std::string none = options.after == 0
                                ? "nothing is recorded yet\n"
@@ -74,22 +79,28 @@ int audit_verify(const AuditOptions& options, const Output& output) {
   const std::filesystem::path directory = std::filesystem::is_directory(run.daemon(), ignored)
                                               ? run.daemon()
                                               : std::filesystem::path(options.state_dir);
-  const auto verdict = daemon::AuditFiles::verify(directory.string(), options.holds);
-  if (!verdict) {
-    return output.fail(not_found_failure(verdict.error().message));
+  const auto changes = daemon::AuditFiles::verify(directory.string(), daemon::audited_changes, options.holds);
+  if (!changes) {
+    return output.fail(not_found_failure(changes.error().message));
   }
-  if (!verdict->problem.empty()) {
-    Failure failure = plain_failure(verdict->problem);
-    failure.exit = Exit::storage;
-    return output.fail(failure);
+  const auto refusals = daemon::AuditFiles::verify(directory.string(), daemon::audited_refusals);
+  for (const auto* verdict : {&changes, &refusals}) {
+    if (*verdict && !(*verdict)->problem.empty()) {
+      Failure failure = plain_failure((*verdict)->problem);
+      failure.exit = Exit::storage;
+      return output.fail(failure);
+    }
   }
+  const std::uint64_t refused = refusals ? refusals->lines : 0;
   if (output.json()) {
-    output.data(
-        Value::Map{{"lines", static_cast<std::int64_t>(verdict->lines)}, {"last_hash", verdict->last.hash}});
+    output.data(Value::Map{{"lines", static_cast<std::int64_t>(changes->lines)},
+                           {"last_hash", changes->last.hash},
+                           {"refusals", static_cast<std::int64_t>(refused)}});
   } else {
-    output.print("the chain of " + counted(verdict->lines, "line") +
+    output.print("the chain of " + counted(changes->lines, "line") +
                  " is whole; the hash of the last one is " +
-                 (verdict->last.hash.empty() ? "none" : verdict->last.hash) + "\n");
+                 (changes->last.hash.empty() ? "none" : changes->last.hash) + "\n" +
+                 (refused == 0 ? "" : "the chain of " + counted(refused, "refusal") + " is whole, too\n"));
   }
   return 0;
 }

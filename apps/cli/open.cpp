@@ -155,7 +155,8 @@ void show_address(const std::string& url, const std::string& address, const Open
 
 int show(const Server& server, const std::string& page, const OpenOptions& options, const Output& output) {
   const auto address = browser_address(server.client());
-  const auto code = address ? server.client().post("/api/v1/session/code", Value::Map{})
+  const auto code = address ? server.client().post("/api/v1/session/code",
+                                                   Value::Map{{"makes_tokens", options.makes_tokens}})
                             : Outcome<Value>(address.failure());
   if (!code) {
     return output.fail(code.failure());

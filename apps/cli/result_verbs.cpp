@@ -27,12 +27,15 @@ void add_trials(VerbBuilder& build) {
 void add_open(VerbBuilder& build) {
   CLI::App& verb =
       build.add("open", "Open the dashboard in a browser, signed in", [&build](const Output& output) {
-        return open(OpenOptions{build.experiment(), build.given.no_browser}, output);
+        return open(OpenOptions{build.experiment(), build.given.no_browser, build.given.open_as_admin},
+                    output);
       });
   verb.add_option("EXPERIMENT", build.given.experiment.experiment,
                   "ID of the experiment whose page opens (default: the page with all experiments)");
   build.add_server(verb);
   verb.add_flag("--no-browser", build.given.no_browser, "Print the address only");
+  verb.add_flag("--admin", build.given.open_as_admin,
+                "The browser may also create and rotate tokens (default: everything else that you may)");
 }
 
 void add_best(VerbBuilder& build) {

@@ -160,6 +160,7 @@ struct EndedOptions {
 struct OpenOptions {
   ExperimentOptions experiment;  ///< Without a number: the page with all experiments.
   bool no_browser = false;       ///< Only print the address.
+  bool makes_tokens = false;     ///< The browser may create tokens.
 };
 /// The dashboard in a browser.
 [[nodiscard]] int open(const OpenOptions& options, const Output& output);
@@ -303,6 +304,7 @@ struct AuditOptions {
   std::string state_dir;    ///< For verify: a daemon's state directory, or that of a run.
   std::string holds;        ///< For verify: the hash of a line that was there before; "" = none is known.
   std::uint64_t after = 0;  ///< For list: only later lines.
+  bool refusals = false;    ///< For list: refused requests instead of changes.
   ServerOptions server;     ///< For list.
 };
 [[nodiscard]] int audit_list(const AuditOptions& options, const Output& output);

@@ -1,16 +1,20 @@
 #include "daemon/audit_log.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace hpsearch::daemon {
 
-AuditLog::AuditLog(net::Loop& loop, AuditFiles files)
-    : loop_(loop), files_(std::make_shared<AuditFiles>(std::move(files))), disk_(loop, 1) {
+AuditLog::AuditLog(net::Loop& loop, AuditFiles changes, AuditFiles refusals)
+    : loop_(loop),
+      files_(std::make_shared<AuditFiles>(std::move(changes))),
+      refusals_(loop, std::move(refusals)),
+      disk_(loop, 1) {
 }
 
 void AuditLog::record(AuditEntry entry, Then then) {
-  waiting_.entries.push_back(std::move(entry));
-  waiting_.then.push_back(std::move(then));
+  waiting_.emplace_back(std::move(entry), std::move(then));
   if (!writing_) {
     write_next();
   }
@@ -21,11 +25,20 @@ std::string AuditLog::why_not(engine::Instant now) const {
 }
 
 void AuditLog::write_next() {
-  if (waiting_.entries.empty()) {
+  if (waiting_.empty()) {
     return;
   }
   writing_ = true;
-  auto group = std::make_shared<Waiting>(std::exchange(waiting_, {}));
+  struct Group {
+    std::vector<AuditEntry> entries;
+    std::vector<Then> then;
+  };
+  auto group = std::make_shared<Group>();
+  for (std::size_t left = std::min(at_once, waiting_.size()); left > 0; --left) {
+    group->entries.push_back(std::move(waiting_.front().first));
+    group->then.push_back(std::move(waiting_.front().second));
+    waiting_.pop_front();
+  }
   disk_.run([this, files = files_, group] {
     const engine::Status written = files->append(group->entries);
     return [this, written, group] {

@@ -1,18 +1,21 @@
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "daemon/audit/audit_files.hpp"
+#include "daemon/refusal_log.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/net/background.hpp"
 
 namespace hpsearch::daemon {
 
-/// Writes the audit log beside the loop: entries that come while the disk is busy go there together.
+/// Writes the audit logs beside the loop: entries that come while the disk is busy go there together.
 ///
 /// Threads: the loop's. It must outlive what it calls.
 class AuditLog {
@@ -20,28 +23,33 @@ class AuditLog {
   using Then = std::function<void(const engine::Status& written)>;
   static constexpr engine::Duration tried_again_after = engine::Duration::seconds(5);
 
-  AuditLog(net::Loop& loop, AuditFiles files);
+  static constexpr std::size_t at_once = 500;  ///< Entries that go to the disk together.
+  static constexpr std::size_t busy_from = 1'000;
+
+  AuditLog(net::Loop& loop, AuditFiles changes, AuditFiles refusals);
 
   /// Calls `then` on the loop when the entry is durable, or can't be written.
   void record(AuditEntry entry, Then then);
+  /// Whether so many entries wait that nobody should add one without waiting for it.
+  [[nodiscard]] bool is_busy() const noexcept { return waiting_.size() >= busy_from; }
+
+  /// Records a request that was refused; nobody waits for that.
+  void note_refusal(AuditEntry entry) { refusals_.note(std::move(entry)); }
 
   /// Why nothing can be written now; "" = it can. After a failure one change in tried_again_after tries
   /// again.
   [[nodiscard]] std::string why_not(engine::Instant now) const;
 
  private:
-  struct Waiting {
-    std::vector<AuditEntry> entries;
-    std::vector<Then> then;
-  };
   void write_next();
 
   net::Loop& loop_;
   std::shared_ptr<AuditFiles> files_;
-  Waiting waiting_;
+  std::deque<std::pair<AuditEntry, Then>> waiting_;
   bool writing_ = false;
   std::string problem_;
   engine::Instant failed_at_;
+  RefusalLog refusals_;
   net::Background disk_;
 };
 

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <filesystem>
@@ -26,12 +27,13 @@ using engine::Error;
 using engine::Status;
 
 constexpr std::string_view ending = ".tar";
+constexpr std::string_view upload_ending = ".upload";
 // Long enough for whoever brings an older copy of the store back, and then thinks better of it.
 constexpr std::chrono::hours kept_for{7 * 24};
 
 /// The digest in a file's name, or "".
-std::string digest_in(const std::string& name) {
-  const bool fits = name.size() == 64 + ending.size() && name.ends_with(ending);
+std::string digest_in(const std::string& name, std::string_view kind) {
+  const bool fits = name.size() == 64 + kind.size() && name.ends_with(kind);
   const std::string digest = fits ? name.substr(0, 64) : "";
   return context::is_sha256(digest) ? digest : "";
 }
@@ -81,6 +83,8 @@ struct Contexts::Shared {
   struct Job {
     std::string digest;
     std::shared_ptr<const net::UploadedFile> archive;
+    bool is_here;  ///< It is not stored again: what comes shows that the client has it, too.
+    Client client;
     Answer answer;
   };
   std::mutex mutex;
@@ -99,12 +103,23 @@ Contexts::Contexts(net::Timeline& loop, FileSystem& files, std::string directory
   if (const auto made = files_.make_directory(directory_); made && *made) {
     static_cast<void>(files_.sync_directory(std::filesystem::path(directory_).parent_path().string()));
   }
-  for (const std::string& name : files_.names_in(directory_)) {
-    std::error_code error;
-    const std::string digest = digest_in(name);
-    const std::uint64_t bytes = digest.empty() ? 0 : std::filesystem::file_size(path(digest), error);
-    if (!digest.empty() && !error) {
-      known_[digest] = bytes;
+  const auto names = files_.names_in(directory_);
+  for (const std::string_view kind : {ending, upload_ending}) {
+    for (const std::string& name : names) {
+      const std::string digest = digest_in(name, kind);
+      std::error_code error;
+      const std::uint64_t bytes =
+          digest.empty() ? 0 : std::filesystem::file_size(directory_ + "/" + name, error);
+      if (!digest.empty() && !error) {
+        known_.try_emplace(digest, Known{bytes, kind == ending, loop_.now()});
+      }
+    }
+  }
+  for (const std::string& name :
+       names) {  // What an interrupted take() left, and contexts that are there twice.
+    const std::string digest = name.substr(0, name.find('.'));
+    if (!known_.contains(digest) || directory_ + "/" + name != path(digest)) {
+      files_.remove(directory_ + "/" + name);
     }
   }
   thread_ = employ([this] { return work(); });
@@ -117,19 +132,82 @@ Contexts::~Contexts() {
 
 std::optional<std::uint64_t> Contexts::find(const std::string& digest) const {
   const auto found = known_.find(digest);
-  return found == known_.end() ? std::nullopt : std::optional(found->second);
+  return found == known_.end() ? std::nullopt : std::optional(found->second.bytes);
 }
 
-void Contexts::take(std::string digest, std::shared_ptr<const net::UploadedFile> archive, Answer answer) {
-  if (known_.contains(digest)) {
+std::string Contexts::path(const std::string& digest) const {
+  const auto found = known_.find(digest);
+  const bool is_used = found == known_.end() || found->second.is_used;
+  return directory_ + "/" + digest + std::string(is_used ? ending : upload_ending);
+}
+
+bool Contexts::was_brought_by(const std::string& digest, const std::string& client) {
+  const auto found = known_.find(digest);
+  if (found == known_.end()) {
+    return false;
+  }
+  const auto bringer = found->second.brought_by.find(client);
+  if (bringer == found->second.brought_by.end() || bringer->second.at + uploads_kept_for <= loop_.now()) {
+    return false;
+  }
+  bringer->second.at = loop_.now();
+  return true;
+}
+
+std::uint64_t Contexts::uploaded_by(const std::string& client) const {
+  std::uint64_t bytes = 0;
+  for (const auto& [digest, known] : known_) {
+    bytes += !known.is_used && known.brought_by.contains(client) ? known.bytes : 0;
+  }
+  return bytes;
+}
+
+std::uint64_t Contexts::uploaded_to(std::string_view workspace) const {
+  std::uint64_t bytes = 0;
+  for (const auto& [digest, known] : known_) {
+    const bool counts = !known.is_used && std::any_of(known.brought_by.begin(), known.brought_by.end(),
+                                                      [workspace](const auto& one) {
+                                                        const Scope& scope = one.second.scope;
+                                                        return !scope.is_all() && scope.has(workspace);
+                                                      });
+    bytes += counts ? known.bytes : 0;
+  }
+  return bytes;
+}
+
+void Contexts::take(std::string digest, std::shared_ptr<const net::UploadedFile> archive, Client client,
+                    Answer answer) {
+  if (was_brought_by(digest, client.name)) {
     answer(Done{});
     return;
   }
   {
     const std::scoped_lock lock(shared_->mutex);
-    shared_->jobs.push_back({std::move(digest), std::move(archive), std::move(answer)});
+    const bool is_here = known_.contains(digest);
+    shared_->jobs.push_back(
+        {std::move(digest), std::move(archive), is_here, std::move(client), std::move(answer)});
   }
   thread_->wake();
+}
+
+void Contexts::note_bringer(const std::string& digest, std::uint64_t bytes, Client client) {
+  const auto [found, is_new] = known_.try_emplace(digest, Known{bytes, false, loop_.now()});
+  found->second.came = loop_.now();
+  found->second.brought_by.insert_or_assign(std::move(client.name),
+                                            Bringer{loop_.now(), std::move(client.scope)});
+}
+
+void Contexts::note_use(const std::string& digest) {
+  const auto found = known_.find(digest);
+  if (found == known_.end() || found->second.is_used) {
+    return;
+  }
+  const std::string uploaded = path(digest);
+  found->second.is_used = true;
+  // Where that fails, it is tried again by keep_only().
+  if (!files_.rename(uploaded, path(digest))) {
+    found->second.is_used = false;
+  }
 }
 
 bool Contexts::work() {
@@ -147,34 +225,47 @@ bool Contexts::work() {
   {
     const MappedFile archive(job.archive->path(), bytes);
     done = check(job.digest, archive.text(), limit_megabytes_);
-    if (done) {
+    if (done && !job.is_here) {
       const std::span<const std::byte> parts[] = {std::as_bytes(std::span(archive.text()))};
-      done = write_file_durably(files_, path(job.digest), parts);
+      done = write_file_durably(files_, directory_ + "/" + job.digest + std::string(upload_ending), parts);
     }
   }
   job.archive.reset();
-  loop_.post(
-      [this, shared = shared_, digest = std::move(job.digest), bytes, answer = std::move(job.answer), done] {
-        if (shared->ended) {
-          return;
-        }
-        if (done) {
-          known_[digest] = bytes;
-        }
-        answer(done);
-      });
+  loop_.post([this, shared = shared_, digest = std::move(job.digest), bytes, is_here = job.is_here,
+              client = std::move(job.client), answer = std::move(job.answer), done]() mutable {
+    if (shared->ended) {
+      return;
+    }
+    if (done && is_here && !known_.contains(digest)) {
+      done = Error{Errc::unavailable, "the context " + digest + " has just been removed; send it again"};
+    }
+    if (done) {
+      note_bringer(digest, bytes, std::move(client));
+    }
+    answer(done);
+  });
   return true;
 }
 
 void Contexts::keep_only(const std::set<std::string>& named) {
-  for (const std::string& name : files_.names_in(directory_)) {
-    const std::string digest = digest_in(name);
+  for (const std::string& digest : named) {
+    note_use(digest);
+  }
+  const engine::Instant now = loop_.now();
+  for (auto next = known_.begin(); next != known_.end();) {
+    auto& [digest, known] = *next;
+    std::erase_if(known.brought_by,
+                  [now](const auto& bringer) { return bringer.second.at + uploads_kept_for <= now; });
     std::error_code error;
-    const auto written = std::filesystem::last_write_time(directory_ + "/" + name, error);
-    const bool young = !error && std::filesystem::file_time_type::clock::now() - written < kept_for;
-    if (digest.empty() || (!named.contains(digest) && !young)) {
-      files_.remove(directory_ + "/" + name);
-      known_.erase(digest);
+    const auto written = std::filesystem::last_write_time(path(digest), error);
+    const bool was_used_lately =
+        known.is_used && !error && std::filesystem::file_time_type::clock::now() - written < kept_for;
+    if (named.contains(digest) || !known.brought_by.empty() || known.came + uploads_kept_for > now ||
+        was_used_lately) {
+      ++next;
+    } else {
+      files_.remove(path(digest));
+      next = known_.erase(next);
     }
   }
 }

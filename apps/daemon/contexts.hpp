@@ -7,9 +7,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
+#include "daemon/access/scope.hpp"
 #include "daemon/store/file_system.hpp"
 #include "daemon/store_executor.hpp"
+#include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/timeline.hpp"
@@ -17,7 +20,10 @@
 namespace hpsearch::daemon {
 
 /// The contexts of experiments (hpsearch/context/context_archive.hpp), each content once:
-/// DIRECTORY/DIGEST.tar.
+/// DIRECTORY/DIGEST.tar, and DIRECTORY/DIGEST.upload until an experiment names it.
+///
+/// A digest alone opens nothing: a client may name a context that it brought itself, for an hour. Until an
+/// experiment names it, its bytes count for those who brought it, and it goes after that hour.
 ///
 /// Threads: on the loop's; checking and writing is done on one of its own.
 class Contexts {
@@ -30,11 +36,17 @@ class Contexts {
   Contexts(const Contexts&) = delete;
   Contexts& operator=(const Contexts&) = delete;
 
+  static constexpr engine::Duration uploads_kept_for = engine::Duration::seconds(3600);
+
   /// Bytes of the one of that digest; nothing when it is not here.
   [[nodiscard]] std::optional<std::uint64_t> find(const std::string& digest) const;
-  [[nodiscard]] std::string path(const std::string& digest) const {
-    return directory_ + "/" + digest + ".tar";
-  }
+  [[nodiscard]] std::string path(const std::string& digest) const;
+
+  /// Whether that client brought it in the last hour, which begins again then.
+  [[nodiscard]] bool was_brought_by(const std::string& digest, const std::string& client);
+  /// Bytes of such uploads: of one client, and of those that may submit to that workspace, but not to all.
+  [[nodiscard]] std::uint64_t uploaded_by(const std::string& client) const;
+  [[nodiscard]] std::uint64_t uploaded_to(std::string_view workspace) const;
 
   /// Where archives may be written while they come; made by the constructor.
   [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
@@ -42,10 +54,17 @@ class Contexts {
   /// Takes one in; when `answer` hears of it, it is durable. bad_request: it is not what its digest says, not
   /// as contexts are made, or too large. unavailable: it cannot be written.
   using Answer = std::function<void(const engine::Status&)>;
-  void take(std::string digest, std::shared_ptr<const net::UploadedFile> archive, Answer answer);
+  struct Client {
+    std::string name;
+    Scope scope;
+  };
+  void take(std::string digest, std::shared_ptr<const net::UploadedFile> archive, Client client,
+            Answer answer);
 
-  /// Removes those that came more than a week ago and that none of `named` is, and what an interrupted take()
-  /// left.
+  /// An experiment names it: it is no upload any more.
+  void note_use(const std::string& digest);
+  /// Removes those that none of `named` is: an hour after they came or were brought again, and those that an
+  /// experiment named before, a week after they came. To be called now and then.
   void keep_only(const std::set<std::string>& named);
 
   /// No request for a larger one need be read to its end.
@@ -53,14 +72,25 @@ class Contexts {
 
  private:
   struct Shared;
+  struct Bringer {
+    engine::Instant at;  ///< Last.
+    Scope scope{};
+  };
+  struct Known {
+    std::uint64_t bytes = 0;
+    bool is_used = false;  ///< An experiment names it, or did.
+    engine::Instant came;
+    std::map<std::string, Bringer> brought_by{};  ///< By name; empty after a restart.
+  };
   bool work();
+  void note_bringer(const std::string& digest, std::uint64_t bytes, Client client);
 
   net::Timeline& loop_;
   FileSystem& files_;
   std::string directory_;
   std::uint64_t limit_megabytes_;
-  std::map<std::string, std::uint64_t> known_;  ///< Digest → bytes.
-  std::shared_ptr<Shared> shared_;              ///< With the thread, and with what it posts to the loop.
+  std::map<std::string, Known> known_;  ///< By digest.
+  std::shared_ptr<Shared> shared_;      ///< With the thread, and with what it posts to the loop.
   std::unique_ptr<StoreExecutor> thread_;
 };
 

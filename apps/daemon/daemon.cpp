@@ -61,6 +61,7 @@ using net::Level;
 
 constexpr std::chrono::milliseconds drain_look_every{5};
 constexpr std::size_t most_checks_at_once = 2;
+constexpr std::chrono::minutes unused_contexts_looked_for_every{5};
 constexpr std::size_t most_metrics_body = 1024;  ///< Nobody has to send any.
 constexpr std::chrono::minutes session_look_every{1};
 constexpr const char* port_file = "/http-port";  ///< The last port for browsers that was opened on request.
@@ -310,6 +311,8 @@ class Daemon {
     backups_.emplace(*runtime_, *store_, directory_->backups());
     contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit);
     contexts_->keep_only(contexts_of_experiments());
+    context_clock_ = loop_.every(unused_contexts_looked_for_every,
+                                 [this] { contexts_->keep_only(contexts_of_experiments()); });
     const auto ended_at = [this](engine::ExperimentId experiment) {
       const engine::ExperimentRecord* record = runtime_->engine().find(experiment);
       // Of one that is not in this store nobody knows more.
@@ -330,11 +333,12 @@ class Daemon {
           });
         },
         &*browsers_);
-    auto audit = AuditFiles::open(directory_->path());
-    if (!audit) {
-      return audit.error();
+    auto changes = AuditFiles::open(directory_->path(), audited_changes);
+    auto refusals = AuditFiles::open(directory_->path(), audited_refusals);
+    if (!changes || !refusals) {
+      return changes ? refusals.error() : changes.error();
     }
-    audit_.emplace(loop_, std::move(audit).value());
+    audit_.emplace(loop_, std::move(changes).value(), std::move(refusals).value());
     remover_.emplace(*runtime_, on_a_thread_of_its_own, open_secrets);
     const AboutDaemon about{.version = HPSEARCH_VERSION,
                             .state_dir = directory_->path(),
@@ -368,7 +372,7 @@ class Daemon {
                   .only_from = options_.behind_proxy,
                   .base_path = options_.http_base_path,
                   .any_user = !options_.groups.empty(),
-                  .refuse_head = routes.refuse_head};
+                  .let_in = routes.let_in};
     const std::string place = options_.http_socket.empty() ? directory_->http_socket() : options_.http_socket;
     auto socket = net::HttpServer::listen(loop_, "unix://" + absolute(place), routes.handler, rules);
     if (!socket) {
@@ -720,6 +724,7 @@ class Daemon {
   std::optional<AuditLog> audit_;
   std::optional<Backups> backups_;
   std::optional<Contexts> contexts_;
+  net::Watch context_clock_;
   std::optional<KeptLogs> logs_;
   std::optional<KeptFiles> kept_files_;
   std::optional<CheckpointRemover> remover_;

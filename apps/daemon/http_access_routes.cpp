@@ -57,6 +57,15 @@ void who_am_i(RequestContext&, Call call) {
                                   {"unix_user", unix_user_of(call.caller)}}));
 }
 
+/// Nothing: the caller may have a token made.
+std::optional<HttpResponse> makes_no_tokens(const Caller& caller) {
+  return caller.may_make_tokens
+             ? std::nullopt
+             : std::optional(refusal(403,
+                                     "the session of this browser makes no tokens; `hpsearch open --admin` "
+                                     "begins one that does, and `hpsearch token` makes and rotates them"));
+}
+
 /// Changes of tokens wait for a disk, therefore they are made beside the loop.
 void change(RequestContext& context, const Call& call, std::function<HttpResponse(Tokens&)> how) {
   if (context.about.tokens == nullptr) {
@@ -170,6 +179,10 @@ TokenRequest read_request(const Value::Map& body, const Caller& caller, engine::
 }
 
 void create(RequestContext& context, Call call) {
+  if (auto refused = makes_no_tokens(call.caller)) {
+    call.reply(*std::move(refused));
+    return;
+  }
   const Result<Value> body = call.object();
   if (!body) {
     call.reply(failure(body.error()));
@@ -198,6 +211,10 @@ void list(RequestContext& context, Call call) {
 }
 
 void rotate(RequestContext& context, Call call) {
+  if (auto refused = makes_no_tokens(call.caller)) {
+    call.reply(*std::move(refused));
+    return;
+  }
   change(context, call, [id = call.token_id, now = context.runtime.now()](Tokens& tokens) {
     return shown(tokens.rotate(id, now));
   });
@@ -216,6 +233,7 @@ constexpr std::uint64_t most_audit_page = 500;
 void show_audit(RequestContext& context, Call call) {
   const auto after = number_of(call.request, "after", 0);
   const auto limit = number_of(call.request, "limit", usual_audit_page);
+  const std::string_view refusals = call.request.query_or("refusals", "false");
   if (const Error* error = first_error(after, limit)) {
     call.reply(failure(*error));
     return;
@@ -224,21 +242,29 @@ void show_audit(RequestContext& context, Call call) {
     call.reply(failure(Error{Errc::not_found, "this daemon keeps no audit log"}));
     return;
   }
-  context.about.checks->run([directory = context.about.state_dir, reply = call.reply, after = *after,
-                             most = std::min(*limit, most_audit_page)] {
-    const auto lines = AuditFiles::read(directory, after, most);
-    HttpResponse response = lines ? with(200, audit_page(*lines, most)) : failure(lines.error());
-    return [reply, response = std::move(response)] { reply(response); };
-  });
+  context.about.checks->run(
+      [directory = context.about.state_dir, reply = call.reply, after = *after,
+       most = std::min(*limit, most_audit_page),
+       &kind = refusals == "1" || refusals == "true" ? audited_refusals : audited_changes] {
+        const auto lines = AuditFiles::read(directory, kind, after, most);
+        HttpResponse response = lines ? with(200, audit_page(*lines, most)) : failure(lines.error());
+        return [reply, response = std::move(response)] { reply(response); };
+      });
 }
+
+constexpr QueryParameter audit_query[] = {
+    after_number,
+    page_limit,
+    {"refusals", QueryParameter::Kind::choice, "Whether refused requests are listed instead of changes.", 0,
+     0, yes_or_no}};
 
 constexpr Route access_table[] = {
     {"GET",
      "/api/v1/audit",
      Role::admin,
      &show_audit,
-     {"list_audit", "access", "Lists who changed what", "AuditPage"},
-     page_query},
+     {"list_audit", "access", "Lists who changed what, or what was refused", "AuditPage"},
+     audit_query},
     {"GET", "/api/v1/whoami", Role::viewer, &who_am_i, {"who_am_i", "access", "Who the caller is", "Caller"}},
     {"GET", "/api/v1/tokens", Role::admin, &list, {"list_tokens", "access", "Lists all tokens", "TokenList"}},
     {"POST",

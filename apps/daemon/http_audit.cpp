@@ -90,23 +90,30 @@ void name_made(AuditEntry& entry, const Route* route, const HttpResponse& respon
   }
 }
 
+/// Not let in, or not so often.
 bool is_refusal(unsigned status) {
-  return status == 401 || status == 403;
+  return status == 401 || status == 403 || status == 429;
+}
+
+/// Of a call that is a change: whether somebody who may make it asked for it. What strangers send is one only
+/// once they have signed in.
+bool was_let_through(bool is_known, const Route* route, unsigned status) {
+  return route != nullptr && !is_refusal(status) && (is_known || status / 100 == 2);
 }
 
 AuditEntry entry_of(const Call& call, engine::Instant now) {
-  return {.at = now.micros(),
-          .request = call.request.id,
-          .channel = call.request.peer.uid       ? "socket"
-                     : call.request.is_encrypted ? "tls"
-                                                 : "tcp",
-          .from = call.request.peer.name,
-          .name = call.caller.name,
-          .token = call.caller.token_id,
-          .role = std::string(name_of(call.caller.role)),
-          .method = call.request.method,
-          .path = call.request.path,
-          .status = 0};
+  return cut_to_size({.at = now.micros(),
+                      .request = call.request.id,
+                      .channel = call.request.peer.uid       ? "socket"
+                                 : call.request.is_encrypted ? "tls"
+                                                             : "tcp",
+                      .from = call.request.peer.name,
+                      .name = call.caller.name,
+                      .token = call.caller.token_id,
+                      .role = std::string(name_of(call.caller.role)),
+                      .method = call.request.method,
+                      .path = call.request.path,
+                      .status = 0});
 }
 
 HttpResponse not_recorded(const std::string& why) {
@@ -115,7 +122,6 @@ HttpResponse not_recorded(const std::string& why) {
 }
 
 void record(AuditLog& log, AuditEntry entry, const net::HttpServer::Reply& reply, HttpResponse response) {
-  entry.status = response.status;
   log.record(std::move(entry), [reply, response = std::make_shared<HttpResponse>(std::move(response))](
                                    const engine::Status& written) {
     reply(written ? std::move(*response) : not_recorded(written.error().message));
@@ -138,18 +144,24 @@ bool audited(RequestContext& context, Call& call, const Route* route) {
   const bool reads = context.about.audits_reads && call.caller.role > Role::worker;
   AuditEntry entry = entry_of(call, now);
   name_resource(entry, call, route, context.runtime);
-  call.reply = [&context, log, changes, reads, route, reply = std::move(call.reply),
-                entry = std::move(entry)](HttpResponse response) {
-    if (changes || is_refusal(response.status)) {
-      AuditEntry whole = entry;
+  call.reply = [&context, log, changes, reads, route, is_known = call.caller.role != Role::anyone,
+                reply = std::move(call.reply), entry = std::move(entry)](HttpResponse response) {
+    AuditEntry whole = entry;
+    whole.status = response.status;
+    if (changes && was_let_through(is_known, route, response.status)) {
       name_made(whole, route, response, context.runtime);
       record(*log, std::move(whole), reply, std::move(response));
-    } else if (reads) {
-      AuditEntry read = entry;
-      read.status = response.status;
-      log->record(std::move(read), [](const engine::Status&) {});  // A full disk stops no reads.
+    } else if (changes || is_refusal(response.status)) {
+      log->note_refusal(std::move(whole));
       reply(std::move(response));
+    } else if (reads && log->is_busy()) {
+      log->record(std::move(whole), [reply, response = std::move(response)](const engine::Status&) {
+        reply(response);  // A full disk stops no reads.
+      });
     } else {
+      if (reads) {
+        log->record(std::move(whole), [](const engine::Status&) {});
+      }
       reply(std::move(response));
     }
   };
@@ -160,7 +172,7 @@ void note_refusal(RequestContext& context, const Call& call, unsigned status) {
   if (context.about.audit != nullptr && is_refusal(status)) {
     AuditEntry entry = entry_of(call, context.runtime.now());
     entry.status = status;
-    context.about.audit->record(std::move(entry), [](const engine::Status&) {});
+    context.about.audit->note_refusal(std::move(entry));
   }
 }
 

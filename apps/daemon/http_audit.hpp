@@ -4,9 +4,10 @@
 
 namespace hpsearch::daemon {
 
-/// Lets what is answered to the call wait until the audit log has it, if the log records such calls: changes,
-/// sign-ins, and refusals of callers (401, 403). What workers hand over is not recorded, nor how clients ask
-/// for trials, report and tell. `route`: which it is to have; nullptr = it is refused.
+/// Records the call in the audit log, if it is a change or a sign-in; the answer waits until the log has it.
+/// Refusals of callers (401, 403, 429), and what strangers send in vain, are noted in a log of their own, for
+/// which nobody waits. What workers hand over is not recorded, nor how clients ask for trials, report and
+/// tell. `route`: which it is to have; nullptr = it is refused.
 ///
 /// A change is refused (507) while the log can't be written; then the call is answered, and false is
 /// returned.

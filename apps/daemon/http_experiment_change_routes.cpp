@@ -133,7 +133,7 @@ void change_program(RequestContext& request_context, Call call) {
     return;
   }
   if (!command->context_digest.empty()) {
-    const auto bytes = context_bytes(request_context, command->context_digest);
+    const auto bytes = context_bytes(request_context, call.caller, command->context_digest);
     if (!bytes) {
       call.reply(failure(bytes.error()));
       return;

@@ -8,9 +8,7 @@ bool is_to_be_carried_out(RequestContext& context, const Route& route, Call& cal
   if (route.method == "GET" || route.method == "HEAD" || !route.keeps_answer) {
     return true;
   }
-  const Caller& caller = call.caller;
-  auto name =
-      AnsweredRequests::name_of(caller.token_id.empty() ? caller.name : caller.token_id, call.request);
+  auto name = AnsweredRequests::name_of(key_owner(call.caller), call.request);
   if (!name) {
     call.reply(failure(name.error()));
     return false;

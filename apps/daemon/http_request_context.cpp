@@ -1,5 +1,6 @@
 #include "daemon/http_request_context.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/experiment/workspace.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
 
@@ -39,13 +41,29 @@ HttpResponse no_room(const Storage& storage) {
   return failure(507, Error{Errc::unavailable, storage.why});
 }
 
-Result<std::uint64_t> context_bytes(const RequestContext& context, const std::string& digest) {
-  const auto known = context.about.contexts != nullptr ? context.about.contexts->find(digest) : std::nullopt;
-  if (!known) {
+bool may_use_context(const RequestContext& context, const Caller& caller, const std::string& digest) {
+  Contexts* contexts = context.about.contexts;
+  if (contexts == nullptr || !contexts->find(digest)) {
+    return false;
+  }
+  if (contexts->was_brought_by(digest, key_owner(caller)) || caller.scope.is_all()) {
+    return true;
+  }
+  const auto& workspaces = context.runtime.engine().workspaces();
+  const auto& names = caller.scope.names();
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const auto workspace = workspaces.find(name);
+    return workspace != workspaces.end() && workspace->second.contexts.contains(digest);
+  });
+}
+
+Result<std::uint64_t> context_bytes(const RequestContext& context, const Caller& caller,
+                                    const std::string& digest) {
+  if (!may_use_context(context, caller, digest)) {
     return Error{Errc::wrong_state,
                  "the daemon does not have the context " + digest + "; PUT it to /api/v1/contexts/ first"};
   }
-  return *known;
+  return *context.about.contexts->find(digest);
 }
 
 Value integer(std::uint64_t number) {

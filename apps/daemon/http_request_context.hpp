@@ -208,8 +208,12 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 /// Without experiments outside of the scope.
 [[nodiscard]] engine::Value status_now(const RequestContext& context, const Scope& scope);
 
-/// Bytes of the context of that digest. wrong_state: the daemon does not have it.
-[[nodiscard]] engine::Result<std::uint64_t> context_bytes(const RequestContext& context,
+/// Whether the caller may read that context and run it: it brought it itself, or an experiment that it sees
+/// names it. A digest alone opens nothing of other workspaces.
+[[nodiscard]] bool may_use_context(const RequestContext& context, const Caller& caller,
+                                   const std::string& digest);
+/// Bytes of the context of that digest. wrong_state: the daemon does not have it, or not for this caller.
+[[nodiscard]] engine::Result<std::uint64_t> context_bytes(const RequestContext& context, const Caller& caller,
                                                           const std::string& digest);
 
 /// For what cannot be taken for lack of room.

@@ -288,18 +288,20 @@ ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon
   return {[context](HttpRequest request, net::HttpServer::Reply reply) {
             handle(*context, std::move(request), std::move(reply));
           },
-          [context](const HttpRequest& head) -> std::optional<net::HttpResponse> {
+          [context](const HttpRequest& head) -> net::HttpEntry {
             Call call;
             call.request = head;
             auto found = find_route(*context, call);
             auto* refused = std::get_if<net::HttpResponse>(&found);
             if (refused == nullptr && call.caller.role == Role::anyone && has_large_body(head)) {
-              return failure(413, Error{Errc::bad_request, "a body of strangers has at most 4096 bytes"});
+              return {failure(413, Error{Errc::bad_request, "a body of strangers has at most 4096 bytes"})};
             }
             if (refused != nullptr) {
               note_refusal(*context, call, refused->status);
             }
-            return refused == nullptr ? std::nullopt : std::optional(std::move(*refused));
+            const bool is_known = !call.caller.token_id.empty() || call.caller.uid;
+            return {refused == nullptr ? std::nullopt : std::optional(std::move(*refused)),
+                    is_known ? key_owner(call.caller) : ""};
           },
           [context] { context->streams->open.end(); },
           [context](const HttpRequest& request, const net::HttpServer::Reply& reply) {

@@ -60,8 +60,8 @@ struct AboutDaemon {
 /// durable.
 struct ServedRoutes {
   net::HttpServer::Handler handler;
-  /// HttpRules::refuse_head: whoever may not send it needs not send its body.
-  std::function<std::optional<net::HttpResponse>(const net::HttpRequest& head)> refuse_head;
+  /// HttpRules::let_in: whoever may not send it needs not send its body.
+  std::function<net::HttpEntry(const net::HttpRequest& head)> let_in;
   /// Says goodbye to all who read a stream, also to those that come later.
   std::function<void()> end_streams;
   /// Answers scrapers without a token, on an address of their own.

@@ -15,23 +15,26 @@ double seconds_of(Instant at) {
   return static_cast<double>(at.micros()) / 1e6;
 }
 
-HttpResponse session_value(const Caller& caller, std::string_view secret, const Value& expires_at) {
+/// `page_key`: of a session that has just begun, else "".
+HttpResponse session_value(const Caller& caller, std::string_view page_key, const Value& expires_at) {
   HttpResponse response = with(200, Value::Map{{"name", owner_name(caller)},
                                                {"role", std::string(name_of(caller.role))},
                                                {"workspaces", caller.scope.value()},
-                                               {"csrf", secret.empty() ? std::string() : csrf_of(secret)},
+                                               {"makes_tokens", caller.may_make_tokens},
+                                               {"page_key", std::string(page_key)},
                                                {"expires_at", expires_at}});
   response.holds_secret = true;
   return response;
 }
 
-SignedIn signed_in_as(const Caller& caller) {
-  return {caller.name, caller.token_id, caller.token_hash, caller.role, caller.uid};
+SignedIn signed_in_as(const Caller& caller, bool makes_tokens) {
+  return {caller.name, caller.token_id, caller.token_hash, caller.role, caller.uid, makes_tokens};
 }
 
 Caller caller_of(const RequestContext& context, const SignedIn& who) {
   Caller caller{who.role, who.name, who.token_id, false, who.uid};
   caller.token_hash = who.token_hash;
+  caller.may_make_tokens = who.makes_tokens;
   if (const Tokens* tokens = who.token_id.empty() ? nullptr : context.about.tokens) {
     if (const auto token = tokens->find_again(who.token_id, who.token_hash, context.runtime.now())) {
       caller.scope = Scope(token->workspaces);
@@ -67,6 +70,9 @@ void sign_in(RequestContext& context, Call call) {
   std::variant<Caller, HttpResponse> caller;
   if (given->first == "token") {
     caller = authentication.caller_with(given->second, call.request, now);
+    if (auto* of_token = std::get_if<Caller>(&caller)) {
+      of_token->may_make_tokens = false;  // Its browser can't be told from others that see what it sends.
+    }
   } else if (const auto who = sessions->take_code(given->second, now)) {
     caller = caller_of(context, *who);
   } else {
@@ -80,11 +86,12 @@ void sign_in(RequestContext& context, Call call) {
       [sessions, call = std::move(call), who = std::get<Caller>(std::move(caller)), now] {
         // The old session of this browser, whose cookie goes.
         static_cast<void>(sessions->end(hash_of(session_secret_of(call.request))));
-        const Result<std::string> secret = sessions->begin(signed_in_as(who), now);
-        HttpResponse response = secret ? session_value(who, *secret, seconds_of(now + Sessions::longest_life))
-                                       : failure(secret.error());
-        if (secret) {
-          response.headers.emplace_back("Set-Cookie", set_session_cookie(call.request, *secret));
+        const Result<SessionSecrets> secrets = sessions->begin(signed_in_as(who, who.may_make_tokens), now);
+        HttpResponse response =
+            secrets ? session_value(who, secrets->page_key, seconds_of(now + Sessions::longest_life))
+                    : failure(secrets.error());
+        if (secrets) {
+          response.headers.emplace_back("Set-Cookie", set_session_cookie(call.request, secrets->cookie));
         }
         return [reply = call.reply, response = std::move(response)] { reply(response); };
       });
@@ -94,9 +101,7 @@ void show_session(RequestContext& context, Call call) {
   const Sessions* sessions = context.about.sessions;
   context.about.checks->run([sessions, call = std::move(call)] {
     const auto ends = sessions == nullptr ? std::nullopt : sessions->end_of(call.caller.session);
-    HttpResponse response =
-        session_value(call.caller, call.caller.session.empty() ? "" : session_secret_of(call.request),
-                      ends ? Value(seconds_of(*ends)) : Value());
+    HttpResponse response = session_value(call.caller, "", ends ? Value(seconds_of(*ends)) : Value());
     return [reply = call.reply, response = std::move(response)] { reply(response); };
   });
 }
@@ -115,15 +120,37 @@ void sign_out(RequestContext& context, Call call) {
   });
 }
 
+/// Of the body, {"makes_tokens": BOOL} or nothing.
+Result<bool> read_makes_tokens(const Call& call) {
+  const Result<Value> body = call.object();
+  if (!body) {
+    return body.error();
+  }
+  const Value::Map& map = *body->as_map();
+  const Value* given = map.find("makes_tokens");
+  if (map.size() > (given == nullptr ? 0U : 1U) || (given != nullptr && given->as_bool() == nullptr)) {
+    return Error{Errc::bad_request,
+                 R"(the body has to be {"makes_tokens": true}, {"makes_tokens": false} or nothing)"};
+  }
+  return given != nullptr && *given->as_bool();
+}
+
 void new_code(RequestContext& context, Call call) {
-  if (context.about.sessions == nullptr) {
+  const Result<bool> makes_tokens = read_makes_tokens(call);
+  if (!makes_tokens) {
+    call.reply(failure(makes_tokens.error()));
+  } else if (context.about.sessions == nullptr) {
     call.reply(failure(Error{Errc::not_found, "this daemon keeps no sessions"}));
   } else if (!call.caller.session.empty()) {
     call.reply(refusal(403, "a session makes no codes: it would outlive itself"));
+  } else if (*makes_tokens && call.caller.role < Role::admin) {
+    call.reply(refusal(403, call.caller.name + " is " + std::string(name_of(call.caller.role)) +
+                                "; only an admin may begin a session that makes tokens"));
   } else {
-    call.reply(with(201, Value::Map{{"code", context.about.sessions->new_code(signed_in_as(call.caller),
-                                                                              context.runtime.now())},
-                                    {"expires_in_seconds", Sessions::code_life.in_seconds()}}));
+    call.reply(
+        with(201, Value::Map{{"code", context.about.sessions->new_code(
+                                          signed_in_as(call.caller, *makes_tokens), context.runtime.now())},
+                             {"expires_in_seconds", Sessions::code_life.in_seconds()}}));
   }
 }
 
@@ -165,8 +192,8 @@ constexpr Route session_table[] = {
      "/api/v1/session/code",
      Role::viewer,
      &new_code,
-     {"create_sign_in_code", "access", "Makes a code with which a browser signs in once", "SignInCode", "",
-      201}},
+     {"create_sign_in_code", "access", "Makes a code with which a browser signs in once", "SignInCode",
+      "SignInCodeRequest", 201}},
     {"POST",
      "/api/v1/http-port",
      Role::admin,

@@ -8,6 +8,7 @@
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/experiment/warm_start.hpp"
+#include "hpsearch/engine/experiment/workspace.hpp"
 #include "hpsearch/jobs/secrets.hpp"
 #include "hpsearch/proto/client_api.hpp"
 
@@ -34,9 +35,25 @@ std::optional<HttpResponse> out_of_scope(const RequestContext& request_context, 
   return std::nullopt;
 }
 
+/// What the log has for an Idempotency-Key, which belongs to its client and to the experiment's workspace:
+/// clients don't know each other's keys.
+std::string stored_submission_key(const Caller& caller, const engine::ExperimentConfig& config,
+                                  const std::string& key) {
+  return key.empty() ? "" : key_owner(caller) + "/" + std::string(engine::workspace_of(config)) + "/" + key;
+}
+
+/// The error with the key as the client gave it.
+Error with_given_key(Error error, const std::string& stored, const std::string& given) {
+  if (const std::size_t at = stored.empty() ? std::string::npos : error.message.find(stored);
+      at != std::string::npos) {
+    error.message.replace(at, stored.size(), given);
+  }
+  return error;
+}
+
 /// Creates the experiment, or tells what prevents it now.
-void create(RequestContext& request_context, CheckedSubmission checked, std::string key, const Caller& caller,
-            const net::HttpServer::Reply& reply) {
+void create(RequestContext& request_context, CheckedSubmission checked, const std::string& key,
+            const Caller& caller, const net::HttpServer::Reply& reply) {
   if (checked.refusal) {
     reply(*std::move(checked.refusal));
     return;
@@ -51,7 +68,7 @@ void create(RequestContext& request_context, CheckedSubmission checked, std::str
   }
   const Result<std::uint64_t> bytes = checked.context_digest.empty()
                                           ? Result<std::uint64_t>(0)
-                                          : context_bytes(request_context, checked.context_digest);
+                                          : context_bytes(request_context, caller, checked.context_digest);
   if (!bytes) {
     reply(failure(bytes.error()));
     return;
@@ -62,18 +79,24 @@ void create(RequestContext& request_context, CheckedSubmission checked, std::str
   command.context_directory = std::move(checked.context_directory);
   command.context_digest = std::move(checked.context_digest);
   command.context_bytes = *bytes;
-  command.idempotency_key = std::move(key);
+  const std::string stored_key = stored_submission_key(caller, *command.parsed->config, key);
+  command.idempotency_key = stored_key;
   command.owner = std::move(checked.owner);
   command.unix_user = std::move(checked.unix_user);
   const auto& all = request_context.runtime.engine().experiments();
   const engine::ExperimentId newest = all.empty() ? engine::ExperimentId() : all.rbegin()->first;
-  request_context.perform(command, [&runtime = request_context.runtime, reply, searcher,
-                                    newest](const Result<Runtime::Outcome>& outcome) {
+  request_context.perform(command, [&runtime = request_context.runtime,
+                                    contexts = request_context.about.contexts,
+                                    digest = command.context_digest, reply, searcher, newest, stored_key,
+                                    key](const Result<Runtime::Outcome>& outcome) {
     engine::Problems source;  // Again, for their places in the file.
     if (!outcome) {
       static_cast<void>(engine::find_source(runtime.engine().experiments(), searcher, source).has_value());
     }
     if (outcome) {
+      if (contexts != nullptr) {
+        contexts->note_use(digest);
+      }
       HttpResponse response = with(201, Value::Map{{"experiment", integer(outcome->created->number())}});
       if (*outcome->created <= newest) {
         response.headers.emplace_back("Idempotent-Replay", "true");
@@ -81,7 +104,8 @@ void create(RequestContext& request_context, CheckedSubmission checked, std::str
       reply(std::move(response));
       return;
     }
-    reply(source.empty() ? failure(outcome.error()) : failure("the configuration is wrong", source));
+    reply(source.empty() ? failure(with_given_key(outcome.error(), stored_key, key))
+                         : failure("the configuration is wrong", source));
   });
 }
 
@@ -165,7 +189,8 @@ constexpr Route submission_table[] = {
      {"validate_experiment", "experiments", "Checks an experiment without creating it", "Validation",
       "Submission", 200, "", "", true},
      {},
-     false},
+     false,
+     Reach::usual},
     {"POST",
      "/api/v1/experiments/preview",
      Role::submit,
@@ -173,14 +198,16 @@ constexpr Route submission_table[] = {
      {"preview_experiment", "experiments", "Estimates what an experiment costs without creating it",
       "Preview", "Submission", 200, "", "", true},
      {},
-     false},
+     false,
+     Reach::usual},
     {"POST",
      "/api/v1/preview",
      Role::submit,
      &preview,
      {"preview", "experiments", "The same as preview_experiment", "Preview", "Submission", 200, "", "", true},
      {},
-     false},
+     false,
+     Reach::usual},
 };
 
 }  // namespace

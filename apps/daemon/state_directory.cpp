@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "daemon/store/disk_space.hpp"
 #include "daemon/store/file_system.hpp"
 #include "daemon/store/whole_store.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -32,6 +33,7 @@ using engine::Status;
 
 constexpr int holder_tries = 50;
 constexpr std::chrono::milliseconds holder_look_every{10};
+constexpr std::uint64_t room_to_start = std::uint64_t{1} << 20U;
 
 /// Makes `path` and what is missing above it, each entry durable in its parent.
 Status make_directory(const std::string& path) {
@@ -211,14 +213,18 @@ StateDirectory::~StateDirectory() {
 
 /// From here on it is ours, and may be written to.
 Status StateDirectory::take() {
+  // What a daemon that was killed left behind says where nobody listens.
+  ::unlink((path_ + "/" + proto::daemon_file_name).c_str());
+  // It may have been killed because the disk is full. Its reserve is for that; with room there is one again.
+  if (const auto space = disk_space_at(path_); space && space->free < room_to_start) {
+    DiskReserve(path_ + "/reserve").give_up();
+  }
   if (auto written = write_pid(lock_, path_ + "/lock"); !written) {
     return written;
   }
   if (auto taken = owner_.take(); !taken) {
     return taken;
   }
-  // What a daemon that was killed left behind says where nobody listens.
-  ::unlink((path_ + "/" + proto::daemon_file_name).c_str());
   if (on_.trust != places::Trust::local) {
     sockets_ = places::SocketDirectory::of(path_);
     if (auto made = sockets_->make(); !made) {

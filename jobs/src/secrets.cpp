@@ -8,7 +8,8 @@
 namespace hpsearch::jobs {
 namespace {
 
-constexpr std::string_view storage_secrets[] = {"secret_key", "connection_string", "credential"};
+constexpr std::string_view storage_secrets[] = {"access_key", "secret_key", "connection_string",
+                                                "credential"};
 constexpr std::string_view registry_secrets[] = {"password", "auth", "identitytoken", "registrytoken"};
 
 /// The map below `key`; nothing when there is none.

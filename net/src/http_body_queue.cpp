@@ -47,11 +47,19 @@ std::string BodyQueue::take(std::size_t bytes) {
   return taken;
 }
 
+std::size_t BodyQueue::held() const noexcept {
+  std::size_t bytes = out_.capacity();
+  for (const auto& piece : pieces_) {
+    bytes += piece->size() / static_cast<std::size_t>(std::max(piece.use_count(), 1L));
+  }
+  return bytes;
+}
+
 const std::string& BodyQueue::next() {
   if (!out_.empty() || finished_) {
     return out_;
   }
-  on_the_way_ = std::min(unsent_, most_bytes_at_once);
+  on_the_way_ = std::min(unsent_, at_once_);
   end_on_the_way_ = ended_ && on_the_way_ == unsent_;
   std::string bytes = take(on_the_way_);
   if (gzip_) {

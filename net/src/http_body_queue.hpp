@@ -19,8 +19,10 @@ class BodyQueue {
  public:
   static constexpr std::size_t most_bytes_at_once = std::size_t{64} * 1024;
 
-  /// `chunked`: in chunks of HTTP/1.1; otherwise the end of the connection is the end of the body.
-  explicit BodyQueue(bool chunked) : chunked_(chunked) {}
+  /// `chunked`: in chunks of HTTP/1.1; otherwise the end of the connection is the end of the body. `at_once`:
+  /// less than most_bytes_at_once where there may be a thousand of them.
+  explicit BodyQueue(bool chunked, std::size_t at_once = most_bytes_at_once)
+      : chunked_(chunked), at_once_(at_once) {}
   /// Packs the body on its way. Before the first piece.
   void pack() { gzip_.emplace(); }
 
@@ -33,6 +35,9 @@ class BodyQueue {
   /// Counted as they were added, also where they are packed.
   [[nodiscard]] std::size_t unsent() const noexcept { return unsent_; }
 
+  /// As HttpBody::held_bytes().
+  [[nodiscard]] std::size_t held() const noexcept;
+
   /// What goes to the socket now; "" = nothing for the moment, or nothing more. It stays valid until sent().
   [[nodiscard]] const std::string& next();
   void sent();
@@ -43,6 +48,7 @@ class BodyQueue {
   [[nodiscard]] std::string take(std::size_t bytes);
 
   bool chunked_;
+  std::size_t at_once_;
   std::optional<Gzip> gzip_;
   std::deque<std::shared_ptr<const std::string>> pieces_;
   std::size_t taken_of_first_ = 0;

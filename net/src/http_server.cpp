@@ -19,29 +19,9 @@ using asio::ip::tcp;
 using engine::Errc;
 using engine::Error;
 
-constexpr std::size_t most_connections = 4'096;
-constexpr std::size_t most_connections_of_one = 64;
+constexpr std::size_t most_of_an_address = 64;
+constexpr std::size_t most_turned_away = 64;  // Beyond these a connection is closed without an answer.
 constexpr int most_waiting_connections = 4'096;
-
-/// Makes room for one more connection of that peer. False: all that it has are being answered.
-bool make_room(const HttpSessions& shared, const std::string& peer) {
-  const auto found = shared.connections_of.find(peer);
-  if (found == shared.connections_of.end() || found->second < most_connections_of_one) {
-    return true;
-  }
-  HttpSession* oldest = nullptr;
-  for (HttpSession* session : shared.sessions) {
-    if (session->from() == peer && !session->answering() &&
-        (oldest == nullptr || session->waits_since() < oldest->waits_since())) {
-      oldest = session;
-    }
-  }
-  if (oldest == nullptr) {
-    return false;
-  }
-  oldest->close();
-  return true;
-}
 
 /// Who is at the other end; nothing when it has gone already.
 std::optional<HttpPeer> peer_of(AnyStream::socket& socket) {
@@ -55,6 +35,23 @@ std::optional<HttpPeer> peer_of(AnyStream::socket& socket) {
   }
   const std::optional<std::uint32_t> uid = peer_uid(socket.native_handle());
   return uid ? std::optional(HttpPeer{uid, "uid " + std::to_string(*uid)}) : std::nullopt;
+}
+
+/// Lets it in if there is room.
+void begin(const std::shared_ptr<HttpSessions>& shared, AnyStream::socket socket, HttpPeer peer) {
+  AsioError ignored;
+  socket.set_option(tcp::no_delay(true), ignored);
+  // All connections of a proxy come from one address.
+  const std::size_t most = peer.uid                          ? HttpSession::most_of_a_name
+                           : shared->rules.only_from.empty() ? most_of_an_address
+                                                             : shared->rules.most_connections;
+  const std::string name = peer.name;
+  const auto session = std::make_shared<HttpSession>(shared, std::move(socket), std::move(peer));
+  if (shared->crowd.join(*session, name, most)) {
+    session->start();
+  } else if (shared->turned_away < most_turned_away) {
+    session->turn_away();
+  }
 }
 
 /// Whether requests from there are taken at all.
@@ -79,11 +76,8 @@ void accept_next(const std::shared_ptr<HttpSessions>& shared) {
       return;
     }
     auto peer = peer_of(socket);
-    if (peer && is_served(*shared, *peer) && shared->sessions.size() < most_connections &&
-        make_room(*shared, peer->name)) {
-      AsioError ignored;
-      socket.set_option(tcp::no_delay(true), ignored);
-      std::make_shared<HttpSession>(shared, std::move(socket), *std::move(peer))->start();
+    if (peer && is_served(*shared, *peer)) {
+      begin(shared, std::move(socket), *std::move(peer));
     }
     accept_next(shared);
   });
@@ -173,7 +167,7 @@ HttpServer::~HttpServer() {
   }
   // Sessions outlast the server as long as their last handlers; what serves them need not.
   impl_->shared->handler = nullptr;
-  impl_->shared->rules.refuse_head = nullptr;
+  impl_->shared->rules.let_in = nullptr;
 }
 
 engine::Result<std::unique_ptr<HttpServer>> HttpServer::listen(Loop& loop, const std::string& address,

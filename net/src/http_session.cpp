@@ -64,16 +64,27 @@ HttpSession::HttpSession(std::shared_ptr<HttpSessions> shared, AnyStream::socket
     : shared_(std::move(shared)),
       stream_(std::move(socket), shared_->rules.tls ? shared_->rules.tls->impl().context : nullptr),
       from_(std::move(from)) {
-  ++shared_->connections_of[from_.name];
   shared_->sessions.insert(this);
 }
 
 HttpSession::~HttpSession() {
   set_answering(false);
+  shared_->crowd.leave(*this);
   shared_->sessions.erase(this);
-  const auto found = shared_->connections_of.find(from_.name);
-  if (--found->second == 0) {
-    shared_->connections_of.erase(found);
+  shared_->turned_away -= is_turned_away_ ? 1U : 0U;
+}
+
+void HttpSession::turn_away() {
+  is_turned_away_ = true;
+  ++shared_->turned_away;
+  start();
+}
+
+void HttpSession::give_way() {
+  if (streamed_ != nullptr) {
+    leave_body(Teller::connection);
+  } else {
+    close();
   }
 }
 
@@ -102,7 +113,7 @@ void HttpSession::wait_for_request() {
   is_head_ = false;
   id_ = shared_->id_prefix + std::to_string(++shared_->requests);
   what_.clear();
-  waits_since_ = ++shared_->waits;
+  shared_->crowd.stand(*this, was_let_in_ ? HttpCrowd::Standing::waiting : HttpCrowd::Standing::stranger);
   parser_.emplace();
   parser_->header_limit(most_header_bytes);
   std::size_t most = shared_->rules.most_body_bytes;
@@ -193,7 +204,12 @@ void HttpSession::check_head() {
   accepts_gzip_ = accepts_gzip(request_.header("Accept-Encoding"));
   request_.id = id_;
   request_.is_encrypted = stream_.is_encrypted() || (!from_.uid && !shared_->rules.only_from.empty());
-  if (std::find(methods.begin(), methods.end(), request_.method) == methods.end()) {
+  if (is_turned_away_) {
+    HttpResponse later =
+        refusal(503, "unavailable", "there are as many connections as the server takes; try again later");
+    later.headers.emplace_back("Retry-After", "1");
+    refuse(std::move(later));
+  } else if (std::find(methods.begin(), methods.end(), request_.method) == methods.end()) {
     refuse(refusal(405, "bad_request", "this method is not served here"));
   } else if (!read_target(view_of(head.target()), request_)) {
     refuse(refusal(400, "bad_request", "the target of the request is not a path"));
@@ -207,8 +223,7 @@ void HttpSession::check_head() {
     refuse(refusal(403, "bad_request", "the Host of the request is not this server"));
   } else if (!is_head_ && request_.method != "GET" && !origin_allowed(site(), request_)) {
     refuse(refusal(403, "bad_request", "requests from other sites are refused"));
-  } else if (auto refused =
-                 shared_->rules.refuse_head ? shared_->rules.refuse_head(request_) : std::nullopt) {
+  } else if (auto refused = ask_to_let_in()) {
     keep_alive_ = head.keep_alive() && parser_->content_length().value_or(0) == 0 && !parser_->chunked();
     if (keep_alive_) {
       set_answering(true);
@@ -219,6 +234,15 @@ void HttpSession::check_head() {
   } else {
     read_body();
   }
+}
+
+std::optional<HttpResponse> HttpSession::ask_to_let_in() {
+  HttpEntry entry = shared_->rules.let_in ? shared_->rules.let_in(request_) : HttpEntry{};
+  was_let_in_ = !entry.refusal;
+  if (!entry.name.empty()) {
+    shared_->crowd.count_for(*this, entry.name, most_of_a_name);
+  }
+  return std::move(entry.refusal);
 }
 
 void HttpSession::read_body() {
@@ -390,10 +414,13 @@ void HttpSession::refuse(HttpResponse response) {
 }
 
 void HttpSession::send(HttpResponse response) {
+  held_ = std::move(response.held);
+  sent_by_.reset();
   if (response.status >= 400) {
     complete_failure(response);
   }
   if (!response.stream && response.file.empty() && is_to_be_packed(response)) {
+    sent_by_ = std::chrono::steady_clock::now() + write_deadline + time_for(response.body.size());
     response.stream = [text = std::make_shared<const std::string>(std::move(response.body))](
                           const std::shared_ptr<HttpBody>& body) {
       body->write(text);
@@ -495,6 +522,7 @@ void HttpSession::written(AsioError error) {
 }
 
 void HttpSession::finish() {
+  shared_->crowd.stand(*this, HttpCrowd::Standing::stranger);  // Nothing more is wanted of it.
   stream_.plain().expires_after(seconds{2});
   stream_.async_end([self = shared_from_this()](AsioError) {
     if (self->stream_.is_encrypted()) {
@@ -529,6 +557,12 @@ void HttpSession::set_answering(bool answering) {
     --shared_->answering;
   }
   answering_ = answering;
+  if (!answering) {
+    held_.clear();
+  }
+  if (answering) {
+    shared_->crowd.stand(*this, HttpCrowd::Standing::answering);
+  }
 }
 
 }  // namespace hpsearch::net

@@ -4,6 +4,7 @@
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,10 +13,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "asio.hpp"
 #include "hpsearch/net/http.hpp"
 #include "http_body_queue.hpp"
+#include "http_crowd.hpp"
 #include "http_site.hpp"
 #include "http_stream.hpp"
 #include "unix_socket.hpp"
@@ -35,6 +38,7 @@ struct HttpSessions {
         retry(loop.io),
         handler(std::move(handle)),
         rules(std::move(its_rules)),
+        crowd(rules.most_connections),
         id_prefix(new_id_prefix()) {}
 
   asio::io_context& io;
@@ -45,41 +49,43 @@ struct HttpSessions {
   HttpRules rules;
   std::string configured_host;  ///< "" on a Unix socket.
   std::optional<SocketFile> socket_file;
-  std::map<std::string, std::size_t> connections_of;  ///< By the peer's name.
-  std::set<HttpSession*> sessions;
+  HttpCrowd crowd;
+  std::set<HttpSession*> sessions;  ///< Also those that have left the crowd and close.
+  std::size_t turned_away = 0;      ///< Of these, those that get 503.
   std::size_t answering = 0;
   std::shared_ptr<std::atomic<std::uint64_t>> uploaded_bytes =
       std::make_shared<std::atomic<std::uint64_t>>(0);
   std::string id_prefix;       ///< Of the ids of requests: random, for each server.
   std::uint64_t requests = 0;  ///< How many ids were given.
-  std::uint64_t waits = 0;     ///< How many times a session began to wait for a request.
   bool closing = false;
 };
 
 /// One connection: reads a request, has it answered, and waits for the next one. It lives as long as its
 /// handlers.
-class HttpSession : public std::enable_shared_from_this<HttpSession> {
+class HttpSession final : public std::enable_shared_from_this<HttpSession>, public HttpCrowd::Member {
  public:
+  static constexpr std::size_t most_of_a_name = 128;
+
   HttpSession(std::shared_ptr<HttpSessions> shared, AnyStream::socket socket, HttpPeer from);
   HttpSession(const HttpSession&) = delete;
   HttpSession& operator=(const HttpSession&) = delete;
-  ~HttpSession();
+  ~HttpSession() override;
 
   void start();
+  /// Its first request is answered with 503, and then it ends.
+  void turn_away();
   void close();
   /// Closes without a word to the one who writes the body of the answer.
   void abandon();
+  void give_way() override;
 
   [[nodiscard]] bool answering() const noexcept { return answering_; }
-  [[nodiscard]] const std::string& from() const noexcept { return from_.name; }
-  /// Since when it waits for a request or reads one; a place in the order of all sessions.
-  [[nodiscard]] std::uint64_t waits_since() const noexcept { return waits_since_; }
 
  private:
   class Body;
   /// An answer whose body is written as it comes.
   struct Streamed {
-    explicit Streamed(bool chunked) : queue(chunked) {}
+    Streamed(bool chunked, std::size_t at_once) : queue(chunked, at_once) {}
     BodyQueue queue;
     bool writing = false;
     std::function<void()> drained;
@@ -94,6 +100,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void parse_head();
   /// All that can be told without the body.
   void check_head();
+  /// What it is answered if not.
+  [[nodiscard]] std::optional<HttpResponse> ask_to_let_in();
   void read_body();
   [[nodiscard]] std::size_t most_bytes() const;
   /// A large body goes to the disk: many at once must not fill the memory.
@@ -148,13 +156,17 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::unique_ptr<Streamed> left_streamed_;  ///< Until the socket lets its bytes go.
   bool watching_ = false;
   std::function<void()> after_watch_;
+  std::vector<std::shared_ptr<const void>> held_;  ///< Of the answer that is sent.
+  /// When it must have been sent, if that is known.
+  std::optional<std::chrono::steady_clock::time_point> sent_by_;
   bool accepts_gzip_ = false;
   unsigned version_ = 11;  ///< Of the HTTP of the request: 10 or 11.
   bool is_head_ = false;
   const LargeBodies* large_ = nullptr;  ///< That this request's path may have.
   bool keep_alive_ = true;
   bool answering_ = false;
-  std::uint64_t waits_since_ = 0;
+  bool was_let_in_ = false;  ///< The request that is read or answered, or the one before.
+  bool is_turned_away_ = false;
 };
 
 }  // namespace hpsearch::net

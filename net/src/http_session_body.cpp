@@ -15,6 +15,7 @@ namespace http = boost::beast::http;
 
 // For the next bytes, at most BodyQueue::most_bytes_at_once: whoever takes none of them for so long has gone.
 constexpr std::chrono::seconds piece_deadline{30};
+constexpr std::size_t event_bytes_at_once = std::size_t{16} * 1024;
 constexpr std::size_t least_bytes_to_pack = 1024;
 // Of requests that were sent ahead. There is no reading beyond that, and then the end of the connection is
 // noticed by writing.
@@ -38,6 +39,9 @@ class HttpSession::Body final : public HttpBody {
   }
   [[nodiscard]] std::size_t unsent() const noexcept override {
     return is_open() ? session_->streamed_->queue.unsent() : 0;
+  }
+  [[nodiscard]] std::size_t held_bytes() const noexcept override {
+    return is_open() ? session_->streamed_->queue.held() : 0;
   }
   void on_drained(std::function<void()> task) override {
     if (is_open()) {
@@ -82,6 +86,7 @@ bool HttpSession::is_to_be_packed(const HttpResponse& response) const {
 
 void HttpSession::begin_body(const HttpResponse& response) {
   const bool packs = is_to_be_packed(response);
+  const bool is_endless = response.content_type == "text/event-stream";
   const bool is_sized = response.content_length && !packs;
   const bool chunked = version_ >= 11 && !is_sized;
   keep_alive_ = keep_alive_ && (chunked || is_sized);  // Else only the end of the connection ends the body.
@@ -93,7 +98,8 @@ void HttpSession::begin_body(const HttpResponse& response) {
   }
   const bool has_body = !is_head_;
   if (has_body) {
-    streamed_ = std::make_unique<Streamed>(chunked);
+    streamed_ =
+        std::make_unique<Streamed>(chunked, is_endless ? event_bytes_at_once : BodyQueue::most_bytes_at_once);
     if (packs) {
       head_.set(http::field::content_encoding, "gzip");
       streamed_->queue.pack();
@@ -101,22 +107,25 @@ void HttpSession::begin_body(const HttpResponse& response) {
   }
   head_writer_.emplace(head_);
   stream_.plain().expires_after(piece_deadline);
-  http::async_write_header(
-      stream_, *head_writer_,
-      [self = shared_from_this(), has_body, begin = response.stream](AsioError error, std::size_t) {
-        const LoopLag::Turn turn(self->shared_->lag);
-        self->head_writer_.reset();
-        if (!has_body) {
-          self->written(error);
-        } else if (self->streamed_ == nullptr) {
-          return;  // Closed meanwhile.
-        } else if (error) {
-          self->leave_body(Teller::connection);
-        } else {
-          self->watch_for_end();
-          begin(std::make_shared<Body>(self));
-        }
-      });
+  http::async_write_header(stream_, *head_writer_,
+                           [self = shared_from_this(), has_body, begin = response.stream, is_endless](
+                               AsioError error, std::size_t) {
+                             const LoopLag::Turn turn(self->shared_->lag);
+                             self->head_writer_.reset();
+                             if (!has_body) {
+                               self->written(error);
+                             } else if (self->streamed_ == nullptr) {
+                               return;  // Closed meanwhile.
+                             } else if (error) {
+                               self->leave_body(Teller::connection);
+                             } else {
+                               self->watch_for_end();
+                               if (is_endless) {
+                                 self->shared_->crowd.stand(*self, HttpCrowd::Standing::streaming);
+                               }
+                               begin(std::make_shared<Body>(self));
+                             }
+                           });
 }
 
 void HttpSession::write_body() {
@@ -133,7 +142,8 @@ void HttpSession::write_body() {
     return;
   }
   streamed.writing = true;
-  stream_.plain().expires_after(piece_deadline);
+  const auto piece_by = std::chrono::steady_clock::now() + piece_deadline;
+  stream_.plain().expires_at(sent_by_ ? std::min(*sent_by_, piece_by) : piece_by);
   asio::async_write(stream_, asio::buffer(bytes), [self = shared_from_this()](AsioError error, std::size_t) {
     const LoopLag::Turn turn(self->shared_->lag);
     self->body_written(error);

@@ -93,9 +93,16 @@ bool read_target(std::string_view target, HttpRequest& into) {
 
 std::string ambiguity_of(std::string_view head) {
   // Host is not among them: the server looks at it itself.
-  static constexpr std::array<std::string_view, 9> single = {
-      "Authorization", "Content-Length",  "Content-Type", "Cookie",           "Expect",
-      "If-Match",      "Idempotency-Key", "Origin",       "Transfer-Encoding"};
+  static constexpr std::array<std::string_view, 10> single = {"Authorization",
+                                                              "Content-Length",
+                                                              "Content-Type",
+                                                              "Cookie",
+                                                              "Expect",
+                                                              "If-Match",
+                                                              "Idempotency-Key",
+                                                              "Origin",
+                                                              "Transfer-Encoding",
+                                                              "X-Hpsearch-Page-Key"};
   std::array<bool, single.size()> seen{};
   for (bool first = true; !head.empty(); first = false) {
     const std::size_t end = head.find('\n');

@@ -1,11 +1,14 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "daemon/audit/audit_files.hpp"
+#include "daemon/audit/refusal_counts.hpp"
 #include "daemon/audit_log.hpp"
 #include "daemon/daemon_fixture.hpp"
 
@@ -25,11 +28,16 @@ AuditEntry change_by(const std::string& name) {
           .status = 200};
 }
 
+/// The log of changes in small parts.
+AuditKind in_parts_of(std::uint64_t bytes) {
+  return {audited_changes.name, bytes, audited_changes.most_parts};
+}
+
 /// An audit log in a directory of its own.
 class AuditChain : public testing::Test {
  protected:
-  void append(const std::vector<std::string>& names, std::uint64_t part_bytes = AuditFiles::most_bytes) {
-    auto files = AuditFiles::open(directory(), part_bytes);
+  void append(const std::vector<std::string>& names, std::uint64_t part_bytes = audited_changes.part_bytes) {
+    auto files = AuditFiles::open(directory(), in_parts_of(part_bytes));
     ASSERT_TRUE(files) << files.error().message;
     for (const std::string& name : names) {
       const std::vector<AuditEntry> one{change_by(name)};
@@ -39,7 +47,7 @@ class AuditChain : public testing::Test {
   [[nodiscard]] std::string directory() const { return folder_.path().string(); }
   [[nodiscard]] std::string file() const { return directory() + "/audit.jsonl"; }
   [[nodiscard]] std::string problem() const {
-    const auto verdict = AuditFiles::verify(directory());
+    const auto verdict = AuditFiles::verify(directory(), audited_changes);
     EXPECT_TRUE(verdict) << verdict.error().message;
     return verdict ? verdict->problem : "";
   }
@@ -57,7 +65,7 @@ class AuditChain : public testing::Test {
 TEST_F(AuditChain, GoesOnAfterAStart) {
   append({"ann", "bob"});
   append({"cid"});
-  const auto verdict = AuditFiles::verify(directory());
+  const auto verdict = AuditFiles::verify(directory(), audited_changes);
   ASSERT_TRUE(verdict);
   EXPECT_EQ(verdict->problem, "");
   EXPECT_EQ(verdict->lines, 3U);
@@ -86,13 +94,14 @@ TEST_F(AuditChain, ARemovedLineIsFound) {
 
 TEST_F(AuditChain, LinesThatAreCutOffAtTheEndAreFoundByAHashThatWasKept) {
   append({"ann", "bob", "cid"});
-  const std::string kept = AuditFiles::verify(directory())->last.hash;
+  const std::string kept = AuditFiles::verify(directory(), audited_changes)->last.hash;
   append({"dan"});
-  EXPECT_EQ(AuditFiles::verify(directory(), kept)->problem, "");
+  EXPECT_EQ(AuditFiles::verify(directory(), audited_changes, kept)->problem, "");
   const std::string text = text_of(file());
   write_text(file(), text.substr(0, text.find('\n', text.find('\n') + 1) + 1));
   EXPECT_EQ(problem(), "") << "the rest is a chain";
-  EXPECT_NE(AuditFiles::verify(directory(), kept)->problem.find("cut off"), std::string::npos);
+  EXPECT_NE(AuditFiles::verify(directory(), audited_changes, kept)->problem.find("cut off"),
+            std::string::npos);
 }
 
 TEST_F(AuditChain, ALineThatACrashCutOffIsRemoved) {
@@ -101,7 +110,7 @@ TEST_F(AuditChain, ALineThatACrashCutOffIsRemoved) {
   EXPECT_EQ(problem(), "") << "it was not answered";
   append({"bob"});
   EXPECT_EQ(problem(), "");
-  EXPECT_EQ(AuditFiles::read(directory(), 0, 10)->size(), 2U);
+  EXPECT_EQ(AuditFiles::read(directory(), audited_changes, 0, 10)->size(), 2U);
 }
 
 TEST_F(AuditChain, SpansItsParts) {
@@ -109,7 +118,7 @@ TEST_F(AuditChain, SpansItsParts) {
   EXPECT_TRUE(std::filesystem::exists(file() + ".1"));
   EXPECT_EQ(problem(), "");
   append({"f"}, 300);
-  const auto lines = AuditFiles::read(directory(), 2, 3);
+  const auto lines = AuditFiles::read(directory(), audited_changes, 2, 3);
   ASSERT_TRUE(lines);
   ASSERT_EQ(lines->size(), 3U);
   EXPECT_EQ(*lines->front().as_map()->find("name")->as_text(), "c");
@@ -122,18 +131,86 @@ TEST_F(AuditChain, OfManyPartsTheOldestGoes) {
   append(names, 1);
   EXPECT_EQ(problem(), "") << "what fell off the end is no damage";
   EXPECT_FALSE(std::filesystem::exists(file() + ".11"));
-  EXPECT_EQ(AuditFiles::read(directory(), 0, 100)->size(), 11U);
+  EXPECT_EQ(AuditFiles::read(directory(), audited_changes, 0, 100)->size(), 11U);
+}
+
+// Issue 43: a log that got another part while it was read was said to be damaged.
+TEST_F(AuditChain, IsWholeWhileTheDaemonBeginsNewParts) {
+  auto files = AuditFiles::open(directory(), in_parts_of(1));
+  ASSERT_TRUE(files) << files.error().message;
+  std::atomic<bool> done = false;
+  std::thread daemon([&] {
+    const std::vector<AuditEntry> one{change_by("ann")};
+    for (int i = 0; i < 400; ++i) {
+      EXPECT_TRUE(files->append(one));
+    }
+    done = true;
+  });
+  while (!done) {
+    const auto verdict = AuditFiles::verify(directory(), audited_changes);
+    EXPECT_EQ(verdict ? verdict->problem : "", "");
+    EXPECT_TRUE(AuditFiles::read(directory(), audited_changes, 0, 100));
+  }
+  daemon.join();
+}
+
+TEST(RefusalCounts, TheFirstFewOfASourceInAMinuteHaveLines) {
+  RefusalCounts counts;
+  AuditEntry entry = change_by("");
+  entry.token = "";
+  entry.status = 401;
+  unsigned lines = 0;
+  for (int i = 0; i < 100; ++i) {
+    lines += counts.take(entry) ? 1U : 0U;
+  }
+  EXPECT_EQ(lines, RefusalCounts::first_few);
+  entry.from = "10.0.0.8";
+  EXPECT_TRUE(counts.take(entry)) << "of another source";
+  const auto now = engine::Instant::from_micros(entry.at);
+  EXPECT_TRUE(counts.sums(now + engine::Duration::seconds(59)).empty());
+  const auto sums = counts.sums(now + RefusalCounts::minute);
+  ASSERT_EQ(sums.size(), 1U);
+  EXPECT_EQ(sums[0].from, "10.0.0.7");
+  EXPECT_EQ(sums[0].count, 95U);
+  EXPECT_EQ(sums[0].path, "");
+  entry.at += RefusalCounts::minute.in_micros();
+  EXPECT_TRUE(counts.take(entry)) << "the next minute begins anew";
+}
+
+TEST(RefusalCounts, ManySourcesCauseNoMoreLinesThanAllMay) {
+  RefusalCounts counts;
+  AuditEntry entry = change_by("");
+  entry.token = "";
+  unsigned lines = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    entry.from = "fd00::" + std::to_string(i);
+    lines += counts.take(entry) ? 1U : 0U;
+  }
+  EXPECT_EQ(lines, RefusalCounts::most_lines);
+  const auto sums = counts.all_sums();
+  EXPECT_LE(sums.size(), RefusalCounts::most_sources + 1);
+  std::uint64_t counted = 0;
+  for (const AuditEntry& sum : sums) {
+    counted += sum.count;
+  }
+  EXPECT_EQ(counted + lines, 20'000U);
+}
+
+TEST(AuditEntries, WhatClientsChoseIsCut) {
+  AuditEntry entry = change_by("ann");
+  entry.path = "/api/v1/" + std::string(8'000, 'x');
+  entry.method = std::string(5'000, 'M');
+  AuditLink link;
+  EXPECT_LT(audit_line(cut_to_size(entry), link).size(), 1'200U);
+  entry.path = std::string(255, 'x') + "\xc3\xa9";
+  EXPECT_EQ(cut_to_size(entry).path, std::string(255, 'x') + "...") << "no half of a letter";
 }
 
 /// A daemon with an audit log, which asks for tokens.
 class AuditedDaemon : public testing::Test {
  protected:
   AuditedDaemon() {
-    auto files = AuditFiles::open(daemon_.folder.path().string());
-    EXPECT_TRUE(files) << files.error().message;
-    log_.emplace(daemon_.loop, *std::move(files));
-    daemon_.audit = &*log_;
-    daemon_.serve_http(false);
+    open(audited_changes);
     const auto made =
         daemon_.tokens.create("ci", Role::operate, Tokens::usual_life, "uid 0", daemon_.runtime->now());
     EXPECT_TRUE(made);
@@ -141,8 +218,17 @@ class AuditedDaemon : public testing::Test {
   }
   ~AuditedDaemon() override { daemon_.http.reset(); }
 
-  [[nodiscard]] std::vector<engine::Value> lines() const {
-    const auto lines = AuditFiles::read(daemon_.folder.path().string(), 0, 100);
+  void open(const AuditKind& changes) {
+    const std::string folder = daemon_.folder.path().string();
+    log_.emplace(daemon_.loop, *AuditFiles::open(folder, changes),
+                 *AuditFiles::open(folder, audited_refusals));
+    daemon_.audit = &*log_;
+    daemon_.serve_http(false);
+  }
+
+  [[nodiscard]] std::vector<engine::Value> refusals() const { return lines(audited_refusals); }
+  [[nodiscard]] std::vector<engine::Value> lines(const AuditKind& kind = audited_changes) const {
+    const auto lines = AuditFiles::read(daemon_.folder.path().string(), kind, 0, 1'000);
     EXPECT_TRUE(lines) << lines.error().message;
     return lines ? *lines : std::vector<engine::Value>();
   }
@@ -164,17 +250,44 @@ TEST_F(AuditedDaemon, RecordsEachChangeBeforeItIsAnswered) {
   EXPECT_EQ(at(lines()[0], "from"), "\"127.0.0.1\"");
 }
 
-TEST_F(AuditedDaemon, RecordsRefusalsAndSignInsButNotReads) {
+TEST_F(AuditedDaemon, RecordsRefusalsElsewhereAndNoReads) {
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/status", "", bearer_).status, 200U);
   EXPECT_EQ(daemon_.ask("GET", "/").status, 200U);
-  EXPECT_EQ(lines().size(), 0U);
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/tokens", "", bearer_).status, 403U);
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/status").status, 401U);
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/session", R"({"token":"x"})").status, 401U);
-  daemon_.pump_until([&] { return lines().size() >= 3; });
-  for (const engine::Value& line : lines()) {
-    EXPECT_NE(at(line, "status"), "200");
+  daemon_.pump_until([&] { return refusals().size() >= 3; });
+  EXPECT_EQ(refusals().size(), 3U);
+  EXPECT_EQ(at(refusals()[0], "name"), "\"token ci\"");
+  EXPECT_EQ(at(refusals()[0], "status"), "403");
+  EXPECT_EQ(at(refusals()[1], "status"), "401");
+  EXPECT_EQ(at(refusals()[2], "path"), "\"/api/v1/session\"");
+  EXPECT_EQ(lines().size(), 0U);
+}
+
+// Issue 43: four connections without a token made 2 GB of log and 1.3 GB of memory in 25 seconds.
+TEST_F(AuditedDaemon, StrangersCauseFewLinesAndShortOnes) {
+  const std::string path = "/api/v1/" + std::string(4'000, 'a');
+  for (int i = 0; i < 40; ++i) {
+    const char* method = i % 2 == 0 ? "POST" : "GET";
+    EXPECT_EQ(daemon_.ask(method, path).status, 401U);
+    EXPECT_GE(daemon_.ask("POST", "/api/v1/session", i % 2 == 0 ? R"({"token":"x"})" : "{}").status, 400U);
   }
+  log_.reset();  // Writes what was counted.
+  daemon_.audit = nullptr;
+  EXPECT_EQ(lines().size(), 0U)
+      << "what a stranger asks for changes nothing, and moves no line about a change";
+  ASSERT_EQ(refusals().size(), RefusalCounts::first_few + 1);
+  EXPECT_EQ(at(refusals().back(), "count"), std::to_string(80 - RefusalCounts::first_few));
+  EXPECT_LT(text_of(daemon_.folder.path() / "refusals.jsonl").size(), 8'000U);
+  EXPECT_EQ(AuditFiles::verify(daemon_.folder.path().string(), audited_refusals)->problem, "");
+}
+
+TEST_F(AuditedDaemon, ARefusalOfATokenMovesNoChangeEither) {
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/tokens", R"({"name":"a","role":"admin"})", bearer_).status, 403U);
+  daemon_.pump_until([&] { return refusals().size() == 1; });
+  EXPECT_EQ(at(refusals()[0], "path"), "\"/api/v1/tokens\"");
+  EXPECT_EQ(lines().size(), 0U);
 }
 
 TEST_F(AuditedDaemon, NamesWhatWasChangedOrMadeAndItsWorkspace) {
@@ -217,10 +330,8 @@ TEST_F(AuditedDaemon, RecordsReadsIfItIsToldTo) {
 
 TEST_F(AuditedDaemon, RefusesChangesAndNoReadsWhileItCannotBeWritten) {
   daemon_.audits_reads = true;
-  log_.emplace(daemon_.loop,
-               *AuditFiles::open(daemon_.folder.path().string(), 1));  // Each line begins a part.
-  daemon_.audit = &*log_;
-  daemon_.serve_http(false);
+  daemon_.http.reset();
+  open(in_parts_of(1));  // Each line begins a part.
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments/1/pause", "{}", bearer_).status, 404U);
   std::filesystem::create_directory(daemon_.folder.path() /
                                     "audit.jsonl.10");  // Where the next one has to go.

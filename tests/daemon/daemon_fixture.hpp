@@ -104,6 +104,7 @@ class DaemonFixture {
                                             {.version = "0.1.0",
                                              .state_dir = "/state",
                                              .started = loop.now(),
+                                             .contexts = contexts.get(),
                                              .logs = logs.get(),
                                              .files = files.get(),
                                              .checks = checks.get(),
@@ -118,10 +119,11 @@ class DaemonFixture {
     auto listening = net::HttpServer::listen(
         loop, "127.0.0.1:0", routes.handler,
         {.other_type = std::string(yaml_type),
-         .large_bodies = {{"/api/v1/logs/", "application/zstd", 5'000'000},
+         .large_bodies = {{"/api/v1/contexts/", "application/x-tar", 5'000'000},
+                          {"/api/v1/logs/", "application/zstd", 5'000'000},
                           {"/api/v1/files/", "application/octet-stream", proto::most_piece_bytes}},
          .uploads = (folder.path() / "uploads").string(),
-         .refuse_head = routes.refuse_head});
+         .let_in = routes.let_in});
     ASSERT_TRUE(listening) << listening.error().message;
     http = std::move(listening).value();
   }
@@ -236,6 +238,7 @@ class DaemonFixture {
   std::unique_ptr<WorkerSessions> sessions;
   std::unique_ptr<net::HttpServer> http;
   std::unique_ptr<net::Background> checks;
+  std::unique_ptr<Contexts> contexts;  ///< Made by the test, for serve_http() from then on.
   std::unique_ptr<KeptLogs> logs;
   std::unique_ptr<KeptFiles> files;
   std::uint64_t log_quota = std::uint64_t{20} << 30U;    ///< From start() on.

@@ -114,6 +114,28 @@ TEST_F(Idempotency, KeysOfDifferentTokensAreDifferent) {
   EXPECT_EQ(events_of("experiment_paused"), 1U);
 }
 
+// Issue 43: one client was answered with the experiment of another one, and its own was never made.
+TEST_F(Idempotency, SubmissionsOfDifferentClientsUnderOneKeyAreDifferentExperiments) {
+  const std::string body = R"({"config":)" + engine::compact_json(small_search(2)) + "}";
+  const auto with_token = [this](const std::string& name, const std::string& workspace) {
+    const auto made = daemon_.tokens.create(name, Role::submit, Tokens::usual_life, "uid 0",
+                                            daemon_.runtime->now(), Scope({workspace}));
+    net::HttpHeaders headers = under("nightly-1");
+    headers.emplace_back("Authorization", "Bearer " + (made ? made->text : made.error().message));
+    return headers;
+  };
+  const net::HttpHeaders ann = with_token("ann", "default");
+  const net::HttpHeaders bob = with_token("bob", "default");
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments", body, ann).at("experiment"), "1");
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments", body, bob).at("experiment"), "2");
+  const std::string another = R"({"config":)" + engine::compact_json(small_search(3)) + "}";
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments", another, under("nightly-1")).at("experiment"), "3")
+      << "nothing of the others' experiments is in the answer";
+  EXPECT_EQ(daemon_.ask("GET", "/api/v1/experiments/2", "", bob).at("owner"), "\"bob\"");
+  daemon_.restart();
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments", body, bob).at("experiment"), "2");
+}
+
 TEST_F(Idempotency, ARefusedChangeMayBeMadeAgain) {
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments/1/pause", "", under("k")).status, 404U);
   daemon_.submit(small_search(2));

@@ -318,15 +318,17 @@ TEST(EachChange, HasOneLineInTheAuditLog) {
   for_each_change([](const std::string& method, const Change& change) {
     Scene scene;
     change.prepare(scene);
-    auto files = AuditFiles::open(scene.daemon.folder.path().string());
-    ASSERT_TRUE(files) << files.error().message;
-    AuditLog log(scene.daemon.loop, *std::move(files));
+    const std::string folder = scene.daemon.folder.path().string();
+    auto changes = AuditFiles::open(folder, audited_changes);
+    auto refusals = AuditFiles::open(folder, audited_refusals);
+    ASSERT_TRUE(changes && refusals) << (changes ? refusals : changes).error().message;
+    AuditLog log(scene.daemon.loop, *std::move(changes), *std::move(refusals));
     scene.daemon.audit = &log;
     scene.daemon.serve_http(true);
     const std::string target = filled(change.target, scene.value);
     const auto answer = scene.daemon.ask(method, target, filled(change.body, scene.value));
     ASSERT_EQ(answer.status / 100, 2U) << answer.text;
-    const auto lines = AuditFiles::read(scene.daemon.folder.path().string(), 0, 100);
+    const auto lines = AuditFiles::read(folder, audited_changes, 0, 100);
     ASSERT_TRUE(lines) << lines.error().message;
     ASSERT_EQ(lines->size(), is_work_of_clients(target) ? 0U : 1U);
     for (const engine::Value& line : *lines) {
@@ -334,7 +336,7 @@ TEST(EachChange, HasOneLineInTheAuditLog) {
       EXPECT_EQ(*line.at_path("path")->as_text(), target);
       EXPECT_EQ(*line.at_path("status")->as_integer(), answer.status);
     }
-    const auto verdict = AuditFiles::verify(scene.daemon.folder.path().string());
+    const auto verdict = AuditFiles::verify(folder, audited_changes);
     ASSERT_TRUE(verdict) << verdict.error().message;
     EXPECT_EQ(verdict->problem, "");
     scene.daemon.http.reset();  // Its routes write to the log.

@@ -39,7 +39,7 @@ TEST_F(SealedSecretsTest, OpenAsTheyWereAndShowNothing) {
     if (secret.size() > 2 && secret != "sealed:") {
       EXPECT_EQ(compact_json(sealed).find(secret), std::string::npos);
     }
-    EXPECT_EQ(*sealed.at_path("checkpoint_storage.access_key")->as_text(), "AKIA");
+    EXPECT_NE(*sealed.at_path("checkpoint_storage.access_key")->as_text(), "AKIA");
     EXPECT_NE(*sealed.at_path("environment.environment_variables")->as_map()->find("N")->as_text(), "1");
     const auto opened = secrets.open(sealed);
     ASSERT_TRUE(opened) << opened.error().message;
@@ -120,8 +120,8 @@ TEST_F(SealedSecretsTest, CopiesFromAnswersAreNamed) {
   EXPECT_TRUE(secrets_copied_from_answers(config_with("hunter2")).empty());
   EXPECT_EQ(secrets_copied_from_answers(config_with("********")).size(), 2U);
   const engine::Problems problems = secrets_copied_from_answers(in_folder().seal(config_with("hunter2")));
-  ASSERT_EQ(problems.size(), 3U);
-  EXPECT_EQ(problems.front().path, "checkpoint_storage.secret_key");
+  ASSERT_EQ(problems.size(), 4U);
+  EXPECT_EQ(problems.front().path, "checkpoint_storage.access_key");
 }
 
 constexpr const char* canary = "canary-7f3a";

@@ -22,10 +22,13 @@ constexpr Duration hours(std::int64_t number) {
 /// Sessions in a directory of their own.
 class SessionsInAFile : public testing::Test {
  protected:
-  std::string begin(Instant now = noon) {
-    const auto secret = sessions_->begin({.name = "token ann", .token_id = "aaaaaaaa"}, now);
-    EXPECT_TRUE(secret) << secret.error().message;
-    return secret ? *secret : "";
+  SessionSecrets begin(Instant now = noon) {
+    const auto secrets = sessions_->begin({.name = "token ann", .token_id = "aaaaaaaa"}, now);
+    EXPECT_TRUE(secrets) << secrets.error().message;
+    return secrets ? *secrets : SessionSecrets{};
+  }
+  std::optional<SessionRecord> find(const SessionSecrets& secrets, Instant now) {
+    return sessions_->find(secrets.cookie, secrets.page_key, now);
   }
   void start_again() { sessions_.emplace(folder_.path().string()); }
 
@@ -33,80 +36,89 @@ class SessionsInAFile : public testing::Test {
   std::optional<Sessions> sessions_{folder_.path().string()};
 };
 
-TEST_F(SessionsInAFile, EachHasASecretOfItsOwn) {
-  const std::string first = begin();
-  const std::string second = begin();
-  EXPECT_EQ(first.size(), 43U);
-  EXPECT_NE(first, second);
-  EXPECT_EQ(sessions_->find(first, noon)->who.name, "token ann");
-  EXPECT_FALSE(sessions_->find(first + "x", noon));
-  EXPECT_FALSE(sessions_->find("", noon));
+TEST_F(SessionsInAFile, EachHasSecretsOfItsOwn) {
+  const SessionSecrets first = begin();
+  const SessionSecrets second = begin();
+  EXPECT_EQ(first.cookie.size(), 43U);
+  EXPECT_EQ(first.page_key.size(), 43U);
+  EXPECT_NE(first.cookie, second.cookie);
+  EXPECT_NE(first.page_key, second.page_key);
+  EXPECT_NE(first.cookie, first.page_key);
+  EXPECT_EQ(find(first, noon)->who.name, "token ann");
+  EXPECT_FALSE(find({first.cookie + "x", first.page_key}, noon));
+  EXPECT_FALSE(find({first.cookie, ""}, noon));
+  EXPECT_FALSE(find({first.cookie, first.cookie}, noon));
+  EXPECT_FALSE(find({first.cookie, second.page_key}, noon)) << "of another session";
+  EXPECT_FALSE(find({"", ""}, noon));
 }
 
 TEST_F(SessionsInAFile, OnlyHashesAreOnTheDisk) {
-  const std::string secret = begin();
+  const SessionSecrets secrets = begin();
   const std::string text = text_of(folder_.path() / "sessions.json");
-  EXPECT_EQ(text.find(secret), std::string::npos);
-  EXPECT_NE(text.find(hash_of(secret)), std::string::npos);
-  EXPECT_EQ(text.find(csrf_of(secret)), std::string::npos);
+  EXPECT_EQ(text.find(secrets.cookie), std::string::npos);
+  EXPECT_EQ(text.find(secrets.page_key), std::string::npos);
+  EXPECT_NE(text.find(hash_of(secrets.cookie)), std::string::npos);
   struct stat about {};
   ASSERT_EQ(::stat((folder_.path() / "sessions.json").c_str(), &about), 0);
   EXPECT_EQ(about.st_mode & 0777U, 0600U);
 }
 
 TEST_F(SessionsInAFile, OutliveTheDaemon) {
-  const std::string secret = begin();
+  const SessionSecrets secrets = begin();
   start_again();
-  const auto found = sessions_->find(secret, noon + hours(1));
+  const auto found = find(secrets, noon + hours(1));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->who.token_id, "aaaaaaaa");
 }
 
 TEST_F(SessionsInAFile, EndAfterTwelveIdleHours) {
-  const std::string secret = begin();
-  EXPECT_TRUE(sessions_->find(secret, noon + hours(11)));
-  EXPECT_TRUE(sessions_->find(secret, noon + hours(22))) << "it was used in between";
-  EXPECT_FALSE(sessions_->find(secret, noon + hours(34)));
+  const SessionSecrets secrets = begin();
+  EXPECT_TRUE(find(secrets, noon + hours(11)));
+  EXPECT_TRUE(find(secrets, noon + hours(22))) << "it was used in between";
+  EXPECT_FALSE(find(secrets, noon + hours(34)));
 }
 
 TEST_F(SessionsInAFile, EndAfterSevenDaysOfUse) {
-  const std::string secret = begin();
+  const SessionSecrets secrets = begin();
   for (int used = 0; used < 7 * 24; used += 6) {
-    EXPECT_TRUE(sessions_->find(secret, noon + hours(used))) << used;
+    EXPECT_TRUE(find(secrets, noon + hours(used))) << used;
   }
-  EXPECT_FALSE(sessions_->find(secret, noon + hours(7 * 24)));
+  EXPECT_FALSE(find(secrets, noon + hours(7 * 24)));
 }
 
 TEST_F(SessionsInAFile, UseIsStoredNowAndThen) {
-  const std::string secret = begin();
+  const SessionSecrets secrets = begin();
   EXPECT_FALSE(sessions_->uses_are_due());
-  EXPECT_TRUE(sessions_->find(secret, noon + hours(11)));
+  EXPECT_TRUE(find(secrets, noon + hours(11)));
   EXPECT_TRUE(sessions_->uses_are_due());
   sessions_->store_uses(noon + hours(11));
   EXPECT_FALSE(sessions_->uses_are_due());
   start_again();
-  EXPECT_TRUE(sessions_->find(secret, noon + hours(22)));
+  EXPECT_TRUE(find(secrets, noon + hours(22)));
 }
 
 TEST_F(SessionsInAFile, AClockThatIsSetBackRevivesNone) {
-  const std::string secret = begin();
+  const SessionSecrets secrets = begin();
   sessions_->store_uses(noon + hours(12));
-  EXPECT_FALSE(sessions_->find(secret, noon + hours(1)));
+  EXPECT_FALSE(find(secrets, noon + hours(1)));
 }
 
 TEST_F(SessionsInAFile, AreDeadAfterTheirEnd) {
-  const std::string secret = begin();
-  EXPECT_TRUE(sessions_->end(hash_of(secret)));
-  EXPECT_FALSE(sessions_->find(secret, noon));
+  const SessionSecrets secrets = begin();
+  EXPECT_TRUE(sessions_->end(hash_of(secrets.cookie)));
+  EXPECT_FALSE(find(secrets, noon));
   start_again();
-  EXPECT_FALSE(sessions_->find(secret, noon));
-  EXPECT_TRUE(sessions_->end(hash_of(secret))) << "a second time is no error";
+  EXPECT_FALSE(find(secrets, noon));
+  EXPECT_TRUE(sessions_->end(hash_of(secrets.cookie))) << "a second time is no error";
 }
 
 TEST_F(SessionsInAFile, ACodeWorksOnceAndForAMinute) {
-  const SignedIn who{.name = "uid 0", .role = Role::admin, .uid = 0};
+  const SignedIn who{.name = "uid 0", .role = Role::admin, .uid = 0, .makes_tokens = true};
   const std::string code = sessions_->new_code(who, noon);
-  EXPECT_EQ(sessions_->take_code(code, noon)->name, "uid 0");
+  const auto taken = sessions_->take_code(code, noon);
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->name, "uid 0");
+  EXPECT_TRUE(taken->makes_tokens);
   EXPECT_FALSE(sessions_->take_code(code, noon));
   const std::string late = sessions_->new_code(who, noon);
   EXPECT_FALSE(sessions_->take_code(late, noon + Sessions::code_life));
@@ -116,11 +128,18 @@ TEST_F(SessionsInAFile, ACodeWorksOnceAndForAMinute) {
 }
 
 TEST_F(SessionsInAFile, ADamagedFileIsAsGoodAsNone) {
-  const std::string secret = begin();
+  const SessionSecrets secrets = begin();
   write_text(folder_.path() / "sessions.json", "{\"sessions\": [{");
   start_again();
-  EXPECT_FALSE(sessions_->find(secret, noon));
-  EXPECT_NE(begin(), "");
+  EXPECT_FALSE(find(secrets, noon));
+  EXPECT_NE(begin().cookie, "");
+}
+
+TEST_F(SessionsInAFile, ThatOthersMayWriteAreNotBelieved) {
+  const SessionSecrets secrets = begin();
+  std::filesystem::permissions(folder_.path() / "sessions.json", std::filesystem::perms(0666));
+  start_again();
+  EXPECT_FALSE(find(secrets, noon));
 }
 
 TEST(SessionCookie, HasTheNameOfItsDoor) {
@@ -160,27 +179,32 @@ class BrowserSession : public testing::Test {
 
   struct Browser {
     std::string cookie;
-    std::string csrf;
+    std::string page_key;
+    [[nodiscard]] net::HttpHeaders headers() const {
+      return {{"Cookie", cookie}, {std::string(page_key_header), page_key}};
+    }
   };
   Browser sign_in(const std::string& with, const net::HttpHeaders& headers = {}) {
     const auto answer = daemon_.ask("POST", "/api/v1/session", with, headers);
     EXPECT_EQ(answer.status, 200U) << answer.text;
     const std::string set = answer.header("Set-Cookie");
     EXPECT_NE(set.find("; HttpOnly; SameSite=Strict; Path=/"), std::string::npos) << set;
-    const std::string csrf = answer.at("csrf");
-    return {set.substr(0, set.find(';')), csrf.size() < 2 ? "" : csrf.substr(1, csrf.size() - 2)};
+    const std::string key = answer.at("page_key");
+    return {set.substr(0, set.find(';')), key.size() < 2 ? "" : key.substr(1, key.size() - 2)};
   }
   Browser sign_in_as(const Tokens::Made& made) { return sign_in(R"({"token":")" + made.text + "\"}"); }
+  Browser sign_in_by_code(const Tokens::Made& made, const std::string& body = "") {
+    const auto answer =
+        daemon_.ask("POST", "/api/v1/session/code", body, {{"Authorization", "Bearer " + made.text}});
+    EXPECT_EQ(answer.status, 201U) << answer.text;
+    return sign_in(R"({"code":)" + answer.at("code") + "}");
+  }
 
   unsigned get(const std::string& path, const Browser& browser) {
-    return daemon_.ask("GET", path, "", {{"Cookie", browser.cookie}}).status;
+    return daemon_.ask("GET", path, "", browser.headers()).status;
   }
-  unsigned change(const Browser& browser, const std::string& csrf) {
-    net::HttpHeaders headers{{"Cookie", browser.cookie}};
-    if (!csrf.empty()) {
-      headers.emplace_back("X-Hpsearch-CSRF", csrf);
-    }
-    return daemon_.ask("POST", "/api/v1/experiments/900/pause", "{}", headers).status;
+  unsigned post(const std::string& path, const std::string& body, const Browser& browser) {
+    return daemon_.ask("POST", path, body, browser.headers()).status;
   }
 
   DaemonFixture daemon_;
@@ -190,27 +214,56 @@ TEST_F(BrowserSession, IsWhatItsTokenIs) {
   const Browser browser = sign_in_as(token("ann", Role::viewer));
   EXPECT_EQ(get("/api/v1/status", browser), 200U);
   EXPECT_EQ(get("/api/v1/tokens", browser), 403U);
-  const auto session = daemon_.ask("GET", "/api/v1/session", "", {{"Cookie", browser.cookie}});
+  const auto session = daemon_.ask("GET", "/api/v1/session", "", browser.headers());
   EXPECT_EQ(session.status, 200U);
   EXPECT_EQ(session.at("name"), "\"ann\"");
   EXPECT_EQ(session.at("role"), "\"viewer\"");
-  EXPECT_EQ(session.at("csrf"), "\"" + browser.csrf + "\"");
+  EXPECT_EQ(session.at("page_key"), "\"\"") << "it was told once";
 }
 
-TEST_F(BrowserSession, ChangesNothingWithoutTheHeader) {
-  const Browser browser = sign_in_as(token("ann", Role::operate));
-  const Browser other = sign_in_as(token("bob", Role::operate));
-  EXPECT_EQ(change(browser, ""), 403U);
-  EXPECT_EQ(change(browser, "0123"), 403U);
-  EXPECT_EQ(change(browser, other.csrf), 403U) << "of another session";
-  EXPECT_EQ(change(browser, browser.csrf), 404U) << "taken, but there is no such experiment";
+// Issue 43: a browser sends the cookie to every port of the host, and another user's server made a token with
+// it.
+TEST_F(BrowserSession, ReadsAndChangesNothingWithItsCookieAlone) {
+  const Browser browser = sign_in_as(token("ann", Role::admin));
+  const Browser other = sign_in_as(token("bob", Role::admin));
+  const std::string pause = "/api/v1/experiments/900/pause";
+  for (const std::string& key : {std::string(), std::string("0123"), browser.cookie, other.page_key}) {
+    const Browser thief{browser.cookie, key};
+    EXPECT_EQ(get("/api/v1/session", thief), 401U) << key;
+    EXPECT_EQ(get("/api/v1/experiments", thief), 401U) << key;
+    EXPECT_EQ(get("/api/v1/stream?topics=cluster", thief), 401U) << key;
+    EXPECT_EQ(get("/api/v1/events", thief), 401U) << key;
+    EXPECT_EQ(post(pause, "{}", thief), 401U) << key;
+    EXPECT_EQ(post("/api/v1/tokens", R"({"name":"mine","role":"admin"})", thief), 401U) << key;
+    EXPECT_EQ(get("/", thief), 200U) << "the page itself has no data";
+  }
+  EXPECT_EQ(post(pause, "{}", browser), 404U) << "taken, but there is no such experiment";
+}
+
+TEST_F(BrowserSession, MakesTokensOnlyIfItsCodeWasAskedForWithThatRight) {
+  const Tokens::Made admin = token("ann", Role::admin);
+  const std::string body = R"({"name":"mine","role":"admin"})";
+  const std::string rotate = "/api/v1/tokens/" + admin.record.id + "/rotate";
+  for (const Browser& usual :
+       {sign_in_as(admin), sign_in_by_code(admin), sign_in_by_code(admin, R"({"makes_tokens":false})")}) {
+    EXPECT_EQ(post("/api/v1/tokens", body, usual), 403U);
+    EXPECT_EQ(post(rotate, "", usual), 403U);
+    EXPECT_EQ(get("/api/v1/tokens", usual), 200U);
+  }
+  const Browser browser = sign_in_by_code(admin, R"({"makes_tokens":true})");
+  EXPECT_EQ(post("/api/v1/tokens", body, browser), 201U);
+  const net::HttpHeaders viewer{{"Authorization", "Bearer " + token("eve", Role::viewer).text}};
+  const auto refused = daemon_.ask("POST", "/api/v1/session/code", R"({"makes_tokens":true})", viewer);
+  EXPECT_EQ(refused.status, 403U) << refused.text;
+  for (const char* wrong : {R"({"makes_tokens":1})", R"({"makes_tokens":true,"a":1})", R"({"a":1})", "[]"}) {
+    EXPECT_EQ(daemon_.ask("POST", "/api/v1/session/code", wrong, viewer).status, 400U) << wrong;
+  }
 }
 
 TEST_F(BrowserSession, ReadsNothingAfterItsEnd) {
   const Browser browser = sign_in_as(token("ann", Role::viewer));
-  EXPECT_EQ(daemon_.ask("DELETE", "/api/v1/session", "", {{"Cookie", browser.cookie}}).status, 403U);
-  const auto out = daemon_.ask("DELETE", "/api/v1/session", "",
-                               {{"Cookie", browser.cookie}, {"X-Hpsearch-CSRF", browser.csrf}});
+  EXPECT_EQ(daemon_.ask("DELETE", "/api/v1/session", "", {{"Cookie", browser.cookie}}).status, 401U);
+  const auto out = daemon_.ask("DELETE", "/api/v1/session", "", browser.headers());
   EXPECT_EQ(out.status, 204U);
   EXPECT_NE(out.header("Set-Cookie").find("Max-Age=0"), std::string::npos);
   EXPECT_EQ(get("/api/v1/status", browser), 401U);
@@ -247,12 +300,7 @@ TEST_F(BrowserSession, BeginsWithACodeOnce) {
   const Browser browser = sign_in(code);
   EXPECT_EQ(get("/api/v1/status", browser), 200U);
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/session", code).status, 401U);
-  EXPECT_EQ(daemon_
-                .ask("POST", "/api/v1/session/code", "",
-                     {{"Cookie", browser.cookie}, {"X-Hpsearch-CSRF", browser.csrf}})
-                .status,
-            403U)
-      << "a session must not prolong itself";
+  EXPECT_EQ(post("/api/v1/session/code", "", browser), 403U) << "a session must not prolong itself";
 }
 
 TEST_F(BrowserSession, WrongTokensAndCodesCountAsGuesses) {
@@ -280,8 +328,8 @@ TEST_F(BrowserSession, PagesOfOtherSitesCannotUseIt) {
   for (const auto& [name, value] :
        {std::pair("Sec-Fetch-Site", "cross-site"), std::pair("Sec-Fetch-Site", "same-site"),
         std::pair("Origin", "http://evil.example"), std::pair("Origin", "null")}) {
-    const net::HttpHeaders headers{
-        {"Cookie", browser.cookie}, {"X-Hpsearch-CSRF", browser.csrf}, {name, value}};
+    net::HttpHeaders headers = browser.headers();
+    headers.emplace_back(name, value);
     EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments/900/pause", "{}", headers).status, 403U)
         << name << value;
     EXPECT_EQ(daemon_.ask("POST", "/api/v1/session", R"({"token":"x"})", {{name, value}}).status, 403U);
@@ -294,7 +342,8 @@ TEST_F(BrowserSession, ReadsAStreamWhichEndsWithIt) {
   // As it is asked each second while a stream is open (OpenStreams).
   net::HttpRequest request;
   request.method = "GET";
-  request.headers = {{"Host", daemon_.http->address()}, {"Cookie", browser.cookie}};
+  request.headers = browser.headers();
+  request.headers.emplace_back("Host", daemon_.http->address());
   const auto role = [&](engine::Duration later) {
     const auto caller = daemon_.authentication->caller_of(request, daemon_.runtime->now() + later);
     return std::get<Caller>(caller).role;

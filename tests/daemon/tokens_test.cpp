@@ -69,6 +69,17 @@ class TokensInAFile : public testing::Test {
   Scratch scratch_;
 };
 
+// Issue 43: files that others may write were believed.
+TEST_F(TokensInAFile, ThatOthersMayWriteAreNotBelieved) {
+  Tokens before(folder());
+  const Token token = token_of(before.create("laptop", Role::operate, day, "uid 0", start));
+  std::filesystem::permissions(scratch_.path() / "tokens.json", std::filesystem::perms(0622));
+  Tokens tokens(folder());
+  EXPECT_FALSE(tokens.find(token, start));
+  EXPECT_NE(tokens.problem().find("chmod 600 "), std::string::npos) << tokens.problem();
+  EXPECT_FALSE(tokens.create("another", Role::operate, day, "uid 0", start));
+}
+
 TEST_F(TokensInAFile, AreFoundByTheirSecretAlsoAfterARestart) {
   Token token;
   {

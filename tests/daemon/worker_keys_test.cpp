@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -64,6 +65,22 @@ TEST(WorkerKeys, AKeyIsOneWorkers) {
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, Errc::wrong_state);
   EXPECT_EQ(keys.list()->size(), 1U);
+}
+
+// Issue 43: files that others may write were believed.
+TEST(WorkerKeys, AFileThatOthersMayWriteAllowsNobody) {
+  const Scratch scratch;
+  WorkerKeys keys(scratch.path(""));
+  ASSERT_TRUE(keys.allow({"node-1", one}));
+  std::filesystem::permissions(scratch.path("worker_keys"), std::filesystem::perms(0666));
+  WorkerKeys again(scratch.path(""));
+  EXPECT_EQ(again.name_of(one), std::nullopt);
+  const auto listed = again.list();
+  ASSERT_FALSE(listed);
+  EXPECT_NE(listed.error().message.find("chmod 600 "), std::string::npos) << listed.error().message;
+  EXPECT_FALSE(again.allow({"node-2", two})) << "nothing of it is taken over";
+  std::filesystem::permissions(scratch.path("worker_keys"), std::filesystem::perms(0600));
+  EXPECT_EQ(again.name_of(one), "node-1");
 }
 
 TEST(WorkerKeys, ALineThatCannotBeReadAllowsNobodyAndIsNamed) {

@@ -65,22 +65,22 @@ class Canary(harness.Case):
         code = json.loads(self.over_the_socket("POST", "/api/v1/session/code", keep=False)[1])["code"]
         response, answer = self.over_tcp("POST", "/api/v1/session", {"token": token}, keep=False)
         cookie = response.getheader("Set-Cookie").partition(";")[0]
-        csrf = json.loads(answer)["csrf"]
+        page_key = json.loads(answer)["page_key"]
         with_code = self.over_tcp("POST", "/api/v1/session", {"code": code}, keep=False)[0].getheader("Set-Cookie").partition(";")[0]
         self.secrets |= {"a token": token.split("_", 2)[2][:43], "a code": code, "a session": cookie.partition("=")[2],
-                         "its header": csrf, "a session by code": with_code.partition("=")[2]}
-        return token, cookie, csrf
+                         "its page key": page_key, "a session by code": with_code.partition("=")[2]}
+        return token, cookie, page_key
 
     def put_in(self):
         """Every way by which a secret comes to a daemon."""
-        token, cookie, csrf = self.sign_in()
+        token, cookie, page_key = self.sign_in()
         bearer = {"Authorization": f"Bearer {token}"}
         self.over_tcp("GET", "/api/v1/status", **bearer)
         self.over_tcp("GET", f"/api/v1/status?token={token}")  # A mistake, which has to be refused.
         self.over_tcp("GET", f"/api/v1/status?token={token}", **bearer)
         self.over_tcp("GET", "/api/v1/status", Authorization=f"Basic {token}")
-        self.over_tcp("GET", "/api/v1/status", Cookie=cookie)
-        self.over_tcp("POST", "/api/v1/experiments/9/pause", Cookie=cookie, X_Hpsearch_CSRF=csrf)
+        self.over_tcp("GET", "/api/v1/status", Cookie=cookie, X_Hpsearch_Page_Key=page_key)
+        self.over_tcp("POST", "/api/v1/experiments/9/pause", Cookie=cookie, X_Hpsearch_Page_Key=page_key)
         self.over_tcp("POST", "/api/v1/session", {"token": token + "x"})
         self.over_tcp("POST", "/api/v1/session", {"code": self.secrets["a code"]})
         tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": 50, "max_trials": 1},

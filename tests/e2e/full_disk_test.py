@@ -64,6 +64,18 @@ class FullDisk(harness.Case):
         subprocess.run(["umount", str(self.disk)], capture_output=True)
         super().clean_up()
 
+    def test_a_daemon_that_was_killed_on_a_full_disk_starts_again(self):
+        cluster = harness.Cluster(self)
+        cluster.state = self.disk / "daemon"
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        harness.wait_for((cluster.state / "reserve").exists, "the daemon to set room aside", cluster.daemon.said)
+        fill(self.disk, 1024)
+        cluster.daemon.end(signal.SIGKILL)
+        fill(self.disk, 1024)
+        cluster.start_daemon()
+        cluster.wait_until_up()
+
     def test_everything_is_there_when_there_is_room_again(self):
         cluster = harness.Cluster(self)
         cluster.state = self.disk / "daemon"

@@ -29,14 +29,14 @@ class Browser:
 
     def __init__(self, url):
         self.at = urllib.parse.urlsplit(url)
-        self.cookie = self.csrf = None
+        self.cookie = self.page_key = None
 
     def ask(self, method, path, body=None, **headers):
         connection = http.client.HTTPConnection(self.at.netloc, timeout=30)
         try:
             headers = {name.replace("_", "-"): value for name, value in headers.items()}
             if self.cookie:
-                headers["Cookie"] = self.cookie
+                headers = {"Cookie": self.cookie, "X-Hpsearch-Page-Key": self.page_key} | headers
             if body is not None:
                 headers["Content-Type"] = "application/json"
             connection.request(method, path, None if body is None else json.dumps(body), headers)
@@ -49,7 +49,7 @@ class Browser:
         answer, text = self.ask("POST", "/api/v1/session", {"code": self.at.fragment.removeprefix("login=")})
         if answer.status == 200:
             self.cookie = answer.getheader("Set-Cookie").split(";")[0]
-            self.csrf = json.loads(text)["csrf"]
+            self.page_key = json.loads(text)["page_key"]
         return answer.status
 
     def status(self):
@@ -89,8 +89,14 @@ class Open(harness.Case):
         self.assertEqual(browser.sign_in(), 200)
         self.assertEqual(browser.status(), 200)
         self.assertEqual(Browser(url).sign_in(), 401, "the code is used up")
-        self.assertEqual(browser.ask("POST", "/api/v1/experiments/1/pause", {})[0].status, 403)
-        self.assertEqual(browser.ask("POST", "/api/v1/experiments/1/pause", {}, X_Hpsearch_CSRF=browser.csrf)[0].status, 404)
+        self.assertEqual(browser.ask("POST", "/api/v1/experiments/1/pause", {}, X_Hpsearch_Page_Key="0")[0].status, 401)
+        self.assertEqual(browser.ask("GET", "/api/v1/status", X_Hpsearch_Page_Key="0")[0].status, 401)
+        self.assertEqual(browser.ask("POST", "/api/v1/experiments/1/pause", {})[0].status, 404)
+        token = {"name": "mine", "role": "admin"}
+        self.assertEqual(browser.ask("POST", "/api/v1/tokens", token)[0].status, 403)
+        admin = Browser(self.open("--no-browser", "--admin", "--server", self.cluster.server).stdout.strip())
+        self.assertEqual(admin.sign_in(), 200)
+        self.assertEqual(admin.ask("POST", "/api/v1/tokens", token)[0].status, 201)
         # The same port again, and nothing but codes is new.
         self.assertEqual(urllib.parse.urlsplit(self.address()).netloc, browser.at.netloc)
 
@@ -101,7 +107,7 @@ class Open(harness.Case):
         self.cluster.kill_daemon()
         self.begin()
         self.assertEqual(browser.status(), 200)
-        self.assertEqual(browser.ask("DELETE", "/api/v1/session", X_Hpsearch_CSRF=browser.csrf)[0].status, 204)
+        self.assertEqual(browser.ask("DELETE", "/api/v1/session")[0].status, 204)
         self.assertEqual(browser.status(), 401)
         self.cluster.kill_daemon()
         self.begin()

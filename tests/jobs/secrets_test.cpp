@@ -18,7 +18,7 @@ TEST(Secrets, KeysAndPasswordsAreHiddenAndNothingElseChanges) {
        Value::Map{{"image", "a/b"}, {"registry_auth", Value::Map{{"password", "p"}, {"username", "u"}}}}}};
   EXPECT_EQ(
       compact_json(without_secrets(config)),
-      R"({"checkpoint_storage":{"access_key":"AKIA","bucket":"models","connection_string":null,"secret_key":"********"},)"
+      R"({"checkpoint_storage":{"access_key":"********","bucket":"models","connection_string":null,"secret_key":"********"},)"
       R"("environment":{"image":"a/b","registry_auth":{"password":"********","username":"u"}},"name":"secret_key"})");
 }
 

@@ -37,6 +37,16 @@ TEST(BodyQueue, PiecesThatWaitGoInOneChunk) {
   EXPECT_FALSE(queue.finished());
 }
 
+TEST(BodyQueue, APieceThatSeveralHaveCountsInParts) {
+  BodyQueue first(true);
+  BodyQueue second(true);
+  auto piece = std::make_shared<const std::string>(10'000, 'x');
+  first.add(piece);
+  second.add(std::move(piece));
+  EXPECT_LT(first.held() + second.held(), 10'100U);
+  EXPECT_EQ(first.unsent(), 10'000U);
+}
+
 TEST(BodyQueue, TheEndFollowsTheLastPiece) {
   BodyQueue queue(true);
   queue.add(piece("a"));

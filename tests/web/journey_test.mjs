@@ -143,7 +143,7 @@ test("the best checkpoint is downloaded, is the one on the disk, and gives its r
     const context = await stage.context({acceptDownloads: true});
     const page = await context.newPage();
     await page.goto(`${stage.url}e/${search}/t/${best.trial}`);
-    const link = page.locator(".checkpoint-list a").first();
+    const link = page.locator(".checkpoint-list").getByRole("button", {name: "Download"}).first();
     await link.waitFor();
     const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
     const path = join(stage.folder, "best.tar");

@@ -11,10 +11,12 @@ const secret = "name-that-others-must-not-see";
 const single = {hyperparameters: {x: 1}, searcher: {name: "single", metric: "loss", max_length: {epochs: 1}}};
 let foreign;
 let foreignPort;
+let heard = [];
 let chromium;
 
 before(async () => {
-    foreign = createServer((_, answer) => {
+    foreign = createServer((question, answer) => {
+        if (question.headers.cookie) heard.push(question.headers.cookie);
         answer.writeHead(200, {"Content-Type": "text/html", "Referrer-Policy": "unsafe-url"});
         answer.end("<!doctype html><title>another site</title><body>");
     });
@@ -158,6 +160,15 @@ test("a page of another port gets and changes nothing with the cookie of somebod
         const page = await context.newPage();
         await page.goto(`http://127.0.0.1:${foreignPort}/`);
         assert.deepEqual(await page.evaluate(attack, {daemon: stage.url, experiment, token}), []);
+        // Browsers send a cookie to every port of its host: the server there has it. Without the key that only this page has it
+        // is worth nothing, and even a page that signed in makes no tokens.
+        const [cookie] = heard;
+        assert.ok(cookie, "the other port gets the cookie");
+        for (const [method, path] of [["GET", "experiments"], ["GET", "session"], ["GET", "stream?topics=cluster"], ["POST", "tokens"], ["POST", `experiments/${experiment}/pause`]]) {
+            const answer = await fetch(`${stage.url}api/v1/${path}`, {method, headers: {Cookie: cookie, "Content-Type": "application/json"}, ...(method === "POST" ? {body: "{}"} : {})});
+            assert.equal(answer.status, 401, path);
+            await answer.body?.cancel();
+        }
         assert.deepEqual(stateOf(stage, experiment), before);
         // Still signed in: nobody was signed out from outside either.
         await own.reload();

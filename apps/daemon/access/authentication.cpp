@@ -20,7 +20,6 @@ using net::HttpResponse;
 constexpr Duration failures_counted_for = Duration::seconds(60);
 constexpr std::string_view scheme = "Bearer ";
 
-constexpr std::string_view csrf_header = "X-Hpsearch-CSRF";
 constexpr const char* wrong_token = "the token is wrong, has expired or was revoked";
 
 Caller caller_of_token(const TokenRecord& token) {
@@ -71,6 +70,10 @@ std::string unix_user_of(const Caller& caller) {
   return caller.token_id.empty() && caller.uid ? user_name(*caller.uid) : caller.unix_user;
 }
 
+std::string key_owner(const Caller& caller) {
+  return caller.token_id.empty() ? caller.name : caller.token_id;
+}
+
 std::string actor_of(const Caller& caller) {
   if (!caller.token_id.empty()) {
     return owner_name(caller);
@@ -97,7 +100,10 @@ std::variant<Caller, HttpResponse> Authentication::caller_of(const net::HttpRequ
   }
   const std::string_view shown = request.header("Authorization");
   if (shown.empty()) {
-    return caller_by_cookie(request, now);
+    if (std::optional<Caller> caller = signed_in(request, now)) {
+      return *std::move(caller);
+    }
+    return rules_.open ? Caller{Role::admin, "anyone", "", false} : Caller{};
   }
   const std::string_view key = bearer_of(request);
   if (const std::optional<Token> token = read_token(key)) {
@@ -115,25 +121,12 @@ std::optional<Role> Authentication::role_of_user(std::uint32_t uid, Instant now)
   return is_owner(uid) ? Role::admin : groups_.role_of(uid, now);
 }
 
-std::variant<Caller, HttpResponse> Authentication::caller_by_cookie(const net::HttpRequest& request,
-                                                                    Instant now) {
-  const std::optional<Caller> caller = signed_in(request, now);
-  const bool changes = request.method != "GET" && request.method != "HEAD";
-  if (caller &&
-      (!changes || equal_hashes(request.header(csrf_header), csrf_of(session_secret_of(request))))) {
-    return *caller;
-  }
-  // Signing in anew is not an act of the old session.
-  if (caller && !(request.method == "POST" && request.path == session_path)) {
-    return refusal(403, "the header " + std::string(csrf_header) + " is missing or wrong; GET " +
-                            std::string(session_path) + " returns it");
-  }
-  return rules_.open ? Caller{Role::admin, "anyone", "", false} : Caller{};
-}
-
 std::optional<Caller> Authentication::signed_in(const net::HttpRequest& request, Instant now) {
   const std::string_view secret = session_secret_of(request);
-  const auto session = sessions_ == nullptr || secret.empty() ? std::nullopt : sessions_->find(secret, now);
+  const std::string_view page_key = request.header(page_key_header);
+  const auto session = sessions_ == nullptr || secret.empty() || page_key.empty()
+                           ? std::nullopt
+                           : sessions_->find(secret, page_key, now);
   if (!session) {
     return std::nullopt;
   }
@@ -152,6 +145,7 @@ std::optional<Caller> Authentication::signed_in(const net::HttpRequest& request,
     caller.role = *role;
   }
   caller.session = session->hash;
+  caller.may_make_tokens = session->who.makes_tokens;
   return caller;
 }
 

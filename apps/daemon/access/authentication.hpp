@@ -29,7 +29,8 @@ struct Caller {
   std::string token_hash{};            ///< Of the token's secret.
   Scope scope{};                       ///< The workspaces in which it has its role.
   std::string unix_user{};             ///< Of the token (TokenRecord::unix_user).
-  std::string session{};               ///< Hash of the browser's session; "" = no cookie says who it is.
+  std::string session{};               ///< Hash of the browser's session; "" = no session says who it is.
+  bool may_make_tokens = true;         ///< False for sessions that were not begun for it, whatever the role.
 };
 
 /// By which name others know who it is: that of the token, or of the user ("uid 1000" if it has none). May
@@ -40,6 +41,9 @@ struct Caller {
 /// the Unix socket; "" = neither is known. May ask a directory service.
 [[nodiscard]] std::string unix_user_of(const Caller& caller);
 
+/// Whose an Idempotency-Key is that comes with its request: the id of its token, or its name ("uid 1000").
+[[nodiscard]] std::string key_owner(const Caller& caller);
+
 /// The same as owner_name() for the log, as events say it: that of the token, or "uid:1000"; "" for anyone.
 [[nodiscard]] std::string actor_of(const Caller& caller);
 
@@ -47,11 +51,10 @@ struct Caller {
 ///
 /// Over the Unix socket the kernel says whose process it is: the daemon's own user and root are admins,
 /// members of some groups have the role of their group (Rules::groups), others are refused. Over TCP a token
-/// says it (Authorization: Bearer), or the cookie of a browser that has signed in. Whoever shows a wrong
-/// token gets 401, and after five of them in a minute 429; a right one counts even then, so that nobody can
-/// lock others out. A cookie that is wrong or has ended counts as none. A cookie changes something only
-/// together with the header X-Hpsearch-CSRF (csrf_of). Threads: one. Cost: one SHA-256 and a look at each
-/// token.
+/// says it (Authorization: Bearer), or the session of a browser that has signed in: its cookie together with
+/// its page key (SessionSecrets). Whoever shows a wrong token gets 401, and after five of them in a minute
+/// 429; a right one counts even then, so that nobody can lock others out. A session that is wrong or has
+/// ended counts as none. Threads: one. Cost: one SHA-256 and a look at each token.
 class Authentication {
  public:
   struct Rules {
@@ -95,8 +98,6 @@ class Authentication {
   };
   [[nodiscard]] net::HttpResponse refused(const std::string& address, const std::string& why,
                                           engine::Instant now);
-  [[nodiscard]] std::variant<Caller, net::HttpResponse> caller_by_cookie(const net::HttpRequest& request,
-                                                                         engine::Instant now);
   [[nodiscard]] std::optional<Caller> signed_in(const net::HttpRequest& request, engine::Instant now);
   [[nodiscard]] bool is_owner(std::uint32_t uid) const noexcept { return uid == 0 || uid == rules_.owner; }
   [[nodiscard]] std::optional<Role> role_of_user(std::uint32_t uid, engine::Instant now);

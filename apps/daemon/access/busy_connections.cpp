@@ -14,6 +14,7 @@ class HeldBody : public net::HttpBody {
   using net::HttpBody::write;
   void write(std::shared_ptr<const std::string> piece) override { body_->write(std::move(piece)); }
   [[nodiscard]] std::size_t unsent() const noexcept override { return body_->unsent(); }
+  [[nodiscard]] std::size_t held_bytes() const noexcept override { return body_->held_bytes(); }
   void on_drained(std::function<void()> task) override { body_->on_drained(std::move(task)); }
   void on_closed(std::function<void()> task) override { body_->on_closed(std::move(task)); }
   void end() override { body_->end(); }

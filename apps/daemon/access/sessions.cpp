@@ -1,13 +1,12 @@
 #include "daemon/access/sessions.hpp"
 
-#include <sodium.h>
-
 #include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
 
 #include "daemon/store/file_system.hpp"
+#include "daemon/store/own_file.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/record.hpp"
 
@@ -34,6 +33,9 @@ bool has_ended(const SessionRecord& session, Instant now) {
 }
 
 std::vector<SessionRecord> read_sessions(const std::string& path) {
+  if (!check_written_by_owner_alone(path)) {
+    return {};
+  }
   const auto bytes = kernel_files().read(path);
   const auto value = bytes ? proto::parse_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
                                                session_file_limits)
@@ -51,9 +53,9 @@ Sessions::Sessions(std::string state_directory) : path_(std::move(state_director
   }
 }
 
-Result<std::string> Sessions::begin(const SignedIn& who, Instant now) {
-  std::string secret = new_secret();
-  const std::string hash = hash_of(secret);
+Result<SessionSecrets> Sessions::begin(const SignedIn& who, Instant now) {
+  SessionSecrets secrets{new_secret(), new_secret()};
+  const std::string hash = hash_of(secrets.cookie);
   {
     const std::scoped_lock lock(mutex_);
     std::erase_if(all_, [now](const auto& one) { return has_ended(one.second, now); });
@@ -62,21 +64,23 @@ Result<std::string> Sessions::begin(const SignedIn& who, Instant now) {
         return a.second.used < b.second.used;
       }));
     }
-    all_.emplace(hash, SessionRecord{hash, who, now.micros(), now.micros()});
+    all_.emplace(hash, SessionRecord{hash, hash_of(secrets.page_key), who, now.micros(), now.micros()});
   }
   if (Status stored = store(); !stored) {
     const std::scoped_lock lock(mutex_);
     all_.erase(hash);
     return stored.error();
   }
-  return secret;
+  return secrets;
 }
 
-std::optional<SessionRecord> Sessions::find(std::string_view secret, Instant now) {
-  const std::string hash = hash_of(secret);
+std::optional<SessionRecord> Sessions::find(std::string_view cookie, std::string_view page_key, Instant now) {
+  const std::string hash = hash_of(cookie);
+  const std::string page_hash = hash_of(page_key);
   const std::scoped_lock lock(mutex_);
   const auto found = all_.find(hash);
-  if (found == all_.end() || has_ended(found->second, now)) {
+  if (found == all_.end() || has_ended(found->second, now) ||
+      !equal_hashes(page_hash, found->second.page_hash)) {
     return std::nullopt;
   }
   found->second.used = std::max(found->second.used, now.micros());
@@ -164,20 +168,6 @@ Status Sessions::store() {
     stored_uses_[session.hash] = session.used;
   }
   return Done{};
-}
-
-std::string csrf_of(std::string_view session_secret) {
-  static constexpr std::string_view purpose = "hpsearch csrf";
-  const auto bytes_of = [](std::string_view text) {
-    return reinterpret_cast<const unsigned char*>(text.data());
-  };
-  crypto_auth_hmacsha256_state state;
-  std::array<unsigned char, crypto_auth_hmacsha256_BYTES> mac{};
-  crypto_auth_hmacsha256_init(&state, bytes_of(session_secret), session_secret.size());
-  crypto_auth_hmacsha256_update(&state, bytes_of(purpose), purpose.size());
-  crypto_auth_hmacsha256_final(&state, mac.data());
-  std::array<char, 2 * mac.size() + 1> text{};
-  return sodium_bin2hex(text.data(), text.size(), mac.data(), mac.size());
 }
 
 }  // namespace hpsearch::daemon

@@ -24,11 +24,21 @@ struct SignedIn {
   std::string token_hash{};  ///< Of its secret: the session ends when it is replaced, too.
   Role role = Role::viewer;  ///< Of that user; a token's role is looked up at each request.
   std::optional<std::uint32_t> uid{};  ///< Of that user.
+  bool makes_tokens = false;           ///< Its code was asked for with this right (hpsearch open --admin).
 };
 
-/// What is kept of a session; its secret is not.
+/// What a new session is known by: whoever has both may do what it may. A cookie goes to every port of its
+/// host, so other programs of the machine see the first; only scripts of the page itself see the second.
+struct SessionSecrets {
+  std::string cookie;
+  std::string page_key;  ///< Sent in the header page_key_header.
+};
+inline constexpr std::string_view page_key_header = "X-Hpsearch-Page-Key";
+
+/// What is kept of a session; its secrets are not.
 struct SessionRecord {
-  std::string hash;  ///< hash_of() its secret.
+  std::string hash;       ///< hash_of() the secret in its cookie.
+  std::string page_hash;  ///< hash_of() its page key.
   SignedIn who;
   std::int64_t begun = 0;  ///< Microseconds since the epoch.
   std::int64_t used = 0;   ///< The same; stored only when it has grown by Sessions::use_stored_every.
@@ -36,11 +46,13 @@ struct SessionRecord {
 
 void spell(auto& fields, proto::Is<SessionRecord> auto& session) {
   fields("sha256", session.hash);
+  fields("page_key_sha256", session.page_hash);
   fields("name", session.who.name);
   fields.maybe("token", session.who.token_id);
   fields.maybe("token_sha256", session.who.token_hash);
   fields("role", session.who.role);
   fields.maybe("uid", session.who.uid);
+  fields.maybe("makes_tokens", session.who.makes_tokens);
   fields("begun", session.begun);
   fields("used", session.used);
 }
@@ -63,12 +75,13 @@ class Sessions {
   Sessions(const Sessions&) = delete;
   Sessions& operator=(const Sessions&) = delete;
 
-  /// A new session; its secret, which nobody can be told again. The one that was idle longest gives way when
+  /// A new session; its secrets, which nobody can be told again. The one that was idle longest gives way when
   /// there are too many. unavailable: it can't be stored.
-  [[nodiscard]] engine::Result<std::string> begin(const SignedIn& who, engine::Instant now);
+  [[nodiscard]] engine::Result<SessionSecrets> begin(const SignedIn& who, engine::Instant now);
 
-  /// The session of that secret, if it has not ended; notes that it is used. Cost: one SHA-256.
-  [[nodiscard]] std::optional<SessionRecord> find(std::string_view secret, engine::Instant now);
+  /// The session of both secrets, if it has not ended; notes that it is used. Cost: two SHA-256.
+  [[nodiscard]] std::optional<SessionRecord> find(std::string_view cookie, std::string_view page_key,
+                                                  engine::Instant now);
   /// Whether the file has older times of use than it should; then store_uses() is due.
   [[nodiscard]] bool uses_are_due() const;
   void store_uses(engine::Instant now);
@@ -101,8 +114,5 @@ class Sessions {
   std::map<std::string, std::int64_t, std::less<>> stored_uses_;  ///< As the file has them.
   std::map<std::string, Code, std::less<>> codes_;                ///< By hash.
 };
-
-/// What a page shows to change something: no page of another site can read it.
-[[nodiscard]] std::string csrf_of(std::string_view session_secret);
 
 }  // namespace hpsearch::daemon

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "daemon/store/file_system.hpp"
+#include "daemon/store/own_file.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/record.hpp"
 
@@ -48,6 +49,9 @@ auto with_id(std::vector<TokenRecord>& all, std::string_view id) {
 }
 
 Result<std::vector<TokenRecord>> read(const std::string& path) {
+  if (const Status believed = check_written_by_owner_alone(path); !believed) {
+    return believed.error();
+  }
   const auto bytes = kernel_files().read(path);
   if (!bytes) {
     return bytes.error().code == Errc::not_found

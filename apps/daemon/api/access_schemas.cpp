@@ -84,6 +84,8 @@ constexpr Field audit_fields[] = {
     {"method", "text"},
     {"path", "text"},
     {"status", "integer"},
+    {"count?", "integer",
+     "Of refusals: for how many other requests of this address or token, in one minute, the line stands."},
     {"previous", "text", "SHA-256 of the line before."},
 };
 constexpr Field audit_page_fields[] = {
@@ -94,12 +96,20 @@ constexpr Field session_fields[] = {
     {"name", "text", "Of the token or the user."},
     {"role", "viewer|submitter|operator|admin"},
     {"workspaces", "[text]", "In which it has this role; [\"*\"]: in all."},
-    {"csrf", "text", "What changes by cookie show in the header X-Hpsearch-CSRF; \"\" without a cookie."},
+    {"makes_tokens", "flag", "Whether it may create and rotate tokens, if its role allows that."},
+    {"page_key", "text",
+     "What the browser sends in the header X-Hpsearch-Page-Key with each request, beside its cookie. Only "
+     "the "
+     "answer to a sign-in has it; elsewhere it is \"\"."},
     {"expires_at", "number?", "When the session ends at the latest; null without a cookie."},
 };
 constexpr Field sign_in_fields[] = {
     {"token?", "text", "A token, or …"},
     {"code?", "text", "… a code of `hpsearch open`."},
+};
+constexpr Field code_request_fields[] = {
+    {"makes_tokens?", "flag",
+     "Whether the session may create and rotate tokens; only admins may ask for that."},
 };
 constexpr Field code_fields[] = {{"code", "text", "Works once."}, {"expires_in_seconds", "number"}};
 constexpr Field port_fields[] = {{"http", "text", "HOST:PORT, or https://HOST:PORT#FINGERPRINT."}};
@@ -152,6 +162,7 @@ constexpr Schema access_table[] = {
     {"AuditPage", "A page of the audit log, oldest first.", audit_page_fields},
     {"Session", "A browser that is signed in.", session_fields},
     {"SignIn", "What a browser signs in with: one of the two.", sign_in_fields, Schema::Kind::body},
+    {"SignInCodeRequest", "The session that the code begins.", code_request_fields, Schema::Kind::body},
     {"SignInCode", "A code with which a browser signs in.", code_fields},
     {"HttpPort", "Where browsers reach the daemon.", port_fields},
     {"Caller", "Who sends the requests.", caller_fields},

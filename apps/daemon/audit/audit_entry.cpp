@@ -22,22 +22,39 @@ std::string text_in(const Value& map, std::string_view key) {
 
 }  // namespace
 
+AuditEntry cut_to_size(AuditEntry entry) {
+  for (std::string* text : {&entry.from, &entry.name, &entry.resource, &entry.method, &entry.path}) {
+    if (text->size() > most_audit_text) {
+      text->resize(most_audit_text);
+      while (!text->empty() && (static_cast<unsigned char>(text->back()) & 0x80U) != 0) {
+        text->pop_back();  // No half of a letter.
+      }
+      *text += "...";
+    }
+  }
+  return entry;
+}
+
 std::string audit_line(const AuditEntry& entry, AuditLink& before) {
   const std::uint64_t number = before.number + 1;
-  std::string line = engine::compact_json(Value::Map{{"number", static_cast<std::int64_t>(number)},
-                                                     {"time", static_cast<double>(entry.at) / 1e6},
-                                                     {"request", entry.request},
-                                                     {"channel", entry.channel},
-                                                     {"from", entry.from},
-                                                     {"name", entry.name},
-                                                     {"token", entry.token},
-                                                     {"role", entry.role},
-                                                     {"workspace", entry.workspace},
-                                                     {"resource", entry.resource},
-                                                     {"method", entry.method},
-                                                     {"path", entry.path},
-                                                     {"status", static_cast<std::int64_t>(entry.status)},
-                                                     {"previous", before.hash}});
+  Value::Map fields{{"number", static_cast<std::int64_t>(number)},
+                    {"time", static_cast<double>(entry.at) / 1e6},
+                    {"request", entry.request},
+                    {"channel", entry.channel},
+                    {"from", entry.from},
+                    {"name", entry.name},
+                    {"token", entry.token},
+                    {"role", entry.role},
+                    {"workspace", entry.workspace},
+                    {"resource", entry.resource},
+                    {"method", entry.method},
+                    {"path", entry.path},
+                    {"status", static_cast<std::int64_t>(entry.status)},
+                    {"previous", before.hash}};
+  if (entry.count > 0) {
+    fields["count"] = static_cast<std::int64_t>(entry.count);
+  }
+  std::string line = engine::compact_json(fields);
   before = {number, context::sha256_of(line)};
   return line;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -23,7 +24,12 @@ struct AuditEntry {
   std::string method;
   std::string path;
   unsigned status = 0;
+  std::uint64_t count = 0;  ///< How many refused requests it stands for, in one minute; 0 = one request.
 };
+
+/// With texts that a client chose cut to most_audit_text bytes.
+inline constexpr std::size_t most_audit_text = 256;
+[[nodiscard]] AuditEntry cut_to_size(AuditEntry entry);
 
 /// A place in the chain of lines: each line has the SHA-256 of the one before.
 struct AuditLink {

@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <tuple>
 #include <utility>
@@ -22,7 +22,8 @@ using engine::Result;
 using engine::Status;
 using engine::Value;
 
-constexpr const char* audit_name = "/audit.jsonl";
+/// A log that is written has another part now and then; so many times it is looked at again.
+constexpr int most_looks = 1'000;
 
 Error audit_failure(const std::string& path) {
   return Error{Errc::unavailable, "cannot write " + path + ": " + std::strerror(errno)};
@@ -32,14 +33,41 @@ std::string part_path(const std::string& path, unsigned part) {
   return part == 0 ? path : path + "." + std::to_string(part);
 }
 
+/// A part that is open: it stays the same file when it gets another name.
+struct OpenPart {
+  std::string path;
+  ino_t inode = 0;
+  std::ifstream in{};
+};
+
 /// Those that are there, the oldest first.
-std::vector<std::string> parts_in(const std::string& directory) {
-  std::vector<std::string> parts;
-  std::error_code ignored;
-  for (unsigned part = AuditFiles::most_parts + 1; part-- > 0;) {
-    const std::string path = part_path(directory + audit_name, part);
-    if (std::filesystem::exists(path, ignored)) {
-      parts.push_back(path);
+std::vector<OpenPart> parts_now(const std::string& newest, const AuditKind& kind) {
+  std::vector<OpenPart> parts;
+  for (unsigned part = kind.most_parts + 1; part-- > 0;) {
+    const std::string path = part_path(newest, part);
+    struct stat about {};
+    if (::stat(path.c_str(), &about) == 0) {
+      parts.push_back({path, about.st_ino});
+    }
+  }
+  return parts;
+}
+
+/// The same, open. While they are opened one after another, the daemon may begin another part and rename all
+/// of them: then they are opened again.
+std::vector<OpenPart> open_parts(const std::string& directory, const AuditKind& kind) {
+  const std::string newest = directory + "/" + kind.name;
+  std::vector<OpenPart> parts;
+  for (int look = 0; look < most_looks; ++look) {
+    parts = parts_now(newest, kind);
+    for (OpenPart& part : parts) {
+      part.in.open(part.path, std::ios::binary);
+    }
+    const std::vector<OpenPart> again = parts_now(newest, kind);
+    if (std::equal(
+            parts.begin(), parts.end(), again.begin(), again.end(),
+            [](const OpenPart& a, const OpenPart& b) { return a.path == b.path && a.inode == b.inode; })) {
+      break;
     }
   }
   return parts;
@@ -66,7 +94,7 @@ std::pair<AuditLink, std::uint64_t> last_link(const std::string& path) {
 
 AuditFiles::AuditFiles(AuditFiles&& other) noexcept
     : path_(std::move(other.path_)),
-      part_bytes_(other.part_bytes_),
+      kind_(other.kind_),
       file_(std::exchange(other.file_, -1)),
       bytes_(other.bytes_),
       last_(std::move(other.last_)) {
@@ -78,8 +106,8 @@ AuditFiles::~AuditFiles() {
   }
 }
 
-Result<AuditFiles> AuditFiles::open(const std::string& directory, std::uint64_t part_bytes) {
-  AuditFiles files(directory + audit_name, part_bytes);
+Result<AuditFiles> AuditFiles::open(const std::string& directory, const AuditKind& kind) {
+  AuditFiles files(directory + "/" + kind.name, kind);
   if (Status begun = files.begin_part(); !begun) {
     return begun.error();
   }
@@ -103,7 +131,7 @@ Status AuditFiles::begin_part() {
 }
 
 Status AuditFiles::make_way() {
-  for (unsigned part = most_parts; part-- > 0;) {
+  for (unsigned part = kind_.most_parts; part-- > 0;) {
     const std::string from = part_path(path_, part);
     if (std::rename(from.c_str(), part_path(path_, part + 1).c_str()) != 0 && errno != ENOENT) {
       return audit_failure(from);
@@ -113,7 +141,7 @@ Status AuditFiles::make_way() {
 }
 
 Status AuditFiles::append(std::span<const AuditEntry> entries) {
-  if (bytes_ >= part_bytes_) {
+  if (bytes_ >= kind_.part_bytes) {
     if (Status room = make_way(); !room) {
       return room;
     }
@@ -146,11 +174,10 @@ Status AuditFiles::append(std::span<const AuditEntry> entries) {
   return Done{};
 }
 
-Result<std::vector<Value>> AuditFiles::read(const std::string& directory, std::uint64_t after,
-                                            std::size_t limit) {
+Result<std::vector<Value>> AuditFiles::read(const std::string& directory, const AuditKind& kind,
+                                            std::uint64_t after, std::size_t limit) {
   std::vector<Value> lines;
-  for (const std::string& path : parts_in(directory)) {
-    std::ifstream in(path, std::ios::binary);
+  for (auto& [path, inode, in] : open_parts(directory, kind)) {
     std::string line;
     std::uint64_t number = 0;  // Within a part they are consecutive: those that are skipped need no reading.
     while (lines.size() < limit && std::getline(in, line) && !in.eof()) {
@@ -171,15 +198,16 @@ Result<std::vector<Value>> AuditFiles::read(const std::string& directory, std::u
   return lines;
 }
 
-Result<AuditFiles::Verdict> AuditFiles::verify(const std::string& directory, const std::string& holds) {
-  const std::vector<std::string> parts = parts_in(directory);
+Result<AuditFiles::Verdict> AuditFiles::verify(const std::string& directory, const AuditKind& kind,
+                                               const std::string& holds) {
+  std::vector<OpenPart> parts = open_parts(directory, kind);
   if (parts.empty()) {
     return Error{Errc::not_found, directory + " has no audit log"};
   }
   Verdict verdict;
   bool found = holds.empty();
-  for (const std::string& path : parts) {
-    std::ifstream in(path, std::ios::binary);
+  const std::string oldest = part_path(directory + "/" + kind.name, kind.most_parts);
+  for (auto& [path, inode, in] : parts) {
     std::string line;
     for (std::uint64_t number = 1; std::getline(in, line); ++number) {
       if (in.eof()) {
@@ -191,8 +219,7 @@ Result<AuditFiles::Verdict> AuditFiles::verify(const std::string& directory, con
       }
       found = found || verdict.last.hash == holds;
       // Only the oldest of all parts has lost what was before it.
-      if (++verdict.lines == 1 && verdict.last.number != 1 &&
-          path != part_path(directory + audit_name, most_parts)) {
+      if (++verdict.lines == 1 && verdict.last.number != 1 && path != oldest) {
         verdict.problem = path + ", line 1: has number " + std::to_string(verdict.last.number) +
                           ": the lines before it are missing";
         return verdict;

@@ -11,20 +11,23 @@
 
 namespace hpsearch::daemon {
 
-/// The audit log of a state directory: audit.jsonl and its older parts audit.jsonl.1, .2, … (mode 0600), each
-/// up to most_bytes and at most most_parts of them. A line that a crash cut off was never answered; it is
-/// removed at the next start.
+/// The two audit logs of a state directory. Strangers can cause any number of refusals; in a log of their own
+/// these move no change out of the other one.
+struct AuditKind {
+  const char* name;          ///< Of the newest part; the older ones have .1, .2, … behind it.
+  std::uint64_t part_bytes;  ///< When a part is full.
+  unsigned most_parts;       ///< How many older ones are kept.
+};
+inline constexpr AuditKind audited_changes{"audit.jsonl", std::uint64_t{64} << 20U, 10};
+inline constexpr AuditKind audited_refusals{"refusals.jsonl", std::uint64_t{16} << 20U, 3};
+
+/// One of them, mode 0600. A line that a crash cut off was never answered; it is removed at the next start.
 ///
-/// Threads: one at a time.
+/// Threads: one at a time. read() and verify() may be called beside whoever writes the log.
 class AuditFiles {
  public:
-  static constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20U;
-  static constexpr unsigned most_parts = 10;
-
-  /// `part_bytes`: when a part is full; tests make it small. unavailable: the file can't be opened or
-  /// written.
-  [[nodiscard]] static engine::Result<AuditFiles> open(const std::string& directory,
-                                                       std::uint64_t part_bytes = most_bytes);
+  /// unavailable: the file can't be opened or written.
+  [[nodiscard]] static engine::Result<AuditFiles> open(const std::string& directory, const AuditKind& kind);
   AuditFiles(AuditFiles&& other) noexcept;
   AuditFiles& operator=(AuditFiles&&) = delete;
   AuditFiles(const AuditFiles&) = delete;
@@ -35,6 +38,7 @@ class AuditFiles {
 
   /// Lines behind number `after`, oldest first, at most `limit`.
   [[nodiscard]] static engine::Result<std::vector<engine::Value>> read(const std::string& directory,
+                                                                       const AuditKind& kind,
                                                                        std::uint64_t after,
                                                                        std::size_t limit);
 
@@ -45,16 +49,16 @@ class AuditFiles {
   };
   /// `holds`: the hash of a line that was there before, for a log whose last lines may have been cut off; ""
   /// = none is known. not_found: there is no audit log. Cost: reads all of it.
-  [[nodiscard]] static engine::Result<Verdict> verify(const std::string& directory,
+  [[nodiscard]] static engine::Result<Verdict> verify(const std::string& directory, const AuditKind& kind,
                                                       const std::string& holds = "");
 
  private:
-  AuditFiles(std::string path, std::uint64_t part_bytes) : path_(std::move(path)), part_bytes_(part_bytes) {}
+  AuditFiles(std::string path, const AuditKind& kind) : path_(std::move(path)), kind_(kind) {}
   [[nodiscard]] engine::Status begin_part();
   [[nodiscard]] engine::Status make_way();
 
   std::string path_;
-  std::uint64_t part_bytes_;
+  AuditKind kind_;
   int file_ = -1;
   std::uint64_t bytes_ = 0;  ///< That are whole lines.
   AuditLink last_;

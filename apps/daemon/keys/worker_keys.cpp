@@ -12,6 +12,7 @@
 
 #include "daemon/store/durable_file.hpp"
 #include "daemon/store/file_system.hpp"
+#include "daemon/store/own_file.hpp"
 #include "hpsearch/net/curve.hpp"
 #include "hpsearch/net/log.hpp"
 
@@ -62,6 +63,9 @@ std::vector<Line> lines_of(std::string_view text) {
 }
 
 Result<std::string> text_at(const std::string& path) {
+  if (const Status believed = check_written_by_owner_alone(path); !believed) {
+    return believed.error();
+  }
   const auto bytes = kernel_files().read(path);
   if (!bytes) {
     return bytes.error().code == Errc::not_found ? Result<std::string>(std::string()) : bytes.error();

@@ -57,6 +57,20 @@ std::string file_in(const std::string& directory) {
   return directory + "/owner.json";
 }
 
+/// In the room that the file has: on a full disk there is none for another one beside it. Whoever reads it
+/// meanwhile finds an owner that is not known, and waits.
+bool overwrite(const std::string& path, std::string text) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat found {};
+  if (!file || ::fstat(file.number(), &found) != 0) {
+    return false;
+  }
+  if (text.size() < static_cast<std::size_t>(found.st_size)) {
+    text.resize(static_cast<std::size_t>(found.st_size), '\n');
+  }
+  return write_all(file.number(), std::as_bytes(std::span(text)), path) && ::fdatasync(file.number()) == 0;
+}
+
 std::string whole_seconds(Duration time) {
   return std::to_string(time.in_micros() / 1'000'000);
 }
@@ -118,7 +132,7 @@ Status OwnerFile::check_free() const {
 Status OwnerFile::take() {
   const std::string text = engine::compact_json(proto::encode_value(ours_)) + "\n";
   const std::array parts{std::as_bytes(std::span(text))};
-  if (auto written = write_file_durably(kernel_files(), path_, parts); !written) {
+  if (auto written = write_file_durably(kernel_files(), path_, parts); !written && !overwrite(path_, text)) {
     return written;
   }
   file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));

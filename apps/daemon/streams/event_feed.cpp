@@ -13,7 +13,9 @@ namespace {
 constexpr std::size_t events_per_read = 256;
 constexpr std::size_t most_reads = 4;     // At once: commits wait for those before them.
 constexpr std::size_t most_encoding = 2;  // Batches of one subscriber.
-constexpr std::size_t enough_unsent_bytes = std::size_t{512} * 1024;
+constexpr std::size_t enough_unsent_bytes = std::size_t{512} * 1024;  // Of one subscriber, and …
+constexpr std::size_t enough_of_all_bytes = std::size_t{16} << 20U;   // … of all that read the store.
+constexpr std::size_t least_events_per_read = 16;
 constexpr std::uint64_t events_per_bare_id = 10'000;
 // A turn of the loop is a tenth of a millisecond then: what waits for a few turns is answered about as fast
 // as without.
@@ -145,9 +147,13 @@ void EventFeed::remove_closed() {
   }
 }
 
+std::size_t EventFeed::its_part(std::size_t of_one) const {
+  return of_one / std::max<std::size_t>(1, subscribers_.size() * enough_unsent_bytes / enough_of_all_bytes);
+}
+
 void EventFeed::read_on(const std::shared_ptr<Subscriber>& subscriber) {
   if (subscriber->live || subscriber->waits_for_read || subscriber->encoding >= most_encoding ||
-      !subscriber->body->is_open() || subscriber->body->unsent() > enough_unsent_bytes) {
+      !subscriber->body->is_open() || subscriber->body->unsent() > its_part(enough_unsent_bytes)) {
     return;
   }
   subscriber->waits_for_read = true;
@@ -160,9 +166,10 @@ void EventFeed::begin_reads() {
     const std::shared_ptr<Subscriber> subscriber = std::move(waiting_reads_.front());
     waiting_reads_.pop_front();
     ++reads_;
-    runtime_.read([this, alive = std::weak_ptr<bool>(alive_), subscriber,
-                   after = subscriber->read_to](EventStore& store) -> Committer::Then {
-      auto read = store.read(after, events_per_read);
+    runtime_.read([this, alive = std::weak_ptr<bool>(alive_), subscriber, after = subscriber->read_to,
+                   most = std::max(its_part(events_per_read), least_events_per_read)](
+                      EventStore& store) -> Committer::Then {
+      auto read = store.read(after, most);
       if (!read) {
         net::log(net::Level::error, "a stream of events breaks off: " + read.error().message);
       }

@@ -51,6 +51,8 @@ class EventFeed {
   /// Goes on with what is stored, as far as the subscriber has room for it.
   void read_on(const std::shared_ptr<Subscriber>& subscriber);
   void begin_reads();
+  /// Of what one subscriber may have: less where there are many.
+  [[nodiscard]] std::size_t its_part(std::size_t of_one) const;
   void take_read(const std::shared_ptr<Subscriber>& subscriber, StoredEvents::Group events);
   void take_live(const StoredEvents::Group& group);
   void encode_live();

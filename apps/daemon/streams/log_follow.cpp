@@ -13,7 +13,8 @@ namespace {
 using engine::Value;
 
 constexpr std::chrono::milliseconds read_every{500};
-constexpr std::size_t enough_unsent_bytes = std::size_t{256} * 1024;
+constexpr std::chrono::milliseconds slow_reader_looked_at_every{100};
+constexpr std::size_t enough_unsent_bytes = std::size_t{16} * 1024;  // There may be a thousand of them.
 constexpr unsigned empty_reads_at_the_end = 3;  // The last lines of a program may come after its exit.
 
 }  // namespace
@@ -33,7 +34,7 @@ void LogFollow::read() {
     return;
   }
   if (body_->unsent() > enough_unsent_bytes) {
-    read_later();
+    read_later(slow_reader_looked_at_every);
     return;
   }
   source_.read(offset_, [self = shared_from_this(), was_over = source_.is_over()](
@@ -61,11 +62,11 @@ void LogFollow::take(const engine::Result<Piece>& piece, bool was_over) {
     body_->end();
     return;
   }
-  read_later();
+  read_later(read_every);
 }
 
-void LogFollow::read_later() {
-  timer_ = loop_.after(read_every, [self = shared_from_this()] {
+void LogFollow::read_later(std::chrono::milliseconds delay) {
+  timer_ = loop_.after(delay, [self = shared_from_this()] {
     const net::Watch over = std::move(self->timer_);  // It holds us.
     self->read();
   });

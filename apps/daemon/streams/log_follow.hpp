@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -35,7 +36,7 @@ class LogFollow : public std::enable_shared_from_this<LogFollow> {
  private:
   void read();
   void take(const engine::Result<Piece>& piece, bool was_over);
-  void read_later();
+  void read_later(std::chrono::milliseconds delay);
 
   net::Timeline& loop_;
   std::shared_ptr<net::HttpBody> body_;

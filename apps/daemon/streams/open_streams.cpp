@@ -1,8 +1,10 @@
 #include "daemon/streams/open_streams.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "hpsearch/net/event_stream.hpp"
 
@@ -10,6 +12,7 @@ namespace hpsearch::daemon {
 namespace {
 
 constexpr std::chrono::milliseconds look_every{500};
+constexpr std::chrono::milliseconds trim_every{50};
 constexpr std::uint64_t looks_per_comment = 30;  // 15 s.
 
 }  // namespace
@@ -44,6 +47,7 @@ void OpenStreams::add(net::HttpRequest request, const std::shared_ptr<net::HttpB
   streams_.push_back({std::move(request), body});
   if (!watch_) {
     watch_ = loop_.every(look_every, [this] { look(); });
+    trims_ = loop_.every(trim_every, [this] { trim(); });
   }
 }
 
@@ -66,6 +70,30 @@ void OpenStreams::look() {
   }
   if (streams_.empty()) {
     watch_ = net::Watch{};
+    trims_ = net::Watch{};
+  }
+}
+
+void OpenStreams::trim() {
+  std::size_t held = 0;
+  std::vector<std::pair<std::size_t, std::shared_ptr<net::HttpBody>>> bodies;
+  for (const Open& stream : streams_) {
+    if (auto body = stream.body.lock(); body != nullptr && body->is_open()) {
+      const std::size_t its = body->held_bytes();
+      held += its;
+      bodies.emplace_back(its, std::move(body));
+    }
+  }
+  if (held <= most_held_bytes) {
+    return;
+  }
+  std::sort(bodies.begin(), bodies.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [its, body] : bodies) {
+    if (held <= most_held_bytes / 2) {  // With room for what comes until the next look.
+      break;
+    }
+    held -= its;
+    body->cut();
   }
 }
 
@@ -79,6 +107,7 @@ void OpenStreams::end() {
     }
   }
   watch_ = net::Watch{};
+  trims_ = net::Watch{};
 }
 
 void write_or_cut(net::HttpBody& body, const std::shared_ptr<const std::string>& text) {

@@ -23,6 +23,8 @@ class OpenStreams {
 
   /// Unsent bytes at which a reader is too slow and is cut by those that write to it.
   static constexpr std::size_t most_unsent_bytes = std::size_t{1} << 20;
+  /// Memory that all of them may take; then those that have left most unread are cut.
+  static constexpr std::size_t most_held_bytes = std::size_t{32} << 20;
 
   OpenStreams(net::Timeline& loop, MayRead may_read);
 
@@ -39,12 +41,15 @@ class OpenStreams {
   };
   void add(net::HttpRequest request, const std::shared_ptr<net::HttpBody>& body);
   void look();
+  /// Cuts the slowest readers until what is left unread fits into most_held_bytes.
+  void trim();
 
   net::Timeline& loop_;
   MayRead may_read_;
   std::list<Open> streams_;
   std::uint64_t looks_ = 0;
-  net::Watch watch_;  ///< Set while a stream is open.
+  net::Watch watch_;  ///< Set while a stream is open, as the other one.
+  net::Watch trims_;
   bool ended_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -2,6 +2,7 @@
 import {signal} from "@preact/signals";
 import {base} from "../state/router";
 import {parseExact, printExact} from "./exact";
+import {onPageKey, setPageKey, withPageKey} from "./page_key";
 import type {Session} from "./types";
 
 export interface FieldProblem {
@@ -77,7 +78,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
     let response: Response;
     const refused = noteRefusal();
     try {
-        response = await fetch(apiUrl(path), {credentials: "same-origin", ...init});
+        response = await fetch(apiUrl(path), {credentials: "same-origin", ...init, headers: withPageKey(init.headers as Record<string, string>)});
     } catch (cause) {
         if (init.signal?.aborted) throw cause;
         throw new Problem(0, "unreachable", "", undefined);
@@ -105,7 +106,6 @@ export function getRaw(path: string, headers: Record<string, string> = {}, signa
 export async function change<T>(method: "POST" | "PATCH" | "PUT" | "DELETE", path: string, body?: unknown,
     {type = "application/json", key = crypto.randomUUID?.() ?? String(Math.random())} = {}): Promise<T> {
     const headers: Record<string, string> = {Accept: "application/json", "Idempotency-Key": key};
-    if (session.peek()?.csrf) headers["X-Hpsearch-CSRF"] = session.peek()!.csrf;
     const init: RequestInit = {method, headers};
     if (body !== undefined) {
         headers["Content-Type"] = type;
@@ -117,15 +117,17 @@ export async function change<T>(method: "POST" | "PATCH" | "PUT" | "DELETE", pat
 }
 
 export async function openSession(proof: {token: string} | {code: string}): Promise<void> {
-    session.value = await change<Session>("POST", "session", proof);
+    const made = await change<Session>("POST", "session", proof);
+    setPageKey(made.page_key);
+    session.value = made;
     signIns += 1;
     signedOut.value = false;
 }
 
-/// Reads the session that a cookie carries, if there is one. A daemon without sessions answers 404: then none is needed.
+/// Reads the session of this browser, if there is one. A daemon without sessions answers 404: then none is needed.
 export async function readSession(): Promise<void> {
     try {
-        const response = await fetch(apiUrl("session"), {headers: {Accept: "application/json"}});
+        const response = await fetch(apiUrl("session"), {headers: withPageKey({Accept: "application/json"})});
         if (response.ok) session.value = (await response.json()) as Session;
     } catch {
         // No daemon: the page's own requests say so.
@@ -134,6 +136,14 @@ export async function readSession(): Promise<void> {
 
 export async function closeSession(): Promise<void> {
     await change("DELETE", "session");
+    setPageKey("");
     session.value = null;
     signedOut.value = true;
 }
+
+// Another tab has signed in or out: what is refused from now on was asked for with its key.
+onPageKey(() => {
+    signIns += 1;
+    signedOut.value = false;
+    void readSession();
+});

@@ -45,6 +45,8 @@ export interface components {
         readonly AuditEntry: {
             /** @enum {string} */
             readonly channel: "socket" | "tcp" | "tls";
+            /** @description Of refusals: for how many other requests of this address or token, in one minute, the line stands. */
+            readonly count?: number;
             /** @description User or address. */
             readonly from: string;
             readonly method: string;
@@ -814,12 +816,14 @@ export interface components {
         };
         /** @description A browser that is signed in. */
         readonly Session: {
-            /** @description What changes by cookie show in the header X-Hpsearch-CSRF; "" without a cookie. */
-            readonly csrf: string;
             /** @description When the session ends at the latest; null without a cookie. */
             readonly expires_at: number | null;
+            /** @description Whether it may create and rotate tokens, if its role allows that. */
+            readonly makes_tokens: boolean;
             /** @description Of the token or the user. */
             readonly name: string;
+            /** @description What the browser sends in the header X-Hpsearch-Page-Key with each request, beside its cookie. Only the answer to a sign-in has it; elsewhere it is "". */
+            readonly page_key: string;
             /** @enum {string} */
             readonly role: "viewer" | "submitter" | "operator" | "admin";
             /** @description In which it has this role; ["*"]: in all. */
@@ -837,6 +841,11 @@ export interface components {
             /** @description Works once. */
             readonly code: string;
             readonly expires_in_seconds: number;
+        };
+        /** @description The session that the code begins. */
+        readonly SignInCodeRequest: {
+            /** @description Whether the session may create and rotate tokens; only admins may ask for that. */
+            readonly makes_tokens?: boolean;
         };
         /** @description A slot of a worker. */
         readonly Slot: {
@@ -1340,6 +1349,7 @@ export type SearcherList = components['schemas']['SearcherList'];
 export type Session = components['schemas']['Session'];
 export type SignIn = components['schemas']['SignIn'];
 export type SignInCode = components['schemas']['SignInCode'];
+export type SignInCodeRequest = components['schemas']['SignInCodeRequest'];
 export type Slot = components['schemas']['Slot'];
 export type SlotPage = components['schemas']['SlotPage'];
 export type SourceCheckpoint = components['schemas']['SourceCheckpoint'];

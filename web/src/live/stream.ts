@@ -1,9 +1,11 @@
 // Live changes. One tab per browser holds the stream of the daemon and passes it on to the others.
 //
-// The tab that holds the Web Lock reads an EventSource for the union of what all tabs show. Without Web Locks each
+// The tab that holds the Web Lock reads a stream for the union of what all tabs show. Without Web Locks each
 // visible tab has its own. Where the daemon serves no stream, listeners are asked to read again every two seconds.
 import {signal} from "@preact/signals";
 import {apiUrl, noteRefusal, signedOut} from "../api/client";
+import {EventStream, type StreamEvent} from "../api/event_stream";
+import {withPageKey} from "../api/page_key";
 import {base} from "../state/router";
 
 export type Message = {readonly topic: string; readonly lsn?: number; readonly full?: boolean} & Readonly<Record<string, unknown>>;
@@ -31,7 +33,7 @@ const wantedByOthers = new Map<string, {topics: readonly string[]; at: number}>(
 const refusedTopics = new Set<string>();
 
 let leads = false;
-let source: EventSource | null = null;
+let source: EventStream | null = null;
 let sourceTopics = "";
 let retryIn = 500;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -69,7 +71,7 @@ function pass(message: Message): void {
     for (const listener of listeners.get(message.topic) ?? []) listener(message);
 }
 
-function heard(event: MessageEvent<string>): void {
+function heard(event: StreamEvent): void {
     let data: unknown;
     try {
         data = JSON.parse(event.data);
@@ -89,7 +91,7 @@ function again(): void {
 
 async function statusOf(topic: string): Promise<number> {
     const stop = new AbortController();
-    const response = await fetch(apiUrl(`stream?topics=${encodeURIComponent(topic)}`), {signal: stop.signal, headers: {Accept: "text/event-stream"}});
+    const response = await fetch(apiUrl(`stream?topics=${encodeURIComponent(topic)}`), {signal: stop.signal, headers: withPageKey({Accept: "text/event-stream"})});
     stop.abort();
     return response.status;
 }
@@ -146,9 +148,9 @@ function reconcile(): void {
     sourceTopics = spelled;
     close();
     if (topics.length === 0) return;
-    const opened = new EventSource(apiUrl(`stream?topics=${encodeURIComponent(spelled)}`));
+    const opened = new EventStream(apiUrl(`stream?topics=${encodeURIComponent(spelled)}`));
     source = opened;
-    for (const topic of topics) opened.addEventListener(topic, heard as (event: Event) => void);
+    for (const topic of topics) opened.on(topic, heard);
     opened.onopen = () => {
         const wasLost = connection.peek().kind === "lost";
         retryIn = 500;
@@ -158,8 +160,8 @@ function reconcile(): void {
             channel?.postMessage({what: "again"});
         }
     };
-    opened.addEventListener("bye", () => setConnection("lost"));
-    opened.onerror = () => {
+    opened.on("bye", () => setConnection("lost"));
+    opened.onend = () => {
         if (source !== opened) return;
         close();
         void probe();
@@ -244,6 +246,6 @@ export function noteReach(reached: boolean): void {
     // A stream that is open, here or in the tab that holds it, is not lost for one request that failed.
     if (reached && lost) {
         if (!leads) announce();
-        else if (source?.readyState === EventSource.OPEN) setConnection("live");
+        else if (source?.isOpen) setConnection("live");
     } else if (!reached && !leads) setTimeout(announce, 1000);
 }

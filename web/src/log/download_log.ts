@@ -1,5 +1,6 @@
 // Saves a whole log as a file.
 import {get} from "../api/client";
+import {saveBlob} from "../api/save_file";
 import type {LogPart} from "./log_reader";
 
 const partBytes = 1024 * 1024;
@@ -15,9 +16,5 @@ export async function downloadLog(path: string, name: string): Promise<void> {
         at = part.offset + Math.min(bytes, part.size - part.offset);
         if (at >= part.size) break;
     }
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob(parts, {type: "text/plain"}));
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    saveBlob(new Blob(parts, {type: "text/plain"}), name);
 }

@@ -1,5 +1,6 @@
 // Reads the log of an attempt: its end first, older parts when asked for, and what is written meanwhile.
 import {apiUrl, get, Problem} from "../api/client";
+import {EventStream} from "../api/event_stream";
 import {LogFolder, type LogLine} from "./fold";
 
 export interface LogPart {
@@ -30,7 +31,7 @@ export class LogReader {
 
     private folder = new LogFolder();
     private stopped = false;
-    private source: EventSource | undefined;
+    private source: EventStream | undefined;
     private timer: ReturnType<typeof setTimeout> | undefined;
     private readonly abort = new AbortController();
     private frame = 0;
@@ -122,25 +123,25 @@ export class LogReader {
     }
 
     private follow(): void {
-        const source = new EventSource(apiUrl(`${this.path}&follow=1&offset=${this.to}`));
+        const source = new EventStream(apiUrl(`${this.path}&follow=1&offset=${this.to}`));
         this.source = source;
-        source.addEventListener("log", (event) => {
-            const part = JSON.parse((event as MessageEvent<string>).data) as {offset: number; text: string};
+        source.on("log", (event) => {
+            const part = JSON.parse(event.data) as {offset: number; text: string};
             if (part.offset < this.to) return;
-            const end = Number((event as MessageEvent).lastEventId);
+            const end = Number(event.lastEventId);
             this.append(part.text, Number.isFinite(end) && end >= part.offset ? end : part.offset + new TextEncoder().encode(part.text).length);
             this.size = Math.max(this.size, this.to);
             this.problem = undefined;
             this.announce();
         });
-        source.addEventListener("end", () => {
+        source.on("end", () => {
             this.ended = true;
             source.close();
             this.announce();
         });
-        source.onerror = () => {
-            if (source.readyState !== EventSource.CLOSED) return;
-            this.poll();
+        source.onend = (wasOpen) => {
+            if (wasOpen) this.timer = setTimeout(() => this.follow(), pollEvery);
+            else this.poll();
         };
     }
 

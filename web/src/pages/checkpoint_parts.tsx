@@ -1,6 +1,7 @@
 // Downloading and deleting checkpoints.
 import {useState} from "preact/hooks";
-import {apiUrl, change} from "../api/client";
+import {change} from "../api/client";
+import {saveFile} from "../api/save_file";
 import {isServed} from "../api/served";
 import type {Checkpoint} from "../api/shapes";
 import {t, tCount} from "../i18n/texts";
@@ -52,9 +53,17 @@ export function askToDelete(experiment: number, checkpoints: readonly Checkpoint
 /// The archive of a checkpoint, or the command that copies it where the daemon serves no archives.
 export function Download({experiment, checkpoint}: {experiment: number; checkpoint: Checkpoint}) {
     const [copied, setCopied] = useState(false);
+    const [problem, setProblem] = useState<string | undefined>();
+    const [waits, setWaits] = useState(false);
+    const save = () => {
+        setWaits(true);
+        setProblem(undefined);
+        void saveFile(`${pathOf(experiment, checkpoint)}/archive.tar`, `${checkpoint.id}.tar`).catch((cause: Error) => setProblem(cause.message)).finally(() => setWaits(false));
+    };
     if (isServed("/archive.tar")) return <span class="links">
         {isServed("/{checkpoint}/files") && <button class="link" onClick={() => show(<FileList experiment={experiment} checkpoint={checkpoint} />)}>{t("checkpoints.files")}</button>}
-        <a href={apiUrl(`${pathOf(experiment, checkpoint)}/archive.tar`)} download>{t("checkpoints.download")}</a></span>;
+        <button class={`link${waits ? " waits" : ""}`} disabled={waits} onClick={save}>{t("checkpoints.download")}</button>
+        {problem && <span class="field-problem" role="alert">{problem}</span>}</span>;
     const command = `hpsearch checkpoints download ${checkpoint.id} DIRECTORY`;
     return <button class="link" title={command} onClick={() => void copyText(command).then(() => setCopied(true))}>{copied ? t("copy.done") : t("checkpoints.command")}</button>;
 }

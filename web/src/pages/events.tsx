@@ -1,7 +1,7 @@
 // The story of an experiment with a filter, or its exact events.
 import {useState} from "preact/hooks";
 import type {StoredEvent} from "../api/shapes";
-import {apiUrl} from "../api/client";
+import {saveFile} from "../api/save_file";
 import {useResource} from "../state/resource";
 import {t, tCount} from "../i18n/texts";
 import {formatTime} from "../i18n/format";
@@ -69,7 +69,7 @@ export default function Events({experiment, query}: ExperimentPageProps) {
                         <p class="muted small events-end">
                             {total > mostShown ? t("events.first_of", {n: mostShown, total}) : tCount("events.count", total)}
                             {more && <> · <button class="link" onClick={() => setWanted(wanted * 4)}>{t(span ? "events.more" : "events.older")}</button></>}
-                            {" · "}<a href={apiUrl(`events?experiment=${experiment.id}&limit=1000`)}>{t("events.json")}</a>
+                            {" · "}<button class="link" onClick={() => void saveFile(`events?experiment=${experiment.id}&limit=1000`, `events-${experiment.id}.json`)}>{t("events.json")}</button>
                         </p>
                     </>
                 );

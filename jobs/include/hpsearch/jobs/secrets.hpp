@@ -8,8 +8,8 @@
 namespace hpsearch::jobs {
 
 // The secrets of an experiment's configuration: the values of `environment.environment_variables`; the fields
-// `secret_key`, `connection_string` and `credential` of `checkpoint_storage`; and `password`, `auth`,
-// `identitytoken` and `registrytoken` of `environment.registry_auth`.
+// `access_key`, `secret_key`, `connection_string` and `credential` of `checkpoint_storage`; and `password`,
+// `auth`, `identitytoken` and `registrytoken` of `environment.registry_auth`.
 
 /// What stands where a secret was.
 inline constexpr const char* hidden_secret = "********";

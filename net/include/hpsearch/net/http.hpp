@@ -79,6 +79,7 @@ struct HttpResponse {
   std::optional<std::uint64_t> content_length{};
   HttpHeaders headers{};      ///< To send: besides those that every answer has. Received: all.
   bool holds_secret = false;  ///< It is never packed: the packed length would tell of the secret (BREACH).
+  std::vector<std::shared_ptr<const void>> held{};  ///< To send: let go when it was sent, or can't be.
 };
 
 /// Below this path bodies may be larger than elsewhere, and of that type, which no page of another site can
@@ -87,6 +88,13 @@ struct LargeBodies {
   std::string below;         ///< "/api/v1/contexts/"
   std::string content_type;  ///< "application/x-tar"
   std::size_t most_bytes = 0;
+};
+
+/// What a server makes of the head of a request.
+struct HttpEntry {
+  std::optional<HttpResponse> refusal{};  ///< Set: the request is not read any further.
+  /// Whom its connection counts for: a token or a user; "" = nobody known, and it counts for its address.
+  std::string name{};
 };
 
 /// What differs between servers.
@@ -114,17 +122,21 @@ struct HttpRules {
   std::string base_path{};
   /// Over a Unix socket, any user of this machine may connect (mode 0666). HttpRequest::peer says who does.
   bool any_user = false;
-  /// Asked with the head of a request (its body is empty then) before the body is read, on the loop: an
-  /// answer refuses the request, so that strangers' bodies cost nothing. Not set: all are read.
-  std::function<std::optional<HttpResponse>(const HttpRequest& head)> refuse_head{};
+  /// Asked with the head of a request (its body is empty then) before the body is read, on the loop, so that
+  /// strangers' bodies cost nothing. Not set: all are read.
+  std::function<HttpEntry(const HttpRequest& head)> let_in{};
+  std::size_t most_connections = 4'096;
 };
 
 /// An HTTP/1.1 server in a Loop, keep-alive, with deadlines and size limits (header 8 KiB, 5 s for a header,
-/// 15 s for a body and 1 s more for each 250 kB of it, 30 s idle, 64 connections per peer). A peer's
-/// connection above that limit replaces its oldest one that waits for a request or is reading one. A HEAD is
-/// answered as its GET without the body. Bodies that are written as they come go in chunks, and to an
-/// HTTP/1.0 client until the end of the connection. Texts of more than 1 KiB are packed for clients that
-/// accept gzip. Each answer has the request's id in X-Request-Id; a failed request is logged with it.
+/// 15 s for a body and 1 s more for each 250 kB of it, 30 s idle). An address has 64 connections, a known
+/// name (HttpEntry) or a local user 128, and all together HttpRules::most_connections; those of a proxy
+/// (HttpRules::only_from) count for names alone. One more takes the place of one that has sent no request
+/// that was let in, else of one that waits for a request, else, of the same address, of a stream; the oldest
+/// first. If there is none, it gets 503. A HEAD is answered as its GET without the body. Bodies that are
+/// written as they come go in chunks, and to an HTTP/1.0 client until the end of the connection. Texts of
+/// more than 1 KiB are packed for clients that accept gzip. Each answer has the request's id in X-Request-Id;
+/// a failed request is logged with it.
 class HttpServer {
  public:
   /// Answers by calling `reply` once, now or later (after a commit), on the loop.

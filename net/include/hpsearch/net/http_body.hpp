@@ -28,6 +28,8 @@ class HttpBody {
 
   /// Bytes that were written here and that the socket has not taken.
   [[nodiscard]] virtual std::size_t unsent() const noexcept = 0;
+  /// Memory that these bytes take. Of a piece that several bodies have, each has its part.
+  [[nodiscard]] virtual std::size_t held_bytes() const noexcept { return unsent(); }
   /// Runs `task` each time that everything written so far has been sent.
   virtual void on_drained(std::function<void()> task) = 0;
   /// Runs `task` once, when the connection has gone before end(); not after cut().
