@@ -127,7 +127,8 @@ Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOption
   const auto told = each_trial([&server](const std::string& target) { return server->client().get(target); },
                                *experiment, {},
                                [&trials](const Value& trial) {
-                                 const bool early = text_at(member(trial, "reason"), "why") == "early_exit";
+                                 const bool early = text_at(member(trial, "reason"), "why") == "early_exit" ||
+                                                    member(trial, "trains_no_further") == Value(true);
                                  trials.emplace_back(count_at(trial, "trial"), early);
                                });
   if (!told) {

@@ -59,6 +59,7 @@ class Escape(harness.Case):
                                                      "max_concurrent_trials": SLOTS}, max_restarts=3)
         tree["entrypoint"] = ["/usr/bin/python3", "-IS", str(harness.HERE / "escaping_training.py")]
         tree["environment"]["environment_variables"].update({"FAKE_LOCKS": str(locks), "FAKE_SLOTS": str(SLOTS)})
+        tree["environment"]["finish_within"] = "1s"  # Some never end by themselves.
         experiment = cluster.submit(tree)
         kills = 0
         while cluster.state_of(experiment) not in ("COMPLETED", "FAILED"):

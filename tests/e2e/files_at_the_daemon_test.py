@@ -51,13 +51,13 @@ class FilesAtTheDaemon(harness.Case):
         trials = files("--output", "json")["trials"]
         self.assertEqual([(one["trial"], one["files"], one["left"]) for one in trials], [(0, 6, 0)])
         copy = self.folder / "copy"
-        files("get", experiment, 0, copy)
+        self.assertIn("left out: elsewhere", files("get", experiment, 0, copy).stderr)
         self.assertEqual((copy / "runs/deep/model.bin").read_bytes(), random.Random(seed).randbytes(3_000_000))
         self.assertEqual((copy / "notes.txt").read_text(), "as it was")
         self.assertEqual((copy / "empty").read_bytes(), b"")
         self.assertTrue((copy / "run.sh").stat().st_mode & stat.S_IXUSR)
         self.assertEqual(str((copy / "last").readlink()), "runs/deep/model.bin")
-        self.assertTrue((copy / "elsewhere").is_symlink(), "a link is a link, and nothing went through it")
+        self.assertFalse((copy / "elsewhere").is_symlink(), "it leads out of the copy")
         self.assertIn("already exists", files("get", experiment, 0, copy, expect=4).stderr)
         for path in (cluster.state / "files").rglob("*"):
             mode = stat.S_IMODE(path.stat().st_mode)

@@ -188,6 +188,7 @@ print('HPSEARCH {{"step": 1, "loss": 0.5}}')
         tree = self.experiment({"name": "random", "max_length": 1, "max_trials": 8, "max_concurrent_trials": SLOTS},
                                program=harness.HERE / "escaping_training.py", max_restarts=3)
         tree["environment"]["environment_variables"] |= {"FAKE_LOCKS": str(locks), "FAKE_SLOTS": str(SLOTS)}
+        tree["environment"]["finish_within"] = "1s"  # Some never end by themselves.
         experiment = self.cluster.submit(tree)
         self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED", self.cluster.trials(experiment))
         self.assertEqual(self.ledger.of("double-booked"), [])

@@ -133,7 +133,7 @@ class StoreTools(harness.Case):
         cluster.start_daemon("--http", "127.0.0.1:0", "--tls-self-signed", workers_open=False)
         cluster.wait_until_up()
         self.run_cli("token", "create", "--name", "ci", "--role", "viewer", "--server", cluster.server)
-        self.run_cli("keys", "allow", cluster.state, "node1", "k" * 40)
+        self.run_cli("keys", "allow", cluster.state, "node1", "ab" * 32)
         key = self.folder / "backup.key"
         key.write_text("a key file of some length\n")
         self.run_cli("store", "backup", cluster.state, "--to", self.folder / "backup", expect=2)

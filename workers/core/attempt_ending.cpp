@@ -122,8 +122,7 @@ void AttemptMachine::end_if_it_trains_on(bool asks, Instant now, AttemptOutput& 
   if (asked && asks && told_ && trains_on() && force_at_ && *force_at_ > now + rules_.grace) {
     force_at_ = now + rules_.grace;
   }
-  const bool saves_on_signal = takes_checkpoint_signal() && end_as_ == engine::Directive::pause;
-  if (asked && !asks && speaks_ == Speaks::lines && !saves_on_signal && (trains_on() || !length_reported_)) {
+  if (asked && !asks && speaks_ == Speaks::lines && !signaled_by_us_ && (trains_on() || !length_reported_)) {
     note_its_end(out);
     terminate(now, out);
   }

@@ -27,6 +27,9 @@ Duration wait_after(std::uint64_t times) {
   return Duration::seconds(static_cast<std::int64_t>(std::min(doubled, longest)));
 }
 
+/// Programs of several experiments may be the cause, too: they keep no healthy worker idle for longer.
+constexpr Duration longest_rest = Duration::seconds(60);
+
 /// Until then another worker may have a slot for it.
 constexpr Duration before_trying_there_again = Duration::seconds(30);
 
@@ -135,7 +138,8 @@ void delayed(Step& step, const FruitlessEnd& end) {
     failed.push_back({end.key.experiment, end.key.trial, end.evicted});
     event.worker_times = times_against(failed);
     if (end.evicted || others_alike(state, known->second)) {
-      event.worker_wait = wait_after(event.worker_times);
+      const Duration wait = wait_after(event.worker_times);
+      event.worker_wait = end.evicted ? wait : std::min(wait, longest_rest);
     }
   }
   if ((!over && !end.evicted) || event.worker_times > 0) {
