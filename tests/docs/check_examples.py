@@ -23,7 +23,8 @@ SHOWN_FOLDER = "/home/ann/tune"
 DIFFERS = [(re.compile(pattern), text) for pattern, text in (
     (r"\b\d\d:\d\d:\d\d\b", "12:00:00"), (r"\b\d+(\.\d+)? (ms|s|min)\b", "1 s"), (r"busy [\d.]+ %", "busy 90 %"),
     (r"engine [\d.]+ %", "engine 0.1 %"), (r"\b(process|pid) \d+", r"\1 4711"))]
-# They come when somebody looks, between whichever events then happened: they are shown behind those.
+# They come when somebody looks, between whichever events then happened, and again below the summary: they are shown once,
+# behind the events.
 WHENEVER = ("note: ", "hint: ")
 # They come only if a look falls into a pause.
 PERHAPS = ("no trial runs: ",)
@@ -42,7 +43,7 @@ def tidied(text, folder):
     told = [line for line in lines if line.startswith(WHENEVER)]
     lines = [line for line in lines if line not in told and not (line and MARKS.fullmatch(line))]
     last = max((i for i, line in enumerate(lines) if line.startswith("12:00:00  ")), default=len(lines) - 1)
-    return lines[:last + 1] + told + lines[last + 1:]
+    return lines[:last + 1] + list(dict.fromkeys(told)) + lines[last + 1:]
 
 
 def run(command, folder, bin_dir):
