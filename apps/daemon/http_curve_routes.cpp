@@ -213,7 +213,7 @@ std::vector<engine::TrialTally::Rung> lengths_of(const queries::RungLadder& ladd
   }
   std::vector<engine::TrialTally::Rung> rungs;
   for (const engine::Units length : lengths) {
-    rungs.push_back({length, 0, 0});
+    rungs.push_back({length, 0});
   }
   return rungs;
 }

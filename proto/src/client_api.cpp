@@ -147,13 +147,10 @@ Value rungs_of(const std::vector<engine::TrialTally::Rung>& rungs) {
   return list;
 }
 
-/// Of how many closed trials each is the longest that they were asked for and reached.
-Value final_counts_of(const std::vector<engine::TrialTally::Rung>& rungs) {
+Value final_counts_of(const std::vector<engine::TrialTally::Final>& finals) {
   Value::Map by_length;
-  for (const engine::TrialTally::Rung& rung : rungs) {
-    if (rung.final > 0) {
-      by_length[std::to_string(engine::count(rung.length))] = count_value(rung.final);
-    }
+  for (const engine::TrialTally::Final& final : finals) {
+    by_length[std::to_string(engine::count(final.length))] = count_value(final.trials);
   }
   return by_length;
 }
@@ -228,7 +225,6 @@ Value experiment_summary(const ExperimentRecord& experiment) {
 }
 
 Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
-  const std::vector<engine::TrialTally::Rung> rungs = experiment.tally.rungs();
   Value value = experiment_summary(experiment);
   Value::Map& detail = *value.as_map();
   detail["context_directory"] = experiment.context_directory;
@@ -238,9 +234,9 @@ Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
   detail["source"] = source_of(experiment);
   detail["notes"] = notes_of(experiment);
   detail["doubts"] = doubts_of(experiment);
-  detail["rungs"] = rungs_of(rungs);
+  detail["rungs"] = rungs_of(experiment.tally.rungs());
   detail["finalists"] = finalists_value(experiment);
-  detail["final_counts"] = final_counts_of(rungs);
+  detail["final_counts"] = final_counts_of(experiment.tally.finals());
   detail["length_trained"] = count_value(experiment.tally.trained());
   detail["ran_unlogged"] = experiment.ran_unlogged;
   detail["length_unreported"] = count_value(experiment.unreported);

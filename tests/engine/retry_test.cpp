@@ -37,7 +37,7 @@ TEST(Retry, TrainsAFailedTrialToItsLengthAndCountsItOnce) {
   EXPECT_EQ(record.trials.size(), 2U) << "max_trials is exact";
   EXPECT_EQ(record.state, ExperimentState::completed);
   EXPECT_EQ(record.best, TrialNumber(0));
-  EXPECT_EQ(record.tally.rungs().front().final, 2U) << "each trial ended once";
+  EXPECT_EQ(record.tally.finals().front().trials, 2U) << "each trial ended once";
   cluster.expect_replayable();
 }
 

@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <iterator>
+#include <optional>
 
 #include "engine/tally_twin.hpp"
 #include "engine/test_cluster.hpp"
@@ -70,7 +71,35 @@ TEST(Tallies, OfALengthThatNobodyWasAskedForBeforeCountWhoGotThere) {
   add(4, 3);
   trials.back().length = Units{9};
   tally.asked(trials, Units{4}, Units{9});
-  EXPECT_EQ(told(tally), "4: 1 reached, 0 final; 9: 1 reached, 0 final; 12 in all");
+  EXPECT_EQ(told(tally), "4: 1 reached; 9: 1 reached; 12 in all");
+}
+
+TEST(Tallies, OfAProgramThatTrainsNoFurtherEndAtItsOwnLength) {
+  ChunkedVector<TrialRecord> trials;
+  TrialTally tally;
+  const auto close = [&](std::uint64_t length, std::uint64_t reached, bool trains_no_further) {
+    TrialRecord trial;
+    trial.length = Units{length};
+    trials.push_back(std::move(trial));
+    tally.created(trials, Units{length});
+    TrialRecord& added = trials.back();
+    added.reached = Units{reached};
+    tally.got_to(added, Units{});
+    added.trains_no_further = trains_no_further;
+    tally.own(trials, std::nullopt, own_length(added));
+    added.state = TrialState::completed;
+    tally.closed(added);
+  };
+  close(3, 3, false);
+  close(27, 10, true);
+  close(27, 10, true);
+  close(27, 5, false);
+  const char* expected = "3: 4 reached; 27: 0 reached; 3: 2 final; 10: 2 final; 0 in all";
+  EXPECT_EQ(told(tally), expected);
+  tally.count_anew(trials);
+  EXPECT_EQ(told(tally), expected);
+  tally.own(trials, own_length(trials[1]), std::nullopt);
+  EXPECT_EQ(told(tally), expected) << "another trial still ends there";
 }
 
 }  // namespace

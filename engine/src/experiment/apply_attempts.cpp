@@ -114,7 +114,7 @@ void apply(const Applier& applier, const LeaseGranted& granted) {
   const LeaseId lease = applier.lease_id();
   const AttemptKey key{granted.experiment, granted.trial, granted.attempt, lease};
   move(record, trial, TrialMove::lease);
-  trial.trains_no_further = false;
+  set_trains_no_further(record, trial, false);
   LiveAttempt live;
   live.key = key;
   live.worker = granted.worker;
@@ -255,7 +255,7 @@ void Applier::take_exit(ExperimentRecord& record, TrialNumber number, const Exit
     note_failure(state, record, trial, exit, trial.live->worker);
   }
   if (exit.cause == ExitReport::Cause::exited && exit.code == 0 && went_its_own_way(record, number)) {
-    trial.trains_no_further = true;
+    set_trains_no_further(record, trial, true);
   }
   trial.exited = true;
   release(record, number, end);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "applier.hpp"
@@ -116,8 +117,10 @@ void apply(const Applier& applier, const TrialPromoted& promoted) {
   TrialRecord& trial = record.trials[promoted.trial.number()];
   const bool goes_back = !promoted.in_place && trial.state == TrialState::running;
   move(record, trial, goes_back ? TrialMove::run_again : TrialMove::promote);
+  const std::optional<Units> own = own_length(trial);
   const Units before = std::exchange(trial.length, promoted.length);
   record.tally.asked(record.trials, before, promoted.length);
+  record.tally.own(record.trials, own, own_length(trial));
   trial.reason = promoted.reason;
   if (promoted.in_place) {
     decide(trial, applier.decision_id(), Directive::train_on);

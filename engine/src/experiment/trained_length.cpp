@@ -1,6 +1,7 @@
 #include "experiment/trained_length.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,8 +22,10 @@ void add(ExperimentRecord& record, TrialRecord& trial, Units more) {
 }
 
 void get_to(ExperimentRecord& record, TrialRecord& trial, Units step) {
+  const std::optional<Units> own = own_length(trial);
   const Units before = std::exchange(trial.reached, std::max(trial.reached, step));
   record.tally.got_to(trial, before);
+  record.tally.own(record.trials, own, own_length(trial));
 }
 
 /// The steps of its last attempt, the highest of which was `reached`, are one more than they say.
@@ -124,11 +127,18 @@ void complete_last_unit(ExperimentRecord& record, TrialNumber number) {
   }
 }
 
+void set_trains_no_further(ExperimentRecord& record, TrialRecord& trial, bool value) {
+  const std::optional<Units> own = own_length(trial);
+  trial.trains_no_further = value;
+  record.tally.own(record.trials, own, own_length(trial));
+}
+
 void end_at(ExperimentRecord& record, TrialNumber number, Units step) {
   TrialRecord& trial = record.trials[number.number()];
-  if (std::exchange(trial.trains_no_further, true)) {
+  if (trial.trains_no_further) {
     return;  // At its next length.
   }
+  set_trains_no_further(record, trial, true);
   OwnLengths& own = record.own_lengths;
   own.in_a_row = own.last == step ? own.in_a_row + 1 : 1;
   own.last = step;

@@ -16,6 +16,9 @@ void finish_training(ExperimentRecord& record, TrialRecord& trial);
 /// time.
 void complete_last_unit(ExperimentRecord& record, TrialNumber number);
 
+/// Whether its program trains no further than it did; the tally learns its own length.
+void set_trains_no_further(ExperimentRecord& record, TrialRecord& trial, bool value);
+
 /// Its last attempt ended well at this step, below its length, and no other would train further.
 void end_at(ExperimentRecord& record, TrialNumber number, Units step);
 

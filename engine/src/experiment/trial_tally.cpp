@@ -11,6 +11,10 @@ Units asked_and_reached(const TrialRecord& trial) {
 
 }  // namespace
 
+std::optional<Units> own_length(const TrialRecord& trial) {
+  return trial.trains_no_further ? std::optional(asked_and_reached(trial)) : std::nullopt;
+}
+
 /// The first length beyond this one.
 std::vector<TrialTally::Length>::iterator TrialTally::above(Units length) {
   return std::upper_bound(lengths_.begin(), lengths_.end(), length,
@@ -55,6 +59,18 @@ void TrialTally::got_to(const TrialRecord& trial, Units before) {
   }
 }
 
+void TrialTally::own(const Trials& trials, std::optional<Units> before, std::optional<Units> now) {
+  if (before == now) {
+    return;
+  }
+  if (before) {
+    --at(trials, *before).own;
+  }
+  if (now) {
+    ++at(trials, *now).own;
+  }
+}
+
 void TrialTally::closed(const TrialRecord& trial) {
   pass(Units{}, asked_and_reached(trial), &Length::closed);
 }
@@ -67,30 +83,49 @@ void TrialTally::reopened(const TrialRecord& trial) {
 
 void TrialTally::count_anew(const Trials& trials) {
   *this = TrialTally();
+  const auto add = [this](Units length) {
+    const auto next = above(length);
+    if (next == lengths_.begin() || std::prev(next)->length != length) {
+      lengths_.insert(next, Length{length});
+    }
+  };
   for (const TrialRecord& trial : trials) {
-    const auto next = above(trial.length);
-    if (next == lengths_.begin() || std::prev(next)->length != trial.length) {
-      lengths_.insert(next, Length{trial.length});
+    add(trial.length);
+    if (const std::optional<Units> own = own_length(trial)) {
+      add(*own);
     }
   }
   for (const TrialRecord& trial : trials) {
-    ++std::prev(above(trial.length))->asked;
-    got_to(trial, Units{});  // Which counts the closed ones too.
+    ++at(trials, trial.length).asked;
+    own(trials, std::nullopt, own_length(trial));
+    got_to(trial, Units{});  // It counts the closed ones too.
     trained(trial.trained);
   }
 }
 
 std::vector<TrialTally::Rung> TrialTally::rungs() const {
   std::vector<Rung> rungs;
-  std::uint64_t further = 0;  // Closed trials that got to the rung above.
+  for (const Length& entry : lengths_) {
+    if (entry.asked > 0) {
+      rungs.push_back({entry.length, entry.reached});
+    }
+  }
+  return rungs;
+}
+
+std::vector<TrialTally::Final> TrialTally::finals() const {
+  std::vector<Final> finals;
+  std::uint64_t further = 0;  // Closed trials that got to the length above.
   for (auto entry = lengths_.rbegin(); entry != lengths_.rend(); ++entry) {
-    if (entry->asked > 0) {
-      rungs.push_back({entry->length, entry->reached, entry->closed - further});
+    if (entry->asked + entry->own > 0) {
+      if (entry->closed > further) {
+        finals.push_back({entry->length, entry->closed - further});
+      }
       further = entry->closed;
     }
   }
-  std::reverse(rungs.begin(), rungs.end());
-  return rungs;
+  std::reverse(finals.begin(), finals.end());
+  return finals;
 }
 
 }  // namespace hpsearch::engine
