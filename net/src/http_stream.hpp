@@ -1,12 +1,15 @@
 #pragma once
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/basic_stream.hpp>
-#include <cstring>
+#include <boost/container/static_vector.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "tls.hpp"
@@ -36,69 +39,60 @@ class HttpStream {
   [[nodiscard]] bool is_encrypted() const noexcept { return tls_.has_value(); }
 
   /// Tells the server, before the handshake, which of its names is meant.
-  void name_host(const std::string& host) {
-    if (tls_) {
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wold-style-cast"  // OpenSSL's macro has one.
-      SSL_set_tlsext_host_name(tls_->native_handle(), host.c_str());
-#pragma GCC diagnostic pop
-    }
-  }
+  void name_host(const std::string& host);
 
+  using Then = std::function<void(AsioError)>;
   /// At once, where there is no encryption.
-  template <class Handler>
-  void async_handshake(asio::ssl::stream_base::handshake_type side, Handler&& handler) {
-    if (tls_) {
-      tls_->async_handshake(side, std::forward<Handler>(handler));
-    } else {
-      std::forward<Handler>(handler)(AsioError());
-    }
-  }
+  void async_handshake(asio::ssl::stream_base::handshake_type side, Then then);
+  /// Says that nothing more is sent.
+  void async_end(Then then);
 
+  // Beast's operations are templates of the stream, the buffers and what follows. Here they meet types that
+  // are always the same, so what is below is compiled once.
   template <class Buffers, class Handler>
   void async_read_some(const Buffers& buffers, Handler&& handler) {
-    if (tls_) {
-      tls_->async_read_some(buffers, std::forward<Handler>(handler));
-    } else {
-      plain_.async_read_some(buffers, std::forward<Handler>(handler));
-    }
+    read_some(
+        few<asio::mutable_buffer>(asio::buffer_sequence_begin(buffers), asio::buffer_sequence_end(buffers)),
+        shared(std::forward<Handler>(handler)));
   }
-
   template <class Buffers, class Handler>
   void async_write_some(const Buffers& buffers, Handler&& handler) {
-    if (tls_) {
-      tls_->async_write_some(buffers, std::forward<Handler>(handler));
-    } else {
-      plain_.async_write_some(buffers, std::forward<Handler>(handler));
-    }
-  }
-
-  /// Says that nothing more is sent.
-  template <class Handler>
-  void async_end(Handler&& handler) {
-    if (tls_) {
-      tls_->async_shutdown(std::forward<Handler>(handler));
-    } else {
-      AsioError error;
-      plain_.socket().shutdown(asio::socket_base::shutdown_send, error);
-      std::forward<Handler>(handler)(error);
-    }
+    write_some(
+        few<asio::const_buffer>(asio::buffer_sequence_begin(buffers), asio::buffer_sequence_end(buffers)),
+        shared(std::forward<Handler>(handler)));
   }
 
  private:
+  using Done = std::function<void(AsioError, std::size_t)>;
+  template <class Buffer>
+  using Few = boost::container::static_vector<Buffer, 16>;
+
+  /// Those that hold something, up to 16: an operation may transfer less than it is asked to.
+  template <class Buffer, class Iterator>
+  static Few<Buffer> few(Iterator from, Iterator end) {
+    Few<Buffer> some;
+    for (; from != end && some.size() < some.capacity(); ++from) {
+      if (const Buffer buffer(*from); buffer.size() > 0) {
+        some.push_back(buffer);
+      }
+    }
+    return some;
+  }
+  /// std::function wants what can be copied; operations can only be moved.
+  template <class Handler>
+  static Done shared(Handler&& handler) {
+    return [held = std::make_shared<std::decay_t<Handler>>(std::forward<Handler>(handler))](
+               AsioError error, std::size_t bytes) { (*held)(error, bytes); };
+  }
+  void read_some(Few<asio::mutable_buffer> buffers, Done done);
+  void write_some(Few<asio::const_buffer> buffers, Done done);
+
   Plain plain_;
   std::shared_ptr<asio::ssl::context> context_;  ///< As long as the stream needs it.
   std::optional<asio::ssl::stream<Plain&>> tls_;
 };
 
 /// Of an end of a TCP connection; the unspecified address for anything else.
-inline asio::ip::address ip_address_of(const AnyStream::endpoint& endpoint) {
-  asio::ip::tcp::endpoint ip;
-  if (endpoint.size() > ip.capacity()) {
-    return {};
-  }
-  std::memcpy(ip.data(), endpoint.data(), endpoint.size());
-  return ip.address();
-}
+asio::ip::address ip_address_of(const AnyStream::endpoint& endpoint);
 
 }  // namespace hpsearch::net
