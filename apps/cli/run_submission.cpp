@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -33,17 +32,24 @@ Outcome<context::ContextListing> look_at_program(const RunSession& run, const st
                                     : Outcome<context::ContextListing>(named_by_entrypoint(directory, tree));
 }
 
-/// On a terminal, of what would make the search useless: whether it is meant.
-Outcome<Done> ask_if_meant(const RunSession& run) {
-  const std::vector<engine::Doubt> doubts = engine::doubts_of(*run.file.config);
-  const bool asks = std::any_of(doubts.begin(), doubts.end(),
-                                [](const engine::Doubt& doubt) { return is_worth_asking(doubt.about); });
-  if (!asks || run.output.json() || ::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) {
+/// A command in the background would be stopped when it reads.
+bool can_ask() {
+  const pid_t reader = ::tcgetpgrp(STDIN_FILENO);
+  return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0 && (reader < 0 || reader == ::getpgrp());
+}
+
+/// Asks on a terminal before a search starts that would be useless.
+Outcome<Done> confirm(const RunSession& run) {
+  if (run.options.yes || run.output.json() || !can_ask() ||
+      engine::doubts_to_confirm(*run.file.config).empty()) {
     return Done{};
   }
   std::cerr << "Is this meant? Start the search? [y/N] " << std::flush;
   std::string answer;
   std::getline(std::cin, answer);
+  if (run.interrupts.count() > 0) {
+    return Failure{Exit::interrupted, engine::Errc::unavailable, "interrupted before the search started"};
+  }
   return answer == "y" || answer == "Y" || answer == "yes"
              ? Outcome<Done>(Done{})
              : usage_failure("not started: change " + run.file.path + ", then run the same command again");
@@ -65,7 +71,7 @@ Outcome<Done> begin_record(RunSession& run) {
     return usage_failure(run.file.path + " has " + counted(run.file.problems.size(), "problem"));
   }
   report_notes(run.file, run.output);
-  if (const auto wanted = ask_if_meant(run); !wanted) {
+  if (const auto wanted = confirm(run); !wanted) {
     return wanted.failure();
   }
   const bool packed = needs_packed_context(run.file.tree);

@@ -1,3 +1,6 @@
+#include <string>
+#include <vector>
+
 #include "cli/cluster_check.hpp"
 #include "cli/file_report.hpp"
 #include "cli/prior_results.hpp"
@@ -5,6 +8,7 @@
 #include "cli/start_check.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "hpsearch/engine/config/search_doubts.hpp"
 
 namespace hpsearch::cli {
 
@@ -19,8 +23,11 @@ int validate(const FileOptions& options, const ServerOptions& server, const Outp
   }
   check_named_cluster(file, server, output);
   if (output.json()) {
-    output.data(Value::Map{
-        {"valid", true}, {"notes", to_value(file, file.notes)}, {"config", engine::to_value(*file.config)}});
+    const std::vector<std::string> to_confirm = engine::doubts_to_confirm(*file.config);
+    output.data(Value::Map{{"valid", true},
+                           {"notes", to_value(file, file.notes)},
+                           {"to_confirm", Value::List(to_confirm.begin(), to_confirm.end())},
+                           {"config", engine::to_value(*file.config)}});
     return 0;
   }
   report_notes(file, output);

@@ -33,6 +33,7 @@ struct RunOptions {
   bool take_over = false;  ///< From a daemon of another host that cannot be stopped.
   bool fresh = false;
   bool with_new_program = false;
+  bool yes = false;                  ///< Does not ask whether the search is meant.
   std::vector<std::string> command;  ///< As it was typed; what goes on after an interruption.
 };
 [[nodiscard]] int run(const RunOptions& options, const Output& output);

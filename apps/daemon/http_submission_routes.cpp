@@ -2,11 +2,13 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/http_request_context.hpp"
 #include "daemon/http_submission.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/engine/config/search_doubts.hpp"
 #include "hpsearch/engine/experiment/warm_start.hpp"
 #include "hpsearch/engine/experiment/workspace.hpp"
 #include "hpsearch/jobs/secrets.hpp"
@@ -150,10 +152,13 @@ void examine(RequestContext& request_context, Call call,
 void validate(RequestContext& request_context, Call call) {
   examine(request_context, std::move(call), [](const ExaminedSubmission& examined) {
     const bool valid = examined.problems.empty() && examined.parsed.config.has_value();
+    const std::vector<std::string> to_confirm =
+        valid ? engine::doubts_to_confirm(*examined.parsed.config) : std::vector<std::string>();
     return with(200,
                 Value::Map{{"valid", valid},
                            {"problems", problem_items(examined.problems)},
                            {"notes", problem_items(examined.notes)},
+                           {"to_confirm", Value::List(to_confirm.begin(), to_confirm.end())},
                            {"config", valid ? jobs::without_secrets(engine::to_value(*examined.parsed.config))
                                             : Value()}});
   });

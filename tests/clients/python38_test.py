@@ -22,7 +22,7 @@ class Python38(unittest.TestCase):
 
     def test_the_others_pass_there(self):
         for test in ("client_test.py", "callbacks_test.py", "values_test.py", "requests_test.py", "function_test.py",
-                     "mirrors_test.py"):
+                     "local_search_test.py", "stable_digest_test.py", "mirrors_test.py"):
             done = subprocess.run([self.python, "-B", str(HERE / test)], capture_output=True, text=True, timeout=200)
             self.assertEqual(done.returncode, 0, done.stderr)
 

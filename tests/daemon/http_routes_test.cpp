@@ -245,6 +245,17 @@ TEST_F(HttpRoutes, AFileIsValidatedWithTheLineOfEachProblem) {
   EXPECT_EQ(get("/api/v1/experiments").count("experiments"), 0U);
 }
 
+TEST_F(HttpRoutes, AValidationNamesTheNotesThatAClientAsksAbout) {
+  const net::HttpHeaders yaml{{"Content-Type", "application/yaml"}};
+  const std::string file = good_file;
+  const auto good = daemon_.ask("POST", "/api/v1/experiments/validate", file, yaml);
+  EXPECT_EQ(good.count("to_confirm"), 0U) << good.text;
+  const auto doubtful =
+      daemon_.ask("POST", "/api/v1/experiments/validate", file + "  smaller_is_better: false\n", yaml);
+  EXPECT_EQ(doubtful.count("to_confirm"), 1U) << doubtful.text;
+  EXPECT_NE(doubtful.text.find("the search maximises"), std::string::npos) << doubtful.text;
+}
+
 TEST_F(HttpRoutes, AFileIsPreviewedAndCreatedAsYaml) {
   const net::HttpHeaders yaml{{"Content-Type", "application/yaml; charset=utf-8"}};
   for (const char* path : {"/api/v1/experiments/preview", "/api/v1/preview"}) {

@@ -22,6 +22,7 @@ constexpr Field validation_fields[] = {
     {"valid", "flag"},
     {"problems", "[ProblemItem]"},
     {"notes", "[ProblemItem]", "What has no effect, or is not as it seems."},
+    {"to_confirm", "[text]", "Notes that a client asks its user about before it submits."},
     {"config", "map?", "With all defaults; null if it is not valid."},
 };
 constexpr Field bracket_fields[] = {{"lengths", "[integer]"}, {"trials", "any"}, {"share", "integer"}};

@@ -99,8 +99,7 @@ class Client:
         if text is None and isinstance(config, (str, os.PathLike)):
             text = pathlib.Path(config).read_text(encoding="utf-8")
         body: Any = text if text is not None else {"config": read_config(self._transport, config).config}
-        told = self._transport.ask("POST", "/api/v1/experiments/validate", body=body).json()
-        return [str(item) for item in items_of(told["problems"])]
+        return [str(item) for item in items_of(self._validate(body)["problems"])]
 
     def preview(self, config: Config) -> Mapping[str, Any]:
         """What an experiment will cost: trials, lengths, rungs. Nothing is created. BadRequest: it has mistakes."""
@@ -150,6 +149,14 @@ class Client:
 
     def __repr__(self) -> str:
         return "<hpsearch client of {}>".format(self.address)
+
+    def _validation(self, config: Config) -> Mapping[str, Any]:
+        self._meet()
+        return self._validate({"config": read_config(self._transport, config).config})
+
+    def _validate(self, body: Any) -> Mapping[str, Any]:
+        told: Mapping[str, Any] = self._transport.ask("POST", "/api/v1/experiments/validate", body=body).json()
+        return told
 
     def _create(self, body: Mapping[str, Any], key: Optional[str]) -> Experiment:
         # With one key the daemon knows a repetition, even much later.

@@ -18,6 +18,7 @@ import time
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Union
 
 from ._address import Address, is_alive, parse_address, running_daemon
+from ._confirmation import Confirmation
 from ._context import changed_files, copy_context
 from ._experiment import Experiment
 from ._function_file import FunctionFile
@@ -50,7 +51,7 @@ class SearchDirectory:
         self._is_new = False
 
     def start(self, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path], resume: str,
-              slots: Union[None, int, str], named: bool) -> Experiment:
+              slots: Union[None, int, str], named: bool, confirmation: Confirmation) -> Experiment:
         """Begins the search, or goes on with it, and returns its experiment when there is one. `named` is whether the caller
         gave its name.
 
@@ -63,7 +64,7 @@ class SearchDirectory:
         make_private(self.path)
         self._descriptor = self._lock()
         try:
-            config = self._recorded(config, written, context, named)
+            config = self._recorded(config, written, context, named, confirmation)
             runs_already = self._runner() is not None
             experiment = self._running(where, slots)
             limits = {limit: config["searcher"][limit] for limit in _LIMITS if limit in config["searcher"]}
@@ -78,7 +79,9 @@ class SearchDirectory:
             return experiment
         except BaseException as error:
             try:
-                if isinstance(error, KeyboardInterrupt) and not named:
+                if not named and not (self.path / "search.json").exists():
+                    shutil.rmtree(str(self.path), ignore_errors=True)  # It was not begun.
+                elif isinstance(error, KeyboardInterrupt) and not named:
                     self.end_runner()  # Nothing returns to it.
             finally:
                 self.release()
@@ -116,7 +119,7 @@ class SearchDirectory:
         return descriptor
 
     def _recorded(self, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path],
-                  named: bool) -> Dict[str, Any]:
+                  named: bool, confirmation: Confirmation) -> Dict[str, Any]:
         """The experiment as it is stored, after comparing it with the one that was begun."""
         record = self.path / "search.json"
         parts = {"space": config["hyperparameters"], "searcher": {
@@ -140,6 +143,8 @@ class SearchDirectory:
             config.setdefault("reproducibility", {"experiment_seed": secrets.randbelow(2 ** 31)})
             self._write_context(written, context)
         _write(self.path / "experiment.json", json.dumps(config, indent=1))
+        if self._is_new:
+            confirmation.confirm(self._validation())
         _write(record, json.dumps({"parts": parts}, indent=1))
         return config
 
@@ -176,6 +181,15 @@ class SearchDirectory:
         shutil.rmtree(str(place), ignore_errors=True)  # Of a start that was killed.
         copy_context(context, place)
         written.write(place, self.path / "arguments")
+
+    def _validation(self) -> Dict[str, Any]:
+        """The daemons that the user's settings name have no part in it. `hpsearch run` reports what is wrong."""
+        own = {name: value for name, value in environment().items() if name != "HPSEARCH_SERVER"}
+        own["XDG_CONFIG_HOME"] = str(self.path)
+        done = subprocess.run([str(programs() / "hpsearch"), "validate", "--output", "json", str(self.path / "experiment.json")],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=own, cwd=str(self.path))
+        validation: Dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
+        return validation
 
     def _running(self, where: pathlib.Path, slots: Union[None, int, str]) -> Experiment:
         """The experiment, with a process that runs it."""

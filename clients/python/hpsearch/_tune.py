@@ -14,6 +14,7 @@ from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Seque
 
 from . import _description
 from ._client import Client
+from ._confirmation import Confirmation
 from ._context import copy_context, pack_context
 from ._description import Length
 from ._experiment import Experiment
@@ -35,7 +36,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
          searcher: Union[None, str, Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
          resources: Optional[Mapping[str, Any]] = None, context: "os.PathLike[str] | str | None" = None,
          on: Union[str, Client] = "local", resume: str = "auto", seed: Optional[int] = None,
-         slots: Union[None, int, str] = None, preload: Sequence[str] = (), wait: bool = True, progress: bool = True,
+         slots: Union[None, int, str] = None, preload: Sequence[str] = (), wait: bool = True, progress: bool = True, ask: bool = True,
          **fields: Any) -> Experiment:
     """Searches for the hyperparameters with which a function gives the best metric.
 
@@ -70,11 +71,13 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
         trial of its slot and imports them there, so that this trial starts without that wait.
     wait: whether to wait for the end.
     progress: whether to print lines about the search on standard error.
+    ask: whether to ask on a terminal before a new search starts whose direction contradicts the metric's name, whose exponents
+        look like values, or in which nothing varies. Scripts without a terminal and notebooks are never asked.
     fields: other fields of the experiment file.
 
     TypeError: the function cannot be called so, or cannot travel to a trial; a search with a name uses a value whose pickle
     is another one each time; a space has a list. ValueError: an argument is outside of its range,
-    or the named search is another one. WrongState: another process waits for the named search. ExperimentFailed: the search
+    the named search is another one, or you answered that the search isn't meant. WrongState: another process waits for the named search. ExperimentFailed: the search
     failed. BadRequest: the daemon refuses the experiment; its text lists every mistake. NotImplementedError: this machine is
     not Linux on x86-64. FileNotFoundError: the programs are not installed.
     """
@@ -112,15 +115,16 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     config["name"] = title
     if seed is not None:
         config["reproducibility"] = {"experiment_seed": int(seed)}
+    confirmation = Confirmation(ask, progress)
     extra = None if context is None else pathlib.Path(context).expanduser().resolve()
     if isinstance(on, Client):
-        experiment = _submit(on, config, written, extra, name)
+        experiment = _submit(on, config, written, extra, name, confirmation)
     else:
         directory = SearchDirectory(title)
-        experiment = directory.start(config, written, extra, resume, slots, name is not None)
+        experiment = directory.start(config, written, extra, resume, slots, name is not None, confirmation)
         if not wait:
             directory.release()
-    return follow_search(experiment, title if name else None, progress) if wait else experiment
+    return follow_search(experiment, title if name else None, progress, confirmation.printed) if wait else experiment
 
 
 def _modules(preload: Any) -> List[str]:
@@ -188,7 +192,9 @@ def _config(space: Mapping[str, Any], metric: str, max_length: Length, max_trial
 
 
 def _submit(client: Client, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path],
-            name: Optional[str]) -> Experiment:
+            name: Optional[str], confirmation: Confirmation) -> Experiment:
+    if name is None or not any(known.name == name for known in client.experiments(q=name)):
+        confirmation.confirm(client._validation(config))
     with tempfile.TemporaryDirectory(prefix="hpsearch-") as folder:
         directory = pathlib.Path(folder, "context")
         copy_context(context, directory)

@@ -15,8 +15,9 @@ from ._snapshot import Snapshot
 _BETWEEN_LINES = 2.0  # Seconds.
 
 
-def follow_search(experiment: Experiment, name: Optional[str], progress: bool) -> Experiment:
-    """Returns the experiment when it has completed; shows progress on standard error, or in a notebook as a card.
+def follow_search(experiment: Experiment, name: Optional[str], progress: bool, printed: Set[str]) -> Experiment:
+    """Returns the experiment when it has completed; shows progress on standard error, or in a notebook as a card. `printed` are
+    notes that need not be printed before the end.
 
     Ctrl-C leaves a search with a name running, and pauses one without: nothing else returns to it. It says how to go on.
     """
@@ -25,14 +26,13 @@ def follow_search(experiment: Experiment, name: Optional[str], progress: bool) -
         show_card(experiment)
     shown: Optional[Snapshot] = None
     shown_at = 0.0
-    told: Set[str] = set()
     try:
         for change in experiment.watch():
             if progress:
                 for note in change.notes:
-                    if change.ended or note not in told:
+                    if change.ended or note not in printed:
                         print("hpsearch: note: " + note, file=sys.stderr, flush=True)
-                        told.add(note)
+                        printed.add(note)
             new_best = change.best is not None and (shown is None or change.best != shown.best)
             if progress and not in_notebook and (change.ended or new_best and time.monotonic() - shown_at > _BETWEEN_LINES):
                 print("hpsearch: " + _line(change), file=sys.stderr, flush=True)
@@ -84,4 +84,5 @@ def _line(now: Snapshot) -> str:
     ended = total - sum(now.trials.get(state, 0) for state in ("PENDING", "RUNNING", "PAUSED"))
     best = "no result yet" if now.best is None else "best {} {:.6g} (trial {})".format(
         now.metric, now.best.metric, now.best.trial)
-    return "{}: {}, {} of {} trials ended, {}".format(now.name, now.state.lower(), ended, total, best)
+    reason = "; " + now.reason if now.ended and now.reason else ""
+    return "{}: {}, {} of {} trials ended, {}{}".format(now.name, now.state.lower(), ended, total, best, reason)

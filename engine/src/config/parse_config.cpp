@@ -5,6 +5,7 @@
 #include "config/foreign_searchers.hpp"
 #include "config/prior_results.hpp"
 #include "config/searcher_section.hpp"
+#include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/config/experiment_sections.hpp"
 #include "hpsearch/engine/config/search_doubts.hpp"
@@ -223,6 +224,23 @@ void read_engine_fields(ExperimentSections& sections, SearcherRegistry registry,
   sections.seed_is_given = read_seed(top, sections.environment, seed, config);
 }
 
+namespace {
+
+/// A search whose rungs promote too few trials for one of them to be trained in full.
+void note_short_trials(const ExperimentConfig& config, const Preview& preview, Findings& findings) {
+  if (preview.final_counts.empty() || preview.final_counts.rbegin()->first >= config.searcher.max_length) {
+    return;
+  }
+  findings.notes.push_back({"searcher",
+                            "trains no trial to the full length of " +
+                                amount(config.searcher.max_length, config.unit) + ": of " +
+                                to_text(preview.trials) + " trials, the longest trains " +
+                                amount(preview.final_counts.rbegin()->first, config.unit),
+                            "more trials or configurations, a smaller divisor, or fewer rungs"});
+}
+
+}  // namespace
+
 void check_searcher(const ExperimentConfig& config, SearcherRegistry registry, Findings& findings) {
   const SearcherKind* kind = find_kind(registry, config.searcher.name);
   const bool is_sound =
@@ -232,6 +250,9 @@ void check_searcher(const ExperimentConfig& config, SearcherRegistry registry, F
       });
   if (kind != nullptr && kind->check != nullptr && is_sound) {
     kind->check(config, findings.problems);
+  }
+  if (kind != nullptr && kind->preview != nullptr && findings.problems.empty()) {
+    note_short_trials(config, kind->preview(config), findings);
   }
 }
 

@@ -95,4 +95,14 @@ std::vector<Doubt> doubts_of(const ExperimentConfig& config) {
   return doubts;
 }
 
+std::vector<std::string> doubts_to_confirm(const ExperimentConfig& config) {
+  std::vector<std::string> texts;
+  for (const Doubt& doubt : doubts_of(config)) {
+    if (is_worth_asking(doubt.about)) {
+      texts.push_back(describe(doubt.note));
+    }
+  }
+  return texts;
+}
+
 }  // namespace hpsearch::engine

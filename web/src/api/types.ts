@@ -1165,6 +1165,8 @@ export interface components {
             /** @description What has no effect, or is not as it seems. */
             readonly notes: readonly components["schemas"]["ProblemItem"][];
             readonly problems: readonly components["schemas"]["ProblemItem"][];
+            /** @description Notes that a client asks its user about before it submits. */
+            readonly to_confirm: readonly string[];
             readonly valid: boolean;
         };
         /** @description Versions of the daemon and of its formats. */

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "hpsearch/engine/base/problem.hpp"
@@ -21,7 +22,7 @@ struct Doubt {
   Problem note;
 };
 
-/// Whether the search would be in vain, and its user is to be asked.
+/// Whether the search would be useless, so that `hpsearch run` and hpsearch.tune() ask before they start it.
 [[nodiscard]] constexpr bool is_worth_asking(Doubt::About about) noexcept {
   return about == Doubt::About::nothing_varies || about == Doubt::About::direction ||
          about == Doubt::About::exponents;
@@ -29,5 +30,8 @@ struct Doubt {
 
 /// In the order of About. Pure. Cost: O(hyperparameters).
 [[nodiscard]] std::vector<Doubt> doubts_of(const ExperimentConfig& config);
+
+/// The notes of those that are worth asking about.
+[[nodiscard]] std::vector<std::string> doubts_to_confirm(const ExperimentConfig& config);
 
 }  // namespace hpsearch::engine
