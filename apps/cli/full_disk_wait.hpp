@@ -13,7 +13,7 @@ class FullDiskWait {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds patience{5};
 
-  /// What the daemon said last.
+  /// Takes the daemon's latest answer.
   void note(bool is_full, Clock::time_point now) noexcept {
     full_since_ = is_full ? full_since_.value_or(now) : std::optional<Clock::time_point>();
   }

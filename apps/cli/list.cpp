@@ -8,6 +8,7 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "cli/waiting_note.hpp"
+#include "hpsearch/engine/base/amount.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -23,11 +24,20 @@ std::string best_text(const Value& experiment) {
   return metric_or_dash(member(member(experiment, "best"), "metric"));
 }
 
+/// The length that the best result was measured at: values of different lengths can't be compared.
+std::string best_length_text(const Value& experiment) {
+  const Value& best = member(experiment, "best");
+  return best.is_null()
+             ? ""
+             : engine::amount(engine::Units{count_at(best, "step")}, printable(text_at(experiment, "unit")));
+}
+
 std::string table_of(const Value::List& experiments, const Output& output) {
   Table table({{"ID", Align::right},
                {"STATE"},
                {"PROGRESS", Align::right},
                {"BEST", Align::right},
+               {"AT", Align::right},
                {"CREATED"},
                {"OWNER"},
                {"PROJECT"},
@@ -36,7 +46,8 @@ std::string table_of(const Value::List& experiments, const Output& output) {
   for (const Value& experiment : experiments) {
     table.add({std::to_string(count_at(experiment, "id")), text_at(experiment, "state"),
                percent_text(number_at(experiment, "progress")), best_text(experiment),
-               time_text(number_at(experiment, "created_at")), text_at(experiment, "owner"),
+               best_length_text(experiment), time_text(number_at(experiment, "created_at")),
+               text_at(experiment, "owner"),
                text_at(experiment, "workspace") + "/" + text_at(experiment, "project"),
                text_at(experiment, "name"), states_text(member(experiment, "trials"))});
   }
@@ -99,13 +110,14 @@ std::string table_of_searches(const Value::List& searches, const Output& output)
                {"STATE"},
                {"PROGRESS", Align::right},
                {"BEST", Align::right},
+               {"AT", Align::right},
                {"CREATED"},
                {"TRIALS"}});
   for (const Value& seen : searches) {
     const bool known = count_at(seen, "id") != 0;
     table.add({text_at(seen, "search"), state_text(seen),
                known ? percent_text(number_at(seen, "progress")) : "", known ? best_text(seen) : "",
-               time_text(number_at(seen, "created_at")),
+               best_length_text(seen), time_text(number_at(seen, "created_at")),
                known ? states_text(member(seen, "trials")) : text_at(seen, "problem")});
   }
   return table.text(output.width());

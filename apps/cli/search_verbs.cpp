@@ -28,8 +28,9 @@ void add_run(VerbBuilder& build) {
   verb.add_flag("--with-new-program", build.given.run.with_new_program,
                 "Continue with the edited program: trials that have not reported anything yet run it")
       ->excludes(fresh);
-  verb.add_flag("--yes", build.given.run.yes,
-                "Start a search of a wrong direction, exponents as values or nothing to search without asking");
+  verb.add_flag(
+      "--yes", build.given.run.yes,
+      "Start a search of a wrong direction, exponents as values or nothing to search without asking");
   verb.add_flag("--allow-network-filesystem", build.given.run.allow_network_filesystem,
                 "Accept a state directory on SMB, 9P, FUSE and similar, if the file system passes a test");
   verb.add_flag("--take-over", build.given.run.take_over,

@@ -28,7 +28,7 @@ class AnsweredRequests {
   static constexpr std::size_t most_answer_bytes = std::size_t{32} << 20U;
   static constexpr std::size_t most_key_bytes = 200;
 
-  /// What a request is known by; both are SHA-256.
+  /// Identifies a request; both are SHA-256.
   struct Name {
     std::string key;
     std::string request;

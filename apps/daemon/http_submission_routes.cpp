@@ -37,8 +37,7 @@ std::optional<HttpResponse> out_of_scope(const RequestContext& request_context, 
   return std::nullopt;
 }
 
-/// What the log has for an Idempotency-Key, which belongs to its client and to the experiment's workspace:
-/// clients don't know each other's keys.
+/// An Idempotency-Key as the log stores it. The same key of another client or workspace is another one.
 std::string stored_submission_key(const Caller& caller, const engine::ExperimentConfig& config,
                                   const std::string& key) {
   return key.empty() ? "" : key_owner(caller) + "/" + std::string(engine::workspace_of(config)) + "/" + key;

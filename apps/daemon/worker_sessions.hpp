@@ -65,7 +65,7 @@ class WorkerSessions {
   /// Workers are told from now on that the daemon serves contexts there.
   void announce_http(std::string address) { http_ = std::move(address); }
 
-  /// Whose session of now was given this key in its WELCOME.
+  /// The worker whose present session got this key in its WELCOME.
   [[nodiscard]] std::optional<engine::WorkerId> worker_of_http_key(std::string_view key) const;
   [[nodiscard]] bool is_http_key(std::string_view key) const { return worker_of_http_key(key).has_value(); }
 
@@ -76,17 +76,18 @@ class WorkerSessions {
   /// The public key of its session; "" = it has none.
   [[nodiscard]] std::string key_of(engine::WorkerId worker) const;
 
-  /// What the worker holds and the log does not know; it runs on until somebody says what shall become of it.
+  /// Attempts that the worker holds and the log does not have. They run on until an operator adopts or
+  /// disowns them.
   [[nodiscard]] std::vector<engine::HeldAttempt> on_hold(engine::WorkerId worker) const;
-  /// What a running program said last, by its worker's last beat; in memory only. Nothing: it said nothing
-  /// yet, or nobody has told.
+  /// The last report of a running program, from its worker's last beat; in memory only. Nothing: there was no
+  /// report or no beat yet.
   struct Heard {
     engine::Units step{};  ///< Highest reported.
-    engine::Instant at;    ///< When it last said anything.
+    engine::Instant at;    ///< Time of its last message.
   };
   [[nodiscard]] std::optional<Heard> last_activity_of(engine::WorkerId worker,
                                                       const engine::AttemptKey& key) const;
-  /// What a worker says of itself, and is in no log. "" = not said.
+  /// Fields of a worker's HELLO that are in no log. "" = not sent.
   struct About {
     std::string kills_by;  ///< How it finds what belongs to a program it kills: "cgroup" or "process table".
     std::string host;      ///< The name of its machine.

@@ -93,12 +93,16 @@ class Pictures(unittest.TestCase):
         class Transport:
             def ask(self, *_, **__):
                 fields = [{"name": "trial", "type": "u32"}, {"name": "metric", "type": "f64"},
-                          {"name": "hparams.k", "type": "u16", "words": ["a", "b"]}, {"name": "hparams.lr", "type": "f64"}]
-                body = encoded(fields, [[0, 1, 2], [0.5, 0.25, math.nan], [0, 1, 1], [1e-4, 0.1, math.nan]], 8)
+                          {"name": "hparams.k", "type": "u16", "words": ["a", "b"]}, {"name": "hparams.lr", "type": "f64"},
+                          {"name": "result", "type": "f64"}]
+                body = encoded(fields, [[0, 1, 2], [0.5, 0.25, 0.01], [0, 1, 1], [1e-4, 0.1, 1e-3], [0.5, 0.25, math.nan]], 8,
+                               length=9)
                 return type("Answer", (), {"body": body})
 
         class Experiment:
             _transport, _path = Transport(), ""
+            config = {"hyperparameters": {"k": {"type": "categorical", "vals": ["b", "c", "a"]},
+                                          "lr": {"type": "log", "base": 10, "minval": -5, "maxval": 0}}}
 
             def now(self):
                 return Snapshot({"id": 1, "state": "ACTIVE", "unit": "epochs", "smaller_is_better": True})
@@ -128,7 +132,11 @@ class Pictures(unittest.TestCase):
         self.assertEqual(plots.history().get_ylabel(), "best loss")
         self.assertEqual(list(plots.history(x="time").lines[0].get_xdata()), [10, 20])
         self.assertEqual(list(plots.curves().lines[0].get_ydata()), [1, 0.5])
-        self.assertEqual([mark.get_text() for mark in plots.parallel().get_xticklabels()], ["k", "lr", "metric"])
+        parallel = plots.parallel()
+        self.assertEqual([mark.get_text() for mark in parallel.get_xticklabels()], ["k", "lr", "metric at 9 epochs"])
+        # Trial 2 did not get to 9 epochs: its metric of a shorter training is not drawn. Scales are the experiment's.
+        lines = [line.get_ydata() for line in parallel.lines if len(line.get_xdata()) == 3]
+        self.assertEqual([[round(place, 3) for place in line] for line in lines], [[1, 0.2, 1], [0, 0.8, 0]])
         self.assertEqual([bar.get_width() for bar in plots.importance().patches], [0.25, 0.75])
         ax = plots.rungs()
         self.assertEqual([mark.get_text() for mark in ax.get_xticklabels()], ["1", "3"])

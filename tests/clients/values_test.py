@@ -194,11 +194,11 @@ class Context(unittest.TestCase):
                 unpack(archive(*members), target)
 
 
-def encoded(fields, columns, chunk):
+def encoded(fields, columns, chunk, **more):
     """The format as docs/http-api.md describes it."""
     sizes = {"f64": "d", "i64": "q", "u32": "I", "u16": "H", "u8": "B"}
     rows = len(columns[0]) if columns else 0
-    header = json.dumps({"lsn": 9, "rows": rows, "total": rows + 1, "chunk_rows": chunk, "fields": fields}).encode()
+    header = json.dumps({"lsn": 9, "rows": rows, "total": rows + 1, "chunk_rows": chunk, "fields": fields, **more}).encode()
     out = header + b" " * (-(len(header) + 1) % 8) + b"\n"
     for first in range(0, rows, chunk):
         for field, column in zip(fields, columns):

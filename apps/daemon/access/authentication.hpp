@@ -41,7 +41,7 @@ struct Caller {
 /// the Unix socket; "" = neither is known. May ask a directory service.
 [[nodiscard]] std::string unix_user_of(const Caller& caller);
 
-/// Whose an Idempotency-Key is that comes with its request: the id of its token, or its name ("uid 1000").
+/// The owner of an Idempotency-Key in the caller's request: the id of the token, or a name ("uid 1000").
 [[nodiscard]] std::string key_owner(const Caller& caller);
 
 /// The same as owner_name() for the log, as events say it: that of the token, or "uid:1000"; "" for anyone.
@@ -88,7 +88,7 @@ class Authentication {
   [[nodiscard]] std::variant<Caller, net::HttpResponse> caller_with(const std::string& token,
                                                                     const net::HttpRequest& request,
                                                                     engine::Instant now);
-  /// What is answered to a wrong code; a guess as well.
+  /// The answer to a wrong code, which counts as a guess.
   [[nodiscard]] net::HttpResponse wrong_code(const net::HttpRequest& request, engine::Instant now);
 
  private:
@@ -114,10 +114,10 @@ class Authentication {
   std::map<std::string, std::int64_t> noted_;  ///< The day on which a token's use was last told, by its id.
 };
 
-/// What follows "Authorization: Bearer "; "" = nothing of that kind.
+/// The text after "Authorization: Bearer "; "" if there is no such header.
 [[nodiscard]] std::string_view bearer_of(const net::HttpRequest& request) noexcept;
 
-/// What they get who have shown no token where one is needed.
+/// The answer to a request without a token where one is needed.
 [[nodiscard]] net::HttpResponse token_needed();
 
 }  // namespace hpsearch::daemon

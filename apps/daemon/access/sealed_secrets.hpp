@@ -13,8 +13,8 @@
 namespace hpsearch::daemon {
 
 /// Seals the secrets of configurations before they become events, and opens them for the lease of a trial.
-/// What is stored, shown and copied holds sealed ones only: without the file secrets.key in the daemon's
-/// state directory they cannot be read.
+/// The store, answers and copies have sealed secrets only. Opening one needs the file secrets.key of the
+/// daemon's state directory.
 ///
 /// A sealed secret is "sealed:" and base64 of a nonce and the ciphertext of XChaCha20-Poly1305 (libsodium),
 /// which also covers the secret's path: it opens nowhere but in its own field. The nonce is a keyed hash of

@@ -27,15 +27,15 @@ struct SignedIn {
   bool makes_tokens = false;           ///< Its code was asked for with this right (hpsearch open --admin).
 };
 
-/// What a new session is known by: whoever has both may do what it may. A cookie goes to every port of its
-/// host, so other programs of the machine see the first; only scripts of the page itself see the second.
+/// Two secrets that identify a new session; a request needs both. Browsers send the cookie to every port of
+/// its host, so other programs of the machine see it. Only scripts of the page itself see the page key.
 struct SessionSecrets {
   std::string cookie;
   std::string page_key;  ///< Sent in the header page_key_header.
 };
 inline constexpr std::string_view page_key_header = "X-Hpsearch-Page-Key";
 
-/// What is kept of a session; its secrets are not.
+/// A stored session, with hashes instead of its secrets.
 struct SessionRecord {
   std::string hash;       ///< hash_of() the secret in its cookie.
   std::string page_hash;  ///< hash_of() its page key.
@@ -94,7 +94,7 @@ class Sessions {
 
   /// A code that begins one session within code_life. Codes are not stored.
   [[nodiscard]] std::string new_code(const SignedIn& who, engine::Instant now);
-  /// Whose code it is; the code is used up.
+  /// Uses the code up and returns its owner.
   [[nodiscard]] std::optional<SignedIn> take_code(std::string_view code, engine::Instant now);
 
   /// When the session of that hash ends, whatever happens; nothing if there is none.

@@ -19,7 +19,7 @@ namespace hpsearch::daemon {
 inline constexpr std::array key_file_names = {"secrets.key",   "curve.key", "worker_keys", "tokens.json",
                                               "sessions.json", "tls.crt",   "tls.key"};
 
-/// What a backup says of itself, in backup.json, the last file of it to be written.
+/// The content of backup.json, which is written last.
 struct BackupRecord {
   engine::Lsn last_lsn;                      ///< Of its events.
   std::int64_t made_at = 0;                  ///< Wall clock, in microseconds.
@@ -44,7 +44,7 @@ void spell(auto& fields, proto::Is<BackupRecord> auto& record) {
 /// Owns:    the unfinished directory, which goes when this goes.
 class NewBackup {
  public:
-  /// What an earlier one left unfinished there goes first. wrong_state: something is at `path`, or the
+  /// Removes the rest of an earlier unfinished backup first. wrong_state: something is at `path`, or the
   /// unfinished directory has files that are no backup's; unavailable: it cannot be made.
   [[nodiscard]] static engine::Result<NewBackup> begin(const std::string& path);
   NewBackup(NewBackup&& other) noexcept;

@@ -8,7 +8,7 @@
 
 namespace hpsearch::daemon {
 
-/// What a backup's keys are sealed with: a passphrase, or the content of a key file.
+/// The secret that seals the keys of a backup: a passphrase, or the content of a key file.
 struct BackupKey {
   std::string secret;
 

@@ -40,6 +40,7 @@ class Columns(NamedTuple):
     rows: int
     total: int  #: Trials of the experiment; more than `rows` if some were left out.
     columns: Sequence[Column]
+    length: Optional[int] = None  #: At which `result` was measured, in the experiment's unit.
 
 
 def read_columns(body: bytes) -> Columns:
@@ -65,7 +66,7 @@ def read_columns(body: bytes) -> Columns:
             at += (size + 7) // 8 * 8
     columns = [Column(str(field["name"]), str(field["type"]), field.get("words"), _joined(field["type"], of_field))
                for field, of_field in zip(fields, parts)]
-    return Columns(int(header["lsn"]), rows, int(header["total"]), columns)
+    return Columns(int(header["lsn"]), rows, int(header["total"]), columns, header.get("length"))
 
 
 def in_32_bits(columns: Columns) -> Columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, List, Optional, Sequence
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence
 
 from ._columns import MEDIA_TYPE, python_values, read_columns
 
@@ -57,19 +57,26 @@ class Plots:
         first = answers[0] if answers else {"unit": "", "metric": metric or ""}
         return _labelled(ax, str(first["unit"]), str(first["metric"]))
 
-    def parallel(self, ax: Any = None) -> Any:
-        """A line for each trial through its hyperparameters and its metric."""
+    def parallel(self, ax: Any = None, *, length: Optional[int] = None) -> Any:
+        """A line for each trial through its hyperparameters and its metric, on the scales that the experiment declares.
+
+        The metric is that of one length, which the last axis names: `length`, or the longest rung with enough results.
+        Trials that did not get there have no line.
+        """
         experiment = self._experiment
-        answer = experiment._transport.ask("GET", experiment._path + "/columns", {"sample": _MOST_LINES},
+        answer = experiment._transport.ask("GET", experiment._path + "/columns", {"sample": _MOST_LINES, "length": length},
                                            accept=MEDIA_TYPE)
-        columns = [column for column in read_columns(answer.body).columns
-                   if column.name == "metric" or column.name.startswith("hparams.")]
-        columns.sort(key=lambda column: column.name == "metric")
+        read = read_columns(answer.body)
+        columns = [column for column in read.columns if column.name == "result" or column.name.startswith("hparams.")]
+        columns.sort(key=lambda column: column.name == "result")
         values = [python_values(column) for column in columns]
         rows = [row for row in zip(*values) if row[-1] is not None]
         ax = _axes(ax)
-        scales = [_Scale([row[at] for row in rows], column.words is not None) for at, column in enumerate(columns)]
-        better = experiment.now().smaller_is_better
+        space = experiment.config.get("hyperparameters") or {}
+        scales = [_Scale([row[at] for row in rows], column.words is not None, _declared(space, column.name))
+                  for at, column in enumerate(columns)]
+        now = experiment.now()
+        better = now.smaller_is_better
         rows.sort(key=lambda row: row[-1], reverse=better)
         import matplotlib
         colours = matplotlib.colormaps["Blues_r" if better else "Blues"]  # The best ones are dark, and above the others.
@@ -83,7 +90,8 @@ class Plots:
             for place, text in scale.marks():
                 ax.annotate(text, (at, place), fontsize=8, xytext=(3, 0), textcoords="offset points", va="center",
                             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5})
-        names = [column.name.replace("hparams.", "", 1) for column in columns[:-1]] + [experiment.now().metric or "metric"]
+        names = [column.name.replace("hparams.", "", 1) for column in columns[:-1]] + [
+            "{} at {} {}".format(now.metric or "metric", read.length, now.unit)]
         tilted = len(names) > 6 or max(map(len, names)) > 12
         ax.set_xticks(range(len(columns)))
         ax.set_xticklabels(names, rotation=30 if tilted else 0, ha="right" if tilted else "center")
@@ -125,18 +133,24 @@ class Plots:
 
 
 class _Scale:
-    """Where the values of one axis are, from 0 to 1."""
+    """Where the values of one axis are, from 0 to 1: as the experiment declares it, else from the least to the largest."""
 
-    def __init__(self, values: Sequence[Any], is_choice: bool) -> None:
+    def __init__(self, values: Sequence[Any], is_choice: bool, declared: Mapping[str, Any]) -> None:
         numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
         self._words: List[str] = []
+        self._log = False
         if is_choice or len(numbers) < len([value for value in values if value is not None]):
-            self._words = sorted({str(value) for value in values})
+            given = [str(value) for value in declared.get("vals") or []]
+            self._words = given + sorted({str(value) for value in values} - set(given))
             self._low, self._high = 0.0, float(max(1, len(self._words) - 1))
-            self._log = False
             return
         self._low, self._high = (min(numbers), max(numbers)) if numbers else (0.0, 1.0)
-        self._log = self._low > 0 and self._high / self._low > 50
+        bounds = [declared.get("minval"), declared.get("maxval")]
+        if declared.get("type") == "log" and None not in bounds:
+            bounds = [float(declared.get("base", 10)) ** bound for bound in bounds]
+        if None not in bounds:
+            self._low, self._high = min(self._low, bounds[0]), max(self._high, bounds[1])
+        self._log = (declared.get("type") == "log" or declared.get("scale") == "log") and self._low > 0
         if self._log:
             self._low, self._high = math.log10(self._low), math.log10(self._high)
 
@@ -154,6 +168,14 @@ class _Scale:
             return [(self.place(word), word) for word in self._words]
         ends = [10 ** end if self._log else end for end in (self._low, self._high)]
         return [(self.place(end), "{:.3g}".format(end)) for end in ends]
+
+
+def _declared(space: Mapping[str, Any], column: str) -> Mapping[str, Any]:
+    """What the experiment says of a column hparams.NAME; nothing of others."""
+    found: Any = space
+    for name in column.split(".")[1:]:
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
 
 
 def _axes(ax: Any) -> Any:

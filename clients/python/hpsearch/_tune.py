@@ -59,8 +59,8 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     arguments: values for other parameters of `function`. Arrays and bytes of more than 1 MiB are stored once, and are
         read-only in trials. A search with a name refuses a call whose values differ from those it was begun with, also
         values that the function takes from around it.
-    resources: {"gpus": 1} for each trial, or the section of the experiment file. ValueError where no machine that it may run
-        on has so many GPUs.
+    resources: of each trial, as {"gpus": 1}, or the section of the experiment file. ValueError: no machine that the search may
+        use has enough GPUs.
     context: a directory; each trial gets a copy of it.
     on: "local" starts a private daemon and a worker, which go on when this process is killed. With a Client
         the search runs on its workers, which need this Python at the same path.
