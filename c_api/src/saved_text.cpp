@@ -95,13 +95,4 @@ Result<std::vector<Event>> read_saved(std::string_view text) {
   return Error{Errc::corrupt, "saved ends after line " + std::to_string(number) + "; its end is missing"};
 }
 
-std::string with_checksums(std::string_view lines) {
-  std::string text;
-  Chain chain;
-  while (!lines.empty()) {
-    add_line(text, chain, take_line(lines));
-  }
-  return text;
-}
-
 }  // namespace hpsearch::c_api

@@ -18,7 +18,4 @@ namespace hpsearch::c_api {
 /// corrupt: the text is not what saved_text() returned; the message names the line.
 [[nodiscard]] engine::Result<std::vector<engine::Event>> read_saved(std::string_view text);
 
-/// The same lines with the digits that they have to have: for texts whose lines were changed on purpose.
-[[nodiscard]] std::string with_checksums(std::string_view lines);
-
 }  // namespace hpsearch::c_api

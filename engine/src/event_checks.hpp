@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "experiment/engine_state.hpp"
 
@@ -18,6 +19,8 @@ struct EventChecks {
 
   /// The experiment exists.
   [[nodiscard]] std::string experiment(ExperimentId id) const;
+  /// The experiment exists and has not ended.
+  [[nodiscard]] std::string going(ExperimentId id) const;
   /// The trial exists.
   [[nodiscard]] std::string trial(ExperimentId id, TrialNumber number) const;
   /// The trial exists and its state allows this move.
@@ -28,10 +31,17 @@ struct EventChecks {
   [[nodiscard]] std::string member(const AttemptKey& key, WorkerId where) const;
   /// The worker is known.
   [[nodiscard]] std::string worker(WorkerId id) const;
+  /// The worker is present and has these slots, each named once, and nobody holds any of them.
+  [[nodiscard]] std::string vacant(WorkerId where, const std::vector<SlotIndex>& slots) const;
+  /// Its numbers are those of a search in memory.
+  [[nodiscard]] static std::string reason(const Reason& reason);
   /// So much time has passed since the event before.
   [[nodiscard]] std::string uncounted(Duration time) const;
   /// The effective config can be read, if this process has not read it already.
   [[nodiscard]] std::string config(const Value& effective, bool is_parsed) const;
 };
+
+/// The trial waits for a promotion, as its searcher sees it.
+[[nodiscard]] bool may_be_promoted(const ExperimentRecord& record, TrialNumber trial);
 
 }  // namespace hpsearch::engine

@@ -4,9 +4,12 @@
 #include <utility>
 
 #include "hpsearch/engine/experiment/best_trial.hpp"
+#include "hpsearch/engine/experiment/open_end.hpp"
 
 namespace hpsearch::engine {
 namespace {
+
+constexpr const char* own_uid = "in-process";
 
 std::string text_of(TrialNumber trial) {
   return "trial " + std::to_string(trial.number());
@@ -16,6 +19,24 @@ void default_to(Value& config, std::string_view key, Value value) {
   if (Value::Map* map = config.as_map(); map != nullptr && !map->contains(key)) {
     (*map)[key] = std::move(value);
   }
+}
+
+/// A search in a program has one worker and one experiment, and never forgets them. "", or what else it says.
+std::string not_of_a_program(const Event& event) {
+  if (const auto* joined = std::get_if<WorkerJoined>(&event.body)) {
+    if (joined->uid != own_uid || joined->worker != WorkerId(1) || joined->slots == 0) {
+      return "is about another worker than the program";
+    }
+  } else if (const auto* created = std::get_if<ExperimentCreated>(&event.body)) {
+    if (created->experiment != ExperimentId(1)) {
+      return "is about another search";
+    }
+  } else if (std::holds_alternative<ExperimentDeleted>(event.body) ||
+             std::holds_alternative<WorkerForgotten>(event.body) ||
+             std::holds_alternative<StoreRestored>(event.body)) {
+    return "is none of a search in a program";
+  }
+  return "";
 }
 
 }  // namespace
@@ -42,8 +63,8 @@ Value Search::completed(Value config) {
 
 Result<WorkerId> Search::join(std::uint64_t slots, std::uint64_t incarnation) {
   JoinWorker join;
-  join.uid = "in-process";
-  join.name = "in-process";
+  join.uid = own_uid;
+  join.name = own_uid;
   join.incarnation = incarnation;
   join.slots = slots;
   join.slot_kind = "cpu";
@@ -78,16 +99,22 @@ Result<Search> Search::open(const Value& config, SearcherRegistry registry, std:
 Result<Search> Search::restore(std::span<const Event> events, SearcherRegistry registry, EventSink sink) {
   Search search(Engine(registry), std::move(sink));
   for (const Event& event : events) {
+    if (const std::string strange = not_of_a_program(event); !strange.empty()) {
+      return Error{Errc::corrupt, "event " + std::to_string(event.lsn.number()) + " " + strange};
+    }
     if (const Status replayed = search.engine_.replay(event); !replayed) {
       return replayed.error();
     }
   }
   const auto& workers = search.engine_.workers();
   const auto& experiments = search.engine_.experiments();
-  if (workers.size() != 1 || experiments.size() != 1) {
-    return Error{Errc::corrupt, "these are the events of " + std::to_string(workers.size()) +
-                                    " workers and " + std::to_string(experiments.size()) +
-                                    " experiments; a search in a program has one of each"};
+  if (workers.empty() || experiments.empty()) {
+    return Error{Errc::corrupt, "after event " + std::to_string(search.engine_.last_lsn().number()) +
+                                    " there is no " + (workers.empty() ? "worker" : "search")};
+  }
+  if (const std::string open = open_end(experiments.begin()->second); !open.empty()) {
+    return Error{Errc::corrupt,
+                 "after event " + std::to_string(search.engine_.last_lsn().number()) + " " + open};
   }
   const WorkerRecord& before = workers.begin()->second;
   search.experiment_ = experiments.begin()->first;

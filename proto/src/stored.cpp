@@ -142,6 +142,10 @@ engine::Result<engine::Event> event_of(const Value& value) {
   if (!trouble.what.empty() || !read(tree.root(), event.body, trouble)) {
     return corrupt_field("an event", trouble);
   }
+  constexpr double most_seconds = 1e12;  // In microseconds it still fits.
+  if (!(seconds >= 0 && seconds <= most_seconds)) {
+    return Error{Errc::corrupt, "at: is no time"};
+  }
   event.at = engine::Instant::from_micros(std::llround(seconds * 1e6));
   return event;
 }

@@ -59,7 +59,9 @@ Work Asha::create_or_end() const {
 }
 
 Reason Asha::reason(Reason::Why why, const Trial& trial) const {
-  HPSEARCH_CHECK(trial.state != State::training, "only a trial that has reported has a rank");
+  if (trial.state == State::training || trial.arrival == Rung::none) {
+    return because(Reason::Why::new_trial);  // It has no rank.
+  }
   const Rung& rung = rungs_[trial.rung];
   Reason reason = because(why);
   reason.rung = trial.rung;
@@ -179,6 +181,7 @@ bool Asha::on_exited(TrialNumber number, engine::ExitReason reason) {
   }
   if (reason == engine::ExitReason::invalid_hp) {
     leave_every_rung(exited);
+    exited.arrival = Rung::none;
     quota_.invalid();
     reopen();
   } else {
@@ -198,6 +201,7 @@ bool Asha::on_closed(TrialNumber number) {
   Trial& closed = trials_[number.number()];
   if (closed.state == State::training) {
     stop_training(closed);
+    closed.arrival = Rung::none;  // It has a result in the rung below, and none where it trained to.
   } else {
     rungs_[closed.rung].move_to(closed.arrival, Rung::Standing::settled);
   }

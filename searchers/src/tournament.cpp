@@ -196,12 +196,12 @@ std::size_t Tournament::creator() const {
   if (std::holds_alternative<NewTrial>(picked.work)) {
     return picked.bracket;
   }
-  // A log may hold what another rule decided: the trial then belongs to the first that wants one.
+  // A log may hold what another rule decided: the trial then belongs to the first that wants one, or to the
+  // first of all.
   const auto wants = std::find_if(brackets_.begin(), brackets_.end(), [](const Bracket& bracket) {
     return std::holds_alternative<NewTrial>(bracket.policy->next());
   });
-  HPSEARCH_CHECK(wants != brackets_.end(), "a trial is created only when a bracket wants one");
-  return static_cast<std::size_t>(wants - brackets_.begin());
+  return wants == brackets_.end() ? 0 : static_cast<std::size_t>(wants - brackets_.begin());
 }
 
 void Tournament::on_created(Units length) {

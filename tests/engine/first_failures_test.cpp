@@ -330,6 +330,23 @@ TEST_F(FirstFailures, ProgramsThatEndWellWithoutTheMetricPauseTheSearch) {
   EXPECT_EQ(record().trials.size(), 2U);
 }
 
+// Issue 43: a daemon that had read its log again put the trial off once more.
+TEST_F(FirstFailures, OfAResumedSearchLeaveTheSameWaitsInTheLog) {
+  begin(2, random_config(20, 2, Value::Map{{"max_restarts", 0}}));
+  for (int twice = 0; twice < 2; ++twice) {
+    cluster.exit(cluster.live(id, 1), 75);
+  }
+  for (const std::uint64_t trial : {0U, 2U, 3U}) {
+    fail(cluster.live(id, trial));
+  }
+  ASSERT_EQ(record().state, ExperimentState::paused);
+  ASSERT_GT(cluster.trial(id, 1).failure_history->not_before, cluster.now);
+  cluster.now = cluster.now + Duration::seconds(60);
+  cluster.step(CheckTimers{});
+  cluster.step(ResumeExperiment{id});
+  cluster.expect_replayable();
+}
+
 TEST_F(FirstFailures, NaNAlonePausesTheSearchOnce) {
   begin(1, random_config(4, 1));
   for (std::uint64_t i = 0; i < 2; ++i) {

@@ -2,6 +2,8 @@
 
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/test_cluster.hpp"
 
@@ -52,6 +54,35 @@ TEST(Replay, RefusesToEndPauseOrQueueATrialTwice) {
     refused.insert(std::to_string(body.index()));
   }
   EXPECT_EQ(refused.size(), 3U) << "of each kind";
+}
+
+// Issue 43, 3.5. What else cannot follow: forged_saves_test.
+TEST(Replay, RefusesALeaseOfSlotsThatAreHeldOrMissing) {
+  TestCluster cluster;
+  cluster.join("a", 2);
+  cluster.create(random_config(2, 2));
+  std::vector<std::size_t> leases;
+  for (std::size_t i = 0; i < cluster.log.size(); ++i) {
+    if (std::holds_alternative<LeaseGranted>(cluster.log[i].body)) {
+      leases.push_back(i);
+    }
+  }
+  ASSERT_EQ(leases.size(), 2U);
+  const auto refusal = [&](std::vector<SlotIndex> slots) {
+    Engine twin(searchers::registry());
+    for (std::size_t i = 0; i < leases[1]; ++i) {
+      EXPECT_TRUE(twin.replay(cluster.log[i]));
+    }
+    Event forged = cluster.log[leases[1]];
+    std::get<LeaseGranted>(forged.body).slots = std::move(slots);
+    const Status status = twin.replay(forged);
+    return status ? "" : status.error().message;
+  };
+  EXPECT_EQ(refusal({SlotIndex(1)}), "");
+  EXPECT_EQ(refusal({SlotIndex(0)}),
+            "event " + std::to_string(leases[1] + 1) + " cannot follow: slot 0 of worker 1 is held");
+  EXPECT_NE(refusal({SlotIndex(2)}).find("slot 2 of worker 1 does not exist"), std::string::npos);
+  EXPECT_NE(refusal({SlotIndex(1), SlotIndex(1)}).find("names a slot twice"), std::string::npos);
 }
 
 TEST(Engine, TimeNeverGoesBackInTheLog) {

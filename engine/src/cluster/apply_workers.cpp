@@ -62,10 +62,34 @@ void apply(const Applier& applier, const WorkerJoined& joined) {
   touch_those_that_count_slots(applier);
 }
 
-std::string problem_with(const EventChecks& /*checks*/, const WorkerJoined& joined) {
-  return joined.devices.empty() || joined.devices.size() == joined.slots
-             ? ""
-             : "its slots and devices differ in number";
+std::string problem_with(const EventChecks& checks, const WorkerJoined& joined) {
+  if (joined.slots > most_slots_of_a_worker) {
+    return "it has " + std::to_string(joined.slots) + " slots; at most " +
+           std::to_string(most_slots_of_a_worker) + " are possible";
+  }
+  if (!joined.devices.empty() && joined.devices.size() != joined.slots) {
+    return "its slots and devices differ in number";
+  }
+  const auto named = checks.state.worker_by_uid.find(joined.uid);
+  const auto known = checks.state.workers.find(joined.worker);
+  if (known == checks.state.workers.end()) {
+    const std::uint64_t next = checks.state.last_worker.number() + 1;
+    return named == checks.state.worker_by_uid.end() && joined.worker.number() == next
+               ? ""
+               : "the next worker is " + std::to_string(next) + ", not " +
+                     std::to_string(joined.worker.number()) + ", and has a uid of its own";
+  }
+  if (named == checks.state.worker_by_uid.end() || named->second != joined.worker) {
+    return "worker " + std::to_string(joined.worker.number()) + " has another uid";
+  }
+  for (const AttemptKey& key : known->second.attempts) {
+    const auto part = checks.find(key.experiment, key.trial)->live->part_on(joined.worker);
+    if (std::any_of(part->slots->begin(), part->slots->end(),
+                    [&](SlotIndex slot) { return slot.number() >= joined.slots; })) {
+      return "it lacks slots that its attempts hold";
+    }
+  }
+  return "";
 }
 
 void apply(const Applier& applier, const WorkerLost& lost) {
@@ -78,7 +102,11 @@ void apply(const Applier& applier, const WorkerLost& lost) {
 }
 
 std::string problem_with(const EventChecks& checks, const WorkerLost& lost) {
-  return checks.worker(lost.worker);
+  const auto found = checks.state.workers.find(lost.worker);
+  if (found == checks.state.workers.end()) {
+    return checks.worker(lost.worker);
+  }
+  return found->second.attempts.empty() ? "" : "attempts of the worker are not over";
 }
 
 void apply(const Applier& applier, const WorkerQuarantined& quarantined) {
@@ -135,17 +163,11 @@ std::string problem_with(const EventChecks& checks, const SlotsQuarantined& quar
   if (found == checks.state.workers.end()) {
     return checks.worker(quarantined.worker);
   }
-  SlotLedger slots = found->second.slots;
-  for (const SlotIndex slot : quarantined.slots) {
-    if (slot.number() < slots.total() && !slots.is_free(slot)) {
-      return "slot " + std::to_string(slot.number()) + " is held";
-    }
-    if (slot.number() < slots.total()) {
-      slots.take({slot}, quarantined.key.lease);  // None stands there twice.
-    }
+  if (found->second.leaked_processes.contains(quarantined.key)) {
+    return "its slots are in quarantine already";
   }
-  return found->second.leaked_processes.contains(quarantined.key) ? "its slots are in quarantine already"
-                                                                  : "";
+  return quarantined.key.lease == LeaseId{} ? "it names no lease"
+                                            : checks.vacant(quarantined.worker, quarantined.slots);
 }
 
 void apply(const Applier& applier, const SlotsReleased& released) {

@@ -71,7 +71,10 @@ std::string problem_with(const EventChecks& checks, const WorkerForgotten& forgo
   if (found == checks.state.workers.end()) {
     return checks.worker(forgotten.worker);
   }
-  return found->second.present || !found->second.attempts.empty() ? "the worker is not lost" : "";
+  const bool is_needed =
+      is_external(found->second) || is_member_of_a_live_gang(checks.state, forgotten.worker);
+  return found->second.present || !found->second.attempts.empty() || is_needed ? "the worker is not lost"
+                                                                               : "";
 }
 
 }  // namespace hpsearch::engine

@@ -183,7 +183,8 @@ void apply(const Applier& applier, const StartDelayed& delayed) {
 
 std::string problem_with(const EventChecks& checks, const StartDelayed& delayed) {
   const std::string missing = checks.trial(delayed.experiment, delayed.trial);
-  return !missing.empty() || delayed.worker == WorkerId{} ? missing : checks.worker(delayed.worker);
+  const bool names_one = delayed.worker != WorkerId{} || delayed.worker_times > 0;
+  return !missing.empty() || !names_one ? missing : checks.worker(delayed.worker);
 }
 
 void Applier::note_good_start(WorkerId where, const LiveAttempt& live) const {

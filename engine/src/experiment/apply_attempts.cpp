@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -153,12 +154,17 @@ std::string problem_with(const EventChecks& checks, const LeaseGranted& granted)
   if (record->live || record->state != TrialState::pending) {
     return "trial " + std::to_string(granted.trial.number()) + " does not wait for a slot";
   }
+  std::set<WorkerId> workers{granted.worker};
   for (const Place& other : granted.others) {
-    if (const std::string missing = checks.worker(other.worker); !missing.empty()) {
-      return missing;
+    if (const std::string taken = checks.vacant(other.worker, other.slots); !taken.empty()) {
+      return taken;
+    }
+    if (!workers.insert(other.worker).second) {
+      return "it names worker " + std::to_string(other.worker.number()) + " twice";
     }
   }
-  return checks.worker(granted.worker);
+  const std::string over = checks.going(granted.experiment);
+  return over.empty() ? checks.vacant(granted.worker, granted.slots) : over;
 }
 
 void apply(const Applier& applier, const AttemptAdopted& adopted) {
@@ -208,7 +214,8 @@ std::string problem_with(const EventChecks& checks, const AttemptAdopted& adopte
   if (record->live || record->state != TrialState::pending) {
     return "trial " + std::to_string(adopted.key.trial.number()) + " does not wait for a slot";
   }
-  return checks.worker(adopted.worker);
+  const std::string over = checks.going(adopted.key.experiment);
+  return over.empty() ? checks.vacant(adopted.worker, adopted.slots) : over;
 }
 
 void apply(const Applier& applier, const AttemptStarted& started) {
@@ -238,7 +245,13 @@ void apply(const Applier& applier, const AttemptLost& lost) {
 }
 
 std::string problem_with(const EventChecks& checks, const AttemptLost& lost) {
-  return checks.live(lost.key);
+  const std::string missing = checks.live(lost.key);
+  if (!missing.empty()) {
+    return missing;
+  }
+  return checks.find(lost.key.experiment, lost.key.trial)->live->gang
+             ? "an attempt on several workers is lost member by member"
+             : "";
 }
 
 void Applier::take_exit(ExperimentRecord& record, TrialNumber number, const ExitReport& exit) const {
@@ -315,8 +328,7 @@ void Applier::release_slots(ExperimentRecord& record, TrialRecord& trial, Worker
   note_vacancy(state, worker);
   record.slot_time.change(-static_cast<std::int64_t>(slots.size()), event.at);
   count_slots(state, record, -static_cast<std::int64_t>(slots.size()), event.at);
-  trial.busy = trial.busy + Duration::micros((event.at - live.leased_at).in_micros() *
-                                             static_cast<std::int64_t>(slots.size()));
+  trial.busy = trial.busy + slots_for(event.at - live.leased_at, slots.size());
   record.last_release_at = event.at;
 }
 

@@ -5,6 +5,7 @@
 
 #include "applier.hpp"
 #include "event_checks.hpp"
+#include "experiment/change_limits.hpp"
 #include "experiment/first_failures.hpp"
 
 namespace hpsearch::engine {
@@ -91,9 +92,9 @@ void apply(const Applier& applier, const ExperimentCreated& created) {
 }
 
 std::string problem_with(const EventChecks& checks, const ExperimentCreated& created) {
-  if (checks.state.experiments.contains(created.experiment) ||
-      checks.state.deleted.contains(created.experiment)) {
-    return "experiment " + std::to_string(created.experiment.number()) + " exists already";
+  if (const ExperimentId next = next_experiment(checks.state); created.experiment != next) {
+    return "the next experiment is " + std::to_string(next.number()) + ", not " +
+           std::to_string(created.experiment.number());
   }
   if (created.source && checks.find(created.source->experiment, created.source->trial) == nullptr) {
     return checks.trial(created.source->experiment, created.source->trial);
@@ -112,20 +113,28 @@ void apply(const Applier& applier, const ExperimentPaused& paused) {
 }
 
 std::string problem_with(const EventChecks& checks, const ExperimentPaused& paused) {
-  return checks.experiment(paused.experiment);
+  const ExperimentRecord* record = checks.find(paused.experiment);
+  if (record == nullptr) {
+    return checks.experiment(paused.experiment);
+  }
+  return record->state == ExperimentState::active ? "" : "only an active experiment is paused";
 }
 
 void apply(const Applier& applier, const ExperimentResumed& resumed) {
   ExperimentRecord& record = applier.experiment(resumed.experiment);
   record.state = ExperimentState::active;
   if (!record.reason.empty()) {
-    forget_first_failures(record);
+    forget_first_failures(record, applier.event.at);
     record.reason.clear();
   }
 }
 
 std::string problem_with(const EventChecks& checks, const ExperimentResumed& resumed) {
-  return checks.experiment(resumed.experiment);
+  const ExperimentRecord* record = checks.find(resumed.experiment);
+  if (record == nullptr) {
+    return checks.experiment(resumed.experiment);
+  }
+  return record->state == ExperimentState::paused ? "" : "only a paused experiment is resumed";
 }
 
 void apply(const Applier& applier, const LimitsChanged& changed) {
@@ -141,8 +150,12 @@ void apply(const Applier& applier, const LimitsChanged& changed) {
 }
 
 std::string problem_with(const EventChecks& checks, const LimitsChanged& changed) {
-  if (const std::string missing = checks.experiment(changed.experiment); !missing.empty()) {
-    return missing;
+  const ExperimentRecord* record = checks.find(changed.experiment);
+  if (record == nullptr) {
+    return checks.experiment(changed.experiment);
+  }
+  if (!differ_in_limits_only(record->effective, changed.config)) {
+    return "more than its limits changes";
   }
   return checks.config(changed.config, changed.parsed != nullptr);
 }
@@ -163,7 +176,7 @@ void apply(const Applier& applier, const ExperimentStopping& stopping) {
 }
 
 std::string problem_with(const EventChecks& checks, const ExperimentStopping& stopping) {
-  return checks.experiment(stopping.experiment);
+  return is_ended(stopping.target) ? checks.going(stopping.experiment) : "it does not end by that";
 }
 
 void apply(const Applier& applier, const ExperimentEnded& ended) {
@@ -186,7 +199,19 @@ void apply(const Applier& applier, const ExperimentEnded& ended) {
 }
 
 std::string problem_with(const EventChecks& checks, const ExperimentEnded& ended) {
-  return checks.experiment(ended.experiment);
+  if (const std::string missing = checks.going(ended.experiment); !missing.empty()) {
+    return missing;
+  }
+  const ExperimentRecord& record = *checks.find(ended.experiment);
+  if (!is_ended(ended.state)) {
+    return "it does not end by that";
+  }
+  for (const TrialState open : {TrialState::pending, TrialState::running, TrialState::paused}) {
+    if (record.by_state[static_cast<std::size_t>(open)] > 0) {
+      return "a trial of it is " + std::string(name_of(open));
+    }
+  }
+  return record.running.empty() ? "" : "an attempt of it is not over";
 }
 
 void apply(const Applier& applier, const ExperimentReopened& reopened) {
@@ -201,7 +226,7 @@ void apply(const Applier& applier, const ExperimentReopened& reopened) {
   record.ended_before = 0;
   record.reason.clear();
   record.ended_at = {};
-  forget_first_failures(record);
+  forget_first_failures(record, applier.event.at);
   if (applier.state.going.insert(reopened.experiment).second) {
     ++workspace_named(applier.state, record.workspace->name).active;
   }
@@ -281,7 +306,15 @@ std::string problem_with(const EventChecks& checks, const ExperimentDeleted& del
   if (record == nullptr) {
     return checks.experiment(deleted.experiment);
   }
-  return is_ended(record->state) ? "" : "only an experiment that has ended is deleted";
+  if (!is_ended(record->state)) {
+    return "only an experiment that has ended is deleted";
+  }
+  const bool is_source =
+      std::any_of(checks.state.going.begin(), checks.state.going.end(), [&](ExperimentId id) {
+        const auto& source = checks.state.experiments.at(id).source;
+        return source && source->experiment == deleted.experiment;
+      });
+  return is_source ? "trials of another experiment start from its checkpoints" : "";
 }
 
 void apply(const Applier& applier, const ProgramChanged& changed) {

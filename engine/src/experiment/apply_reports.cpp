@@ -100,7 +100,17 @@ void apply(const Applier& applier, const ReportTaken& taken) {
 }
 
 std::string problem_with(const EventChecks& checks, const ReportTaken& taken) {
-  return checks.live(taken.key);
+  const std::string missing = checks.live(taken.key);
+  if (!missing.empty()) {
+    return missing;
+  }
+  const LiveAttempt& live = *checks.find(taken.key.experiment, taken.key.trial)->live;
+  if (!live.part_on(live.worker)) {
+    return "its first member is gone";
+  }
+  return taken.seq == live.applied_seq + 1
+             ? ""
+             : "report " + std::to_string(taken.seq) + " follows report " + std::to_string(live.applied_seq);
 }
 
 void Applier::note_health(ExperimentRecord& record, TrialRecord& trial, const ReportTaken& taken) const {

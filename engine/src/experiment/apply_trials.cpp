@@ -109,7 +109,11 @@ std::string problem_with(const EventChecks& checks, const TrialCreated& created)
   if (record == nullptr) {
     return checks.experiment(created.experiment);
   }
-  return created.trial.number() == record->trials.size() ? "" : "trials count up by one";
+  if (const std::string over = checks.going(created.experiment); !over.empty()) {
+    return over;
+  }
+  return created.trial.number() == record->trials.size() ? checks.reason(created.reason)
+                                                         : "trials count up by one";
 }
 
 void apply(const Applier& applier, const TrialPromoted& promoted) {
@@ -133,8 +137,22 @@ void apply(const Applier& applier, const TrialPromoted& promoted) {
 std::string problem_with(const EventChecks& checks, const TrialPromoted& promoted) {
   const TrialRecord* record = checks.find(promoted.experiment, promoted.trial);
   const bool goes_back = record != nullptr && !promoted.in_place && record->state == TrialState::running;
-  return checks.moves(promoted.experiment, promoted.trial,
-                      goes_back ? TrialMove::run_again : TrialMove::promote);
+  const std::string stays = checks.moves(promoted.experiment, promoted.trial,
+                                         goes_back ? TrialMove::run_again : TrialMove::promote);
+  if (!stays.empty()) {
+    return stays;
+  }
+  if (const std::string over = checks.going(promoted.experiment); !over.empty()) {
+    return over;
+  }
+  const std::string who = "trial " + std::to_string(promoted.trial.number());
+  if (promoted.in_place && record->state != TrialState::running) {
+    return who + " does not run, and goes on where it is";
+  }
+  if (!may_be_promoted(*checks.find(promoted.experiment), promoted.trial)) {
+    return who + " does not wait for a promotion";
+  }
+  return checks.reason(promoted.reason);
 }
 
 void apply(const Applier& applier, const LengthReached& reached) {
@@ -152,7 +170,11 @@ void apply(const Applier& applier, const LengthReached& reached) {
 }
 
 std::string problem_with(const EventChecks& checks, const LengthReached& reached) {
-  return checks.trial(reached.experiment, reached.trial);
+  const TrialRecord* record = checks.find(reached.experiment, reached.trial);
+  if (record == nullptr) {
+    return checks.trial(reached.experiment, reached.trial);
+  }
+  return reached.length == record->length ? "" : "its trial was asked for another length";
 }
 
 void apply(const Applier& applier, const TrialPaused& paused) {
@@ -168,7 +190,8 @@ void apply(const Applier& applier, const TrialPaused& paused) {
 }
 
 std::string problem_with(const EventChecks& checks, const TrialPaused& paused) {
-  return checks.moves(paused.experiment, paused.trial, TrialMove::pause);
+  const std::string stays = checks.moves(paused.experiment, paused.trial, TrialMove::pause);
+  return stays.empty() ? checks.reason(paused.reason) : stays;
 }
 
 void apply(const Applier& applier, const TrialQueued& queued) {
@@ -189,7 +212,8 @@ void apply(const Applier& applier, const TrialQueued& queued) {
 }
 
 std::string problem_with(const EventChecks& checks, const TrialQueued& queued) {
-  return checks.moves(queued.experiment, queued.trial, TrialMove::run_again);
+  const std::string stays = checks.moves(queued.experiment, queued.trial, TrialMove::run_again);
+  return stays.empty() ? checks.going(queued.experiment) : stays;
 }
 
 void apply(const Applier& applier, const TrialRetried& retried) {
@@ -210,7 +234,12 @@ void apply(const Applier& applier, const TrialRetried& retried) {
 }
 
 std::string problem_with(const EventChecks& checks, const TrialRetried& retried) {
-  return checks.moves(retried.experiment, retried.trial, TrialMove::retry);
+  const std::string stays = checks.moves(retried.experiment, retried.trial, TrialMove::retry);
+  if (!stays.empty()) {
+    return stays;
+  }
+  const std::string over = checks.going(retried.experiment);
+  return over.empty() ? checks.find(retried.experiment)->searcher->obstacle_to_retry(retried.trial) : over;
 }
 
 void apply(const Applier& applier, const TrialExitedEarly& exited) {
@@ -229,6 +258,14 @@ std::string problem_with(const EventChecks& checks, const TrialExitedEarly& exit
   return checks.trial(exited.experiment, exited.trial);
 }
 
+namespace {
+
+bool is_searchers_decision(Reason::Why why) {
+  return why != Reason::Why::early_exit && why != Reason::Why::user && why != Reason::Why::experiment_end;
+}
+
+}  // namespace
+
 void apply(const Applier& applier, const TrialEnded& ended) {
   ExperimentRecord& record = applier.experiment(ended.experiment);
   TrialRecord& trial = record.trials[ended.trial.number()];
@@ -245,9 +282,7 @@ void apply(const Applier& applier, const TrialEnded& ended) {
   }
   record.ahead.erase(ended.trial);
   note_settled(record, ended.trial);
-  const Reason::Why why = ended.reason.why;
-  const bool searcher_decided =
-      why != Reason::Why::early_exit && why != Reason::Why::user && why != Reason::Why::experiment_end;
+  const bool searcher_decided = is_searchers_decision(ended.reason.why);
   if (record.stop_at_once) {
     decide(trial, applier.decision_id(), Directive::kill);
   } else {
@@ -259,7 +294,19 @@ void apply(const Applier& applier, const TrialEnded& ended) {
 }
 
 std::string problem_with(const EventChecks& checks, const TrialEnded& ended) {
-  return checks.moves(ended.experiment, ended.trial, move_that_ends(ended.state));
+  if (!is_closed(ended.state)) {
+    return "it does not end by that";
+  }
+  const std::string stays = checks.moves(ended.experiment, ended.trial, move_that_ends(ended.state));
+  if (!stays.empty()) {
+    return stays;
+  }
+  const ExperimentRecord& record = *checks.find(ended.experiment);
+  // It does not hear of what ends with its experiment.
+  const bool unknown_to_searcher = record.state != ExperimentState::stopping &&
+                                   !is_searchers_decision(ended.reason.why) &&
+                                   may_be_promoted(record, ended.trial);
+  return unknown_to_searcher ? "its searcher has not heard why" : checks.reason(ended.reason);
 }
 
 }  // namespace hpsearch::engine

@@ -67,7 +67,27 @@ void lay_over(Value::Map& config, const std::string& section, const Value& chang
   }
 }
 
+/// Without what may change.
+Value without_limits(Value config) {
+  Value::Map* sections = config.as_map();
+  for (const std::string_view path : changeable) {
+    const std::string section(path.substr(0, path.find('.')));
+    Value* held = sections == nullptr ? nullptr : sections->find(section);
+    if (Value::Map* fields = held == nullptr ? nullptr : held->as_map()) {
+      fields->erase(path.substr(section.size() + 1));
+      if (fields->empty()) {
+        sections->erase(section);
+      }
+    }
+  }
+  return config;
+}
+
 }  // namespace
+
+bool differ_in_limits_only(const Value& before, const Value& after) {
+  return without_limits(before) == without_limits(after);
+}
 
 Result<ChangedConfig> changed_config(const Value& effective, const Value& changes,
                                      SearcherRegistry registry) {

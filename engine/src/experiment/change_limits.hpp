@@ -19,4 +19,7 @@ struct ChangedConfig {
 [[nodiscard]] Result<ChangedConfig> changed_config(const Value& effective, const Value& changes,
                                                    SearcherRegistry registry);
 
+/// changed_config() may lead from one of these effective configs to the other.
+[[nodiscard]] bool differ_in_limits_only(const Value& before, const Value& after);
+
 }  // namespace hpsearch::engine

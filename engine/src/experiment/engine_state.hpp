@@ -61,6 +61,9 @@ struct EngineState {
 [[nodiscard]] const TrialRecord* find_granted_trial(const EngineState& state, WorkerId holder,
                                                     const AttemptKey& key);
 
+/// The number of the next experiment.
+[[nodiscard]] ExperimentId next_experiment(const EngineState& state) noexcept;
+
 /// There is none of this number, or it was deleted.
 [[nodiscard]] Error no_experiment(const EngineState& state, ExperimentId id);
 
@@ -69,6 +72,9 @@ void touch(EngineState& state, ExperimentRecord& record);
 
 /// From `at` on, its attempts hold so many slots more, or less. Free ones are offered to its experiments.
 void count_slots(EngineState& state, const ExperimentRecord& record, std::int64_t more, Instant at);
+
+/// Slots × time; the longest time there is if that is longer.
+[[nodiscard]] Duration slots_for(Duration time, std::uint64_t slots) noexcept;
 
 /// A context is used once more, or once less. "" = there is none.
 void count_context(WorkspaceRecord& workspace, const std::string& digest, std::uint64_t bytes);

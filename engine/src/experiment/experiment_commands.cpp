@@ -176,6 +176,10 @@ Result<ParsedConfig> read_submission(const CreateExperiment& command, SearcherRe
 
 }  // namespace
 
+ExperimentId next_experiment(const EngineState& state) noexcept {
+  return ExperimentId(std::max(last_number(state.experiments), last_number(state.deleted)) + 1);
+}
+
 Error no_experiment(const EngineState& state, ExperimentId id) {
   const std::string number = std::to_string(id.number());
   return Error{Errc::not_found, state.deleted.contains(id) ? "experiment " + number + " was deleted"
@@ -220,8 +224,7 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
   if (Status allowed = may_submit(step, command, *config); !allowed) {
     return allowed;
   }
-  const std::uint64_t last = std::max(last_number(state.experiments), last_number(state.deleted));
-  const ExperimentId id(last + 1);
+  const ExperimentId id = next_experiment(state);
   step.emit(ExperimentCreated{id, std::move(effective), command.context_directory, command.idempotency_key,
                               command.context_digest, command.context_bytes, std::move(source), command.owner,
                               command.unix_user, std::move(config)});

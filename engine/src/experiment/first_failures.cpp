@@ -136,7 +136,7 @@ void note_length_with(ExperimentRecord& record, const TrialRecord& trial, double
   }
 }
 
-void forget_first_failures(ExperimentRecord& record) {
+void forget_first_failures(ExperimentRecord& record, Instant now) {
   FirstFailures& first = record.first_failures;
   first.alike = 0;
   first.way.clear();
@@ -147,7 +147,8 @@ void forget_first_failures(ExperimentRecord& record) {
     if (Box<FailureHistory>& history = record.trials[i].failure_history; history) {
       history->alike = 0;
       history->fruitless = 0;
-      if (!record.delayed.contains(TrialNumber(i))) {
+      // Not by record.delayed: what leaves that without an event is still in it when the log is replayed.
+      if (!record.pending.contains(TrialNumber(i)) || history->not_before <= now) {
         history->not_before = Instant{};
       }
     }

@@ -25,7 +25,7 @@ void note_measurement(ExperimentRecord& record, const LiveAttempt& live, const M
 void note_length_with(ExperimentRecord& record, const TrialRecord& trial, double metric);
 
 /// It paused itself and is resumed: what failed may have been mended. O(trials), which are few then.
-void forget_first_failures(ExperimentRecord& record);
+void forget_first_failures(ExperimentRecord& record, Instant now);
 
 /// Its last attempts, two at least, failed in the same way without a report, on another worker too if there
 /// is one: a third would as well.

@@ -1,16 +1,24 @@
 #include "hpsearch/engine/experiment/kept_reason.hpp"
 
+#include <limits>
 #include <optional>
+#include <string>
 
+#include "event_checks.hpp"
 #include "hpsearch/engine/base/check.hpp"
 
 namespace hpsearch::engine {
 namespace {
 
 template <class Small, class Number>
+bool fits(const std::optional<Number>& number) {
+  return !number || *number < std::numeric_limits<Small>::max();
+}
+
+template <class Small, class Number>
 Small keep(const std::optional<Number>& number) {
   constexpr Small none = std::numeric_limits<Small>::max();
-  HPSEARCH_CHECK(!number || *number < none, "levels and counts of a reason are those of a search in memory");
+  HPSEARCH_CHECK(fits<Small>(number), "levels and counts of a reason are those of a search in memory");
   return number ? static_cast<Small>(*number) : none;
 }
 
@@ -20,6 +28,13 @@ std::optional<Number> give(Small kept) {
 }
 
 }  // namespace
+
+std::string EventChecks::reason(const Reason& reason) {
+  const bool kept = fits<std::uint16_t>(reason.bracket) && fits<std::uint16_t>(reason.rung) &&
+                    fits<std::uint32_t>(reason.rank) && fits<std::uint32_t>(reason.size) &&
+                    fits<std::uint32_t>(reason.keep);
+  return kept ? "" : "the numbers of its reason are too large";
+}
 
 KeptReason::KeptReason(const Reason& reason)
     : why_(reason.why),

@@ -14,13 +14,13 @@ namespace hpsearch::engine {
 namespace {
 
 /// Members of an attempt on several workers give their slots back one by one.
-std::int64_t slots_held(const LiveAttempt& live) {
+std::uint64_t slots_held(const LiveAttempt& live) {
   if (!live.gang) {
-    return static_cast<std::int64_t>(live.slots.size());
+    return live.slots.size();
   }
-  std::int64_t slots = 0;
+  std::uint64_t slots = 0;
   for (const Gang::Member& member : live.gang->members) {
-    slots += member.gone ? 0 : static_cast<std::int64_t>(member.slots.size());
+    slots += member.gone ? 0 : member.slots.size();
   }
   return slots;
 }
@@ -76,7 +76,7 @@ void apply(const Applier& applier, const LeaseTimeAdded& added) {
   LiveAttempt& live = *record.trials[added.key.trial.number()].live;
   live.lacks_time = false;
   live.leased_at = Instant::from_micros(live.leased_at.micros() - added.more.in_micros());
-  const Duration more = Duration::micros(added.more.in_micros() * slots_held(live));
+  const Duration more = slots_for(added.more, slots_held(live));
   record.slot_time.add(more, applier.event.at);
   workspace_named(applier.state, record.workspace->name).slot_time.add(more, applier.event.at);
 }

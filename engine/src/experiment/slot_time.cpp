@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "experiment/engine_state.hpp"
+
 namespace hpsearch::engine {
 namespace {
 
@@ -19,6 +21,10 @@ std::int64_t product(std::int64_t a, std::int64_t b) noexcept {
 }
 
 }  // namespace
+
+Duration slots_for(Duration time, std::uint64_t slots) noexcept {
+  return Duration::micros(product(time.in_micros(), static_cast<std::int64_t>(slots)));
+}
 
 SlotTime::SlotTime(Duration accrued, std::int64_t slots, Instant since)
     : accrued_(accrued), slots_(slots), since_(since) {

@@ -1,9 +1,14 @@
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "event_checks.hpp"
 
 namespace hpsearch::engine {
 namespace {
+
+/// Far from where sums of times would not fit any more: the year 38,000.
+constexpr Instant latest = Instant::from_micros(std::int64_t{1} << 60U);
 
 Error refuse(const Event& event, const std::string& why) {
   return Error{Errc::corrupt, "event " + std::to_string(event.lsn.number()) + " cannot follow: " + why};
@@ -23,6 +28,14 @@ const TrialRecord* EventChecks::find(ExperimentId id, TrialNumber number) const 
 
 std::string EventChecks::experiment(ExperimentId id) const {
   return find(id) != nullptr ? "" : "no experiment " + std::to_string(id.number());
+}
+
+std::string EventChecks::going(ExperimentId id) const {
+  const ExperimentRecord* record = find(id);
+  if (record == nullptr) {
+    return experiment(id);
+  }
+  return is_ended(record->state) ? "experiment " + std::to_string(id.number()) + " has ended" : "";
 }
 
 std::string EventChecks::trial(ExperimentId id, TrialNumber number) const {
@@ -69,6 +82,28 @@ std::string EventChecks::worker(WorkerId id) const {
   return state.workers.contains(id) ? "" : "no worker " + std::to_string(id.number());
 }
 
+std::string EventChecks::vacant(WorkerId where, const std::vector<SlotIndex>& slots) const {
+  const auto found = state.workers.find(where);
+  if (found == state.workers.end()) {
+    return worker(where);
+  }
+  if (!found->second.present) {
+    return "worker " + std::to_string(where.number()) + " is lost";
+  }
+  std::vector<SlotIndex> sorted = slots;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    return "it names a slot twice";
+  }
+  for (const SlotIndex slot : sorted) {
+    if (!found->second.slots.is_free(slot)) {
+      return "slot " + std::to_string(slot.number()) + " of worker " + std::to_string(where.number()) +
+             (slot.number() < found->second.slots.total() ? " is held" : " does not exist");
+    }
+  }
+  return "";
+}
+
 std::string EventChecks::config(const Value& effective, bool is_parsed) const {
   if (is_parsed) {
     return "";
@@ -77,9 +112,18 @@ std::string EventChecks::config(const Value& effective, bool is_parsed) const {
   return parsed.config ? "" : "its config does not read here: " + describe(parsed.problems.front());
 }
 
+bool may_be_promoted(const ExperimentRecord& record, TrialNumber trial) {
+  const Reason::Why why = record.searcher->standing(trial).why;
+  return why == Reason::Why::waits_at_rung || why == Reason::Why::promoted;
+}
+
 Status validate_event(const EngineState& state, const Event& event) {
   if (event.lsn.number() != state.last_lsn.number() + 1) {
     return refuse(event, "the one before it is " + std::to_string(state.last_lsn.number()));
+  }
+  if (event.at < state.last_instant || event.at > latest) {
+    return refuse(event, event.at > latest ? "its time is beyond all calendars"
+                                           : "it is older than the event before it");
   }
   const EventChecks checks{state, event.at};
   const std::string problem =

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t most_name_chars = 63;
 constexpr std::int64_t micros_of_hour = std::int64_t{3'600} * 1'000'000;
+constexpr std::uint64_t most_slot_hours = std::uint64_t{1} << 62U;
 constexpr Duration recent = Duration::seconds(std::int64_t{30} * 24 * 3'600);
 constexpr std::size_t most_names_listed = 10;
 
@@ -126,7 +127,7 @@ std::optional<SlotHoursReached> slot_hours_reached(const WorkspaceRecord& worksp
   if (slots == 0 || !most) {
     return std::nullopt;
   }
-  const Duration limit = Duration::micros(static_cast<std::int64_t>(*most) * micros_of_hour);
+  const Duration limit = slots_for(Duration::micros(micros_of_hour), std::min(*most, most_slot_hours));
   const Duration used = recent_slot_time(workspace, now);
   return used < limit
              ? std::nullopt
