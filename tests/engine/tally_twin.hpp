@@ -30,7 +30,7 @@ inline std::string told_by_looking_at_all(const ExperimentRecord& record) {
   for (const TrialRecord& trial : record.trials) {
     reached[trial.length] = 0;
     final[trial.length] = 0;
-    if (trial.trains_no_further) {
+    if (trial.trains_no_further && std::min(trial.length, trial.reached) > Units{}) {
       final[std::min(trial.length, trial.reached)] = 0;
     }
     trained += count(trial.trained);

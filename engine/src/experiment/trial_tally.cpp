@@ -12,7 +12,8 @@ Units asked_and_reached(const TrialRecord& trial) {
 }  // namespace
 
 std::optional<Units> own_length(const TrialRecord& trial) {
-  return trial.trains_no_further ? std::optional(asked_and_reached(trial)) : std::nullopt;
+  const Units length = asked_and_reached(trial);
+  return trial.trains_no_further && length > Units{} ? std::optional(length) : std::nullopt;
 }
 
 /// The first length beyond this one.
