@@ -50,6 +50,28 @@ std::vector<SearchPlace> searches_here() {
   return found;
 }
 
+std::optional<fs::path> forbidden_place() {
+  const auto home = places::StateHome::of_environment();
+  if (!home) {
+    return std::nullopt;
+  }
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  fs::directory_iterator at(home->path(), error);
+  if (error == std::errc::permission_denied) {
+    return whole(home->path());
+  }
+  for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
+    std::error_code refused;
+    const StateDirectory state(whole(at->path()));
+    static_cast<void>(fs::last_write_time(state.run_file(), refused));
+    if (refused == std::errc::permission_denied && home->may_be_of(at->path().filename().string(), here)) {
+      return state.path();
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<SearchPlace> latest_search() {
   std::vector<SearchPlace> all = searches_here();
   const auto latest = std::max_element(

@@ -23,6 +23,9 @@ struct SearchPlace {
 /// the variable that names the state home is wrong.
 [[nodiscard]] std::vector<SearchPlace> searches_here();
 
+/// The first directory below the state home, or the state home, that this user may not read.
+[[nodiscard]] std::optional<std::filesystem::path> forbidden_place();
+
 /// The one that was run last, or nothing.
 [[nodiscard]] std::optional<SearchPlace> latest_search();
 

@@ -178,6 +178,10 @@ Outcome<ServerOptions> Server::usual_or_latest(const ServerOptions& options, con
       private_one.state_dir = latest->path.string();
       return private_one;
     }
+    if (const auto forbidden = forbidden_place()) {
+      return plain_failure("you have no permission to read " + forbidden->string() +
+                           "; run the command as its owner");
+    }
     if (answer.failure().exit == Exit::unreachable && usual->address() == default_server) {
       return unreachable_failure(
           "there is no search in this directory: hpsearch run FILE starts one. No daemon runs at " +

@@ -159,6 +159,19 @@ class OtherUser(harness.Case):
                 continue
             self.assertNotIn(SECRET, line, "all users can read the arguments of a process")
 
+    def test_what_another_user_may_not_read_is_no_missing_search(self):
+        self.write_experiment({"entrypoint": ["/bin/true"], "hyperparameters": {}, "searcher": {
+            "name": "single", "metric": "loss", "max_length": 1}, "max_restarts": 0})
+        self.run_cli("run", "experiment.yaml", "--slots", 1, expect=None)
+        state = self.folder / ".hpsearch"
+        for unreadable in (state / "experiment", state):
+            unreadable.chmod(0o700)
+            for verb in ("show", "list"):
+                done = subprocess.run([str(harness.BIN / "hpsearch"), verb], cwd=self.folder, env=harness.environment() | {"HOME": "/nonexistent"},
+                                      capture_output=True, text=True, stdin=subprocess.DEVNULL, user=65534, group=65534, extra_groups=[])
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(f"you have no permission to read {unreadable}; run the command as its owner", done.stderr)
+
     def test_kernel_names_the_user_even_where_modes_are_open(self):
         self.search_that_runs()
         state = self.folder / ".hpsearch" / "experiment"

@@ -218,6 +218,14 @@ TEST(WandbSweep, OfAGridGetsItsPoints) {
             "taken from the parameter epochs; it is how often a trial reports the metric at most");
 }
 
+TEST(WandbSweep, OfAGridThatStopsEarlyTriesEachCombinationOnce) {
+  const ImportedExperiment made = imported(with(wandb_sweep(), "method", "grid"));
+  EXPECT_EQ(at(made, "searcher.name"), R"("async_halving")");
+  EXPECT_EQ(at(made, "searcher.on_duplicate"), R"("reject")");
+  EXPECT_EQ(remark_on(made, "searcher.name"),
+            "a grid can't be stopped early here: each combination is drawn once, at random");
+}
+
 TEST(WandbSweep, SaysWhatTheFileDoesNot) {
   const ImportedExperiment made = imported(Value::Map{
       {"method", "bayes"}, {"parameters", Value::Map{{"lr", Value::Map{{"min", 0.1}, {"max", 0.2}}}}}});

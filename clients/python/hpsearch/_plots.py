@@ -91,7 +91,7 @@ class Plots:
                 ax.annotate(text, (at, place), fontsize=8, xytext=(3, 0), textcoords="offset points", va="center",
                             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5})
         names = [column.name.replace("hparams.", "", 1) for column in columns[:-1]] + [
-            "{} at {} {}".format(now.metric or "metric", read.length, now.unit)]
+            "{} at {}".format(now.metric or "metric", _amount(read.length, now.unit))]
         tilted = len(names) > 6 or max(map(len, names)) > 12
         ax.set_xticks(range(len(columns)))
         ax.set_xticklabels(names, rotation=30 if tilted else 0, ha="right" if tilted else "center")
@@ -168,6 +168,11 @@ class _Scale:
             return [(self.place(word), word) for word in self._words]
         ends = [10 ** end if self._log else end for end in (self._low, self._high)]
         return [(self.place(end), "{:.3g}".format(end)) for end in ends]
+
+
+def _amount(length: Optional[int], unit: str) -> str:
+    """As "9 epochs" and "1 epoch"."""
+    return "{} {}".format(length, unit[:-1] if length == 1 and unit.endswith("s") else unit)
 
 
 def _declared(space: Mapping[str, Any], column: str) -> Mapping[str, Any]:

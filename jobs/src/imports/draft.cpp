@@ -128,6 +128,9 @@ void Draft::search(const Search& search, Trials trials) {
   const bool is_random = search.method.empty() || search.method == "random" || search.method == "hyperband";
   if (const std::string_view sampler = sampler_for(search.method); !sampler.empty() && name != "grid") {
     set("searcher.sampler", Value(sampler));
+  } else if (is_grid && name != "grid") {  // Each of its combinations once, in a random order.
+    set("searcher.on_duplicate", "reject");
+    decide("searcher.name", "a grid can't be stopped early here: each combination is drawn once, at random");
   } else if (name != "grid" && !is_random) {
     decide("searcher.name", "the file asks for " + search.method + ", which is not known here: " + name +
                                 " with random draws");
