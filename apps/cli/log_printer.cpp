@@ -45,7 +45,8 @@ int LogPrinter::print_all() {
     return output_.fail(course.failure());
   }
   if (course->attempts == 0 && !shown_.follow) {
-    return output_.fail(not_found_failure("there is no log: the search has no such trial, or the trial has not run yet"));
+    return output_.fail(
+        not_found_failure("there is no log: the search has no such trial, or the trial has not run yet"));
   }
   attempt_ = shown_.attempt.value_or(course->attempts);
   if (shown_.tail && attempt_ > 0) {
