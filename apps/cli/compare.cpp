@@ -13,6 +13,7 @@
 #include "cli/trial_pages.hpp"
 #include "cli/verbs.hpp"
 #include "cli/which.hpp"
+#include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
 
 namespace hpsearch::cli {
@@ -154,7 +155,10 @@ std::string text_of(const std::vector<Compared>& all) {
     return text_at(one.detail, "metric") + " " + metric_or_dash(member(one.best, "best_metric"));
   });
   add_row(facts, "of trial", all, [](const Compared& one) {
-    return one.best.is_null() ? "-" : std::to_string(count_at(one.best, "trial"));
+    return one.best.is_null() ? "-"
+                              : std::to_string(count_at(one.best, "trial")) + " at " +
+                                    engine::amount(engine::Units{count_at(one.best, "best_step")},
+                                                   text_at(one.detail, "unit"));
   });
   add_row(facts, "trained", all, [](const Compared& one) { return training_text(one.detail); });
   add_row(facts, "saved", all, [](const Compared& one) {

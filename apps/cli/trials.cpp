@@ -105,6 +105,12 @@ std::string trained_text(const Value& trial) {
   return std::to_string(reached) + (reached < length ? "/" + std::to_string(length) : "");
 }
 
+/// The last metric of a trial if it was NaN or infinite; "" if it was a number.
+std::string nonfinite_text(const Value& trial) {
+  const Value& last = member(trial, "metric");
+  return last.is_null() || last.is_number() ? "" : metric_or_dash(last);
+}
+
 /// What is searched before what is the same for all, which is left out; columns that say nothing are, too.
 Table usual_table(const Value::List& list, const std::vector<std::string>& hparams, double now) {
   using Align = Table::Align;
@@ -117,6 +123,10 @@ Table usual_table(const Value::List& list, const std::vector<std::string>& hpara
                                      {"TRAINED", Align::right},
                                      {"BEST", Align::right},
                                      {"AT", Align::right}};
+  const bool any_nonfinite = any([](const Value& trial) { return !nonfinite_text(trial).empty(); });
+  if (any_nonfinite) {
+    columns.push_back({"LAST", Align::right});
+  }
   for (const std::string& name : hparams) {
     columns.push_back({name, Align::left, true});
   }
@@ -134,6 +144,9 @@ Table usual_table(const Value::List& list, const std::vector<std::string>& hpara
     std::vector<std::string> cells{std::to_string(count_at(trial, "trial")), text_at(trial, "state"),
                                    trained_text(trial), text_in_cell(trial, "metric"),
                                    text_in_cell(trial, "at")};
+    if (any_nonfinite) {
+      cells.push_back(nonfinite_text(trial));
+    }
     for (const std::string& name : hparams) {
       cells.push_back(text_in_cell(trial, name));
     }

@@ -123,6 +123,7 @@ class SearchesOfADirectory(harness.Case):
         self.run_both()
         text = self.run_cli("compare", "a/experiment.yaml", "b-experiment").stdout
         self.assertRegex(text, r"best +loss 1\.0003 +loss 2\.0003")
+        self.assertRegex(text, r"(?m)^of trial +\d at 3 epochs +\d at 3 epochs")
         self.assertRegex(text, r"(?m)^saved +0\.0 % +0\.0 %")
         self.assertRegex(text, r"(?m)^4 trials +1\.0003 +2\.0003")
         self.assertRegex(text, r"hyperparameters\.momentum\S* +0\.9 +0\.8")

@@ -38,6 +38,18 @@ class TrueNumbers(harness.Case):
             walk(json.loads(line))
         return found
 
+    def test_the_table_shows_nan_where_nan_was_reported(self):
+        self.search("""
+            import sys
+            for epoch in range(1, 4):
+                value = "nan" if epoch > 1 and float(sys.argv[1]) > 0.5 else 1 / epoch
+                print("epoch", epoch, "loss", value)
+            """, RANDOM | {"max_length": {"epochs": 3}, "max_trials": 8}, metrics={"loss": "epoch {step} loss {number}"})
+        rows = [line.split() for line in self.run_cli("trials", "--state-dir", self.folder / ".hpsearch" / "own").stdout.splitlines()]
+        self.assertEqual(rows[0], ["TRIAL", "STATE", "TRAINED", "BEST", "AT", "LAST", "lr"])
+        last = {"nan" if float(row[-1]) > 0.5 else "": row[3:-1] for row in rows[1:]}
+        self.assertEqual(last, {"nan": ["1", "1", "nan"], "": ["0.333333", "3"]})
+
     def test_epochs_from_0_are_counted_from_1(self):
         script = """
             import os, sys
