@@ -67,7 +67,7 @@ void add_key_verbs(VerbBuilder& build) {
 }
 
 void add_token_verbs(VerbBuilder& build) {
-  CLI::App& group = *build.app.add_subcommand("token", "Manage the tokens that a daemon asks for over TCP");
+  CLI::App& group = *build.app.add_subcommand("token", "Manage the tokens that clients need over TCP");
   group.set_help_flag("-h,--help", "Print this help");
   group.require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* about,
@@ -80,7 +80,7 @@ void add_token_verbs(VerbBuilder& build) {
     return added;
   };
   CLI::App& create = add_verb("create", "Create a token and print it, this once", token_create);
-  create.add_option("--name", build.given.token.name, "What people know it by")->required();
+  create.add_option("--name", build.given.token.name, "Name of the token, for people")->required();
   create
       .add_option("--role", build.given.token.role,
                   "viewer reads; submitter also submits experiments and changes its own ones; operator also\n"

@@ -39,7 +39,7 @@ void VerbBuilder::add_server(CLI::App& to) {
                                          "State directory of a run; uses its private daemon");
   state_dir->excludes(server);
   to.add_option("--token-file", given.server.token_file,
-                "File with the token that the daemon asks for over TCP, - for standard input (or "
+                "File with the token that the daemon requires over TCP, - for standard input (or "
                 "HPSEARCH_TOKEN_FILE)")
       ->excludes(state_dir);
 }

@@ -319,10 +319,10 @@ TEST(ParseConfig, SaysWhatIsSearchedForNothing) {
         with(with(small_experiment(), "searcher.metric", metric), "searcher.smaller_is_better", smaller);
     return lines(read_experiment(tree).notes);
   };
-  EXPECT_EQ(notes_of("val_accuracy", true),
-            "searcher.smaller_is_better: is true, and the search minimises \"val_accuracy\" (false, if the "
-            "name means what "
-            "it says)\n");
+  EXPECT_EQ(
+      notes_of("val_accuracy", true),
+      "searcher.smaller_is_better: is true, and the search minimises \"val_accuracy\" (false, if larger "
+      "values are better)\n");
   EXPECT_NE(notes_of("validation.loss", false), "");
   for (const auto& [metric, smaller] : {std::pair("val_accuracy", false),
                                         {"loss", true},

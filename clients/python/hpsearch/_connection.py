@@ -18,7 +18,7 @@ class Disconnected(ConnectionError):
 
 
 class Refused(ValueError):
-    """The worker did not take what was said; the message says what is wrong with it."""
+    """The worker refused a message; the text names the mistake."""
 
 
 class Connection:

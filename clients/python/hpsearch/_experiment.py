@@ -69,7 +69,7 @@ class Experiment:
 
     @property
     def best(self) -> TrialView:
-        """The best trial. ExperimentFailed: there is no result yet; the notes say why, if the daemon knows."""
+        """The best trial. ExperimentFailed: there is no result yet; the notes have the cause, if it is known."""
         told = self._transport.get(self._path + "/best")
         if told is None:
             now = self.now()

@@ -36,7 +36,7 @@ class Explanation:
 
 
 class TrialView:
-    """A trial of an experiment. What it says is of the moment at which it was read; refresh() reads it again."""
+    """A trial of an experiment, as it was when it was read; refresh() reads it again."""
 
     def __init__(self, transport: Transport, experiment: int, told: Mapping[str, Any]) -> None:
         self._transport = transport

@@ -77,11 +77,12 @@ std::vector<Doubt> doubts_of(const ExperimentConfig& config) {
   }
   const std::optional<bool> by_name = smaller_is_better_by_name(config.searcher.metric);
   if (by_name && *by_name != config.searcher.smaller_is_better) {
-    doubts.push_back({About::direction,
-                      {"searcher.smaller_is_better",
-                       std::string("is ") + (*by_name ? "false" : "true") + ", and the search " +
-                           (*by_name ? "maximises" : "minimises") + " \"" + config.searcher.metric + "\"",
-                       std::string(*by_name ? "true" : "false") + ", if the name means what it says"}});
+    doubts.push_back(
+        {About::direction,
+         {"searcher.smaller_is_better",
+          std::string("is ") + (*by_name ? "false" : "true") + ", and the search " +
+              (*by_name ? "maximises" : "minimises") + " \"" + config.searcher.metric + "\"",
+          *by_name ? "true, if smaller values are better" : "false, if larger values are better"}});
   }
   for (const Space::Leaf& leaf : leaves) {
     const auto* range = std::get_if<LogParameter>(&leaf.parameter);

@@ -11,18 +11,18 @@ import hpsearch
 _POSITION = "hpsearch.json"
 
 
-#: More than any search asks for: the search says when it is enough.
+#: More than any search asks for: the search ends the training.
 _ENDLESS = 1_000_000
 
 
 def most(given: Optional[int], how: str) -> int:
-    """How long to train at most: in a trial, the search says when it is enough. By hand nobody does, so `given` has to:
+    """How long to train at most: in a trial, the search ends the training. By hand `given` is the limit:
     the training then ends there, as a trial ends at its length. LookupError, which shows `how` to give it, if it is None.
     """
     if hpsearch.in_trial():
         return _ENDLESS
     if given is None:
-        raise LookupError("outside a trial nobody says when it is enough; write {}".format(how))
+        raise LookupError("outside a trial, the training needs a length; write {}".format(how))
     hpsearch.length(given)
     return given
 

@@ -23,7 +23,7 @@ _FILE = "model.keras"
 class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc, name-defined]
     """Reports at the end of each epoch.
 
-        callback = KerasCallback(epochs=27)        # of a run by hand; in a trial the search says when it is enough
+        callback = KerasCallback(epochs=27)        # for runs by hand; in a trial the search ends the training
         model = callback.load() or build_model(hpsearch.params())
         model.fit(..., epochs=callback.epochs, initial_epoch=callback.initial_epoch, callbacks=[callback])
 

@@ -19,7 +19,7 @@ _TRAINING = ("train", "training")
 class LightGBMCallback:
     """Reports after each boosting round; steps are rounds.
 
-        callback = LightGBMCallback(rounds=27)     # of a run by hand; in a trial the search says when it is enough
+        callback = LightGBMCallback(rounds=27)     # for runs by hand; in a trial the search ends the training
         booster = lightgbm.train(params, train, num_boost_round=callback.rounds, valid_sets=[valid],
                                  valid_names=["valid"], init_model=callback.init_model, callbacks=[callback])
 

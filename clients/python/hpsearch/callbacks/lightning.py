@@ -20,8 +20,8 @@ _FILE = "lightning.ckpt"
 class LightningCallback(Callback):  # type: ignore[misc, valid-type]
     """Reports after each validation.
 
-        callback = LightningCallback(epochs=27)    # of a run by hand; in a trial the search says when it is enough
-        trainer = Trainer(max_epochs=-1, callbacks=[callback])      # the search says when it is enough
+        callback = LightningCallback(epochs=27)    # for runs by hand; in a trial the search ends the training
+        trainer = Trainer(max_epochs=-1, callbacks=[callback])      # the search ends the training
         trainer.fit(model, data, ckpt_path=callback.ckpt_path)
 
     Everything logged counts, as the trainer's callback_metrics have it; names that begin with "train" are kept

@@ -24,7 +24,7 @@ class TransformersCallback(TrainerCallback):  # type: ignore[misc]
 
     What evaluate() returns goes to the searcher under its own names (eval_loss, …); what the Trainer logs while
     it trains is training.NAME. Steps are epochs, or optimizer steps where the experiment counts batches. Give
-    num_train_epochs more than the search will ask for: it says when it is enough. The Trainer's own checkpoints
+    num_train_epochs more than the search will ask for: the search ends the training. The Trainer's own checkpoints
     are handed over as they are written, and one more is asked for where a decision may need it: an evaluation at
     the asked length is reported when that is safe. With several processes the first one reports, and all obey.
     """

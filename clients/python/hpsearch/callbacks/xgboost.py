@@ -18,7 +18,7 @@ _TRAINING = ("train", "training", "dtrain")
 class XGBoostCallback(TrainingCallback):  # type: ignore[misc]
     """Reports after each boosting round; steps are rounds.
 
-        callback = XGBoostCallback(rounds=27)      # of a run by hand; in a trial the search says when it is enough
+        callback = XGBoostCallback(rounds=27)      # for runs by hand; in a trial the search ends the training
         booster = xgboost.train(params, train, num_boost_round=callback.rounds, evals=[(valid, "valid")],
                                 xgb_model=callback.xgb_model, callbacks=[callback])
 

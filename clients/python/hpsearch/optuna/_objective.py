@@ -65,7 +65,7 @@ class OptunaTrial:
         self._send(at, _as_number(value, "report() has the value"))
 
     def should_prune(self) -> bool:
-        """Whether the search wants no more of this trial now."""
+        """Whether the search stops or pauses this trial now."""
         return self._directive is not now.CONTINUE
 
     def set_user_attr(self, key: str, value: Any) -> None:
