@@ -31,7 +31,9 @@ struct EventChecks {
   [[nodiscard]] std::string member(const AttemptKey& key, WorkerId where) const;
   /// The worker is known.
   [[nodiscard]] std::string worker(WorkerId id) const;
-  /// The worker is present and has these slots, each named once, and nobody holds any of them.
+  /// The worker is known and not lost.
+  [[nodiscard]] std::string present(WorkerId id) const;
+  /// The worker has these slots, each named once, and nobody holds any of them.
   [[nodiscard]] std::string vacant(WorkerId where, const std::vector<SlotIndex>& slots) const;
   /// Its numbers are those of a search in memory.
   [[nodiscard]] static std::string reason(const Reason& reason);

@@ -306,7 +306,9 @@ std::string with_checksums(std::string_view lines) {
   return text;
 }
 
-Outcome replay(const Lines& lines, std::uint64_t seed) {
+Outcome replay(const Lines& lines, std::uint64_t seed, std::string* why) {
+  std::string unused;
+  std::string& reason = why == nullptr ? unused : *why;
   engine::Engine engine(searchers::registry());
   engine.skip_first_look();
   for (const Value& line : lines) {
@@ -315,12 +317,14 @@ Outcome replay(const Lines& lines, std::uint64_t seed) {
       return Outcome::no_events;
     }
     if (const engine::Status taken = engine.replay(*event); !taken) {
-      HPSEARCH_CHECK(says_where(taken.error().message), "an error says where");
+      reason = taken.error().message;
+      HPSEARCH_CHECK(says_where(reason), "an error says where");
       return Outcome::refused;
     }
   }
   for (const auto& [id, record] : engine.experiments()) {
-    if (!engine::open_end(record).empty()) {
+    reason = engine::open_end(record);
+    if (!reason.empty()) {
       return Outcome::refused;
     }
   }

@@ -33,7 +33,7 @@ using Lines = std::vector<engine::Value>;
 enum class Outcome : std::uint8_t { no_events, refused, lived_on };
 
 /// Replays the lines and goes on from there. Aborts (HPSEARCH_CHECK) if an error does not say where.
-Outcome replay(const Lines& lines, std::uint64_t seed);
+Outcome replay(const Lines& lines, std::uint64_t seed, std::string* why = nullptr);
 /// Loads the text through the C library and uses the search. Aborts as replay() does.
 Outcome load(std::string_view text);
 

@@ -154,17 +154,21 @@ std::string problem_with(const EventChecks& checks, const LeaseGranted& granted)
   if (record->live || record->state != TrialState::pending) {
     return "trial " + std::to_string(granted.trial.number()) + " does not wait for a slot";
   }
-  std::set<WorkerId> workers{granted.worker};
-  for (const Place& other : granted.others) {
-    if (const std::string taken = checks.vacant(other.worker, other.slots); !taken.empty()) {
+  std::vector<Place> places = granted.others;
+  places.push_back({granted.worker, granted.slots});
+  std::set<WorkerId> workers;
+  for (const Place& place : places) {
+    if (const std::string lost = checks.present(place.worker); !lost.empty()) {
+      return lost;
+    }
+    if (const std::string taken = checks.vacant(place.worker, place.slots); !taken.empty()) {
       return taken;
     }
-    if (!workers.insert(other.worker).second) {
-      return "it names worker " + std::to_string(other.worker.number()) + " twice";
+    if (!workers.insert(place.worker).second) {
+      return "it names worker " + std::to_string(place.worker.number()) + " twice";
     }
   }
-  const std::string over = checks.going(granted.experiment);
-  return over.empty() ? checks.vacant(granted.worker, granted.slots) : over;
+  return checks.going(granted.experiment);
 }
 
 void apply(const Applier& applier, const AttemptAdopted& adopted) {

@@ -82,13 +82,17 @@ std::string EventChecks::worker(WorkerId id) const {
   return state.workers.contains(id) ? "" : "no worker " + std::to_string(id.number());
 }
 
+std::string EventChecks::present(WorkerId id) const {
+  const auto found = state.workers.find(id);
+  return found == state.workers.end() || found->second.present
+             ? worker(id)
+             : "worker " + std::to_string(id.number()) + " is lost";
+}
+
 std::string EventChecks::vacant(WorkerId where, const std::vector<SlotIndex>& slots) const {
   const auto found = state.workers.find(where);
   if (found == state.workers.end()) {
     return worker(where);
-  }
-  if (!found->second.present) {
-    return "worker " + std::to_string(where.number()) + " is lost";
   }
   std::vector<SlotIndex> sorted = slots;
   std::sort(sorted.begin(), sorted.end());
