@@ -279,6 +279,9 @@ class Cluster {
         break;
       case Fault::programs_fail_on_a_worker:
         worker.break_programs(between(60'000, 7'200'000));
+        // One experiment says nothing about a worker.
+        users_.submit_a_large_one();
+        users_.submit_a_large_one();
         break;
       case Fault::worker_disk_full_at_a_stop:
         worker.fill_disk(between(10'000, 1'800'000));

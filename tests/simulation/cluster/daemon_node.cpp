@@ -168,7 +168,7 @@ int DaemonNode::before_storage_call(DiskCall call) {
 Duration DaemonNode::usual_absence() {
   if (faults_.strikes(Fault::daemon_away_long)) {
     return Duration::seconds(
-        static_cast<std::int64_t>(60 + draw_.below(draw_.below(5) == 0 ? 86'400 : 1'800)));
+        static_cast<std::int64_t>(60 + draw_.below(draw_.below(3) == 0 ? 86'400 : 1'800)));
   }
   return Duration::millis(static_cast<std::int64_t>(20 + draw_.below(5'000)));
 }

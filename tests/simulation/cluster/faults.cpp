@@ -17,7 +17,7 @@ constexpr std::array<FaultKind, fault_count> kinds{{
     {Fault::daemon_upgrade, "daemon_upgrade", per_hour, 0.05, 4},
     {Fault::daemon_pause, "daemon_pause", per_hour, 0.05, 6},
     {Fault::daemon_suspend, "daemon_suspend", per_hour, 0.02, 1},
-    {Fault::daemon_away_long, "daemon_away_long", share, 0.02, 0.3},
+    {Fault::daemon_away_long, "daemon_away_long", share, 0.05, 0.5},
     {Fault::power_lost, "power_lost", share, 0.05, 1},
     {Fault::wall_clock_jump, "wall_clock_jump", share, 0.05, 0.9},
     {Fault::disk_error, "disk_error", share, 0.0005, 0.02},

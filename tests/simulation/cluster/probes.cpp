@@ -101,6 +101,8 @@ std::string_view name_of(Probe probe) noexcept {
       return "worker_forgotten";
     case Probe::worker_quarantined_by_itself:
       return "worker_quarantined_by_itself";
+    case Probe::stopped_with_untold_exits:
+      return "stopped_with_untold_exits";
     case Probe::search_paused_itself:
       return "search_paused_itself";
   }

@@ -57,8 +57,9 @@ enum class Probe : std::uint8_t {
   attempt_evicted,
   worker_forgotten,
   worker_quarantined_by_itself,
+  stopped_with_untold_exits,
 };
-inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::worker_quarantined_by_itself) + 1;
+inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::stopped_with_untold_exits) + 1;
 
 /// How often each was reached by the runs of this thread.
 [[nodiscard]] std::array<std::uint64_t, probe_count>& probe_counts() noexcept;

@@ -17,6 +17,8 @@ namespace {
 using engine::AttemptKey;
 using engine::Lsn;
 
+constexpr engine::Duration longest_rest = engine::Duration::seconds(60);
+
 std::string spelled(const AttemptKey& key) {
   return "experiment " + std::to_string(key.experiment.number()) + " trial " +
          std::to_string(key.trial.number()) + " attempt " + std::to_string(key.attempt.number()) + " lease " +
@@ -156,6 +158,7 @@ void Promises::committed(std::span<const engine::Event> events) {
       break_because("I4: the log does not fold: " + taken.error().message);
       return;
     }
+    check_idle(event);
     if (const std::string beyond = engine::broken_limit(fold_, &event); !beyond.empty()) {
       break_because("after event " + std::to_string(event.lsn.number()) + ": " + beyond);
     }
@@ -410,7 +413,6 @@ void Promises::count_fruitless(const engine::ReportTaken& taken) {
 
 /// What fails by its configuration alone lets no worker stand idle for longer than a minute.
 void Promises::note(const engine::StartDelayed& delayed) {
-  constexpr engine::Duration longest = engine::Duration::seconds(60);
   if (delayed.wait > engine::Duration{}) {
     reached(Probe::trial_put_off);
   }
@@ -421,7 +423,7 @@ void Promises::note(const engine::StartDelayed& delayed) {
     reached(Probe::attempt_evicted);
   }
   const auto worker = fold_.workers().find(delayed.worker);
-  if (delayed.worker_wait <= longest || worker == fold_.workers().end() ||
+  if (delayed.worker_wait <= longest_rest || worker == fold_.workers().end() ||
       !witness_.flawed(delayed.experiment, delayed.trial)) {
     return;
   }
@@ -431,6 +433,24 @@ void Promises::note(const engine::StartDelayed& delayed) {
       })) {
     break_because("I12: worker " + std::to_string(delayed.worker.number()) +
                   " rests because of programs that fail by their configurations");
+  }
+}
+
+void Promises::check_idle(const engine::Event& event) {
+  const auto* noted = std::get_if<engine::TimeNoted>(&event.body);
+  for (const auto& [id, worker] : fold_.workers()) {
+    engine::Instant& since = idle_since_.try_emplace(id, event.at).first->second;
+    since = since + (noted != nullptr ? noted->uncounted : engine::Duration{});
+    const auto& starts = worker.failed_starts;
+    if (!engine::is_in_service(worker) || !worker.attempts.empty() || worker.uid == liar_uid) {
+      since = event.at;
+    } else if (worker.rests_until > event.at && event.at - since > longest_rest && !starts.empty() &&
+               std::all_of(starts.begin(), starts.end(), [this](const engine::FailedStart& start) {
+                 return witness_.flawed(start.experiment, start.trial);
+               })) {
+      break_because("I12: worker " + std::to_string(id.number()) +
+                    " stands idle because of programs that fail by their configurations");
+    }
   }
 }
 

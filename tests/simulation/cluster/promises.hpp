@@ -122,6 +122,8 @@ class Promises {
   void note(const engine::StartDelayed& delayed);
   void note(const engine::WorkerQuarantined& quarantined);
   void note(const engine::WorkerForgotten& forgotten);
+  /// No worker stands idle for longer than a rest because of programs that fail by their configurations.
+  void check_idle(const engine::Event& event);
   /// Attempts in a row that ended without a report, but for those that their workers ended.
   void count_fruitless(const engine::ReportTaken& taken);
   void note(const engine::MemberExited& exited);
@@ -184,6 +186,7 @@ class Promises {
   std::map<engine::ExperimentId, BudgetTime> budget_times_;
   std::set<engine::WorkerId> lost_workers_;
   std::set<engine::WorkerId> quarantined_;
+  std::map<engine::WorkerId, engine::Instant> idle_since_;  // Moved on by time without a daemon.
   std::map<Place, std::uint64_t> fruitless_;
   Ledger ledger_;
 };

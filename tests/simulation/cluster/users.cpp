@@ -107,6 +107,20 @@ void Users::submit() {
                         0);
 }
 
+void Users::submit_a_large_one() {
+  ++unanswered_;
+  Value::Map config{{"entrypoint", "true"},
+                    {"max_restarts", 4},
+                    {"hyperparameters",
+                     Value::Map{{"x", Value::Map{{"type", "double"}, {"minval", 0.0}, {"maxval", 1.0}}}}},
+                    {"searcher", Value::Map{{"name", "random"},
+                                            {"metric", "score"},
+                                            {"max_trials", 16},
+                                            {"max_length", Value::Map{{"epochs", 2}}}}}};
+  submit_until_answered(Value(std::move(config)), "submission " + std::to_string(++submitted_),
+                        std::make_shared<bool>(false), 0);
+}
+
 void Users::submit_until_answered(Value config, std::string key, std::shared_ptr<bool> answered,
                                   std::uint64_t tries) {
   if (daemon::Runtime* runtime = daemon_.listening()) {

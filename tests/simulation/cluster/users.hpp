@@ -20,6 +20,8 @@ class Users {
   /// Some searches want so many slots for each trial, on several workers if need be; 0 = none does.
   void may_ask_for(std::uint64_t slots) { gang_slots_ = slots; }
   void submit();
+  /// A search with so many trials that it shows which worker fails them.
+  void submit_a_large_one();
   /// One change of mind of the given kind, about some experiment.
   void act(Fault kind);
   /// Everything that was paused is to go on, and every worker to be used, so that all can end.

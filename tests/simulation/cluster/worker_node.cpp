@@ -147,8 +147,23 @@ void WorkerNode::stop_agent(Duration away) {
   if (agent_.alive() && !asked_to_stop_ && !leaving_) {
     asked_to_stop_ = true;
     away_ = away;
-    agent_.deliver([this] { push(StopAsked{}); });
+    agent_.deliver([this] {
+      has_to_end_soon();
+      push(StopAsked{});
+    });
   }
+}
+
+void WorkerNode::has_to_end_soon() {
+  const WorkerRules rules;
+  // A signal, a write and a look at the disk take a while here.
+  const Duration most = rules.attempt.grace + rules.longest_farewell + Duration::seconds(60);
+  time_.after(most, [this, life = starts_, standstills = standstills_] {
+    if (life == starts_ && standstills == standstills_) {
+      promises_.break_because("I13: " + uid_ + " was asked to stop minutes ago" +
+                              (disk_is_full() ? ", and its disk is full" : ""));
+    }
+  });
 }
 
 void WorkerNode::evict(Duration away) {
@@ -346,6 +361,9 @@ void WorkerNode::carry_out(const Notice& notice) {
 }
 
 void WorkerNode::carry_out(const EndAgent& end) {
+  if (end.why.find("cannot be written down") != std::string::npos) {
+    reached(Probe::stopped_with_untold_exits);
+  }
   const bool held = std::any_of(attempts_.begin(), attempts_.end(),
                                 [](const auto& entry) { return !entry.second->deleted; });
   if (end.failed && (held || !met_a_foreign_store_)) {

@@ -35,8 +35,14 @@ class WorkerNode {
   void evict(engine::Duration away);        ///< The same because its machine is wanted for something else.
   void replace(engine::Duration away);      ///< Another machine of the same name, with nothing on its disk.
   void kill_shim();                         ///< kill -9 of some attempt's shim.
-  void pause(engine::Duration time) { agent_.stop_for(time); }
-  void suspend(engine::Duration time) { agent_.suspend_for(time); }
+  void pause(engine::Duration time) {
+    ++standstills_;
+    agent_.stop_for(time);
+  }
+  void suspend(engine::Duration time) {
+    ++standstills_;
+    agent_.suspend_for(time);
+  }
   void set_wall_clock(engine::Duration by) { agent_.set_wall_clock(by); }
 
   /// Nothing can be written where the agent keeps its files.
@@ -65,6 +71,8 @@ class WorkerNode {
   void die();
   void perhaps_crash_at_work();
   void start_again_after(engine::Duration away);
+  /// Who asked it to stop waits no longer than its programs' grace and its farewell take.
+  void has_to_end_soon();
   /// Runs `task` in the agent, a while later, if that agent still lives then.
   void in_agent_after(std::uint64_t most_millis, std::function<void()> task);
   void settle_write(KeptAttempt& attempt);
@@ -123,6 +131,7 @@ class WorkerNode {
   bool met_a_foreign_store_ = false;
   std::uint64_t boots_ = 1;
   std::uint64_t starts_ = 0;
+  std::uint64_t standstills_ = 0;
   bool asked_to_stop_ = false;
   bool leaving_ = false;
   engine::Duration away_;
