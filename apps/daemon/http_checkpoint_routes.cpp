@@ -136,8 +136,9 @@ std::function<void(TakePiece)> pieces_of(net::Background& reads,
   };
 }
 
-net::HttpResponse archive_answer(net::Background& reads, const net::HttpRequest& request, const Asked& asked,
+net::HttpResponse archive_answer(RequestContext& context, const Call& call, const Asked& asked,
                                  CheckpointArchive archive) {
+  const net::HttpRequest& request = call.request;
   const std::uint64_t all = archive.bytes();
   std::string name = asked.id;
   std::replace(name.begin(), name.end(), '/', '-');
@@ -165,27 +166,27 @@ net::HttpResponse archive_answer(net::Background& reads, const net::HttpRequest&
                                                        std::to_string(all));
   }
   response.content_length = part.end - part.begin;
-  response.stream = [&reads, part, archive = std::make_shared<const CheckpointArchive>(std::move(archive))](
+  response.stream = [&context, client = key_owner(call.caller), part,
+                     archive = std::make_shared<const CheckpointArchive>(std::move(archive))](
                         std::shared_ptr<net::HttpBody> body) {
-    send_in_pieces(std::move(body), pieces_of(reads, archive, part));
+    send_in_pieces(std::move(body), in_turn(context.lanes->of(Lane::checkpoints), client,
+                                            pieces_of(*context.checkpoint_reads, archive, part)));
   };
   return response;
 }
 
 void archive(RequestContext& context, Call call) {
-  read_beside(context, call,
-              [&reads = *context.checkpoint_reads, call](const Asked& asked) -> net::Background::Afterwards {
-                auto opened = open(asked);
-                std::string top = "checkpoint-" + asked.id;
-                std::replace(top.begin(), top.end(), '/', '-');
-                auto packed = opened ? CheckpointArchive::of(std::move(opened->directory), opened->manifest,
-                                                             std::move(top))
-                                     : Result<CheckpointArchive>(opened.error());
-                auto response = std::make_shared<net::HttpResponse>(
-                    packed ? archive_answer(reads, call.request, asked, *std::move(packed))
-                           : failure(packed.error()));
-                return [reply = call.reply, response] { reply(std::move(*response)); };
-              });
+  read_beside(context, call, [&context, call](const Asked& asked) -> net::Background::Afterwards {
+    auto opened = open(asked);
+    std::string top = "checkpoint-" + asked.id;
+    std::replace(top.begin(), top.end(), '/', '-');
+    auto packed = opened
+                      ? CheckpointArchive::of(std::move(opened->directory), opened->manifest, std::move(top))
+                      : Result<CheckpointArchive>(opened.error());
+    auto response = std::make_shared<net::HttpResponse>(
+        packed ? archive_answer(context, call, asked, *std::move(packed)) : failure(packed.error()));
+    return [reply = call.reply, response] { reply(std::move(*response)); };
+  });
 }
 
 constexpr std::size_t most_condemned_at_once = 500;
@@ -240,7 +241,11 @@ constexpr Route checkpoint_table[] = {
      "/api/v1/experiments/#/trials/#/checkpoints/%/files",
      Role::viewer,
      &files,
-     {"list_checkpoint_files", "trials", "Lists files of a checkpoint", "CheckpointFiles"}},
+     {"list_checkpoint_files", "trials", "Lists files of a checkpoint", "CheckpointFiles"},
+     {},
+     true,
+     Reach::usual,
+     {Lane::checkpoints}},
     {"GET",
      "/api/v1/experiments/#/trials/#/checkpoints/%/archive.tar",
      Role::viewer,
@@ -249,12 +254,20 @@ constexpr Route checkpoint_table[] = {
       .tag = "trials",
       .summary = "Answers the files of a checkpoint as a tar archive, or a range of its bytes",
       .answer = "",
-      .answer_type = "application/x-tar"}},
+      .answer_type = "application/x-tar"},
+     {},
+     true,
+     Reach::usual,
+     {Lane::checkpoints}},
     {"HEAD",
      "/api/v1/experiments/#/trials/#/checkpoints/%/archive.tar",
      Role::viewer,
      &archive,
-     {"measure_checkpoint", "trials", "Answers the size of the archive of a checkpoint", ""}},
+     {"measure_checkpoint", "trials", "Answers the size of the archive of a checkpoint", ""},
+     {},
+     true,
+     Reach::usual,
+     {Lane::checkpoints}},
 };
 
 }  // namespace

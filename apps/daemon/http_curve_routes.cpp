@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <set>
 #include <string>
@@ -19,7 +18,6 @@ using engine::TrialNumber;
 // The store takes in nothing while it reads: a few milliseconds.
 constexpr std::size_t reports_at_once = 8'000;
 constexpr std::size_t trials_at_once = 8;
-constexpr unsigned most_density_reads = 2;  // They hold all values of an experiment, 8 bytes each.
 
 net::HttpResponse json_answer(std::string body) {
   net::HttpResponse response;
@@ -98,7 +96,7 @@ class PointsRead : public std::enable_shared_from_this<PointsRead> {
   MetricPosition behind_;
 };
 
-/// All values of a metric, likewise.
+/// All values of a metric, likewise; it holds them all, 8 bytes each.
 class DensityRead : public std::enable_shared_from_this<DensityRead> {
  public:
   DensityRead(RequestContext& context, Call call, std::string metric, TrialNumber last,
@@ -107,13 +105,7 @@ class DensityRead : public std::enable_shared_from_this<DensityRead> {
         call_(std::move(call)),
         metric_(std::move(metric)),
         last_(last),
-        density_(std::move(density)),
-        reads_(context.density_reads) {
-    ++*reads_;
-  }
-  DensityRead(const DensityRead&) = delete;
-  DensityRead& operator=(const DensityRead&) = delete;
-  ~DensityRead() { --*reads_; }
+        density_(std::move(density)) {}
 
   void go_on() {
     context_.read(call_, [self = shared_from_this()](EventStore& store) -> Committer::Then {
@@ -147,7 +139,7 @@ class DensityRead : public std::enable_shared_from_this<DensityRead> {
   }
   void finish() {
     density_.add(std::exchange(values_, {}));
-    context_.about.checks->run([self = shared_from_this()]() -> net::Background::Afterwards {
+    context_.reads->run([self = shared_from_this()]() -> net::Background::Afterwards {
       auto response = std::make_shared<net::HttpResponse>(json_answer(self->density_.json(self->metric_)));
       return [self, response] { self->call_.reply(std::move(*response)); };
     });
@@ -158,7 +150,6 @@ class DensityRead : public std::enable_shared_from_this<DensityRead> {
   std::string metric_;
   TrialNumber last_;
   queries::CurveDensity density_;
-  std::shared_ptr<std::atomic<unsigned>> reads_;  // The store's thread may be the last to leave.
   CurvePosition behind_;
   TrialNumber trial_;
   std::vector<queries::CurveValue> values_;  // Of trial_.
@@ -255,10 +246,6 @@ void density(RequestContext& context, const Call& call, const engine::Experiment
     context.answer(call, failure(*error));
     return;
   }
-  if (*context.density_reads >= most_density_reads) {
-    context.answer(call, failure(Error{Errc::unavailable, "two other densities are being read; try again"}));
-    return;
-  }
   const TrialNumber last(record.trials.empty() ? 0 : record.trials.size() - 1);
   std::make_shared<DensityRead>(context, call, metric, last,
                                 queries::CurveDensity(static_cast<std::size_t>(*bins), *range))
@@ -303,7 +290,10 @@ constexpr Route curve_table[] = {
      Role::viewer,
      &curves,
      {"get_curves", "bulk", "Shows learning curves", "Curves"},
-     curves_query},
+     curves_query,
+     true,
+     Reach::usual,
+     {Lane::experiments}},
 };
 
 }  // namespace

@@ -53,7 +53,8 @@ void export_trials(RequestContext& context, Call call) {
                                     std::to_string(call.experiment().number()) +
                                     (format == queries::ExportFormat::csv ? ".csv\"" : ".jsonl\""));
   response.stream = [&context, call, format](std::shared_ptr<net::HttpBody> body) {
-    send_in_pieces(std::move(body), rows_of(context, call, format));
+    send_in_pieces(std::move(body), in_turn(context.lanes->of(Lane::experiments), key_owner(call.caller),
+                                            rows_of(context, call, format)));
   };
   call.reply(std::move(response));
 }
@@ -73,7 +74,10 @@ constexpr Route export_table[] = {
       .summary = "Writes all trials, as they are when their turn comes",
       .answer = "",
       .answer_type = "text/csv, application/x-ndjson"},
-     export_query},
+     export_query,
+     true,
+     Reach::usual,
+     {Lane::experiments}},
 };
 
 }  // namespace

@@ -204,7 +204,7 @@ class LogScan : public std::enable_shared_from_this<LogScan> {
       reply(true);
       return;
     }
-    context_.about.checks->run([self = shared_from_this(), found = *piece]() -> net::Background::Afterwards {
+    context_.reads->run([self = shared_from_this(), found = *piece]() -> net::Background::Afterwards {
       self->search_.add(found.offset, found.text);
       return [self] {
         if (self->search_.is_full() || self->context_.runtime.now() >= self->until_) {
@@ -384,13 +384,17 @@ constexpr QueryParameter taken_query[] = {
     stream_parameter,
 };
 
+constexpr std::string_view search_parameters[] = {"q"};
 constexpr Route log_table[] = {
     {"GET",
      "/api/v1/experiments/#/trials/#/log",
      Role::viewer,
      &log,
      {"read_log", "trials", "Answers a piece of the log of a trial, or follows it", "LogPiece"},
-     log_query},
+     log_query,
+     true,
+     Reach::usual,
+     {Lane::logs, search_parameters}},
     {"PUT", "/api/v1/logs/#/#/#", Role::worker, &take, only_for_workers, taken_query},
 };
 

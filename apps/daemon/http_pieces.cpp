@@ -1,12 +1,9 @@
 #include "daemon/http_pieces.hpp"
 
-#include <cstddef>
 #include <utility>
 
 namespace hpsearch::daemon {
 namespace {
-
-constexpr std::size_t most_unsent = std::size_t{1} << 20U;  // Then it waits for who reads it.
 
 /// Lives in what it has posted, and in the connection until its end.
 class Pieces : public std::enable_shared_from_this<Pieces> {
@@ -44,7 +41,7 @@ class Pieces : public std::enable_shared_from_this<Pieces> {
     body_->write(std::move(piece->bytes));
     if (piece->is_last) {
       std::exchange(body_, nullptr)->end();
-    } else if (body_->unsent() > most_unsent) {
+    } else if (body_->unsent() > most_unsent_in_pieces) {
       waits_ = true;
     } else {
       go_on();
@@ -60,6 +57,19 @@ class Pieces : public std::enable_shared_from_this<Pieces> {
 
 void send_in_pieces(std::shared_ptr<net::HttpBody> body, std::function<void(TakePiece take)> make) {
   std::make_shared<Pieces>(std::move(body), std::move(make))->begin();
+}
+
+std::function<void(TakePiece take)> in_turn(FairQueue& queue, const std::string& client,
+                                            std::function<void(TakePiece take)> make) {
+  return [&queue, client,
+          make = std::make_shared<std::function<void(TakePiece)>>(std::move(make))](const TakePiece& take) {
+    queue.add_part(client, [&queue, client, make, take] {
+      (*make)([&queue, client, take](std::optional<BodyPiece> piece) {
+        queue.done(client);
+        take(std::move(piece));
+      });
+    });
+  };
 }
 
 }  // namespace hpsearch::daemon

@@ -110,8 +110,8 @@ void RequestContext::answer(const Call& call, HttpResponse response) {
 }
 
 void RequestContext::answer_beside(const Call& call, std::function<HttpResponse()> make) {
-  when_durable(call, [checks = about.checks, reply = call.reply, make = std::move(make)] {
-    checks->run([reply, make]() -> net::Background::Afterwards {
+  when_durable(call, [reads = reads.get(), reply = call.reply, make = std::move(make)] {
+    reads->run([reply, make]() -> net::Background::Afterwards {
       auto response = std::make_shared<HttpResponse>(make());
       return [reply, response] { reply(std::move(*response)); };
     });

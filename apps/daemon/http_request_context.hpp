@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "daemon/api/parameter.hpp"
 #include "daemon/external_leases.hpp"
 #include "daemon/http_answers.hpp"
+#include "daemon/http_lanes.hpp"
 #include "daemon/http_routes.hpp"
 #include "daemon/metrics/http_counts.hpp"
 #include "daemon/streams/event_feed.hpp"
@@ -50,6 +50,8 @@ struct Call {
   Caller caller{};
   std::optional<AnsweredRequests::Name> name{};  ///< Of a change under an Idempotency-Key.
   bool is_done = false;  ///< It was carried out before: it is to be answered and nothing else.
+  /// The route keeps its lane busy no longer. The reply does it, too; not set: it is in no lane.
+  std::function<void()> leave_lane{};
 
   [[nodiscard]] engine::ExperimentId experiment() const { return engine::ExperimentId(numbers.at(0)); }
   [[nodiscard]] engine::WorkerId worker() const { return engine::WorkerId(numbers.at(0)); }
@@ -82,14 +84,15 @@ struct RequestContext {
   Runtime& runtime;
   WorkerSessions& sessions;
   AboutDaemon about;
-  std::shared_ptr<PastStates> past;
+  std::shared_ptr<PastStates> past{};  ///< Always there.
   HttpCounts http_counts{};
   RequestRates rates{};
   BusyConnections connections{};
   std::unique_ptr<Streams> streams{};                   ///< Always there.
+  std::unique_ptr<Lanes> lanes{};                       ///< Always there.
+  std::unique_ptr<net::Background> reads{};             ///< Always there: it spells long answers.
   std::unique_ptr<net::Background> checkpoint_reads{};  ///< Always there: their storage may be slow.
   std::unique_ptr<ExternalLeases> leases{};             ///< Always there.
-  std::shared_ptr<std::atomic<unsigned>> density_reads = std::make_shared<std::atomic<unsigned>>(0);
 
   /// Answers from the engine's memory, once what it shows is durable.
   void answer(const Call& call, net::HttpResponse response);
@@ -159,6 +162,7 @@ struct Route {
   /// the key itself, changes nothing, or sets a cookie, which is given to one browser once.
   bool keeps_answer = true;
   Reach reach = Reach::usual;
+  Queued queued{};
 };
 
 /// The path of all addresses that are pages for people (Pages::is_page).

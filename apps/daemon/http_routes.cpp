@@ -21,8 +21,6 @@ namespace {
 
 using net::HttpRequest;
 
-constexpr std::size_t most_checkpoint_reads = 4;
-
 /// What names of searchers, workspaces and the like look like.
 bool is_word(std::string_view text) noexcept {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
@@ -170,7 +168,7 @@ std::optional<net::HttpResponse> over_its_limits(RequestContext& context, Call& 
                                      " requests and streams that are being answered, and may have no more");
   }
   call.reply = [busy = std::move(busy), reply = std::move(call.reply)](net::HttpResponse response) {
-    hold_while_it_is_sent(busy, response);
+    response.held.push_back(busy);
     reply(std::move(response));
   };
   return std::nullopt;
@@ -233,7 +231,7 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
     return;
   }
   if (is_to_be_carried_out(context, route, call)) {
-    route.handler(context, std::move(call));
+    carry_out_in_turn(context, route, std::move(call));
   }
 }
 
@@ -264,14 +262,15 @@ std::array<std::span<const Route>, 21> all_routes() noexcept {
 }
 
 ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {
-  auto past = std::make_shared<PastStates>(runtime, about.checks);
-  auto context =
-      std::make_shared<RequestContext>(RequestContext{runtime, sessions, std::move(about), std::move(past)});
+  auto context = std::make_shared<RequestContext>(RequestContext{runtime, sessions, std::move(about)});
+  net::Loop& loop = context->about.checks->loop();
+  context->lanes = std::make_unique<Lanes>(loop);
+  context->reads = std::make_unique<net::Background>(loop, most_experiment_reads + most_log_searches);
+  context->past = std::make_shared<PastStates>(runtime, context->reads.get());
   context->leases = std::make_unique<ExternalLeases>(runtime);
-  context->checkpoint_reads =
-      std::make_unique<net::Background>(context->about.checks->loop(), most_checkpoint_reads);
+  context->checkpoint_reads = std::make_unique<net::Background>(loop, most_checkpoint_reads);
   context->streams = std::make_unique<Streams>(
-      runtime, context->about.checks->loop(),
+      runtime, loop,
       [context = context.get()](const HttpRequest& request) {
         Call call;
         call.request = request;

@@ -125,11 +125,13 @@ void submit(RequestContext& request_context, Call call) {
       [&request_context, registry = request_context.runtime.registry(),
        secrets = request_context.about.secrets,
        text = SubmissionText{std::move(call.request.body), is_yaml(call.request)}, key = std::move(key),
-       caller = std::move(call.caller), reply = std::move(call.reply)]() -> net::Background::Afterwards {
+       caller = std::move(call.caller), reply = std::move(call.reply),
+       leave_lane = std::move(call.leave_lane)]() -> net::Background::Afterwards {
         auto checked = std::make_shared<CheckedSubmission>(check_submission(text, registry, secrets));
         checked->owner = owner_name(caller);
         checked->unix_user = unix_user_of(caller);
-        return [&request_context, checked, key, caller, reply] {
+        return [&request_context, checked, key, caller, reply, leave_lane] {
+          leave_lane();  // The disk may be full: others' checks don't wait for it.
           create(request_context, std::move(*checked), key, caller, reply);
         };
       });
@@ -185,7 +187,9 @@ constexpr Route submission_table[] = {
      {"create_experiment", "experiments", "Creates an experiment", "CreatedExperiment", "Submission", 201, "",
       "", true},
      {},
-     false},
+     false,
+     Reach::usual,
+     {Lane::checks}},
     {"POST",
      "/api/v1/experiments/validate",
      Role::submit,
@@ -194,7 +198,8 @@ constexpr Route submission_table[] = {
       "Submission", 200, "", "", true},
      {},
      false,
-     Reach::usual},
+     Reach::usual,
+     {Lane::checks}},
     {"POST",
      "/api/v1/experiments/preview",
      Role::submit,
@@ -203,7 +208,8 @@ constexpr Route submission_table[] = {
       "Preview", "Submission", 200, "", "", true},
      {},
      false,
-     Reach::usual},
+     Reach::usual,
+     {Lane::checks}},
     {"POST",
      "/api/v1/preview",
      Role::submit,
@@ -211,7 +217,8 @@ constexpr Route submission_table[] = {
      {"preview", "experiments", "The same as preview_experiment", "Preview", "Submission", 200, "", "", true},
      {},
      false,
-     Reach::usual},
+     Reach::usual,
+     {Lane::checks}},
 };
 
 }  // namespace

@@ -22,6 +22,8 @@ using engine::TrialNumber;
 constexpr std::size_t enough_numbers = 5'000;
 constexpr std::size_t enough_page_bytes = std::size_t{128} << 10;
 constexpr std::uint64_t most_on_a_page = 500;
+/// With one of these, all trials are looked at.
+constexpr std::string_view choices[] = {"state", "sort", "where"};
 
 /// The trial, and what is known of it beyond the log.
 Value trial_now(RequestContext& context, const engine::ExperimentRecord& record, TrialNumber number) {
@@ -96,7 +98,7 @@ void chosen_trials(RequestContext& context, const Call& call) {
 }
 
 void trials(RequestContext& context, Call call) {
-  for (const char* choice : {"state", "sort", "where"}) {
+  for (const std::string_view choice : choices) {
     if (!call.request.query_or(choice, {}).empty()) {
       chosen_trials(context, call);
       return;
@@ -291,7 +293,10 @@ constexpr Route trial_table[] = {
      Role::viewer,
      &trials,
      {"list_trials", "trials", "Lists trials by number, or those that are asked for", "TrialPage"},
-     trials_query},
+     trials_query,
+     true,
+     Reach::usual,
+     {Lane::experiments, choices}},
     {"GET",
      "/api/v1/experiments/#/trials/#",
      Role::viewer,

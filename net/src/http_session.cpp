@@ -513,6 +513,7 @@ void HttpSession::write(Message& message, std::uint64_t size) {
 }
 
 void HttpSession::written(AsioError error) {
+  std::string().swap(response_.body());  // The connection may stay open; assigning "" would keep the memory.
   set_answering(false);
   if (error || !keep_alive_) {
     finish();

@@ -25,9 +25,13 @@ class OpenBody : public net::HttpBody {
   void cut() override { open_ = false; }
   [[nodiscard]] bool is_open() const noexcept override { return open_; }
 
+  /// What belongs to the answer, until its reader goes away.
+  std::vector<std::shared_ptr<const void>> held{};
+
   /// The reader goes away.
   void leave() {
     open_ = false;
+    held.clear();
     if (closed_) {
       std::exchange(closed_, nullptr)();
     }
@@ -80,6 +84,7 @@ class RequestLimits : public testing::Test {
       return nullptr;
     }
     auto body = std::make_shared<OpenBody>();
+    body->held = answer.held;
     answer.stream(body);
     return body;
   }
@@ -91,15 +96,16 @@ class RequestLimits : public testing::Test {
 TEST_F(RequestLimits, SixHundredRequestsOfATokenComeAtOnce) {
   const std::string busy = token("busy");
   const std::string other = token("other");
-  std::vector<net::HttpResponse> answers;
-  for (int i = 0; i < 10'000 && (answers.empty() || answers.back().status == 200); ++i) {
-    answers.push_back(ask(busy, "/api/v1/whoami"));
+  std::size_t answers = 1;
+  net::HttpResponse last = ask(busy, "/api/v1/whoami");
+  for (; answers < 10'000 && last.status == 200; ++answers) {
+    last = ask(busy, "/api/v1/whoami");
   }
-  ASSERT_EQ(answers.back().status, 429U);
-  EXPECT_GE(answers.size(), 601U);
-  EXPECT_NE(answers.back().body.find("token busy sends more than 300 requests a second"), std::string::npos)
-      << answers.back().body;
-  EXPECT_EQ(answers.back().headers.front(), (std::pair<std::string, std::string>("Retry-After", "1")));
+  ASSERT_EQ(last.status, 429U);
+  EXPECT_GE(answers, 601U);
+  EXPECT_NE(last.body.find("token busy sends more than 300 requests a second"), std::string::npos)
+      << last.body;
+  EXPECT_EQ(last.headers.front(), (std::pair<std::string, std::string>("Retry-After", "1")));
   EXPECT_EQ(ask(other, "/api/v1/whoami").status, 200U) << "each token has its own";
 }
 

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "daemon/access/fair_queue.hpp"
+
+namespace hpsearch::daemon {
+
+struct Call;
+struct RequestContext;
+struct Route;
+
+/// What the requests of a route keep busy: requests of one lane wait for each other, in fair turns of their
+/// clients. Nothing else waits for them.
+enum class Lane : std::uint8_t {
+  none,         ///< Nothing: short requests are carried out as they come.
+  experiments,  ///< The loop and the memory, with everything that is known of an experiment.
+  logs,         ///< Workers that read logs.
+  checkpoints,  ///< The storage of checkpoints.
+  checks,       ///< Threads that check configurations.
+};
+
+/// How a route is queued.
+struct Queued {
+  Lane lane = Lane::none;
+  /// Only if the query has one of these; nothing: always.
+  std::span<const std::string_view> only_with{};
+};
+
+class Lanes {
+ public:
+  explicit Lanes(net::Timeline& timeline);
+  [[nodiscard]] FairQueue& of(Lane lane) { return queues_.at(static_cast<std::size_t>(lane) - 1); }
+
+ private:
+  std::array<FairQueue, 4> queues_;
+};
+
+/// Threads of each lane: no more run at once.
+inline constexpr std::size_t most_experiment_reads = 3;
+inline constexpr std::size_t most_log_searches = 8;
+inline constexpr std::size_t most_checkpoint_reads = 4;
+
+/// Carries the call out when it is the turn of its client. 503: too many wait.
+void carry_out_in_turn(RequestContext& context, const Route& route, Call call);
+
+}  // namespace hpsearch::daemon
