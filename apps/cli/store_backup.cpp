@@ -15,6 +15,7 @@
 #include "cli/verbs.hpp"
 #include "daemon/backup/backup_set.hpp"
 #include "daemon/backup/sealed_keys.hpp"
+#include "daemon/store/last_backup.hpp"
 #include "daemon/store/salvage.hpp"
 #include "daemon/store/store_seal.hpp"
 
@@ -155,6 +156,13 @@ class DaemonsCopy {
   std::string path_;
 };
 
+/// A backup of a backup counts for nobody.
+bool is_of_a_daemon(const StorePlace& place) {
+  const auto record =
+      place.directory ? daemon::read_backup_record(place.directory->string()) : std::optional<BackupRecord>();
+  return place.directory && record && !*record;
+}
+
 }  // namespace
 
 int store_backup(const StoreOptions& options, const Output& output) {
@@ -186,6 +194,7 @@ int store_backup(const StoreOptions& options, const Output& output) {
     live.emplace(std::move(*made));
     source = StorePlace{live->path(), std::nullopt};
   }
+  const engine::Instant made = wall_clock_now();
   {
     const auto store = open_closed(source, "");
     if (!store) {
@@ -199,14 +208,17 @@ int store_backup(const StoreOptions& options, const Output& output) {
   if (!checked) {
     return output.fail(checked.failure());
   }
-  if (const auto finished =
-          backup.finish(place->file.parent_path().string(), *key, *checked, wall_clock_now());
+  if (const auto finished = backup.finish(place->file.parent_path().string(), *key, *checked, made);
       !finished) {
     return output.fail(failure_of(finished.error()));
   }
   if (live) {
     if (const auto counted = live->conclude(true); !counted) {
       output.message("hpsearch: the daemon doesn't count this backup: " + counted.failure().message);
+    }
+  } else if (is_of_a_daemon(*place)) {
+    if (const auto noted = daemon::note_backup(place->directory->string(), made); !noted) {
+      output.message("hpsearch: the daemon will not count this backup: " + noted.error().message);
     }
   }
   return print_copy("backup", to, *checked, output);

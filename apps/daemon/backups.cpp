@@ -3,17 +3,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <charconv>
-#include <cstdint>
-#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "daemon/store/durable_file.hpp"
 #include "daemon/store/file_system.hpp"
+#include "daemon/store/last_backup.hpp"
 #include "daemon/store/new_store_file.hpp"
 #include "hpsearch/net/log.hpp"
 
@@ -30,28 +27,24 @@ constexpr int pages_per_step = 1'024;
 
 namespace {
 
-/// The engine time of the last good one, in microseconds.
-constexpr const char* record_name = "/last-good";
-
 bool is_copy(std::string_view name) {
   return name.starts_with("events-") && name.find(".db") != std::string_view::npos;
 }
 
 }  // namespace
 
-Backups::Backups(Runtime& runtime, SqliteStore& store, std::string directory)
-    : runtime_(runtime), store_(store), directory_(std::move(directory)) {
+Backups::Backups(Runtime& runtime, SqliteStore& store, std::string state_directory)
+    : runtime_(runtime),
+      store_(store),
+      state_directory_(std::move(state_directory)),
+      directory_(state_directory_ + backups_directory) {
   for (const std::string& name : kernel_files().names_in(directory_)) {
     if (is_copy(name)) {
       kernel_files().remove(directory_ + "/" + name);
     }
   }
-  if (const auto bytes = kernel_files().read(directory_ + record_name)) {
-    const char* const text = reinterpret_cast<const char*>(bytes->data());
-    std::int64_t micros = 0;
-    if (std::from_chars(text, text + bytes->size(), micros).ec == std::errc()) {
-      last_good_ = std::min(runtime_.now(), engine::Instant::from_micros(micros));
-    }
+  if (const auto last = last_backup_of(state_directory_)) {
+    last_good_ = std::min(runtime_.now(), *last);
   }
 }
 
@@ -147,19 +140,13 @@ Status Backups::conclude(const std::string& path, Became became) {
   }
   if (became == Became::backup) {
     last_good_ = copy_->made;
-    remember_good();
+    if (const Status noted = note_backup(state_directory_, *last_good_); !noted) {
+      net::log(net::Level::warning,
+               noted.error().message + ". The age of backups is unknown after a restart");
+    }
   }
   drop_copy();
   return Done{};
-}
-
-void Backups::remember_good() const {
-  const std::string text = std::to_string(last_good_->micros()) + "\n";
-  const std::array parts{std::as_bytes(std::span(text))};
-  if (const Status written = write_file_durably(kernel_files(), directory_ + record_name, parts); !written) {
-    net::log(net::Level::warning,
-             written.error().message + ". The age of backups is unknown after a restart");
-  }
 }
 
 }  // namespace hpsearch::daemon

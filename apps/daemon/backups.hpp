@@ -20,8 +20,8 @@ namespace hpsearch::daemon {
 /// Threads: on the loop's; the copying is done on the store's.
 class Backups {
  public:
-  /// They are put into `directory`, under names of ours. Runtime and store must outlive this.
-  Backups(Runtime& runtime, SqliteStore& store, std::string directory);
+  /// Copies are put below the state directory, into `backups_directory`. Runtime and store must outlive this.
+  Backups(Runtime& runtime, SqliteStore& store, std::string state_directory);
   Backups(const Backups&) = delete;
   Backups& operator=(const Backups&) = delete;
 
@@ -34,7 +34,8 @@ class Backups {
   /// Removes the copy. not_found: it is not the last one that was made.
   engine::Status conclude(const std::string& path, Became became);
 
-  /// When the copy was made that last became a backup; known after a restart, too. Nothing: none did.
+  /// When the copy was made that last became a backup, or a backup of the stopped daemon's store. Nothing:
+  /// there is none.
   [[nodiscard]] std::optional<engine::Instant> last_good() const noexcept { return last_good_; }
 
  private:
@@ -45,10 +46,10 @@ class Backups {
   };
   void go_on(const std::shared_ptr<Making>& making);
   void drop_copy() noexcept;
-  void remember_good() const;
 
   Runtime& runtime_;
   SqliteStore& store_;
+  std::string state_directory_;
   std::string directory_;
   bool making_ = false;
   std::uint64_t made_ = 0;

@@ -308,7 +308,7 @@ class Daemon {
       return other_address(sessions.error(), "--workers tcp://127.0.0.1:0");
     }
     sessions_ = std::move(sessions).value();
-    backups_.emplace(*runtime_, *store_, directory_->backups());
+    backups_.emplace(*runtime_, *store_, directory_->path());
     contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit);
     contexts_->keep_only(contexts_of_experiments());
     context_clock_ = loop_.every(unused_contexts_looked_for_every,

@@ -42,7 +42,6 @@ class StateDirectory {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }  ///< Absolute.
   [[nodiscard]] std::string database() const { return path_ + "/events.db"; }
-  [[nodiscard]] std::string backups() const { return path_ + "/backups"; }
   [[nodiscard]] std::string contexts() const { return path_ + "/contexts"; }
   [[nodiscard]] std::string files() const { return path_ + "/files"; }
   [[nodiscard]] std::string logs() const { return path_ + "/logs"; }

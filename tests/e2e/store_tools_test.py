@@ -127,6 +127,21 @@ class StoreTools(harness.Case):
         cluster.wait_until_up()
         self.assertLess(self.backup_age(cluster), 600)
 
+    def test_a_backup_of_a_stopped_daemons_store_counts(self):  # Issue 43, 2.4.
+        cluster = self.live_a_little(1)
+        cluster.daemon.end(signal.SIGTERM)
+        damaged = cluster.state / "contexts" / f"{'0' * 64}.tar"
+        damaged.write_bytes(b"damaged")
+        self.run_store("backup", cluster.state, "--to", self.folder / "backup", expect=74)
+        self.assertFalse((cluster.state / "backups" / "last-good").exists())
+        damaged.unlink()
+        self.run_store("backup", cluster.state, "--to", self.folder / "backup")
+        self.run_store("backup", self.folder / "backup", "--to", self.folder / "backup-of-it")
+        self.assertFalse((self.folder / "backup" / "backups").exists())
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        self.assertLess(self.backup_age(cluster), 600)
+
     def test_a_restored_backup_lets_workers_and_clients_in(self):  # Issue 43, 2.4.
         cluster = harness.Cluster(self)
         cluster.workers = "tcp://127.0.0.1:0"
