@@ -53,8 +53,8 @@ struct Applier {
   void note_good_start(WorkerId where, const LiveAttempt& live) const;
   /// Its live attempt reported something: that speaks for where it runs, and against where it failed.
   void note_good_report(ExperimentRecord& record, const TrialRecord& trial) const;
-  /// It failed there without a single report.
-  void note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId where) const;
+  /// It failed there without a single report, with this exit.
+  void note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId where, const ExitReport& exit) const;
 };
 
 // --- what events of several kinds do to a trial ---

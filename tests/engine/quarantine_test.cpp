@@ -101,6 +101,32 @@ TEST_F(Quarantines, AWorkerOnWhichTrialsFailThatWorkElsewhere) {
   EXPECT_EQ(state_text(twin), state_text(cluster.engine));
 }
 
+// Issue 43, 2.6: a machine without a user is as good as others for everybody else.
+TEST_F(Quarantines, NoWorkerThatRefusesSubmitters) {
+  begin(4);
+  ExitReport refused;
+  refused.cause = ExitReport::Cause::could_not_start;
+  refused.code = 77;
+  refused.message = "this machine has no user anna";
+  for (int i = 0; i < 60; ++i) {
+    cluster.now = cluster.now + Duration::seconds(2);
+    cluster.step(CheckTimers{});
+    for (std::size_t number = 0; number < ids.size(); ++number) {
+      const std::set<AttemptKey> running = worker(number).attempts;
+      for (const AttemptKey& key : running) {
+        if (number == 0) {
+          cluster.send(key, refused);
+          cluster.attempts.erase(key);
+        } else {
+          cluster.report(key, 1, 0.5);
+          cluster.exit(key);
+        }
+      }
+    }
+    ASSERT_EQ(in_quarantine(), 0U) << i;
+  }
+}
+
 TEST_F(Quarantines, NoWorkerBecauseOfConfigurationsThatFail) {
   begin(4, 3);
   turns(200, [](std::size_t, const AttemptKey& key) { return key.trial.number() % 10 < 3; });

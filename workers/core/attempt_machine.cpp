@@ -107,12 +107,12 @@ void AttemptMachine::obey_stored(Instant now, AttemptOutput& out) {
   }
 }
 
-void AttemptMachine::not_started(const std::string& why, ExitReport::Cause cause, bool same_everywhere,
+void AttemptMachine::not_started(const std::string& why, ExitReport::Cause cause, int status,
                                  AttemptOutput& out) {
   if (phase_ != Phase::starting) {
     return;
   }
-  never_ran(cause, why, out, same_everywhere ? status_same_everywhere : 0);
+  never_ran(cause, why, out, status);
 }
 
 void AttemptMachine::lease_again(AttemptOutput& out) {

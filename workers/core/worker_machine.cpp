@@ -145,7 +145,7 @@ void WorkerMachine::on_event(const ProgramNotStarted& not_started, Instant now) 
                          not_started.checkpoint_gone                           ? Cause::checkpoint_gone
                          : not_started.not_its_fault || not_started.disk_fails ? Cause::lost
                                                                                : Cause::could_not_start,
-                         not_started.same_everywhere, out);
+                         not_started.status, out);
     if (not_started.disk_fails) {
       suspect_disk(not_started.why, now, attempt->key());
     }

@@ -21,6 +21,7 @@
 #include "hpsearch/workers/core/adapters/determined/determined_launch.hpp"
 #include "hpsearch/workers/core/adapters/launch_kinds/launch_kind.hpp"
 #include "hpsearch/workers/core/attempt_places.hpp"
+#include "hpsearch/workers/core/effects.hpp"
 #include "hpsearch/workers/shell/channels.hpp"
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
 #include "hpsearch/workers/shell/container_runtime.hpp"
@@ -423,7 +424,10 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
   const Result<std::optional<UnixAccount>> account = account_for(asked, machine.run_as, find_account);
   if (!account) {
     prepared.outage = account.error().code == Errc::unavailable;
-    prepared.same_everywhere = asked.unix_user.empty();  // It never gets one.
+    if (!prepared.outage) {
+      // A submission without a user never gets one.
+      prepared.status = asked.unix_user.empty() ? status_same_everywhere : status_refuses_submitter;
+    }
     return account.error();
   }
   LaunchOrder order;

@@ -530,7 +530,7 @@ void WorkerLoop::prepare(const AttemptKey& key) {
       } else {
         ProgramNotStarted failure = start_failure(key, shim.error().message, prepared.outage);
         failure.checkpoint_gone = prepared.checkpoint_gone;
-        failure.same_everywhere = prepared.same_everywhere;
+        failure.status = prepared.status;
         push(std::move(failure));
       }
     };

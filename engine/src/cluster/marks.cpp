@@ -29,15 +29,25 @@ void forget_marks_before(WorkerRecord& worker, LeaseId lease) {
   std::erase_if(worker.marks, [lease](const WorkerMark& mark) { return mark.at.number() < lease.number(); });
 }
 
+/// With codes of sysexits.h a worker says that it didn't even try: EX_NOPERM, it starts no programs of that
+/// user; EX_CONFIG, the experiment is wrong. Trials of others run there as before.
+bool is_about_submission(const ExitReport& exit) noexcept {
+  constexpr int refuses_submitter = 77;
+  constexpr int same_everywhere = 78;
+  return exit.cause == ExitReport::Cause::could_not_start &&
+         (exit.code == refuses_submitter || exit.code == same_everywhere);
+}
+
 }  // namespace
 
-void Applier::note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId where) const {
+void Applier::note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId where,
+                         const ExitReport& exit) const {
   FailureHistory& history = trial.failure_history.ensure();
   history.crashed_on = where;
   ++history.crashes;
   const auto found = state.workers.find(where);
-  if (found == state.workers.end() || event.at - trial.live->leased_at > soon || history.crashes_anywhere ||
-      history.marked_on == where || !is_judged_by(found->second, key)) {
+  if (found == state.workers.end() || is_about_submission(exit) || event.at - trial.live->leased_at > soon ||
+      history.crashes_anywhere || history.marked_on == where || !is_judged_by(found->second, key)) {
     return;
   }
   if (history.marked_on != WorkerId{}) {

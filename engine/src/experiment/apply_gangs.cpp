@@ -82,7 +82,7 @@ void apply(const Applier& applier, const GangEnded& ended) {
     note_failure(applier.state, record, trial, gang.exit, gang.ended_by);
     const std::uint64_t exits = gang.members.front().exited ? 1 : 0;
     if (trial.live->applied_seq == exits) {
-      applier.note_crash(trial, ended.key, gang.ended_by);
+      applier.note_crash(trial, ended.key, gang.ended_by, gang.exit);
     }
   }
   trial.exited = gang.members.front().exited;

@@ -131,7 +131,7 @@ void Applier::note_health(ExperimentRecord& record, TrialRecord& trial, const Re
     return;
   }
   if (!live.gang && taken.seq == 1 && is_failure(trial, *exit)) {
-    note_crash(trial, taken.key, live.worker);
+    note_crash(trial, taken.key, live.worker, *exit);
   }
 }
 

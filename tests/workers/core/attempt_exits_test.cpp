@@ -53,7 +53,7 @@ TEST(Exits, CouldNotStartIsAReportOfItsOwn) {
   talk.attempt().start();
   talk.spool();
   talk.attempt().not_started("there is no program train on PATH", ExitReport::Cause::could_not_start,
-                             /*same_everywhere=*/false, talk.out());
+                             /*status=*/0, talk.out());
   const ExitReport report = talk.exit_report();
   EXPECT_EQ(report.cause, ExitReport::Cause::could_not_start);
   EXPECT_EQ(report.message, "there is no program train on PATH");

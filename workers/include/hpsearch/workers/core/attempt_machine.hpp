@@ -24,9 +24,6 @@
 
 namespace hpsearch::workers {
 
-/// EX_CONFIG of sysexits.h, of an attempt that could not start: no other trial would fare better.
-inline constexpr int status_same_everywhere = 78;
-
 /// How patient the worker is with programs and with the daemon.
 struct AttemptRules {
   engine::Duration grace = engine::Duration::seconds(30);  ///< From an answer to SIGTERM, and on to SIGKILL.
@@ -129,8 +126,7 @@ class AttemptMachine {
   void attach(AttemptOutput& out);
   void refuse(const std::string& why, AttemptOutput& out);  ///< It waits, and cannot run here at all.
   void started(engine::Instant now, AttemptOutput& out);
-  void not_started(const std::string& why, engine::ExitReport::Cause cause, bool same_everywhere,
-                   AttemptOutput& out);
+  void not_started(const std::string& why, engine::ExitReport::Cause cause, int status, AttemptOutput& out);
   void said(const ProgramMessageReceived& said, engine::Instant now, AttemptOutput& out);
   void published(const engine::CheckpointReport& report, engine::Instant now, AttemptOutput& out);
   void not_published(bool was_empty, const std::string& why, engine::Instant now, AttemptOutput& out);

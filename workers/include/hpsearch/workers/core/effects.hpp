@@ -13,6 +13,11 @@
 
 namespace hpsearch::workers {
 
+/// EX_CONFIG of sysexits.h, of an attempt that could not start: no other trial would fare better.
+inline constexpr int status_same_everywhere = 78;
+/// EX_NOPERM: this worker starts no programs of that user, or none of that kind as its submitter.
+inline constexpr int status_refuses_submitter = 77;
+
 /// One line of a program that waits for an answer; never reused within the attempt, not by a later agent
 /// either, so that an answer given twice is known as such.
 using QuestionId = engine::Id<struct QuestionKind>;
@@ -54,7 +59,7 @@ struct ProgramNotStarted {
       false;                ///< Nothing that the experiment could do better: not counted against the trial.
   bool disk_fails = false;  ///< Files could not be written; perhaps none can be.
   bool checkpoint_gone = false;  ///< ExitReport::Cause::checkpoint_gone.
-  bool same_everywhere = false;  ///< No other trial of the experiment would fare better.
+  int status = 0;  ///< Of the submission's own refusals: status_same_everywhere, status_refuses_submitter.
 };
 /// One line of a program: on its socket, or on stdout when it is no question.
 struct ProgramMessageReceived {

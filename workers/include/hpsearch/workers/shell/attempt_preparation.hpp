@@ -36,7 +36,7 @@ struct Prepared {
   bool outage =
       false;  ///< It was not, because the place of its checkpoints cannot be reached now: nobody's failure.
   bool checkpoint_gone = false;  ///< It was not, because its checkpoint is missing or damaged, and may be.
-  bool same_everywhere = false;  ///< It was not, and no other trial of its experiment would be.
+  int status = 0;                ///< As ProgramNotStarted::status.
 };
 [[nodiscard]] Prepared prepare_attempt(const jobs::LaunchSpec& spec, const AttemptDirectory& directory,
                                        const LentMachine& machine, const AttemptSockets& sockets,
