@@ -105,6 +105,26 @@ class DaemonAway(harness.Case):
             print(f"daemon {scene.name}: {len(scene.processes)} of {len(scene.processes)} trainings kept their process, "
                   f"{len(CODES)} of {len(CODES)} exits arrived", file=sys.stderr)
 
+    def test_workers_are_back_after_a_daemon_that_is_killed_again_and_again(self):  # Issue 43, 1.5.
+        cluster = harness.Cluster(self)
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        for name in ("one", "two"):
+            cluster.start_worker(1, name)
+        experiment = cluster.submit(harness.experiment(self.ledger_path, {"name": "random", "max_trials": 2, "max_length": 40},
+                                                       fake={"STEP_SECONDS": 0.1}, max_restarts=0))
+        harness.wait_for(lambda: len({line["trial"] for line in self.ledger.of("step")}) == 2, "both trials to run")
+        for _ in range(5):  # Before the workers are back.
+            cluster.kill_daemon()
+            cluster.start_daemon()
+            cluster.wait_until_up()
+        up = time.monotonic()
+        harness.wait_for(lambda: all(worker["connected"] for worker in cluster.get("/api/v1/workers")["workers"]),
+                         "both workers to be back")
+        print(f"both workers are back after {time.monotonic() - up:.1f} s", file=sys.stderr)
+        self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
+        self.assertEqual([trial["attempts"] for trial in cluster.trials(experiment)], [1, 1])
+
     def test_who_waits_at_its_length_is_paused_where_the_operator_wants_it(self):
         cluster = harness.Cluster(self)
         cluster.start_daemon()
