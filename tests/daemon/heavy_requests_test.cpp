@@ -100,9 +100,8 @@ TEST_F(HeavyRequests, OfOneTokenHoldUpNobodyElse) {
     asked.push_back(search(busy));
   }
   worker.wait_for<proto::ReadLog>(2);
-  const Asked submitted =
-      ask(submitter, "/api/v1/experiments", {},
-          "{\"config\": " + engine::compact_json(small_search(1)) + "}");
+  const Asked submitted = ask(submitter, "/api/v1/experiments", {},
+                              "{\"config\": " + engine::compact_json(small_search(1)) + "}");
   daemon_.pump_until([&] { return *submitted != 0; });
   EXPECT_EQ(*submitted, 201U);
   EXPECT_EQ(worker.all<proto::ReadLog>().size(), 2U) << "two searches of a token run at once";
