@@ -289,11 +289,12 @@ void AttemptMachine::rank(const MetricsReport& report) {
 void AttemptMachine::judge_passing(const MetricsReport& report, AttemptOutput& out) {
   const auto at = [this](Units units) { return std::to_string(count(units)) + " " + spec_.unit; };
   if (names_metric(report)) {
-    const bool passed = report.step > length_ && last_measured_.value_or(spec_.latest_step) < length_;
-    if (passed) {
+    const Units before = last_measured_.value_or(spec_.latest_step);
+    if (report.step > length_ && before < length_) {
+      const bool is_first = !last_measured_ && before == Units{};
       note(Flaw::sparse,
-           "its length is " + at(length_) + ", but it reports " + spec_.metric + " at " +
-               at(last_measured_.value_or(spec_.latest_step)) + " and then at " + at(report.step) +
+           "its length is " + at(length_) + ", but it reports " + spec_.metric +
+               (is_first ? " first at " : " at " + at(before) + " and then at ") + at(report.step) +
                "; the search decides late, on a later value. Report more often",
            out);
     }

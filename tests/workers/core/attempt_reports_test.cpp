@@ -219,6 +219,14 @@ TEST(Notes, ReportsTooFarApartAreToldAtTheFirst) {
   EXPECT_EQ(talk.notes(), Lines{"sparse"});
 }
 
+TEST(Notes, AFirstReportBeyondTheLengthIsCalledTheFirst) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 4);
+  const auto notices = talk.effects<Notice>();
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_NE(notices[0].text.find("it reports acc first at 4"), std::string::npos) << notices[0].text;
+}
+
 TEST(Notes, TheFirstReportWithoutTheMetricIsTold) {
   Conversation talk = Conversation::running();
   talk.report(first, 1, R"("accuracy":1)");
