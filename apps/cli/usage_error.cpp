@@ -1,6 +1,7 @@
 #include "cli/usage_error.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,17 @@ std::vector<std::string> names_of_verbs(const CLI::App& app) {
     names.push_back(verb->get_name());
   }
   return names;
+}
+
+/// Where a group has a command of this name: "worker drain". "" where none has.
+std::string in_a_group(const CLI::App& app, const std::string& word) {
+  for (const CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::vector<std::string> verbs = names_of_verbs(*group);
+    if (std::find(verbs.begin(), verbs.end(), word) != verbs.end()) {
+      return group->get_name() + " " + word;
+    }
+  }
+  return "";
 }
 
 std::vector<std::string> names_of_options(const CLI::App& verb) {
@@ -51,8 +63,9 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extras = app.remaining(true);
   const std::string word = extras.empty() ? "" : extras.front();
   if (is_group && !word.empty() && !word.starts_with("-")) {
+    const std::string grouped = in_a_group(*chosen, word);
     return with_suggestion("there is no command " + in_quotes(word) + (chosen == &app ? "" : " of " + called),
-                           engine::nearest(word, names_of_verbs(*chosen)));
+                           grouped.empty() ? engine::nearest(word, names_of_verbs(*chosen)) : grouped);
   }
   if (is_group && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     return "no command given; " + called + " --help lists them";

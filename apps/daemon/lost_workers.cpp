@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hpsearch/net/log.hpp"
+#include "hpsearch/sentences/words.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -29,8 +30,18 @@ std::map<std::string_view, engine::WorkerId> present_by_name(const engine::Engin
 }
 
 std::string age_text(engine::Duration age) {
-  const std::int64_t hours = age.in_micros() / 3'600'000'000;
-  return hours >= 48 ? std::to_string(hours / 24) + " days" : std::to_string(hours) + " hours";
+  constexpr std::uint64_t minute = 60;
+  constexpr std::uint64_t hour = 60 * minute;
+  constexpr std::uint64_t day = 24 * hour;
+  const auto seconds = static_cast<std::uint64_t>(age.in_micros() / 1'000'000);
+  if (seconds < 2 * minute) {
+    return std::to_string(seconds) + " s";
+  }
+  if (seconds < 2 * hour) {
+    return std::to_string(seconds / minute) + " min";
+  }
+  return seconds < 2 * day ? sentences::counted(seconds / hour, "hour")
+                           : sentences::counted(seconds / day, "day");
 }
 
 }  // namespace

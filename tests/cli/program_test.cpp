@@ -161,6 +161,10 @@ TEST_F(Program, NamesTheVerbThatWasMeant) {
   EXPECT_EQ(ended.out, "");
 }
 
+TEST_F(Program, NamesTheGroupOfACommand) {
+  EXPECT_THAT(run("drain node1").err, HasSubstr(R"(no command "drain"; did you mean "worker drain"?)"));
+}
+
 TEST_F(Program, NamesTheOptionThatWasMeant) {
   const Ended ended = run("run e.yaml --slot 3");
   EXPECT_EQ(ended.status, 2);
