@@ -18,7 +18,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "clients" / "python"), st
 try:
     import sklearn
 except ImportError:
-    print("skipped: scikit-learn is missing (scripts/setup run, scripts/setup python)")
+    print("skipped: scikit-learn is missing (scripts/setup examples, scripts/setup python)")
     print("OK (skipped=1)")
     sys.exit(0)
 if not LIBRARY.exists():
