@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using engine::Value;
 using trees::Directory;
 
-/// What the best trial leaves to its user.
+/// The model and the files of the best trial.
 struct Model {
   enum class Kind { model, checkpoint, files } kind = Kind::checkpoint;
   std::string path;

@@ -19,7 +19,7 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 
-/// What the child says through the pipe when it could not become the program.
+/// The message of a child through the pipe when it could not become the program.
 struct StartError {
   enum class Step : int { log, exec } step;
   int error;

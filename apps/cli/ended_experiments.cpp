@@ -1,4 +1,4 @@
-// What users do with experiments that have ended: they archive and delete them. A search of the current
+// Archives and deletes experiments that have ended. A search of the current
 // directory is a directory (remove_search.cpp); every other one is a daemon's.
 
 #include <unistd.h>

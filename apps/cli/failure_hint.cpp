@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What the last line with `sign` has behind it.
+/// The text behind `sign` in the last line that has it.
 std::optional<std::string_view> last_behind(std::string_view text, std::string_view sign) {
   const std::size_t at = text.rfind(sign);
   if (at == std::string_view::npos) {

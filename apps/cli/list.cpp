@@ -73,7 +73,7 @@ std::string notes_of(const Server& server, const Value::List& experiments) {
   return notes;
 }
 
-/// What its store says, which a daemon of our own reads where no run uses it.
+/// The state of a search in its store. A daemon of our own reads the store if no run uses it.
 Value look_at(const SearchPlace& search, const Output& output) {
   ServerOptions options;
   options.state_dir = search.path.string();

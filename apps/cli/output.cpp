@@ -17,7 +17,7 @@
 namespace hpsearch::cli {
 namespace {
 
-/// What was given stands in messages, and is not to reach the terminal as it is.
+/// Messages quote arguments, whose control characters must not reach the terminal.
 std::string printable_lines(std::string_view text) {
   std::string out;
   for (;;) {

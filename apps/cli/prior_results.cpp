@@ -71,7 +71,7 @@ std::string difference_to(const Value& config, const engine::ExperimentConfig& h
   return "";
 }
 
-/// What its searcher has heard so far, in that order.
+/// The results that its searcher has so far, in that order.
 Outcome<Value::List> results_of_search(const std::string& name, const ExperimentFile& file,
                                        const ServerOptions& server, const Output& output) {
   const Outcome<Reached> reached = reach_experiment(server, name, Server::Need::readable, output);

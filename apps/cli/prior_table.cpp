@@ -57,7 +57,7 @@ bool shows_value(const std::string& cell, const Value& value) {
          (read.is_number() && value.is_number() && read.number_or(0) == value.number_or(0));
 }
 
-/// What a cell says of a parameter; nothing where it says nothing.
+/// The value of a parameter in a cell; nothing if the cell is empty.
 std::optional<Value> value_in(const std::string& cell, const engine::Parameter& parameter) {
   std::vector<Value> vals;
   if (const auto* constant = std::get_if<engine::ConstParameter>(&parameter)) {

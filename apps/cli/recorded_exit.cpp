@@ -13,7 +13,7 @@ using engine::sim::RecordedExit;
 
 namespace {
 
-/// What the program said, of a detail that the engine made of it.
+/// The program's own words in a detail that the engine wrote.
 std::string said(std::string detail) {
   constexpr std::string_view invalid = "invalid hyperparameters";
   constexpr std::string_view why = ": ";

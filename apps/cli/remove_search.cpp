@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using engine::Value;
 
-/// What lies in the search's directory: entry → bytes in it.
+/// The entries of the search's directory, with their bytes.
 std::map<std::string, std::uint64_t> contents_of(const fs::path& directory) {
   std::map<std::string, std::uint64_t> bytes_in;
   std::error_code error;

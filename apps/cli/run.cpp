@@ -130,7 +130,7 @@ Outcome<Exit> search(RunSession& run, bool& paused) {
   return exit;
 }
 
-/// What the command ends with, said to people.
+/// Prints the result of the command, and returns its exit code.
 int end(const RunSession& run, const Outcome<Exit>& done, bool paused) {
   if (!done && !run.file.problems.empty()) {
     return report_problems(run.file, run.output);

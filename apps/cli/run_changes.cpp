@@ -43,7 +43,7 @@ std::string with_new_program(const RunSession& run) {
   return same_command(run.options.command) + " --with-new-program";
 }
 
-/// What a new search can begin with; "" when nothing is known.
+/// The points that a new search can begin with; "" if there is no result.
 std::string best_so_far(const RunSession& run) {
   const auto best = run.client().get(experiment_target(*run.record.experiment, "/best"));
   if (!best || best->is_null()) {
@@ -53,7 +53,8 @@ std::string best_so_far(const RunSession& run) {
          engine::compact_json(member(*best, "hparams")) + "]";
 }
 
-/// What the command asks for that the search in the directory was not begun with; "" when nothing.
+/// The differences between the command and the one that began the search in the directory; "" if there are
+/// none.
 std::string changes(const RunSession& run) {
   std::vector<std::string> out = differences(run.record.config, run.file.original);
   std::error_code ignored;
@@ -78,7 +79,7 @@ std::string changes(const RunSession& run) {
   return text;
 }
 
-/// What the file asks for otherwise than before, where that is nothing but limits that may change.
+/// The changed limits of the file; nothing if other fields have changed, too.
 std::optional<Value> only_limits_changed(const RunSession& run) {
   const bool same_command = (!run.options.seed || run.options.seed == run.record.seed) &&
                             (!run.options.name || run.options.name == run.record.name) &&

@@ -147,7 +147,7 @@ Outcome<fs::path> state_directory_of(const std::string& stem, const fs::path& fi
     const StateDirectory state(whole(home->run(name, here)));
     const auto record = load_run_record(state);
     const bool free = record && !*record && state.path() != whole(home->daemon());
-    // What cannot be read is for the run to report.
+    // The run reports a record that cannot be read.
     if (free || !record) {
       return state.path();
     }

@@ -107,7 +107,7 @@ Outcome<sim::Options> read_options(const SimulateOptions& given, const engine::E
   return options;
 }
 
-/// What was given and would be ignored.
+/// An argument that would be ignored.
 std::optional<Failure> option_without_effect(const SimulateOptions& given) {
   const std::string_view curves = given.curves ? std::string_view(*given.curves) : std::string_view();
   if (given.cycle &&

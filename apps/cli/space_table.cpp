@@ -16,7 +16,7 @@ namespace {
 
 using engine::short_number;
 
-/// What a grid makes of it.
+/// Its values in a grid.
 template <class Range>
 std::string points_of(const Range& range) {
   if constexpr (!std::is_same_v<Range, engine::LogParameter>) {

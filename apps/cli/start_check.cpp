@@ -123,7 +123,7 @@ class StartCheck {
         is_here() && !makes_files_);
   }
 
-  /// What a mount brings, only the worker can look at.
+  /// Only the worker can look at the content of a mount.
   [[nodiscard]] bool is_mounted(const std::string& word) const {
     const fs::path path = fs::path(word).lexically_normal();
     const auto below = [&path](const std::string& top) {

@@ -17,7 +17,7 @@ using engine::Value;
 
 namespace {
 
-/// Of what a backup holds beside the events.
+/// A damaged file of a backup, beside its events; nothing if all are whole.
 std::optional<std::string> damaged_backup_file(const StorePlace& place) {
   if (!place.directory) {
     return std::nullopt;

@@ -36,7 +36,7 @@ using engine::Value;
 // A backup is copied as fast as the disk takes it, and the daemon answers when it is done.
 constexpr std::chrono::minutes backup_patience{60};
 
-/// What a person types is not shown.
+/// Hides the typed characters.
 class HiddenInput {
  public:
   HiddenInput() {

@@ -90,9 +90,9 @@ bool trains_no_further(const Value& trial) {
   return member(trial, "trains_no_further") == Value(true);
 }
 
-/// What the searcher's decisions saved; nothing if it stopped no trial. A trial that failed, was canceled or
-/// was stopped by somebody else saves nothing, it is just missing. One whose program ended by itself was
-/// trained in full, and shows how far such programs train.
+/// The share of training that the searcher's decisions saved; nothing if it stopped no trial. A trial that
+/// failed, was canceled or was stopped by somebody else saves nothing, it is just missing. One whose program
+/// ended by itself was trained in full, and shows how far such programs train.
 std::optional<double> saved_by_stopping(const SummaryInput& input) {
   double longest = number_at(input.detail, "max_length");
   for (const Value& trial : input.trials) {
@@ -113,7 +113,7 @@ std::optional<double> saved_by_stopping(const SummaryInput& input) {
   return is_stopped && full > 0 ? std::optional(1 - trained / full) : std::nullopt;
 }
 
-/// What was trained once more, because an attempt began before where its trial was.
+/// The length that was trained again, because an attempt began before the length of its trial.
 std::uint64_t trained_again(const Value::List& trials) {
   std::uint64_t again = 0;
   for (const Value& trial : trials) {

@@ -15,7 +15,7 @@ namespace {
 
 using engine::Value;
 
-/// What stands for a byte that is no part of any character.
+/// Replaces a byte that is no part of any character.
 constexpr char32_t broken = 0xffffffff;
 
 /// The code point that begins at `at`, which moves behind it.

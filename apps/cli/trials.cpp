@@ -79,7 +79,7 @@ std::vector<std::string> names_in(const std::string& list) {
   return names;
 }
 
-/// What of the trials' list is wanted, as the daemon takes it.
+/// The query for the wanted part of the list of trials.
 std::string query_of(const TrialsOptions& options) {
   std::string query;
   std::string where = options.where.value_or("");
@@ -111,7 +111,7 @@ std::string nonfinite_text(const Value& trial) {
   return last.is_null() || last.is_number() ? "" : metric_or_dash(last);
 }
 
-/// What is searched before what is the same for all, which is left out; columns that say nothing are, too.
+/// Searched hyperparameters; constants and empty columns are left out.
 Table usual_table(const Value::List& list, const std::vector<std::string>& hparams, double now) {
   using Align = Table::Align;
   const auto any = [&list](const auto& has) { return std::any_of(list.begin(), list.end(), has); };

@@ -15,7 +15,7 @@ std::string with_suggestion(std::string message, std::string_view near) {
   return near.empty() ? message : message + "; did you mean " + in_quotes(near) + "?";
 }
 
-/// What the verbs are called, in the order of the help.
+/// The names of the verbs, in the order of the help.
 std::vector<std::string> names_of_verbs(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {

@@ -20,7 +20,7 @@ bool is_set(const Value& worker, std::string_view name) {
   return held != nullptr && *held;
 }
 
-/// What an operator has to know of it first.
+/// The most important fact about it for an operator.
 std::string state_text(const Value& worker) {
   if (!is_set(worker, "present")) {
     return "lost";

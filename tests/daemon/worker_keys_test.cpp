@@ -67,6 +67,21 @@ TEST(WorkerKeys, AKeyIsOneWorkers) {
   EXPECT_EQ(keys.list()->size(), 1U);
 }
 
+TEST(WorkerKeys, AnUnreadableFileIsLoggedOnce) {
+  const Scratch scratch;
+  WorkerKeys keys(scratch.path(""));
+  ASSERT_TRUE(keys.allow({"node-1", one}));
+  std::filesystem::permissions(scratch.path("worker_keys"), std::filesystem::perms(0666));
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(keys.name_of(one), std::nullopt);
+  }
+  const std::string log = testing::internal::GetCapturedStderr();
+  const std::size_t first = log.find("no worker is allowed");
+  ASSERT_NE(first, std::string::npos) << log;
+  EXPECT_EQ(log.find("no worker is allowed", first + 1), std::string::npos) << log;
+}
+
 // Issue 43: files that others may write were believed.
 TEST(WorkerKeys, AFileThatOthersMayWriteAllowsNobody) {
   const Scratch scratch;

@@ -91,6 +91,7 @@ void WorkerKeys::read_if_changed() {
     names_.clear();
     if (const auto text = text_at(path_)) {
       read_ = now;
+      problem_.clear();
       for (const Line& line : lines_of(*text)) {
         if (line.worker) {
           names_.emplace(line.worker->key, line.worker->name);
@@ -98,8 +99,9 @@ void WorkerKeys::read_if_changed() {
           net::log(net::Level::error, unreadable(path_, line.number).message + "; the line is ignored");
         }
       }
-    } else {
-      net::log(net::Level::error, text.error().message + ": no worker is allowed");
+    } else if (text.error().message != problem_) {
+      problem_ = text.error().message;
+      net::log(net::Level::error, problem_ + ": no worker is allowed");
     }
   }
 }

@@ -47,7 +47,7 @@ class WorkerKeys {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
-  /// What tells a file from the one that was there before.
+  /// Differs between a file and the one that was there before.
   struct Stamp {
     std::uint64_t inode = 0;
     std::int64_t size = -1;
@@ -63,6 +63,7 @@ class WorkerKeys {
   std::string path_;
   std::mutex mutex_;
   Stamp read_;
+  std::string problem_;  ///< Of the last try to read it; "" if it was read. Each one is logged once.
   std::uint64_t version_ = 0;
   std::map<std::string, std::string> names_;  // By key.
 };
