@@ -462,7 +462,8 @@ void Promises::note(const engine::WorkerQuarantined& quarantined) {
   }
   if (by_itself && worker != fold_.workers().end()) {
     for (const engine::WorkerMark& mark : worker->second.marks) {
-      if (mark.worked_elsewhere && witness_.flawed(mark.experiment, mark.trial)) {
+      const bool lied = lied_about_.contains({mark.experiment, mark.trial});  // It seemed to work there.
+      if (mark.worked_elsewhere && !lied && witness_.flawed(mark.experiment, mark.trial)) {
         break_because("I12: worker " + std::to_string(quarantined.worker.number()) +
                       " is in quarantine because of a program that fails by its configuration");
       }
@@ -601,7 +602,9 @@ void Promises::note(const engine::ReportTaken& taken) {
   }
   attempt.seq = taken.seq;
   const std::string uid = uid_of(attempt.worker);
-  if (uid != liar_uid) {
+  if (uid == liar_uid) {
+    lied_about_.insert({taken.key.experiment, taken.key.trial});
+  } else {
     if (const std::string wrong = ledger_.compare(attempt.origin, uid, taken.report); !wrong.empty()) {
       break_because("I2: " + spelled(taken.key) + " " + wrong);
     }

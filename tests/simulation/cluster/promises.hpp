@@ -186,6 +186,7 @@ class Promises {
   std::map<engine::ExperimentId, BudgetTime> budget_times_;
   std::set<engine::WorkerId> lost_workers_;
   std::set<engine::WorkerId> quarantined_;
+  std::set<Place> lied_about_;                              // A worker that lies reported something of it.
   std::map<engine::WorkerId, engine::Instant> idle_since_;  // Moved on by time without a daemon.
   std::map<Place, std::uint64_t> fruitless_;
   Ledger ledger_;
