@@ -80,6 +80,23 @@ class QuestionTest(harness.Case):
         self.assertEqual(terminal.end(), 0, terminal.text())
         self.assertNotIn(QUESTION, terminal.text())
 
+    def test_tune_at_a_daemon(self):
+        self.script.write_text(textwrap.dedent("""
+            import hpsearch as hp
+
+            def train(t):
+                return t["lr"]
+
+            if __name__ == "__main__":
+                with hp.local("cluster", slots=1) as client:
+                    hp.tune(train, {"lr": hp.uniform(0.1, 0.9)}, metric="val_acc", max_trials=2, name="asked", on=client)
+            """))
+        said = self.answer(self.tune(), b"y\n", 0)
+        self.assertEqual(said.count(NOTE), 2, said)
+        again = self.tune()
+        self.assertEqual(again.end(), 0, again.text())
+        self.assertNotIn(QUESTION, again.text())
+
     def test_nobody_is_asked_without_a_terminal(self):
         self.run_cli("run", "experiment.yaml", "--slots", 1)
         process = self.start(python_package.PYTHON, self.script, log="tuned.log", extra=python_package.variables(self.folder))

@@ -6,6 +6,8 @@ import os
 import sys
 from typing import Any, Mapping, Set
 
+from ._problems import items_of
+
 
 class Confirmation:
     """Prints notes if `progress` is set, and asks on a terminal if `ask` is set."""
@@ -28,8 +30,9 @@ class Confirmation:
 
 
 def _notes(validation: Mapping[str, Any]) -> "list[str]":
-    return ["{}: {}{}".format(note["path"], note["what"], " ({})".format(note["allowed"]) if note.get("allowed") else "")
-            for note in validation.get("notes") or []]
+    """As the experiment itself has them (Snapshot.notes)."""
+    return ["{}: {}{}".format(note.path, note.what, " ({})".format(note.allowed) if note.allowed else "")
+            for note in items_of(validation.get("notes"))]
 
 
 def _can_ask() -> bool:
