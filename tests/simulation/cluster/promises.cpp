@@ -439,15 +439,18 @@ void Promises::note(const engine::StartDelayed& delayed) {
 void Promises::check_idle(const engine::Event& event) {
   const auto* noted = std::get_if<engine::TimeNoted>(&event.body);
   for (const auto& [id, worker] : fold_.workers()) {
-    engine::Instant& since = idle_since_.try_emplace(id, event.at).first->second;
-    since = since + (noted != nullptr ? noted->uncounted : engine::Duration{});
-    const auto& starts = worker.failed_starts;
     if (!engine::is_in_service(worker) || !worker.attempts.empty() || worker.uid == liar_uid) {
-      since = event.at;
-    } else if (worker.rests_until > event.at && event.at - since > longest_rest && !starts.empty() &&
-               std::all_of(starts.begin(), starts.end(), [this](const engine::FailedStart& start) {
-                 return witness_.flawed(start.experiment, start.trial);
-               })) {
+      idle_since_.erase(id);  // It begins when its last attempt is over.
+      continue;
+    }
+    const auto [idle, begins] = idle_since_.try_emplace(id, event.at);
+    engine::Instant& since = idle->second;
+    since = since + (noted != nullptr && !begins ? noted->uncounted : engine::Duration{});
+    const auto& starts = worker.failed_starts;
+    if (worker.rests_until > event.at && event.at - since > longest_rest && !starts.empty() &&
+        std::all_of(starts.begin(), starts.end(), [this](const engine::FailedStart& start) {
+          return witness_.flawed(start.experiment, start.trial);
+        })) {
       break_because("I12: worker " + std::to_string(id.number()) +
                     " stands idle because of programs that fail by their configurations");
     }
