@@ -196,7 +196,7 @@ TEST(CLibrary, SaysWhichLineOfASavedSearchIsWrong) {
   std::string more = saved;
   more.insert(second, "00000000 {\"lsn\": 2}\n");
   EXPECT_NE(complaint(more).find("line 2 of saved is damaged"), std::string::npos) << complaint(more);
-  // Issue 43, 3.5: one changed byte in six was loaded without a word, others ended the program.
+  // One changed byte in six was loaded without a word, others ended the program.
   for (std::size_t at = 0; at < saved.size(); ++at) {
     std::string changed = saved;
     changed[at] = static_cast<char>(changed[at] == '7' ? '8' : '7');

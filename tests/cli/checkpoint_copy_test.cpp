@@ -53,7 +53,7 @@ TEST(CheckpointCopy, AFileThatIsNotAsTheManifestSaysIsNamed) {
   EXPECT_EQ(complaint(R"([{"path": "link", "link": "state"}])"), "");
 }
 
-TEST(CheckpointCopy, LeavesOutLinksThatLeadOut) {  // Issue 43, 4.3.
+TEST(CheckpointCopy, LeavesOutLinksThatLeadOut) {
   const Scratch scratch;
   const fs::path from = scratch.path() / "from";
   write_text(from / "manifest.json",

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-// Issue 43, 3.2: one Ctrl-C on a full disk ends the command.
+// One Ctrl-C on a full disk ends the command.
 
 namespace hpsearch::cli {
 namespace {

@@ -117,7 +117,7 @@ TEST_F(StartCheckTest, ScriptThatIsNotInTheContextIsAProblemWhereTheContextIsKno
   EXPECT_EQ(notes.size(), 1U);
 }
 
-// Issue 43: the program of an imported sweep is started by hpsearch.wandb.
+// The program of an imported sweep is started by hpsearch.wandb.
 TEST_F(StartCheckTest, ProgramBehindTheStandInForWandbIsLookedFor) {
   executable("python3");
   const std::string path = "environment: {environment_variables: {PATH: " + scratch.path().string() + "}}\n";

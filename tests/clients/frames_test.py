@@ -50,7 +50,7 @@ class Frames(unittest.TestCase):
         self.assertEqual([str(kind) for kind in frame.dtypes], ["Int64", "int64", "float64"])
         self.assertEqual(frame["hparams.seed"].tolist()[::2], seeds[::2])
 
-    def test_reals_can_have_32_bits(self):  # Issue 46: they always had.
+    def test_reals_can_have_32_bits(self):  # They always had.
         fields = [{"name": "hparams.seed", "type": "i64"}, {"name": "hparams.lr", "type": "f64"}, {"name": "ended_at", "type": "f64"}]
         read = read_columns(encoded(fields, [[2**53 + 1, 1, 2], [0.1, math.nan, 1e300], [1.7e9 + 0.25, 1, 2]], 8))
         with unittest.mock.patch.dict(sys.modules, {"numpy": None}):

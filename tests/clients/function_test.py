@@ -212,7 +212,7 @@ class Files(ScriptFolder):
 
 
 class Spawned(ScriptFolder):
-    """Processes that a trial starts by multiprocessing get instances and functions of the script. Issue 46."""
+    """Processes that a trial starts by multiprocessing get instances and functions of the script."""
 
     SCRIPT = """
         import dataclasses, multiprocessing, pathlib, pickle
@@ -317,7 +317,7 @@ class Trials(TrialTest):
         self.assertEqual(self.train(hp.FunctionTrial(), steps), 2)
         self.assertEqual((steps, worker.heard), ([], [{"type": "report", "step": 2, "metrics": {"loss": 0.5}}]))
 
-    def test_a_state_that_cannot_be_read_again_fails_when_it_is_saved(self):  # Issue 46.
+    def test_a_state_that_cannot_be_read_again_fails_when_it_is_saved(self):
         def checked(attempt, state):
             self.setUp()
             self.in_trial(lambda message: {"directive": "continue", "length": 2}, LENGTH="2", ATTEMPT=str(attempt))

@@ -122,7 +122,7 @@ class Local(ScriptFolder):
             with self.subTest(more), self.assertRaisesRegex(kind, word):
                 hp.tune(**dict({"function": objective, "space": {"x": 1}}, **more))
 
-    def test_an_interrupt_pauses_a_search_without_a_name(self):  # Issue 43: nothing returned to it, and it trained on.
+    def test_an_interrupt_pauses_a_search_without_a_name(self):  # Nothing returned to it, and it trained on.
         def interrupted(kind, name):
             experiment = unittest.mock.MagicMock(spec=kind, id=3, directory=pathlib.Path("/state/f-1"), _transport=unittest.mock.Mock(
                 address="unix:///a"))
@@ -141,7 +141,7 @@ class Local(ScriptFolder):
         remote.pause.assert_called_once_with()
         self.assertIn("the search is paused. To go on: hpsearch.Client('unix:///a').experiment(3).resume(); to end it: .cancel()", said)
 
-    def test_a_warning_of_failed_trials_is_the_last_line(self):  # Issue 46: promising trials vanished without a word.
+    def test_a_warning_of_failed_trials_is_the_last_line(self):  # Promising trials vanished without a word.
         def ended(**trials):
             experiment = unittest.mock.MagicMock(spec=LocalExperiment, directory=pathlib.Path("/state/f-1"))
             experiment.watch.return_value = iter([])
@@ -155,7 +155,7 @@ class Local(ScriptFolder):
         self.assertEqual(ended(COMPLETED=5, FAILED=2), "hpsearch: warning: 2 of 7 trials failed and have no part in the result. "
                          "Trial 4: UnpicklingError: Weights only load failed\n")
 
-    def test_gpus_that_are_not_there(self):  # Issue 46: the trials ran on processors.
+    def test_gpus_that_are_not_there(self):  # The trials ran on processors.
         def tune(told, resources, slots=None, on="local", **variables):
             for name in ("hpsearch", "hpsearchd", "hpsearch-worker", "hpsearch-shim"):
                 (self.folder / name).write_text("#!/bin/sh\necho '{}'\n".format(json.dumps(told)))

@@ -128,7 +128,7 @@ class Objectives(unittest.TestCase):
             "c": {"type": "double", "minval": 0.0, "maxval": 1.0, "step": 0.25},
             "d": {"e": {"type": "int", "minval": 1, "maxval": 9, "step": 2}, "f": {"type": "categorical", "vals": [1, "x", None]}},
             "g": {"type": "const", "val": 4}, "h": 5})
-        # Issue 46: they are distributions everywhere.
+        # They are distributions everywhere.
         self.assertEqual(hp.experiment(["true"], searcher={}, space={"net": {"a": o.FloatDistribution(0, 1)}})["hyperparameters"],
                          {"net": {"a": {"type": "double", "minval": 0.0, "maxval": 1.0}}})
         try:

@@ -49,7 +49,7 @@ def objective_with_data(t, data):
 
 
 class Digests(ScriptFolder):
-    """Same name, same data. Issue 46."""
+    """Same name, same data."""
 
     def digests(self, function, arguments=None):
         with unittest.mock.patch.object(FunctionFile, "_kind", lambda self: "source"):

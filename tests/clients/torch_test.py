@@ -53,7 +53,7 @@ class Tensors(TrialTest):
             other.load_state_dict(_read_state(pathlib.Path(folder)))
         self.assertTrue(torch.equal(model.weight, other.weight))
 
-    def test_whatever_a_program_saves_is_read_again(self):  # Issue 46: since PyTorch 2.6 load() refuses most of it.
+    def test_whatever_a_program_saves_is_read_again(self):  # Since PyTorch 2.6 load() refuses most of it.
         try:
             import numpy
         except ImportError:
@@ -87,7 +87,7 @@ class Tensors(TrialTest):
 
 @unittest.skipIf(torch is None, "no PyTorch here")
 class Promotions(TrialTest):
-    def test_a_promoted_trial_goes_on_from_all_that_it_saved(self):  # Issue 46.
+    def test_a_promoted_trial_goes_on_from_all_that_it_saved(self):
         def train(trial, model, optimizer):
             def take(state):
                 model.load_state_dict(state["model"])

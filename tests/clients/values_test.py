@@ -44,7 +44,7 @@ class Space(unittest.TestCase):
             with self.assertRaisesRegex((TypeError, ValueError), word):
                 make()
 
-    def test_a_list_is_neither_a_choice_nor_a_constant(self):  # Issue 46.
+    def test_a_list_is_neither_a_choice_nor_a_constant(self):
         for given in ([1, 2], (1, 2), range(2), {1, 2}, []):
             for space, path in (({"x": given}, "space.x"), ({"net": {"x": given}}, "space.net.x"),
                                 ({"net": {"when": {"y": 1}, "x": given}}, "space.net.x")):
@@ -55,7 +55,7 @@ class Space(unittest.TestCase):
             "x": {"type": "const", "val": [1, 2]},
             "net": {"when": {"y": [1, 2]}, "z": {"type": "categorical", "vals": [1, 2]}}})
 
-    def test_frozen_distributions_of_scipy_are_distributions(self):  # Issue 46.
+    def test_frozen_distributions_of_scipy_are_distributions(self):
         try:
             import numpy
             from scipy import stats

@@ -134,7 +134,7 @@ TEST_F(AuditChain, OfManyPartsTheOldestGoes) {
   EXPECT_EQ(AuditFiles::read(directory(), audited_changes, 0, 100)->size(), 11U);
 }
 
-// Issue 43: a log that got another part while it was read was said to be damaged.
+// A log that got another part while it was read was said to be damaged.
 TEST_F(AuditChain, IsWholeWhileTheDaemonBeginsNewParts) {
   auto files = AuditFiles::open(directory(), in_parts_of(1));
   ASSERT_TRUE(files) << files.error().message;
@@ -265,7 +265,7 @@ TEST_F(AuditedDaemon, RecordsRefusalsElsewhereAndNoReads) {
   EXPECT_EQ(lines().size(), 0U);
 }
 
-// Issue 43: four connections without a token made 2 GB of log and 1.3 GB of memory in 25 seconds.
+// Four connections without a token made 2 GB of log and 1.3 GB of memory in 25 seconds.
 TEST_F(AuditedDaemon, StrangersCauseFewLinesAndShortOnes) {
   const std::string path = "/api/v1/" + std::string(4'000, 'a');
   for (int i = 0; i < 40; ++i) {

@@ -12,7 +12,7 @@
 #include "hpsearch/context/sha256.hpp"
 #include "scratch.hpp"
 
-// Issue 43, 2.4: backups have what a restore needs, and a failed one leaves nothing.
+// Backups have what a restore needs, and a failed one leaves nothing.
 
 namespace hpsearch::daemon {
 namespace {

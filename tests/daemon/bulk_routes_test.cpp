@@ -182,7 +182,7 @@ TEST_F(BulkRoutes, MetricsAreNamedAlsoAfterARestart) {
   EXPECT_EQ(get("/metrics").text, before);
 }
 
-// Issue 47: the end of a finished search moved as others ran.
+// The end of a finished search moved as others ran.
 TEST_F(BulkRoutes, TheTimeOfRungsEndsWithTheSearch) {
   run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
   const auto before = get("/rungs");
@@ -195,7 +195,7 @@ TEST_F(BulkRoutes, TheTimeOfRungsEndsWithTheSearch) {
   EXPECT_EQ(beyond.status, 200U) << "an address that a colleague has kept";
 }
 
-// Issue 47: NaN was shown where nothing was reported, and a best of another length beside it.
+// NaN was shown where nothing was reported, and a best of another length beside it.
 TEST_F(BulkRoutes, ResultsAreThoseOfOneLengthAndNanIsToldFromNothing) {
   run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
   const auto rungs = get("/rungs");

@@ -80,7 +80,7 @@ class UploadedContexts : public testing::Test {
   std::optional<Contexts> contexts_;
 };
 
-// Issue 43: what nobody used stayed until a start a week later.
+// What nobody used stayed until a start a week later.
 TEST_F(UploadedContexts, ThatNoExperimentNamesGoAfterAnHour) {
   EXPECT_EQ(take(one_, "ann"), "");
   loop_.pass(Duration::seconds(3599));
@@ -119,7 +119,7 @@ TEST_F(UploadedContexts, BecomeUsedAtAStartIfTheDaemonWasKilledBefore) {
   EXPECT_EQ(files(), 1U);
 }
 
-// Issue 43: a digest alone was enough to read and run what another workspace had uploaded.
+// A digest alone was enough to read and run what another workspace had uploaded.
 TEST_F(UploadedContexts, BelongToThoseWhoBroughtThem) {
   EXPECT_EQ(take(one_, "ann"), "");
   EXPECT_TRUE(contexts_->was_brought_by(digest_, "ann"));

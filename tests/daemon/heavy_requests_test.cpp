@@ -83,7 +83,7 @@ TEST_F(HeavyRequests, OfOneTokenWaitInALimitedNumber) {
   EXPECT_EQ(*others, 200U);
 }
 
-// Of issue 43: sixty reads of a viewer delayed submissions by seconds.
+// Sixty reads of a viewer delayed submissions by seconds.
 TEST_F(HeavyRequests, OfOneTokenHoldUpNobodyElse) {
   ScriptedWorker worker(daemon_);
   worker.join();

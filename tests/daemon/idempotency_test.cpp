@@ -114,7 +114,7 @@ TEST_F(Idempotency, KeysOfDifferentTokensAreDifferent) {
   EXPECT_EQ(events_of("experiment_paused"), 1U);
 }
 
-// Issue 43: one client was answered with the experiment of another one, and its own was never made.
+// One client was answered with the experiment of another one, and its own was never made.
 TEST_F(Idempotency, SubmissionsOfDifferentClientsUnderOneKeyAreDifferentExperiments) {
   const std::string body = R"({"config":)" + engine::compact_json(small_search(2)) + "}";
   const auto with_token = [this](const std::string& name, const std::string& workspace) {

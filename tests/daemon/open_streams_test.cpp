@@ -38,7 +38,7 @@ class UnreadBody final : public net::HttpBody {
   bool open_ = true;
 };
 
-// Issue 43: a thousand subscribers that read nothing cost 400 MiB.
+// A thousand subscribers that read nothing cost 400 MiB.
 TEST(OpenStreams, ThoseThatLeaveMostUnreadAreCutWhenAllTakeTooMuch) {
   ManualTimeline loop;
   OpenStreams streams(loop, [](const net::HttpRequest&) { return true; });

@@ -221,7 +221,7 @@ TEST_F(BrowserSession, IsWhatItsTokenIs) {
   EXPECT_EQ(session.at("page_key"), "\"\"") << "it was told once";
 }
 
-// Issue 43: a browser sends the cookie to every port of the host, and another user's server made a token with
+// A browser sends the cookie to every port of the host, and another user's server made a token with
 // it.
 TEST_F(BrowserSession, ReadsAndChangesNothingWithItsCookieAlone) {
   const Browser browser = sign_in_as(token("ann", Role::admin));

@@ -69,7 +69,7 @@ class TokensInAFile : public testing::Test {
   Scratch scratch_;
 };
 
-// Issue 43: files that others may write were believed.
+// Files that others may write were believed.
 TEST_F(TokensInAFile, ThatOthersMayWriteAreNotBelieved) {
   Tokens before(folder());
   const Token token = token_of(before.create("laptop", Role::operate, day, "uid 0", start));

@@ -82,7 +82,7 @@ TEST(WorkerKeys, AnUnreadableFileIsLoggedOnce) {
   EXPECT_EQ(log.find("no worker is allowed", first + 1), std::string::npos) << log;
 }
 
-// Issue 43: files that others may write were believed.
+// Files that others may write were believed.
 TEST(WorkerKeys, AFileThatOthersMayWriteAllowsNobody) {
   const Scratch scratch;
   WorkerKeys keys(scratch.path(""));

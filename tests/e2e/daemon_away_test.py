@@ -105,7 +105,7 @@ class DaemonAway(harness.Case):
             print(f"daemon {scene.name}: {len(scene.processes)} of {len(scene.processes)} trainings kept their process, "
                   f"{len(CODES)} of {len(CODES)} exits arrived", file=sys.stderr)
 
-    def test_workers_are_back_after_a_daemon_that_is_killed_again_and_again(self):  # Issue 43, 1.5.
+    def test_workers_are_back_after_a_daemon_that_is_killed_again_and_again(self):
         cluster = harness.Cluster(self)
         cluster.start_daemon()
         cluster.wait_until_up()

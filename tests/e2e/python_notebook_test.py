@@ -76,7 +76,7 @@ class Notebook(harness.Case):
         again = self.execute("again.ipynb")
         self.assertEqual(again["best"][0]["data"], first["best"][0]["data"], "restart and run all searched anew")
 
-    def test_an_interrupted_cell_pauses_its_search(self):  # Issue 43: it trained on, and the cell run again began another.
+    def test_an_interrupted_cell_pauses_its_search(self):  # It trained on, and the cell run again began another.
         ledger = self.folder / "ledger"
         (self.folder / "first").write_text(f"""
 import hpsearch as hp

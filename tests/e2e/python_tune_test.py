@@ -73,7 +73,7 @@ class PythonTune(harness.Case):
             print("still running", [lock.parent.name for lock in locks if process_with_lock(lock) is not None])
             best = result.best
             print("best", best.params, best.metric, len(result.frame()), result.trials[0].log() == "")
-            rows = [row for row in result.frame(["trial", "hparams.x", "metric"]) if row["hparams.x"] == best.params["x"]]  # Issue 46.
+            rows = [row for row in result.frame(["trial", "hparams.x", "metric"]) if row["hparams.x"] == best.params["x"]]
             assert [(row["trial"], row["metric"]) for row in rows] == [(best.number, best.metric)], rows
             assert abs((best.params["x"] - 2) ** 2 - best.metric) < 1e-9
             """)
@@ -160,7 +160,7 @@ class PythonTune(harness.Case):
                       self.run_script(call, "third", expect=1))
         self.assertEqual(second.popen.wait(harness.PATIENCE), 0, second.said())
 
-    def test_interrupted_without_a_name_it_is_paused_and_its_own_name_goes_on(self):  # Issue 43.
+    def test_interrupted_without_a_name_it_is_paused_and_its_own_name_goes_on(self):
         def call(more=""):
             return TRAINING + f"""
     result = hp.tune(train, SPACE, metric="val_loss", max_length=4, max_trials=6, slots=2{more},

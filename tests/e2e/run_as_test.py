@@ -287,7 +287,7 @@ class RunAs(harness.Case):
 
     def test_who_may_not_be_run_as_is_refused_by_name(self):
         self.start_worker(3)
-        # It never gets a user: one attempt is enough to know (issue 43, 2.6).
+        # It never gets a user: one attempt is enough to know.
         nobody = self.submit(self.token("nobody named"), trials=40)
         self.assertEqual(self.cluster.wait_until_over(nobody), "FAILED", self.worker.said())
         told = self.cluster.get(f"/api/v1/experiments/{nobody}")

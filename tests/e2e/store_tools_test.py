@@ -107,7 +107,7 @@ class StoreTools(harness.Case):
         connection.close()
         return next((float(line.split()[1]) for line in lines if line.startswith("hpsearch_backup_age_seconds ")), None)
 
-    def test_a_failed_backup_leaves_nothing_and_does_not_count(self):  # Issue 43, 2.4.
+    def test_a_failed_backup_leaves_nothing_and_does_not_count(self):
         cluster = self.live_a_little(1)
         for path in (cluster.state / "contexts").glob("*.tar"):
             path.write_bytes(b"damaged")
@@ -127,7 +127,7 @@ class StoreTools(harness.Case):
         cluster.wait_until_up()
         self.assertLess(self.backup_age(cluster), 600)
 
-    def test_a_backup_of_a_stopped_daemons_store_counts(self):  # Issue 43, 2.4.
+    def test_a_backup_of_a_stopped_daemons_store_counts(self):
         cluster = self.live_a_little(1)
         cluster.daemon.end(signal.SIGTERM)
         damaged = cluster.state / "contexts" / f"{'0' * 64}.tar"
@@ -142,7 +142,7 @@ class StoreTools(harness.Case):
         cluster.wait_until_up()
         self.assertLess(self.backup_age(cluster), 600)
 
-    def test_a_restored_backup_lets_workers_and_clients_in(self):  # Issue 43, 2.4.
+    def test_a_restored_backup_lets_workers_and_clients_in(self):
         cluster = harness.Cluster(self)
         cluster.workers = "tcp://127.0.0.1:0"
         cluster.start_daemon("--http", "127.0.0.1:0", "--tls-self-signed", workers_open=False)

@@ -330,7 +330,7 @@ TEST_F(FirstFailures, ProgramsThatEndWellWithoutTheMetricPauseTheSearch) {
   EXPECT_EQ(record().trials.size(), 2U);
 }
 
-// Issue 43: a daemon that had read its log again put the trial off once more.
+// A daemon that had read its log again put the trial off once more.
 TEST_F(FirstFailures, OfAResumedSearchLeaveTheSameWaitsInTheLog) {
   begin(2, random_config(20, 2, Value::Map{{"max_restarts", 0}}));
   for (int twice = 0; twice < 2; ++twice) {

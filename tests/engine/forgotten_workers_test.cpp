@@ -2,7 +2,7 @@
 
 #include "engine/test_cluster.hpp"
 
-// Workers that do not come back (issue 43, 3.4).
+// Workers that do not come back.
 
 namespace hpsearch::engine {
 namespace {

@@ -123,7 +123,7 @@ TEST_F(FruitlessAttempts, AreTenWhenTheirAgentIsRestartedWithoutThem) {
   expect_given_up(id, "its worker was restarted and does not run it any more");
 }
 
-// An eviction is nobody's failure (issue 43, 2.5): drain, wall time, preemption, give-back.
+// An eviction is nobody's failure: drain, wall time, preemption, give-back.
 TEST_F(FruitlessAttempts, OfAWorkerThatEndsThemDoNotCount) {
   const ExperimentId id = create();
   EXPECT_EQ(end_each(id,

@@ -9,7 +9,7 @@
 #include "engine/test_cluster.hpp"
 
 // Workers on which everything fails, and trials that fail everywhere. A worker is judged by what is the
-// worker's (issue 43, 1.1).
+// worker's.
 
 namespace hpsearch::engine {
 namespace {
@@ -101,7 +101,7 @@ TEST_F(Quarantines, AWorkerOnWhichTrialsFailThatWorkElsewhere) {
   EXPECT_EQ(state_text(twin), state_text(cluster.engine));
 }
 
-// Issue 43, 2.6: a machine without a user is as good as others for everybody else.
+// A machine without a user is as good as others for everybody else.
 TEST_F(Quarantines, NoWorkerThatRefusesSubmitters) {
   begin(4);
   ExitReport refused;

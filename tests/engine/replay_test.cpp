@@ -56,7 +56,7 @@ TEST(Replay, RefusesToEndPauseOrQueueATrialTwice) {
   EXPECT_EQ(refused.size(), 3U) << "of each kind";
 }
 
-// Issue 43, 3.5. What else cannot follow: forged_saves_test.
+// What else cannot follow: forged_saves_test.
 TEST(Replay, RefusesALeaseOfSlotsThatAreHeldOrMissing) {
   TestCluster cluster;
   cluster.join("a", 2);

@@ -142,7 +142,7 @@ TEST_F(StartFailures, OfDifferentExperimentsLetTheirWorkerRest) {
   expect_replay_stands_here();
 }
 
-// kill -9 $PPID kills the shim (issue 43, 1.1).
+// kill -9 $PPID kills the shim.
 TEST_F(StartFailures, OfAProgramThatKillsItsShimRestItsTrialOnly) {
   const WorkerId a = cluster.join("a", 1);
   const WorkerId b = cluster.join("b", 1);
@@ -179,7 +179,7 @@ TEST_F(StartFailures, OfTwoProgramsThatKillTheirShimsAreNotTheWorkers) {
   cluster.expect_replayable();
 }
 
-// No worker is idle for more than a minute because of them (issue 43, 1.1).
+// No worker is idle for more than a minute because of them.
 TEST_F(StartFailures, KeepTheirPlaceFromOtherTrialsNotForLong) {
   cluster.join("w", 1);
   const ExperimentId id = cluster.create(random_config(100, 1));

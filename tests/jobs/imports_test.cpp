@@ -104,7 +104,7 @@ struct Command {
 
 class WandbCommand : public testing::TestWithParam<Command> {};
 
-// Issue 43: what Python starts gets the stand-in for wandb, wherever it stands.
+// What Python starts gets the stand-in for wandb, wherever it stands.
 TEST_P(WandbCommand, StartsTheSameProgram) {
   const ImportedExperiment made = imported(with(wandb_sweep(), "command", GetParam().words));
   EXPECT_EQ(at(made, "entrypoint"), GetParam().entrypoint);
@@ -464,7 +464,7 @@ TEST(OptunaSpace, BecomesAnExperiment) {
   EXPECT_EQ(at(imported(Value::Map{{"search_space", space}}), "hyperparameters"), expected);
 }
 
-// Issue 43: their steps were lost.
+// Their steps were lost.
 TEST(ForeignRange, OfANormalDistributionKeepsItsSteps) {
   const auto normal = [](const char* kind, double mu, double sigma, Value q) {
     return imported(with(

@@ -494,7 +494,7 @@ TEST_F(HttpServerWithAGuard, RefusesBeforeTheBodyComes) {
   EXPECT_EQ(handled_, 0);
 }
 
-// Issue 43: 64 requests of one viewer shut out everybody else behind the same address.
+// 64 requests of one viewer shut out everybody else behind the same address.
 TEST_F(HttpServerWithAGuard, ConnectionsOfAKnownNameTakeNoRoomOfTheirAddress) {
   const std::string silent = "GET /silent HTTP/1.1\r\n" + host() + "Authorization: ann\r\n\r\n";
   std::vector<int> crowd;
@@ -523,7 +523,7 @@ class HttpServerOfFew : public HttpServerWithAGuard {
   }
 };
 
-// Issue 43: silent connections of 68 addresses left an admin 3 of 170 requests.
+// Silent connections of 68 addresses left an admin 3 of 170 requests.
 TEST_F(HttpServerOfFew, SilentOnesMakeRoom) {
   std::vector<int> crowd;
   for (int i = 0; i < 20; ++i) {

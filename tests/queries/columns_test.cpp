@@ -146,7 +146,7 @@ Value cell(const Value& answer, const std::string& name, std::size_t row) {
   return "no such column";
 }
 
-// Issue 47: a seed of 1981385539 was shown and copied as 1981386000.
+// A seed of 1981385539 was shown and copied as 1981386000.
 TEST(Columns, HyperparametersAreExactlyThoseOfTheTrial) {
   constexpr std::int64_t most = 9'200'000'000'000'000'000;
   const Value space = Value::Map{

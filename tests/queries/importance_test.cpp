@@ -168,7 +168,7 @@ Concentrated concentrated() {
   return search;
 }
 
-// Issue 47: what the sampler preferred was compared with itself, and the learning rate came last.
+// What the sampler preferred was compared with itself, and the learning rate came last.
 TEST(Importance, ASamplerThatLearnsDoesNotHideWhatItLearnt) {
   const Concentrated search = concentrated();
   const auto share_of_lr = [&](const auto& shares, const auto& mean_of) {

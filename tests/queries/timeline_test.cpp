@@ -122,7 +122,7 @@ TEST(Timeline, VeryManyBarsBecomeBins) {
   EXPECT_NE(drawn(timeline).at_path("bars"), nullptr);
 }
 
-// Issue 47: a slot that another search held, or whose worker was away, looked idle.
+// A slot that another search held, or whose worker was away, looked idle.
 TEST(Timeline, IdleTakenAndAwayAreToldApart) {
   Timeline timeline;
   timeline.now = timeline.end = at(100);

@@ -6,7 +6,7 @@
 
 #include "scratch.hpp"
 
-// Issue 43, 4.3: what a program has left is copied without links that lead out.
+// What a program has left is copied without links that lead out.
 
 namespace hpsearch::trees {
 namespace {

@@ -61,7 +61,7 @@ test("the history ends at the best trial", async () => {
     assert.equal(six(last[metric]), six(best.metric));
 });
 
-// Issue 47: results of 1 epoch stood beside those of 9, as if they could be compared.
+// Results of 1 epoch stood beside those of 9, as if they could be compared.
 test("the parallel plot compares at one length, which it names, as the rung ladder has it", async () => {
     const rows = await tableOf(`e/${id}/parallel`);
     const {metric} = json("show", String(id));

@@ -13,7 +13,7 @@
 #include "simulation/cluster/simulated_store.hpp"
 #include "simulation/cluster/virtual_time.hpp"
 
-// Workers that do not come back are forgotten by the daemon (issue 43, 3.4).
+// Workers that do not come back are forgotten by the daemon.
 
 namespace hpsearch::simulation {
 namespace {

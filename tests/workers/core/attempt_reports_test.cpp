@@ -156,7 +156,7 @@ TEST(Notes, OutputThatComesAllAtOnceAtTheEndIsTold) {
   EXPECT_EQ(talk.notes(), Lines{"late"});
 }
 
-// Issue 46: the shim answers reports below the length, so the machine gets them without a question to answer.
+// The shim answers reports below the length, so the machine gets them without a question to answer.
 TEST(Notes, ReportsOverTheSocketAreNeverBuffered) {
   for (const bool prints_too : {false, true}) {
     Conversation talk = Conversation::running();

@@ -119,7 +119,7 @@ TEST(RunAs, WhatNeedsRootIsRefusedByName) {
             std::string::npos);
 }
 
-TEST(RunAs, EnvironmentIsTheUsers) {  // Issue 43, 4.3: nothing of the worker's that is not asked for.
+TEST(RunAs, EnvironmentIsTheUsers) {  // Nothing of the worker's that is not asked for.
   const std::map<std::string, std::string> workers{{"HOME", "/root"},
                                                    {"USER", "root"},
                                                    {"PATH", "/usr/bin"},

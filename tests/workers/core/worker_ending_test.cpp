@@ -86,7 +86,7 @@ TEST(Drain, AnExitThatNeverGetsToTheDiskIsNotWaitedForForEver) {
   stage.step(StopAsked{});
   stage.bad_disk("cannot write /state/spool: Input/output error");
   stage.step(ProgramEnded{key_of(1, 10), true, 15, ""});
-  stage.pass(Duration::seconds(31));  // Issue 43, 3.2: the grace is all it takes.
+  stage.pass(Duration::seconds(31));  // The grace is all it takes.
   EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
 }
 
@@ -106,7 +106,7 @@ TEST(Drain, AnEndThatItsShimCannotWriteDownIsNotWaitedForForEver) {
   EXPECT_TRUE(stage.said<proto::Goodbye>().empty()) << "what they hold may still be in use";
 }
 
-// Issue 43, 3.2: a scheduler sends one signal only.
+// A scheduler sends one signal only.
 TEST(Drain, OneSignalEndsAWorkerWhoseDiskTakesNothing) {
   Stage stage;
   stage.welcome();

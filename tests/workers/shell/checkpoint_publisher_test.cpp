@@ -58,7 +58,7 @@ TEST(Publisher, WritesAManifestOfEverything) {
   EXPECT_EQ(*files[2].at_path("link"), Value("a"));
 }
 
-// Issue 43, 2.3: such a checkpoint was published, and damaged when it was needed.
+// Such a checkpoint was published, and damaged when it was needed.
 TEST(Publisher, KeepsNamesThatAreNotUtf8) {
   const Scratch scratch;
   const fs::path from = scratch.path() / "checkpoint";

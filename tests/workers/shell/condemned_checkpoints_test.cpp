@@ -11,7 +11,7 @@
 #include "hpsearch/proto/checkpoint_owner.hpp"
 #include "scratch.hpp"
 
-// Issue 43, 2.6: checkpoints that only their users may delete stayed for ever.
+// Checkpoints that only their users may delete stayed for ever.
 
 namespace hpsearch::workers::test {
 namespace {

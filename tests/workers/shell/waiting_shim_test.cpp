@@ -171,7 +171,7 @@ TEST_F(WaitingShims, WhoseSpareWasKilledAMomentAgoStartTheProgram) {
   EXPECT_EQ(run_attempt(), 5);
 }
 
-// Issue 43, 3.3: the trial was given to a process that never ran again.
+// The trial was given to a process that never ran again.
 TEST_F(WaitingShims, WhoseSpareIsStoppedKillItAndStartTheProgram) {
   make_spare(good_spare);
   run_until([this] { return exists("ready"); });
