@@ -158,7 +158,7 @@ void Promises::committed(std::span<const engine::Event> events) {
       break_because("I4: the log does not fold: " + taken.error().message);
       return;
     }
-    check_idle(event);
+    check_rests(event);
     if (const std::string beyond = engine::broken_limit(fold_, &event); !beyond.empty()) {
       break_because("after event " + std::to_string(event.lsn.number()) + ": " + beyond);
     }
@@ -411,7 +411,17 @@ void Promises::count_fruitless(const engine::ReportTaken& taken) {
   }
 }
 
-/// What fails by its configuration alone lets no worker stand idle for longer than a minute.
+/// All that speaks against the worker are programs that fail by their configurations, and nothing that it
+/// ended by itself.
+bool Promises::rests_because_of_programs(const engine::WorkerRecord& worker) const {
+  const auto& starts = worker.failed_starts;
+  return !starts.empty() &&
+         std::all_of(starts.begin(), starts.end(), [this](const engine::FailedStart& start) {
+           return !start.evicted && witness_.flawed(start.experiment, start.trial);
+         });
+}
+
+/// What fails by its configuration alone lets no worker rest for longer than a minute.
 void Promises::note(const engine::StartDelayed& delayed) {
   if (delayed.wait > engine::Duration{}) {
     reached(Probe::trial_put_off);
@@ -423,34 +433,31 @@ void Promises::note(const engine::StartDelayed& delayed) {
     reached(Probe::attempt_evicted);
   }
   const auto worker = fold_.workers().find(delayed.worker);
-  if (delayed.worker_wait <= longest_rest || worker == fold_.workers().end() ||
-      !witness_.flawed(delayed.experiment, delayed.trial)) {
-    return;
-  }
-  const auto& starts = worker->second.failed_starts;
-  if (std::all_of(starts.begin(), starts.end(), [this](const engine::FailedStart& start) {
-        return witness_.flawed(start.experiment, start.trial);
-      })) {
+  if (delayed.worker_wait > longest_rest && !delayed.evicted && worker != fold_.workers().end() &&
+      witness_.flawed(delayed.experiment, delayed.trial) && rests_because_of_programs(worker->second)) {
     break_because("I12: worker " + std::to_string(delayed.worker.number()) +
                   " rests because of programs that fail by their configurations");
   }
 }
 
-void Promises::check_idle(const engine::Event& event) {
+/// The same for rests that follow each other while nothing runs on the worker.
+void Promises::check_rests(const engine::Event& event) {
   const auto* noted = std::get_if<engine::TimeNoted>(&event.body);
   for (const auto& [id, worker] : fold_.workers()) {
-    if (!engine::is_in_service(worker) || !worker.attempts.empty() || worker.uid == liar_uid) {
-      idle_since_.erase(id);  // It begins when its last attempt is over.
+    const bool rests = engine::is_in_service(worker) && worker.attempts.empty() && worker.uid != liar_uid &&
+                       worker.rests_until > event.at;
+    if (!rests) {
+      rests_.erase(id);
       continue;
     }
-    const auto [idle, begins] = idle_since_.try_emplace(id, event.at);
-    engine::Instant& since = idle->second;
-    since = since + (noted != nullptr && !begins ? noted->uncounted : engine::Duration{});
-    const auto& starts = worker.failed_starts;
-    if (worker.rests_until > event.at && event.at - since > longest_rest && !starts.empty() &&
-        std::all_of(starts.begin(), starts.end(), [this](const engine::FailedStart& start) {
-          return witness_.flawed(start.experiment, start.trial);
-        })) {
+    Rest& rest = rests_.try_emplace(id, Rest{event.at, event.at}).first->second;
+    if (rest.until < event.at) {  // That one was over before this event.
+      rest.since = event.at;
+    } else if (noted != nullptr && rest.since < event.at) {
+      rest.since = rest.since + noted->uncounted;
+    }
+    rest.until = worker.rests_until;
+    if (event.at - rest.since > longest_rest && rests_because_of_programs(worker)) {
       break_because("I12: worker " + std::to_string(id.number()) +
                     " stands idle because of programs that fail by their configurations");
     }

@@ -123,7 +123,8 @@ class Promises {
   void note(const engine::WorkerQuarantined& quarantined);
   void note(const engine::WorkerForgotten& forgotten);
   /// No worker stands idle for longer than a rest because of programs that fail by their configurations.
-  void check_idle(const engine::Event& event);
+  void check_rests(const engine::Event& event);
+  [[nodiscard]] bool rests_because_of_programs(const engine::WorkerRecord& worker) const;
   /// Attempts in a row that ended without a report, but for those that their workers ended.
   void count_fruitless(const engine::ReportTaken& taken);
   void note(const engine::MemberExited& exited);
@@ -186,8 +187,12 @@ class Promises {
   std::map<engine::ExperimentId, BudgetTime> budget_times_;
   std::set<engine::WorkerId> lost_workers_;
   std::set<engine::WorkerId> quarantined_;
-  std::set<Place> lied_about_;                              // A worker that lies reported something of it.
-  std::map<engine::WorkerId, engine::Instant> idle_since_;  // Moved on by time without a daemon.
+  std::set<Place> lied_about_;  // A worker that lies reported something of it.
+  struct Rest {
+    engine::Instant since;  // Moved on by time without a daemon.
+    engine::Instant until;
+  };
+  std::map<engine::WorkerId, Rest> rests_;  // Of workers on which nothing runs.
   std::map<Place, std::uint64_t> fruitless_;
   Ledger ledger_;
 };
