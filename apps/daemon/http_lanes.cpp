@@ -13,7 +13,7 @@ namespace {
 constexpr FairQueue::Bounds of_experiments{.running = most_experiment_reads, .running_of_one = 2};
 constexpr FairQueue::Bounds of_logs{.running = most_log_searches, .running_of_one = 2};
 constexpr FairQueue::Bounds of_checkpoints{.running = most_checkpoint_reads, .running_of_one = 2};
-// As many as the daemon has threads for checks.
+// The daemon checks configurations on two threads.
 constexpr FairQueue::Bounds of_checks{.running = 2, .running_of_one = 1, .waiting_of_one = 128};
 
 Lane lane_of(const Route& route, const Call& call) {

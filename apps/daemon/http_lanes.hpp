@@ -15,8 +15,8 @@ struct Call;
 struct RequestContext;
 struct Route;
 
-/// What the requests of a route keep busy: requests of one lane wait for each other, in fair turns of their
-/// clients. Nothing else waits for them.
+/// The part of the daemon that a request keeps busy. Requests of one lane wait for each other, and clients
+/// take turns. No other request waits for them.
 enum class Lane : std::uint8_t {
   none,         ///< Nothing: short requests are carried out as they come.
   experiments,  ///< The loop and the memory, with everything that is known of an experiment.

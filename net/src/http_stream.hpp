@@ -67,7 +67,8 @@ class HttpStream {
   template <class Buffer>
   using Few = boost::container::static_vector<Buffer, 16>;
 
-  /// Those that hold something, up to 16: an operation may transfer less than it is asked to.
+  /// The first 16 buffers that are not empty. More are not needed: an operation may transfer less than it is
+  /// given.
   template <class Buffer, class Iterator>
   static Few<Buffer> few(Iterator from, Iterator end) {
     Few<Buffer> some;

@@ -14,8 +14,8 @@ using engine::Instant;
 namespace {
 
 constexpr std::uint64_t usual_bins = 400;
-constexpr std::size_t most_slots_drawn =
-    1'000;  // Of slots that were never used; those that were are all drawn.
+/// This bounds only slots that were never used. Every slot that was used is drawn.
+constexpr std::size_t most_slots_drawn = 1'000;
 constexpr engine::Duration usual_window = engine::Duration::seconds(24 * 3'600);
 
 using Slot = std::pair<std::uint32_t, std::uint16_t>;  // Worker and slot.

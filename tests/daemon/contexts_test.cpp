@@ -80,7 +80,7 @@ class UploadedContexts : public testing::Test {
   std::optional<Contexts> contexts_;
 };
 
-// What nobody used stayed until a start a week later.
+// An upload without an experiment must not stay on the disk for longer.
 TEST_F(UploadedContexts, ThatNoExperimentNamesGoAfterAnHour) {
   EXPECT_EQ(take(one_, "ann"), "");
   loop_.pass(Duration::seconds(3599));

@@ -70,7 +70,7 @@ TEST_F(FairQueueTest, TooManyHaveNoRoom) {
   EXPECT_TRUE(queue_.has_room("c"));
 }
 
-TEST_F(FairQueueTest, WhoeverLeavesMuchUnreadWaits) {
+TEST_F(FairQueueTest, AClientWithManyUnreadBytesWaits) {
   add("a");
   auto unread = queue_.hold("a", 50);
   done("a");

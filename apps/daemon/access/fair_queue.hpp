@@ -56,7 +56,7 @@ class FairQueue {
   using Clients = std::map<std::string, Client>;
 
   void add_to(std::deque<Begin> Client::*line, const std::string& client, Begin begin);
-  /// Of the client that is next, where its next work is; null: it has none, or none that may begin.
+  /// The line that holds the next work of this client; null if it has none, or none that may begin.
   [[nodiscard]] std::deque<Begin>* next_of(Client& client) const noexcept;
   void begin_what_may();
   void forget_if_idle(Clients::iterator client);

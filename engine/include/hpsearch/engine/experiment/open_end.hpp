@@ -6,8 +6,9 @@
 
 namespace hpsearch::engine {
 
-/// What the last events of a log leave open, as the end of a sentence; "" if nothing. A step never ends so: a
-/// log that does was cut off within one. O(trials · log trials).
+/// Names the decision that the last event of a log leaves unmade, as the end of a sentence; "" if none. Every
+/// step makes all its decisions, so a log that leaves one unmade was cut off within a step. O(trials · log
+/// trials).
 [[nodiscard]] std::string open_end(const ExperimentRecord& record);
 
 }  // namespace hpsearch::engine
