@@ -15,7 +15,7 @@
 
 #include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/space/space.hpp"
-#include "model_sampler.hpp"
+#include "model/model_sampler.hpp"
 
 namespace hpsearch::searchers::model {
 namespace {

@@ -7,9 +7,9 @@
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
-#include "hpsearch/proto/json.hpp"
-#include "hpsearch/proto/stored.hpp"
-#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/events/stored.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 
 // What a message costs between a socket and a decision: a worker's report, the event that is stored of it,
 // and what people read. The floor copies as many bytes.

@@ -72,6 +72,7 @@ function(hpsearch_room name)
     FILE_SET HEADERS BASE_DIRS include FILES ${ROOM_HEADERS}
     FILE_SET verified TYPE HEADERS BASE_DIRS include FILES ${verified})
   target_compile_features(hpsearch_${name} PUBLIC cxx_std_20)
+  target_include_directories(hpsearch_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})  # Headers beside the sources.
   set_target_properties(hpsearch_${name} PROPERTIES
     EXPORT_NAME ${name} OUTPUT_NAME hpsearch-${name} INTERFACE_HEADER_SETS_TO_VERIFY verified CXX_EXTENSIONS OFF
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
@@ -87,6 +88,21 @@ function(hpsearch_room name)
     hpsearch_unite(hpsearch_${name} ALL)
     set_property(GLOBAL APPEND PROPERTY HPSEARCH_INSTALLED_ROOMS hpsearch_${name})
   endif()
+endfunction()
+
+# hpsearch_part(<name> SOURCES … PUBLIC … PRIVATE … [HOT]): a library of apps/, whose headers stand beside its sources.
+function(hpsearch_part name)
+  cmake_parse_arguments(PART "HOT" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(hpsearch_${name} STATIC ${PART_SOURCES})
+  add_library(hpsearch::${name} ALIAS hpsearch_${name})
+  target_compile_features(hpsearch_${name} PUBLIC cxx_std_20)
+  target_include_directories(hpsearch_${name} PUBLIC ${PROJECT_SOURCE_DIR}/apps)
+  set_target_properties(hpsearch_${name} PROPERTIES CXX_EXTENSIONS OFF)
+  target_link_libraries(hpsearch_${name} PUBLIC ${PART_PUBLIC} PRIVATE ${PART_PRIVATE} hpsearch_build_flags)
+  if(PART_HOT)
+    target_compile_options(hpsearch_${name} PRIVATE ${HPSEARCH_HOT_OPTIONS})
+  endif()
+  hpsearch_unite(hpsearch_${name} PROGRAMS)
 endfunction()
 
 # hpsearch_program(<name> SOURCES … LINK …): an installed executable.

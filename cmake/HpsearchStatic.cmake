@@ -26,7 +26,7 @@ endfunction()
 hpsearch_static(hpsearch_static_archive bsd md)
 hpsearch_static(hpsearch_static_curses tinfo)
 hpsearch_static(hpsearch_static_zmq sodium pgm norm protokit bsd md)
-add_library(hpsearch_no_kerberos STATIC ${PROJECT_SOURCE_DIR}/net/src/no_kerberos.cpp)
+add_library(hpsearch_no_kerberos STATIC ${PROJECT_SOURCE_DIR}/io/zmq/no_kerberos.cpp)
 target_link_libraries(hpsearch_static_zmq INTERFACE hpsearch_no_kerberos)
 
 # The package of yaml-cpp names only its shared library.

@@ -1,4 +1,4 @@
-# Compiles several sources of a target as one, where their names allow it (tools/unity_groups.py): a third of the time.
+# Compiles several sources of a target as one, where their names allow it (scripts/tools/unity_groups.py): a third of the time.
 #   HPSEARCH_UNITY  OFF; TESTS: what tests; PROGRAMS: the programs and the rooms that are not installed, too; ALL. Each
 #                   goes as far as the one before and further. Where a command to compile a source is looked up (planted
 #                   faults), and for headers that others include, installed rooms stay as they are: at most PROGRAMS.
@@ -24,7 +24,7 @@ function(hpsearch_unite target kind)
   endif()
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
-  execute_process(COMMAND ${HPSEARCH_SYSTEM_PYTHON} -B ${PROJECT_SOURCE_DIR}/tools/unity_groups.py ${sources}
+  execute_process(COMMAND ${HPSEARCH_SYSTEM_PYTHON} -B ${PROJECT_SOURCE_DIR}/scripts/tools/unity_groups.py ${sources}
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
     OUTPUT_VARIABLE groups OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   foreach(source group IN ZIP_LISTS sources groups)

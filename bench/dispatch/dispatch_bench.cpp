@@ -16,7 +16,7 @@
 #include "dispatch/servers.hpp"
 #include "dispatch/swarm.hpp"
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 
 // What a daemon does between a worker's report and its acknowledgement: decode, decide, store, fdatasync,
 // answer; beside it what no daemon can go below: a ROUTER that echoes, and a disk that syncs.

@@ -16,8 +16,8 @@
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/net/http.hpp"
-#include "hpsearch/proto/json.hpp"
+#include "hpsearch/io/http/http.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
 
 namespace hpsearch::bench {
 namespace {

@@ -4,8 +4,8 @@
 // program share the machine's cores. Times of first pages are of a browser context with an empty cache.
 import {cpSync} from "node:fs";
 import {join} from "node:path";
-import {Stage, watchPromotions} from "../../tests/web/stage.mjs";
-import {buildPages} from "../../web/build.mjs";
+import {Stage, watchPromotions} from "../../tests/clients/web/stage.mjs";
+import {buildPages} from "../../clients/web/build.mjs";
 
 const repeats = 5;
 const [small, large] = process.argv.slice(2);

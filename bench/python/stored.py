@@ -19,7 +19,7 @@ BIN = pathlib.Path(os.environ.get("HPSEARCH_BIN", "build/release/bin"))
 def daemon_with(trials, *more):
     """The process of the daemon, and its experiment with so many trials."""
     with tempfile.TemporaryDirectory(prefix="hpsearch-bench-") as folder:
-        subprocess.run([str(BIN.parent / "tests" / "web" / "make_store"), folder, "--trials", str(trials), *more], check=True,
+        subprocess.run([str(BIN.parent / "tests" / "clients" / "web" / "make_store"), folder, "--trials", str(trials), *more], check=True,
                        stdout=subprocess.DEVNULL)
         daemon = subprocess.Popen([str(BIN / "hpsearchd"), "--state-dir", folder, "--log-level", "error"], stdin=subprocess.DEVNULL)
         try:

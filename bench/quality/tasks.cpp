@@ -6,9 +6,9 @@
 #include <span>
 #include <utility>
 
+#include "cli/surrogates/lcbench.hpp"
+#include "cli/surrogates/synthetic.hpp"
 #include "hpsearch/engine/space/space.hpp"
-#include "hpsearch/surrogates/lcbench.hpp"
-#include "hpsearch/surrogates/synthetic.hpp"
 
 namespace hpsearch::quality {
 namespace {

@@ -15,15 +15,15 @@
 
 #include "daemon/access/authentication.hpp"
 #include "daemon/access/tokens.hpp"
-#include "daemon/http_routes.hpp"
-#include "daemon/runtime.hpp"
+#include "daemon/core/runtime.hpp"
+#include "daemon/http/http_routes.hpp"
+#include "daemon/sessions/worker_sessions.hpp"
 #include "daemon/store/sqlite_store.hpp"
-#include "daemon/worker_sessions.hpp"
 #include "engine_search.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/net/background.hpp"
-#include "hpsearch/net/loop_lag.hpp"
-#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/io/net/background.hpp"
+#include "hpsearch/io/net/loop_lag.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 
 // How long each route, and each message of a worker, holds the daemon's loop at the largest sizes. It asks
 // the handlers of the daemon themselves, over a store on disk, and prints a table: no assertion, one run.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "halving/progress.hpp"
 #include "hpsearch/engine/base/check.hpp"
-#include "progress.hpp"
 
 namespace hpsearch::searchers {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "advice.hpp"
-#include "expected_promotions.hpp"
+#include "halving/expected_promotions.hpp"
 #include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/searchers/proposer.hpp"

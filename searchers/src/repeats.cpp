@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "finalists.hpp"
+#include "halving/progress.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/learnt.hpp"
 #include "hpsearch/searchers/stopping_policy.hpp"
 #include "preview.hpp"
-#include "progress.hpp"
 
 namespace hpsearch::searchers {
 

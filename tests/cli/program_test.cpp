@@ -6,9 +6,9 @@
 
 #include <cstdlib>
 
-#include "cli/text.hpp"
+#include "cli/render/text.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
 #include "scratch.hpp"
 
 namespace hpsearch::cli {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "daemon/store/event_store.hpp"
-#include "hpsearch/proto/stored.hpp"
+#include "hpsearch/proto/events/stored.hpp"
 
 namespace hpsearch::daemon {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "hpsearch/net/timeline.hpp"
+#include "hpsearch/io/net/timeline.hpp"
 
 namespace hpsearch::daemon {
 

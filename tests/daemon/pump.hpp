@@ -5,7 +5,7 @@
 #include <chrono>
 #include <functional>
 
-#include "hpsearch/net/loop.hpp"
+#include "hpsearch/io/net/loop.hpp"
 
 namespace hpsearch::daemon {
 

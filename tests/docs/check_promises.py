@@ -32,7 +32,7 @@ def existing(tests):
         for each in (source, *(module for module in shared if module.exists())):
             for name in PYTHON.findall(each.read_text()):
                 found.setdefault(f"{source.stem}.{name}", each)
-    faults = tests / "simulation" / "cluster" / "faults.cpp"
+    faults = tests / "simulation" / "cluster" / "faults" / "faults.cpp"
     found |= {f"hpsearch-sim {name}": faults for name in FAULT.findall(faults.read_text())}
     return found
 

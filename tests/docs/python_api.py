@@ -37,8 +37,8 @@ GROUPS = [
     ("Searches", ["tune", "FunctionTrial", "Stop", "Pause", "local", "Local", "programs", "programs_version"]),
     ("Spaces", ["uniform", "log", "quniform", "int", "choice", "const"]),
     ("Experiments without a file", ["experiment", "asha", "async_halving", "random", "grid", "single"]),
-    ("Client", ["Client", "Experiment", "Snapshot", "_snapshot:BestSoFar", "_trials:Trials", "TrialView", "Explanation",
-                "Checkpoint", "_plots:Plots"]),
+    ("Client", ["Client", "Experiment", "Snapshot", "_functions.snapshot:BestSoFar", "_client.trials:Trials", "TrialView", "Explanation",
+                "Checkpoint", "_client.plots:Plots"]),
     ("asyncio", ["aio:Client", "aio:Experiment"]),
     ("Exceptions", ["Problem", "ProblemItem", "BadRequest", "NotFound", "WrongState", "Conflict", "AccessDenied",
                     "Unreachable", "IncompatibleDaemon", "ExperimentFailed", "ExperimentCanceled"]),
@@ -76,7 +76,8 @@ class Module:
         for node in ast.walk(self.tree):
             if isinstance(node, ast.ImportFrom) and node.level:
                 for alias in node.names:
-                    home = ".".join(part for part in (self.package, node.module or "") if part)
+                    above = self.package.split(".")[: len(self.package.split(".")) + 1 - node.level]
+                    home = ".".join(part for part in (*above, node.module or "") if part)
                     self.names[alias.asname or alias.name] = (home, alias.name)
         for node in self.tree.body:
             if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):

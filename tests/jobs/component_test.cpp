@@ -1,4 +1,4 @@
-#include "hpsearch/jobs/component.hpp"
+#include "hpsearch/jobs/dialects/component.hpp"
 
 #include <gtest/gtest.h>
 

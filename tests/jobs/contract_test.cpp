@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/jobs/remote_input.hpp"
+#include "hpsearch/jobs/fields/remote_input.hpp"
 #include "jobs/read_experiment.hpp"
 
 namespace hpsearch::jobs {

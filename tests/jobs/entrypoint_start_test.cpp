@@ -1,4 +1,4 @@
-#include "hpsearch/jobs/entrypoint_start.hpp"
+#include "hpsearch/jobs/launch/entrypoint_start.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "hpsearch/jobs/requirements.hpp"
+#include "hpsearch/jobs/fields/requirements.hpp"
 #include "jobs/read_experiment.hpp"
 
 namespace hpsearch::jobs {

@@ -1,6 +1,6 @@
 // Files of other products as experiments of ours: each translation is read again by the reader of
 // submissions.
-#include "hpsearch/jobs/imports.hpp"
+#include "hpsearch/jobs/imports/imports.hpp"
 
 #include <gtest/gtest.h>
 

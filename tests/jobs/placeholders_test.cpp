@@ -1,4 +1,4 @@
-#include "hpsearch/jobs/placeholders.hpp"
+#include "hpsearch/jobs/launch/placeholders.hpp"
 
 #include <gtest/gtest.h>
 

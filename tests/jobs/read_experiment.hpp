@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/test_registry.hpp"
-#include "hpsearch/jobs/submission.hpp"
+#include "hpsearch/jobs/fields/submission.hpp"
 
 namespace hpsearch::jobs {
 

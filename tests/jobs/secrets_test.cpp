@@ -1,4 +1,4 @@
-#include "hpsearch/jobs/secrets.hpp"
+#include "hpsearch/jobs/fields/secrets.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "hpsearch/jobs/remote_storage.hpp"
+#include "hpsearch/jobs/fields/remote_storage.hpp"
 #include "jobs/read_experiment.hpp"
 
 namespace hpsearch::jobs {

@@ -1,4 +1,4 @@
-#include "hpsearch/proto/client_api.hpp"
+#include "hpsearch/proto/api/client_api.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/learnt.hpp"
-#include "hpsearch/proto/json.hpp"
-#include "hpsearch/sentences/reason.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/sentences/reason.hpp"
 #include "proto/schema_page.hpp"
 
 namespace hpsearch::test {

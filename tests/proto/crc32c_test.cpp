@@ -1,10 +1,10 @@
-#include "crc32c.hpp"
+#include "encoding/crc32c.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "hpsearch/proto/stored.hpp"
+#include "hpsearch/proto/events/stored.hpp"
 
 namespace hpsearch::test {
 namespace {

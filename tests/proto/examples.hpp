@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "hpsearch/engine/experiment/events.hpp"
-#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 
 namespace hpsearch::test {
 

@@ -9,10 +9,10 @@
 #include <variant>
 #include <vector>
 
+#include "events/spell_event.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
-#include "hpsearch/proto/spell_attempt.hpp"
-#include "hpsearch/proto/spelling.hpp"
-#include "spell_event.hpp"
+#include "hpsearch/proto/encoding/spelling.hpp"
+#include "hpsearch/proto/wire/spell_attempt.hpp"
 
 namespace hpsearch::test {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 
 // Message bytes taken apart and put together again by msgpack's own classes: what a peer might send that is
 // not ours, or not of our version.

@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
-#include "hpsearch/proto/stored.hpp"
-#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/proto/events/stored.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 #include "proto/examples.hpp"
 
 // Formats are an interface: bytes that some release wrote are read for ever, and never written differently

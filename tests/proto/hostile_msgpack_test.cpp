@@ -3,8 +3,8 @@
 #include <functional>
 #include <string>
 
-#include "hpsearch/proto/stored.hpp"
-#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/proto/events/stored.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 #include "proto/examples.hpp"
 #include "proto/foreign_msgpack.hpp"
 

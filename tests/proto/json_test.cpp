@@ -1,4 +1,4 @@
-#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -7,11 +7,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "events/spell_event.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
-#include "hpsearch/proto/spell_attempt.hpp"
-#include "hpsearch/proto/spelling.hpp"
+#include "hpsearch/proto/encoding/spelling.hpp"
+#include "hpsearch/proto/wire/spell_attempt.hpp"
 #include "proto/schema_page.hpp"
-#include "spell_event.hpp"
 
 namespace hpsearch::test {
 

@@ -7,8 +7,8 @@
 
 #include "hpsearch/engine/experiment/events.hpp"
 #include "hpsearch/engine/experiment/orders.hpp"
-#include "hpsearch/proto/spell.hpp"
-#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/proto/encoding/spell.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 
 // The members of each struct that goes over the wire or into the store, as a tuple of references. Structured
 // bindings must name every member, so a struct that gains one does not compile here until it is added:

@@ -1,4 +1,4 @@
-#include "hpsearch/proto/prometheus_text.hpp"
+#include "hpsearch/proto/metrics/prometheus_text.hpp"
 
 #include <gtest/gtest.h>
 

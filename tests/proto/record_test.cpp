@@ -1,4 +1,4 @@
-#include "hpsearch/proto/record.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/proto/json.hpp"
-#include "hpsearch/proto/spell.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/encoding/spell.hpp"
 
 // Structs that another room spells, as it would.
 

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/proto/version.hpp"
+#include "hpsearch/proto/wire/version.hpp"
 
 namespace hpsearch::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "hpsearch/proto/stored.hpp"
+#include "hpsearch/proto/events/stored.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
 #include "proto/arbitrary.hpp"
 #include "proto/examples.hpp"
 #include "proto/filled.hpp"

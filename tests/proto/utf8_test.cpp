@@ -1,4 +1,4 @@
-#include "hpsearch/proto/utf8.hpp"
+#include "hpsearch/proto/encoding/utf8.hpp"
 
 #include <gtest/gtest.h>
 

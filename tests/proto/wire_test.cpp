@@ -1,4 +1,4 @@
-#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -8,8 +8,8 @@
 
 #include "contract/searcher_properties.hpp"
 #include "engine/sampler_names.hpp"
-#include "halving_judge.hpp"
-#include "late_starts.hpp"
+#include "searchers/halving/halving_judge.hpp"
+#include "searchers/halving/late_starts.hpp"
 #include "settings.hpp"
 
 namespace hpsearch::contract {

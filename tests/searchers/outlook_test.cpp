@@ -14,7 +14,7 @@
 #include "contract/fault_plan.hpp"
 #include "contract/search_course.hpp"
 #include "hpsearch/engine/base/draw.hpp"
-#include "late_starts.hpp"
+#include "searchers/halving/late_starts.hpp"
 #include "settings.hpp"
 
 namespace hpsearch::searchers {

@@ -35,21 +35,21 @@ class Page(unittest.TestCase):
                                   capture_output=True, text=True, check=True).stdout.strip()
         self.assertTrue(programs.startswith(str(self.folder)), programs)
         more = {name: os.environ[name] for name in ("E2E_PATIENCE_SECONDS", "TMPDIR") if name in os.environ}
-        run = subprocess.run(["/usr/bin/python3", "-B", ROOT / "tests" / "e2e" / name],
+        run = subprocess.run(["/usr/bin/python3", "-B", ROOT / "tests" / "e2e" / "run.py", name],
                              env=surroundings | more | {"HPSEARCH_INSTALLED_PYTHON": str(python), "E2E_BIN_DIR": programs},
                              capture_output=True, text=True, check=False)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         return run.stderr
 
     def test_every_block_of_the_page_runs(self):
-        said = self.run_test("python_page_test.py")
+        said = self.run_test("python_page")
         self.assertIn("\nOK", said)
         self.assertEqual("no matplotlib" in said, not self.has_more, said)
 
     def test_the_notebook_runs(self):
         if not self.has_more:
             self.skipTest("nbclient or ipykernel is missing")
-        self.assertNotIn("skipped", self.run_test("python_notebook_test.py"))
+        self.assertNotIn("skipped", self.run_test("python_notebook"))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/amount.hpp"
-#include "hpsearch/jobs/checkpoint_signal.hpp"
+#include "hpsearch/jobs/fields/checkpoint_signal.hpp"
 #include "hpsearch/workers/core/attempt_machine.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 #include "hpsearch/workers/core/setup_failure.hpp"

@@ -10,7 +10,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/experiment/absent_metric.hpp"
-#include "hpsearch/proto/utf8.hpp"
+#include "hpsearch/proto/encoding/utf8.hpp"
 #include "hpsearch/workers/core/attempt_machine.hpp"
 
 namespace hpsearch::workers {

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/proto/stored.hpp"
+#include "hpsearch/proto/events/stored.hpp"
 
 namespace hpsearch::workers {
 namespace {

@@ -5,9 +5,9 @@
 #include <iterator>
 #include <utility>
 
-#include "hpsearch/proto/record.hpp"
-#include "hpsearch/proto/spell_attempt.hpp"
-#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
+#include "hpsearch/proto/wire/spell_attempt.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 
 namespace hpsearch::workers {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hpsearch/proto/utf8.hpp"
+#include "hpsearch/proto/encoding/utf8.hpp"
 
 namespace hpsearch::workers {
 

@@ -4,7 +4,7 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/proto/utf8.hpp"
+#include "hpsearch/proto/encoding/utf8.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/proto/json.hpp"
-#include "hpsearch/proto/utf8.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/encoding/utf8.hpp"
 
 namespace hpsearch::workers {
 

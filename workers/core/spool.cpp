@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "hpsearch/proto/record.hpp"
-#include "hpsearch/proto/spell_attempt.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
+#include "hpsearch/proto/wire/spell_attempt.hpp"
 #include "hpsearch/workers/core/checked_record.hpp"
 
 namespace hpsearch::workers {

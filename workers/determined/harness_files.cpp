@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/proto/json.hpp"
-#include "hpsearch/trees/tree.hpp"
-#include "hpsearch/workers/core/hyperparameter_forms.hpp"
+#include "hpsearch/io/files/tree.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/workers/core/launch/hyperparameter_forms.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/own_directory.hpp"
 

@@ -22,14 +22,14 @@
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/jobs/determined.hpp"
-#include "hpsearch/proto/json.hpp"
+#include "hpsearch/jobs/dialects/determined.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/workers/core/adapters/determined/determined_config.hpp"
 #include "hpsearch/workers/core/adapters/determined/determined_launch.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/determined/bind_mounts.hpp"
 #include "hpsearch/workers/determined/private_root.hpp"
-#include "hpsearch/workers/shell/local_socket.hpp"
+#include "hpsearch/workers/shell/shim/local_socket.hpp"
 
 namespace hpsearch::workers {
 

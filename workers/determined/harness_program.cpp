@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "hpsearch/net/loop.hpp"
+#include "hpsearch/io/net/loop.hpp"
 #include "hpsearch/workers/determined/harness_host.hpp"
 
 // hpsearch-determined: the program of an attempt that is written for the Determined harness. Everything it

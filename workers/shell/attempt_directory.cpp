@@ -10,13 +10,13 @@
 #include <system_error>
 #include <utility>
 
-#include "hpsearch/context/context_files.hpp"
-#include "hpsearch/trees/tree.hpp"
-#include "hpsearch/workers/core/attempt_places.hpp"
-#include "hpsearch/workers/shell/control_group.hpp"
+#include "hpsearch/io/archive/context_files.hpp"
+#include "hpsearch/io/files/tree.hpp"
+#include "hpsearch/workers/core/launch/attempt_places.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/json_file.hpp"
-#include "hpsearch/workers/shell/launch_order.hpp"
+#include "hpsearch/workers/shell/processes/control_group.hpp"
+#include "hpsearch/workers/shell/shim/launch_order.hpp"
 
 namespace hpsearch::workers {
 

@@ -7,9 +7,9 @@
 #include <system_error>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/jobs/remote_input.hpp"
-#include "hpsearch/net/rclone.hpp"
-#include "hpsearch/trees/tree.hpp"
+#include "hpsearch/io/files/tree.hpp"
+#include "hpsearch/io/net/rclone.hpp"
+#include "hpsearch/jobs/fields/remote_input.hpp"
 #include "hpsearch/workers/core/adapters/launch_kinds/launch_kind.hpp"
 #include "hpsearch/workers/core/adapters/modelarts/job_directory.hpp"
 #include "hpsearch/workers/shell/files.hpp"

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "hpsearch/proto/record.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 #include "hpsearch/workers/core/checked_record.hpp"
 
 namespace hpsearch::workers {

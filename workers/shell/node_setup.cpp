@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/proto/stored.hpp"
+#include "hpsearch/proto/events/stored.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {

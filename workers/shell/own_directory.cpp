@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "hpsearch/trees/tree.hpp"
+#include "hpsearch/io/files/tree.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {

@@ -11,19 +11,19 @@
 #include <utility>
 #include <variant>
 
-#include "hpsearch/jobs/remote_storage.hpp"
-#include "hpsearch/net/log.hpp"
+#include "hpsearch/io/net/log.hpp"
+#include "hpsearch/jobs/fields/remote_storage.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
-#include "hpsearch/workers/shell/checkpoint_publisher.hpp"
-#include "hpsearch/workers/shell/checkpoint_root.hpp"
-#include "hpsearch/workers/shell/condemned_checkpoints.hpp"
-#include "hpsearch/workers/shell/container_runtime.hpp"
 #include "hpsearch/workers/shell/files.hpp"
-#include "hpsearch/workers/shell/object_storage.hpp"
-#include "hpsearch/workers/shell/process_table.hpp"
-#include "hpsearch/workers/shell/program_log.hpp"
-#include "hpsearch/workers/shell/user_checkpoints.hpp"
+#include "hpsearch/workers/shell/processes/container_runtime.hpp"
+#include "hpsearch/workers/shell/processes/process_table.hpp"
+#include "hpsearch/workers/shell/shim/program_log.hpp"
+#include "hpsearch/workers/shell/transfer/checkpoint_publisher.hpp"
+#include "hpsearch/workers/shell/transfer/checkpoint_root.hpp"
+#include "hpsearch/workers/shell/transfer/condemned_checkpoints.hpp"
+#include "hpsearch/workers/shell/transfer/object_storage.hpp"
+#include "hpsearch/workers/shell/transfer/user_checkpoints.hpp"
 
 namespace hpsearch::workers {
 

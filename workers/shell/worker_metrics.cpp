@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "hpsearch/net/log.hpp"
+#include "hpsearch/io/net/log.hpp"
 
 namespace hpsearch::workers {
 namespace {

@@ -23,16 +23,16 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/net/log.hpp"
-#include "hpsearch/places/file_system_kind.hpp"
-#include "hpsearch/places/socket_directory.hpp"
-#include "hpsearch/proto/json.hpp"
-#include "hpsearch/proto/stored.hpp"
-#include "hpsearch/trees/tree.hpp"
+#include "hpsearch/io/files/file_system_kind.hpp"
+#include "hpsearch/io/files/socket_directory.hpp"
+#include "hpsearch/io/files/tree.hpp"
+#include "hpsearch/io/net/log.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/events/stored.hpp"
 #include "hpsearch/workers/core/devices.hpp"
 #include "hpsearch/workers/shell/json_file.hpp"
-#include "hpsearch/workers/shell/local_socket.hpp"
-#include "hpsearch/workers/shell/process_table.hpp"
+#include "hpsearch/workers/shell/processes/process_table.hpp"
+#include "hpsearch/workers/shell/shim/local_socket.hpp"
 
 namespace hpsearch::workers {
 

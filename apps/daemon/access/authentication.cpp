@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "daemon/access/session_cookie.hpp"
-#include "daemon/http_answers.hpp"
+#include "daemon/http/http_answers.hpp"
 #include "hpsearch/engine/base/result.hpp"
 
 namespace hpsearch::daemon {

@@ -15,7 +15,7 @@
 #include "daemon/access/tokens.hpp"
 #include "daemon/access/unix_groups.hpp"
 #include "hpsearch/engine/base/instant.hpp"
-#include "hpsearch/net/http.hpp"
+#include "hpsearch/io/http/http.hpp"
 
 namespace hpsearch::daemon {
 

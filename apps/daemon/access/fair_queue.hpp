@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "hpsearch/net/timeline.hpp"
+#include "hpsearch/io/net/timeline.hpp"
 
 namespace hpsearch::daemon {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "hpsearch/proto/spell.hpp"
+#include "hpsearch/proto/encoding/spell.hpp"
 
 namespace hpsearch::daemon {
 

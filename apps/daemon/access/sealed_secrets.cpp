@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/store/durable_file.hpp"
-#include "daemon/store/file_system.hpp"
+#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_system.hpp"
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/jobs/secrets.hpp"
+#include "hpsearch/jobs/fields/secrets.hpp"
 
 namespace hpsearch::daemon {
 namespace {

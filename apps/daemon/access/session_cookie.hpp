@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "hpsearch/net/http.hpp"
+#include "hpsearch/io/http/http.hpp"
 
 namespace hpsearch::daemon {
 

@@ -13,7 +13,7 @@
 #include "daemon/access/token.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/proto/spell.hpp"
+#include "hpsearch/proto/encoding/spell.hpp"
 
 namespace hpsearch::daemon {
 

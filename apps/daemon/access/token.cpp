@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "hpsearch/context/sha256.hpp"
+#include "hpsearch/io/files/sha256.hpp"
 
 namespace hpsearch::daemon {
 namespace {

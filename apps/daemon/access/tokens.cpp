@@ -5,10 +5,10 @@
 #include <span>
 #include <utility>
 
-#include "daemon/store/file_system.hpp"
-#include "daemon/store/own_file.hpp"
-#include "hpsearch/proto/json.hpp"
-#include "hpsearch/proto/record.hpp"
+#include "daemon/store/files/file_system.hpp"
+#include "daemon/store/files/own_file.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 
 namespace hpsearch::daemon {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "daemon/api/schema.hpp"
-#include "daemon/http_request_context.hpp"
-#include "hpsearch/net/http_problem.hpp"
+#include "daemon/http/http_request_context.hpp"
+#include "hpsearch/io/http/http_problem.hpp"
 
 namespace hpsearch::daemon {
 

@@ -8,7 +8,7 @@
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/net/http.hpp"
+#include "hpsearch/io/http/http.hpp"
 
 namespace hpsearch::daemon {
 

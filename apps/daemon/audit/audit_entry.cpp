@@ -1,8 +1,8 @@
 #include "daemon/audit/audit_entry.hpp"
 
-#include "hpsearch/context/sha256.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/proto/json.hpp"
+#include "hpsearch/io/files/sha256.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
 
 namespace hpsearch::daemon {
 

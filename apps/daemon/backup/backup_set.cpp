@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/store/durable_file.hpp"
-#include "daemon/store/file_system.hpp"
-#include "hpsearch/context/sha256.hpp"
+#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_system.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/proto/json.hpp"
-#include "hpsearch/proto/record.hpp"
-#include "hpsearch/proto/spell.hpp"
+#include "hpsearch/io/files/sha256.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
+#include "hpsearch/proto/encoding/spell.hpp"
 
 namespace hpsearch::daemon {
 namespace {

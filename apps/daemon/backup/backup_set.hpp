@@ -10,7 +10,7 @@
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/proto/spelling.hpp"
+#include "hpsearch/proto/encoding/spelling.hpp"
 
 namespace hpsearch::daemon {
 

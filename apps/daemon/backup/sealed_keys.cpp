@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <vector>
 
-#include "daemon/store/file_system.hpp"
+#include "daemon/store/files/file_system.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
 
 namespace hpsearch::daemon {
 namespace {

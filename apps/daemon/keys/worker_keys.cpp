@@ -10,11 +10,11 @@
 #include <string_view>
 #include <utility>
 
-#include "daemon/store/durable_file.hpp"
-#include "daemon/store/file_system.hpp"
-#include "daemon/store/own_file.hpp"
-#include "hpsearch/net/curve.hpp"
-#include "hpsearch/net/log.hpp"
+#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_system.hpp"
+#include "daemon/store/files/own_file.hpp"
+#include "hpsearch/io/net/log.hpp"
+#include "hpsearch/io/zmq/curve.hpp"
 
 namespace hpsearch::daemon {
 namespace {

@@ -16,7 +16,7 @@ namespace hpsearch::daemon {
 struct WorkerKey {
   std::string name;  ///< What the worker is called, whatever it says itself. Letters, digits, '.', '_' and
                      ///< '-'; at most 64.
-  std::string key;   ///< Its public CURVE key (hpsearch/net/curve.hpp).
+  std::string key;   ///< Its public CURVE key (hpsearch/io/zmq/curve.hpp).
 };
 
 /// The file that says which workers may speak to a daemon: one "NAME KEY" a line; empty lines and those that

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "hpsearch/proto/histogram.hpp"
+#include "hpsearch/proto/metrics/histogram.hpp"
 
 namespace hpsearch::daemon {
 

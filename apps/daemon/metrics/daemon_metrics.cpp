@@ -10,7 +10,7 @@
 #include "daemon/metrics/process_metrics.hpp"
 #include "daemon/metrics/search_metrics.hpp"
 #include "daemon/metrics/worker_metrics.hpp"
-#include "hpsearch/net/log.hpp"
+#include "hpsearch/io/net/log.hpp"
 
 #ifndef HPSEARCH_REVISION
 #define HPSEARCH_REVISION ""

@@ -4,11 +4,11 @@
 #include <optional>
 #include <string>
 
+#include "daemon/core/runtime.hpp"
 #include "daemon/metrics/http_counts.hpp"
-#include "daemon/runtime.hpp"
-#include "daemon/worker_sessions.hpp"
-#include "hpsearch/net/loop_lag.hpp"
-#include "hpsearch/proto/prometheus_text.hpp"
+#include "daemon/sessions/worker_sessions.hpp"
+#include "hpsearch/io/net/loop_lag.hpp"
+#include "hpsearch/proto/metrics/prometheus_text.hpp"
 
 namespace hpsearch::daemon {
 

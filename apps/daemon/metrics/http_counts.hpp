@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "daemon/metrics/bounds.hpp"
-#include "hpsearch/proto/prometheus_text.hpp"
+#include "hpsearch/proto/metrics/prometheus_text.hpp"
 
 namespace hpsearch::daemon {
 

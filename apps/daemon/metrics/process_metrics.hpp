@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hpsearch/proto/prometheus_text.hpp"
+#include "hpsearch/proto/metrics/prometheus_text.hpp"
 
 namespace hpsearch::daemon {
 

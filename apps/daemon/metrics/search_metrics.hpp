@@ -2,9 +2,9 @@
 
 #include <cstddef>
 
+#include "daemon/core/runtime.hpp"
 #include "daemon/metrics/pool_names.hpp"
-#include "daemon/runtime.hpp"
-#include "hpsearch/proto/prometheus_text.hpp"
+#include "hpsearch/proto/metrics/prometheus_text.hpp"
 
 namespace hpsearch::daemon {
 

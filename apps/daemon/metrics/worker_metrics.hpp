@@ -1,9 +1,9 @@
 #pragma once
 
+#include "daemon/core/runtime.hpp"
 #include "daemon/metrics/pool_names.hpp"
-#include "daemon/runtime.hpp"
-#include "daemon/worker_sessions.hpp"
-#include "hpsearch/proto/prometheus_text.hpp"
+#include "daemon/sessions/worker_sessions.hpp"
+#include "hpsearch/proto/metrics/prometheus_text.hpp"
 
 namespace hpsearch::daemon {
 

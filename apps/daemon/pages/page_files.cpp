@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "hpsearch/context/sha256.hpp"
+#include "hpsearch/io/files/sha256.hpp"
 
 /// Names and contents of all files, one after the other: cmake/HpsearchPackPages.cmake.
 extern "C" const unsigned char hpsearch_page_files[];

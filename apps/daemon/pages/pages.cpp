@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "daemon/http_answers.hpp"
+#include "daemon/http/http_answers.hpp"
 #include "daemon/pages/gzip_text.hpp"
 #include "hpsearch/engine/base/result.hpp"
 
@@ -115,7 +115,7 @@ bool Pages::is_page(std::string_view path) noexcept {
 
 namespace {
 
-/// What addresses of pages begin with (web/src/pages/routes.ts).
+/// What addresses of pages begin with (clients/web/src/pages/routes.ts).
 constexpr std::string_view first_segments[] = {"",        "experiments", "e",     "new",
                                                "workers", "queues",      "login", "settings"};
 

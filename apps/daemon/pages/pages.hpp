@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "daemon/pages/page_files.hpp"
-#include "hpsearch/net/http.hpp"
+#include "hpsearch/io/http/http.hpp"
 
 namespace hpsearch::daemon {
 

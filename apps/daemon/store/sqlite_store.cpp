@@ -6,17 +6,17 @@
 #include <optional>
 
 #include "daemon/store/event_group.hpp"
+#include "daemon/store/files/placed_files.hpp"
 #include "daemon/store/log_writer.hpp"
-#include "daemon/store/placed_files.hpp"
 #include "daemon/store/read_ahead.hpp"
 #include "daemon/store/sqlite_file.hpp"
 #include "daemon/store/sqlite_schema.hpp"
-#include "daemon/store/store_seal.hpp"
-#include "daemon/store/whole_store.hpp"
-#include "daemon/store/write_ahead_log.hpp"
+#include "daemon/store/tools/store_seal.hpp"
+#include "daemon/store/tools/whole_store.hpp"
+#include "daemon/store/tools/write_ahead_log.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
 
 namespace hpsearch::daemon {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "daemon/store/event_store.hpp"
-#include "daemon/store/file_system.hpp"
+#include "daemon/store/files/file_system.hpp"
 #include "daemon/store/sqlite_file.hpp"
 
 namespace hpsearch::daemon {

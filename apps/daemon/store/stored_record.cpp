@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "hpsearch/proto/stored.hpp"
+#include "hpsearch/proto/events/stored.hpp"
 
 namespace hpsearch::daemon {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
-#include "hpsearch/proto/stored.hpp"
-#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/proto/events/stored.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 
 namespace hpsearch::daemon {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "daemon/streams/open_streams.hpp"
-#include "hpsearch/net/event_stream.hpp"
-#include "hpsearch/net/log.hpp"
+#include "hpsearch/io/http/event_stream.hpp"
+#include "hpsearch/io/net/log.hpp"
 
 namespace hpsearch::daemon {
 namespace {

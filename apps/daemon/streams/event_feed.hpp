@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/runtime.hpp"
+#include "daemon/core/runtime.hpp"
 #include "daemon/streams/event_selection.hpp"
 #include "daemon/streams/stored_events.hpp"
-#include "hpsearch/net/background.hpp"
-#include "hpsearch/net/http_body.hpp"
+#include "hpsearch/io/http/http_body.hpp"
+#include "hpsearch/io/net/background.hpp"
 
 namespace hpsearch::daemon {
 

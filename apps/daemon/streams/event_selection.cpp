@@ -4,11 +4,11 @@
 #include <string>
 #include <utility>
 
-#include "daemon/http_request_context.hpp"
+#include "daemon/http/http_request_context.hpp"
 #include "daemon/streams/experiment_places.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/net/event_stream.hpp"
-#include "hpsearch/proto/stored.hpp"
+#include "hpsearch/io/http/event_stream.hpp"
+#include "hpsearch/proto/events/stored.hpp"
 
 namespace hpsearch::daemon {
 namespace {

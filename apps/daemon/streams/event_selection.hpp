@@ -9,7 +9,7 @@
 #include "daemon/access/scope.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
-#include "hpsearch/net/http.hpp"
+#include "hpsearch/io/http/http.hpp"
 
 namespace hpsearch::daemon {
 

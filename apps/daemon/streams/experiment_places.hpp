@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "daemon/access/scope.hpp"
-#include "daemon/runtime.hpp"
+#include "daemon/core/runtime.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
 
 namespace hpsearch::daemon {

@@ -5,7 +5,7 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/net/event_stream.hpp"
+#include "hpsearch/io/http/event_stream.hpp"
 
 namespace hpsearch::daemon {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/net/http_body.hpp"
-#include "hpsearch/net/timeline.hpp"
+#include "hpsearch/io/http/http_body.hpp"
+#include "hpsearch/io/net/timeline.hpp"
 
 namespace hpsearch::daemon {
 

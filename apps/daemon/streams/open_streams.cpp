@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "hpsearch/net/event_stream.hpp"
+#include "hpsearch/io/http/event_stream.hpp"
 
 namespace hpsearch::daemon {
 namespace {

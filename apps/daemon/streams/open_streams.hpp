@@ -5,8 +5,8 @@
 #include <list>
 #include <memory>
 
-#include "hpsearch/net/http.hpp"
-#include "hpsearch/net/timeline.hpp"
+#include "hpsearch/io/http/http.hpp"
+#include "hpsearch/io/net/timeline.hpp"
 
 namespace hpsearch::daemon {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "daemon/runtime.hpp"
+#include "daemon/core/runtime.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
 
 namespace hpsearch::daemon {

@@ -7,8 +7,8 @@
 #include "daemon/streams/event_selection.hpp"
 #include "daemon/streams/open_streams.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/net/event_stream.hpp"
-#include "hpsearch/proto/client_api.hpp"
+#include "hpsearch/io/http/event_stream.hpp"
+#include "hpsearch/proto/api/client_api.hpp"
 
 namespace hpsearch::daemon {
 namespace {

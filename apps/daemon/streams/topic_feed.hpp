@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "daemon/access/scope.hpp"
-#include "daemon/runtime.hpp"
+#include "daemon/core/runtime.hpp"
 #include "daemon/streams/stored_events.hpp"
-#include "hpsearch/net/http_body.hpp"
+#include "hpsearch/io/http/http_body.hpp"
 
 namespace hpsearch::daemon {
 

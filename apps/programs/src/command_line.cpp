@@ -1,6 +1,6 @@
-#include "cli/command_line.hpp"
+#include "cli/verbs/command_line.hpp"
 
-#include "cli/known_searchers.hpp"
+#include "cli/experiment/known_searchers.hpp"
 #include "hpsearch/programs/programs.hpp"
 
 namespace hpsearch::programs {

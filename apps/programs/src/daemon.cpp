@@ -1,8 +1,8 @@
-#include "daemon/daemon.hpp"
+#include "daemon/core/daemon.hpp"
 
 #include <variant>
 
-#include "daemon/options.hpp"
+#include "daemon/core/options.hpp"
 #include "hpsearch/programs/programs.hpp"
 
 namespace hpsearch::programs {

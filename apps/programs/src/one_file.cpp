@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "cli/command_line.hpp"
+#include "cli/verbs/command_line.hpp"
 #include "hpsearch/programs/programs.hpp"
 #include "hpsearch/searchers/registry.hpp"
 #include "hpsearch/workers/determined/harness_program.hpp"

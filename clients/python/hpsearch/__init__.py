@@ -25,44 +25,52 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, List
 
-from ._connection import Disconnected, Refused
+from ._client.connection import Disconnected, Refused
 from ._in_trial import (CONTINUE, PAUSE, STOP, checkpoint, checkpoint_dir, data, in_trial, invalid_hyperparameters,
                         latest_checkpoint, length, metric, mirror, output_dir, params, progress, report, report_training, seed,
                         should_stop, trial, unit)
-from ._programs import __version__
+from ._local.programs import __version__
 from ._trial import Directive, InvalidHyperparameters, TrialInfo
 
 if TYPE_CHECKING:
     from . import aio, optuna
     from ._checkpoint import Checkpoint
-    from ._client import Client
-    from ._description import asha, async_halving, experiment, grid, random, single
-    from ._experiment import Experiment
-    from ._local import Local, local
+    from ._client.client import Client
+    from ._client.description import asha, async_halving, experiment, grid, random, single
+    from ._client.experiment import Experiment
+    from ._local.local import Local, local
     from ._problems import (AccessDenied, BadRequest, Conflict, ExperimentCanceled, ExperimentFailed,
                             IncompatibleDaemon, NotFound, Problem, ProblemItem, Unreachable, WrongState)
-    from ._programs import programs, programs_version
-    from ._function_trial import FunctionTrial, Pause, Stop
-    from ._snapshot import Snapshot
-    from ._spaces import choice, const, int, log, quniform, uniform
-    from ._trials import Explanation, TrialView
-    from ._tune import tune
+    from ._local.programs import programs, programs_version
+    from ._functions.function_trial import FunctionTrial, Pause, Stop
+    from ._functions.snapshot import Snapshot
+    from ._functions.spaces import choice, const, int, log, quniform, uniform
+    from ._client.trials import Explanation, TrialView
+    from ._functions.tune import tune
     from .search import Search
 
 # Where the names are that are imported when they are first used.
 _LATER = {
-    "aio": "", "optuna": "", "Checkpoint": "_checkpoint", "Client": "_client", "Experiment": "_experiment",
-    "Explanation": "_trials", "Local": "_local", "FunctionTrial": "_function_trial", "Pause": "_function_trial",
+    "aio": "", "optuna": "",
+    "Checkpoint": "_checkpoint",
+    "Client": "_client.client",
+    "Experiment": "_client.experiment",
+    "Explanation": "_client.trials", "TrialView": "_client.trials",
+    "Local": "_local.local", "local": "_local.local",
+    "FunctionTrial": "_functions.function_trial", "Pause": "_functions.function_trial",
+    "Stop": "_functions.function_trial",
     "Search": "search",
-    "Snapshot": "_snapshot", "Stop": "_function_trial", "TrialView": "_trials", "local": "_local", "programs": "_programs",
-    "programs_version": "_programs", "tune": "_tune",
-    "AccessDenied": "_problems", "BadRequest": "_problems", "Conflict": "_problems", "ExperimentCanceled": "_problems",
-    "ExperimentFailed": "_problems", "IncompatibleDaemon": "_problems", "NotFound": "_problems",
-    "Problem": "_problems", "ProblemItem": "_problems", "Unreachable": "_problems", "WrongState": "_problems",
-    "asha": "_description", "async_halving": "_description", "experiment": "_description", "grid": "_description",
-    "random": "_description", "single": "_description",
-    "choice": "_spaces", "const": "_spaces", "int": "_spaces", "log": "_spaces", "quniform": "_spaces",
-    "uniform": "_spaces",
+    "Snapshot": "_functions.snapshot",
+    "programs": "_local.programs", "programs_version": "_local.programs",
+    "tune": "_functions.tune",
+    "AccessDenied": "_problems", "BadRequest": "_problems", "Conflict": "_problems",
+    "ExperimentCanceled": "_problems", "ExperimentFailed": "_problems", "IncompatibleDaemon": "_problems",
+    "NotFound": "_problems", "Problem": "_problems", "ProblemItem": "_problems", "Unreachable": "_problems",
+    "WrongState": "_problems",
+    "asha": "_client.description", "async_halving": "_client.description", "experiment": "_client.description",
+    "grid": "_client.description", "random": "_client.description", "single": "_client.description",
+    "choice": "_functions.spaces", "const": "_functions.spaces", "int": "_functions.spaces",
+    "log": "_functions.spaces", "quniform": "_functions.spaces", "uniform": "_functions.spaces",
 }
 
 __all__ = [

@@ -10,7 +10,7 @@ import urllib.parse
 from typing import IO, Any, Optional
 
 from ._problems import NotFound
-from ._transport import Transport
+from ._client.transport import Transport
 
 
 class Checkpoint:

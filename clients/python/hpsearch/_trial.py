@@ -14,7 +14,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, NoReturn, Optional, Union
 
-from ._connection import Connection, Disconnected
+from ._client.connection import Connection, Disconnected
 
 if TYPE_CHECKING:
     from .mirrors import Mirrors

@@ -16,15 +16,15 @@ import ssl
 import time
 from typing import Any, AsyncIterator, Callable, Dict, List, Optional, Tuple, TypeVar
 
-from ._client import Client as BlockingClient
-from ._experiment import Experiment as BlockingExperiment
-from ._file import Config
+from ._client.client import Client as BlockingClient
+from ._client.experiment import Experiment as BlockingExperiment
+from ._client.file import Config
 from ._problems import Problem, Unreachable, problem_of
-from ._snapshot import Snapshot
-from ._stream import LONGEST_SILENCE, Message, Parser
-from ._transport import Query, Transport, target_of
-from ._trials import TrialView
-from ._unix import reachable
+from ._functions.snapshot import Snapshot
+from ._client.stream import LONGEST_SILENCE, Message, Parser
+from ._client.transport import Query, Transport, target_of
+from ._client.trials import TrialView
+from ._client.unix import reachable
 
 __all__ = ["Client", "Experiment"]
 

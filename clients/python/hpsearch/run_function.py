@@ -10,10 +10,10 @@ import types
 from typing import Any, Mapping, Optional
 
 from . import _in_trial as now
-from ._function_trial import FunctionTrial, Pause, Stop
-from ._loaded_function import LoadedFunction
-from ._main_module import take_main
-from ._spare import become_trial, is_spare
+from ._functions.function_trial import FunctionTrial, Pause, Stop
+from ._functions.loaded_function import LoadedFunction
+from ._functions.main_module import take_main
+from ._functions.spare import become_trial, is_spare
 
 LOADING = "HPSEARCH_LOADS_FUNCTION"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <variant>
 
-#include "experiment/retention.hpp"
+#include "experiment/trials/retention.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {

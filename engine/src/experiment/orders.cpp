@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiment/retention.hpp"
+#include "experiment/trials/retention.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "experiment/retention.hpp"
+#include "experiment/trials/retention.hpp"
 #include "hpsearch/engine/experiment/experiment_record.hpp"
 
 namespace hpsearch::engine {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "experiment/first_failures.hpp"
+#include "experiment/trials/first_failures.hpp"
 #include "scheduler/gang_plan.hpp"
 
 namespace hpsearch::engine {

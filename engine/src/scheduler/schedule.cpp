@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiment/budget.hpp"
-#include "experiment/first_failures.hpp"
+#include "experiment/trials/first_failures.hpp"
 #include "hpsearch/engine/base/amount.hpp"
 #include "scheduler/gang_plan.hpp"
 #include "step.hpp"

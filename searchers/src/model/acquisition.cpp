@@ -5,7 +5,7 @@
 #include <numeric>
 #include <span>
 
-#include "normal.hpp"
+#include "model/numeric/normal.hpp"
 
 namespace hpsearch::searchers::model {
 

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "hpsearch/engine/base/check.hpp"
-#include "normal.hpp"
+#include "model/numeric/normal.hpp"
 
 namespace hpsearch::searchers::model {
 

@@ -7,7 +7,7 @@
 
 #include "axes.hpp"
 #include "history.hpp"
-#include "kernel.hpp"
+#include "model/numeric/kernel.hpp"
 
 namespace hpsearch::searchers::model {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "dense.hpp"
 #include "hpsearch/engine/base/check.hpp"
+#include "model/numeric/dense.hpp"
 #include "room.hpp"
 
 namespace hpsearch::searchers::model {

@@ -3,8 +3,8 @@
 #include <memory>
 #include <span>
 
-#include "kernel.hpp"
-#include "lbfgs.hpp"
+#include "model/numeric/kernel.hpp"
+#include "model/numeric/lbfgs.hpp"
 
 namespace hpsearch::searchers::model {
 

@@ -4,7 +4,7 @@
 
 #include "axes.hpp"
 #include "hpsearch/engine/learnt.hpp"
-#include "kernel.hpp"
+#include "model/numeric/kernel.hpp"
 
 namespace hpsearch::searchers::model {
 

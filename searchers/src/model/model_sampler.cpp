@@ -12,7 +12,7 @@
 #include "fit.hpp"
 #include "history.hpp"
 #include "importance.hpp"
-#include "kernel.hpp"
+#include "model/numeric/kernel.hpp"
 #include "posterior.hpp"
 #include "rows.hpp"
 #include "warps.hpp"

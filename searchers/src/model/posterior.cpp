@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "dense.hpp"
 #include "hpsearch/engine/base/check.hpp"
+#include "model/numeric/dense.hpp"
 #include "room.hpp"
 
 namespace hpsearch::searchers::model {

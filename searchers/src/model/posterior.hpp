@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "kernel.hpp"
+#include "model/numeric/kernel.hpp"
 
 namespace hpsearch::searchers::model {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "dense.hpp"
-#include "numbers.hpp"
+#include "model/numeric/dense.hpp"
+#include "model/numeric/numbers.hpp"
 
 namespace hpsearch::searchers::model {
 

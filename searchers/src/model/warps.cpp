@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "normal.hpp"
+#include "model/numeric/normal.hpp"
 
 namespace hpsearch::searchers::model {
 

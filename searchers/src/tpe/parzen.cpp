@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "../model/normal.hpp"
+#include "model/numeric/normal.hpp"
 
 namespace hpsearch::searchers::tpe {
 

@@ -1,4 +1,4 @@
-#include "http_text.hpp"
+#include "http/http_text.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -2,7 +2,7 @@
 
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/proto/record.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 #include "hpsearch/workers/core/checked_record.hpp"
 #include "scratch.hpp"
 

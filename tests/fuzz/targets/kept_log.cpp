@@ -1,4 +1,4 @@
-#include "hpsearch/logs/kept_log.hpp"
+#include "hpsearch/io/archive/kept_log.hpp"
 
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"

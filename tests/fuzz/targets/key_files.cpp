@@ -3,7 +3,7 @@
 #include "daemon/keys/worker_keys.hpp"
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/net/curve.hpp"
+#include "hpsearch/io/zmq/curve.hpp"
 #include "scratch.hpp"
 
 // The files with keys that an administrator edits: the workers that may connect, and a secret key. What is

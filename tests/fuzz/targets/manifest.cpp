@@ -1,8 +1,8 @@
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/proto/checkpoint_manifest.hpp"
-#include "hpsearch/proto/record.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
+#include "hpsearch/proto/wire/checkpoint_manifest.hpp"
 
 // A checkpoint's list of files. One that is written can be read, and is then written the same.
 

@@ -4,7 +4,7 @@
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
-#include "hpsearch/workers/shell/metric_scanner.hpp"
+#include "hpsearch/workers/shell/shim/metric_scanner.hpp"
 
 // What a training program prints. A line for us is a message with sorted, unique metrics, or an error; what a
 // pattern finds in any other line is a message that we can read. The input is a pattern, then the lines.

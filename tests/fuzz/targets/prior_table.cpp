@@ -1,4 +1,4 @@
-#include "cli/prior_table.hpp"
+#include "cli/experiment/prior_table.hpp"
 
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"

@@ -1,12 +1,12 @@
-#include "hpsearch/proto/record.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/proto/daemon_file.hpp"
-#include "hpsearch/proto/spell_attempt.hpp"
+#include "hpsearch/proto/api/daemon_file.hpp"
+#include "hpsearch/proto/wire/spell_attempt.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/json_file.hpp"
-#include "hpsearch/workers/shell/launch_order.hpp"
+#include "hpsearch/workers/shell/shim/launch_order.hpp"
 
 // The small files that our own processes write for each other. A record that is written can be read, and is
 // then written the same. The first byte says which.

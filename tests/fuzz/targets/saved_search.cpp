@@ -2,7 +2,7 @@
 
 #include "forged/forged_logs.hpp"
 #include "fuzz/target.hpp"
-#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
 
 // A saved search whose checksums are right is refused with the place, or it goes on: whatever its events say.
 

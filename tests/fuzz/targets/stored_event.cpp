@@ -1,6 +1,6 @@
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/proto/stored.hpp"
+#include "hpsearch/proto/events/stored.hpp"
 
 // Stored bytes are an event or an error. An event that is stored again can be read, is stored the same, and
 // can be shown.

@@ -1,14 +1,14 @@
-#include "hpsearch/jobs/submission.hpp"
+#include "hpsearch/jobs/fields/submission.hpp"
 
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/jobs/imports.hpp"
-#include "hpsearch/jobs/patterns.hpp"
-#include "hpsearch/patterns/pattern_check.hpp"
-#include "hpsearch/proto/json.hpp"
+#include "hpsearch/jobs/fields/patterns.hpp"
+#include "hpsearch/jobs/imports/imports.hpp"
+#include "hpsearch/jobs/patterns/pattern_check.hpp"
+#include "hpsearch/jobs/yaml/read_text.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/searchers/registry.hpp"
-#include "hpsearch/yamltext/read_text.hpp"
 
 // A submitted experiment is a configuration or problems. A configuration that is written with all its
 // defaults is accepted again, and is then written the same.

@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "fuzz/target.hpp"
-#include "hpsearch/context/context_archive.hpp"
-#include "hpsearch/context/ignore_rules.hpp"
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/trees/directory.hpp"
+#include "hpsearch/io/archive/context_archive.hpp"
+#include "hpsearch/io/archive/ignore_rules.hpp"
+#include "hpsearch/io/files/directory.hpp"
 #include "scratch.hpp"
 
 // A packed context. Nothing is unpacked outside of its directory; what was unpacked and is packed again holds

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "daemon/answered_requests.hpp"
 #include "daemon/api/parameter.hpp"
+#include "daemon/http/answered_requests.hpp"
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
 

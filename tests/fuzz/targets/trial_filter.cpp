@@ -1,4 +1,4 @@
-#include "hpsearch/queries/trial_filter.hpp"
+#include "hpsearch/proto/views/trial_filter.hpp"
 
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"

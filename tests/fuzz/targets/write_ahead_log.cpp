@@ -1,4 +1,4 @@
-#include "daemon/store/write_ahead_log.hpp"
+#include "daemon/store/tools/write_ahead_log.hpp"
 
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"

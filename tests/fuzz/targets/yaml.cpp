@@ -3,7 +3,7 @@
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/yamltext/read_text.hpp"
+#include "hpsearch/jobs/yaml/read_text.hpp"
 
 // An experiment file is a tree or problems on its lines. A tree that is written as JSON, which is YAML too,
 // is read as the same tree.

@@ -1,4 +1,4 @@
-#include "acquisition.hpp"
+#include "model/acquisition.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "axes.hpp"
+#include "model/axes.hpp"
 
 #include <gtest/gtest.h>
 

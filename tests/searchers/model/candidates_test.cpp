@@ -1,4 +1,4 @@
-#include "candidates.hpp"
+#include "model/candidates.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "dense.hpp"
+#include "model/numeric/dense.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "fit.hpp"
 #include "hpsearch/engine/base/draw.hpp"
-#include "room.hpp"
+#include "model/fit.hpp"
+#include "model/room.hpp"
 
 namespace hpsearch::searchers::model {
 namespace {

@@ -1,4 +1,4 @@
-#include "fit.hpp"
+#include "model/fit.hpp"
 
 #include <gtest/gtest.h>
 

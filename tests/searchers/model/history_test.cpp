@@ -1,4 +1,4 @@
-#include "history.hpp"
+#include "model/history.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "importance.hpp"
+#include "model/importance.hpp"
 
 #include <gtest/gtest.h>
 

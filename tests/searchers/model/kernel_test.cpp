@@ -1,4 +1,4 @@
-#include "kernel.hpp"
+#include "model/numeric/kernel.hpp"
 
 #include <gtest/gtest.h>
 

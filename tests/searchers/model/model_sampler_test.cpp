@@ -1,4 +1,4 @@
-#include "model_sampler.hpp"
+#include "model/model_sampler.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "normal.hpp"
+#include "model/numeric/normal.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
-#include "posterior.hpp"
+#include "model/posterior.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "acquisition.hpp"
 #include "hpsearch/engine/base/draw.hpp"
+#include "model/acquisition.hpp"
 #include "vectors.hpp"
 
 namespace hpsearch::searchers::model {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernel.hpp"
+#include "model/numeric/kernel.hpp"
 
 // Numbers of an independent implementation.
 

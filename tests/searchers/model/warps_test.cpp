@@ -1,4 +1,4 @@
-#include "warps.hpp"
+#include "model/warps.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "simulation/cluster/foreign_store.hpp"
+#include "simulation/cluster/faults/foreign_store.hpp"
 #include "simulation/invariants.hpp"
 
 namespace hpsearch::simulation {

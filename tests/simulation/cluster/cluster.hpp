@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "simulation/cluster/daemon_node.hpp"
-#include "simulation/cluster/faults.hpp"
-#include "simulation/cluster/liar.hpp"
-#include "simulation/cluster/network.hpp"
+#include "simulation/cluster/faults/faults.hpp"
+#include "simulation/cluster/faults/liar.hpp"
+#include "simulation/cluster/nodes/daemon_node.hpp"
+#include "simulation/cluster/nodes/network.hpp"
+#include "simulation/cluster/nodes/stranger.hpp"
+#include "simulation/cluster/nodes/users.hpp"
+#include "simulation/cluster/nodes/worker_node.hpp"
 #include "simulation/cluster/promises.hpp"
-#include "simulation/cluster/stranger.hpp"
-#include "simulation/cluster/users.hpp"
-#include "simulation/cluster/worker_node.hpp"
 
 namespace hpsearch::simulation {
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "hpsearch/net/log.hpp"
+#include "hpsearch/io/net/log.hpp"
 #include "simulation/cluster/cluster.hpp"
 
 namespace hpsearch::simulation {

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "hpsearch/net/log.hpp"
+#include "hpsearch/io/net/log.hpp"
 #include "simulation/cluster/cluster.hpp"
-#include "simulation/cluster/probes.hpp"
+#include "simulation/cluster/faults/probes.hpp"
 
 namespace hpsearch::simulation {
 namespace {

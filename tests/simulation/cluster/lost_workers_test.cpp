@@ -1,4 +1,4 @@
-#include "daemon/lost_workers.hpp"
+#include "daemon/sessions/lost_workers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 
 #include "daemon/store/memory_store.hpp"
 #include "hpsearch/searchers/registry.hpp"
-#include "simulation/cluster/faults.hpp"
-#include "simulation/cluster/process.hpp"
-#include "simulation/cluster/simulated_store.hpp"
-#include "simulation/cluster/virtual_time.hpp"
+#include "simulation/cluster/faults/faults.hpp"
+#include "simulation/cluster/faults/simulated_store.hpp"
+#include "simulation/cluster/nodes/process.hpp"
+#include "simulation/cluster/nodes/virtual_time.hpp"
 
 // Workers that do not come back are forgotten by the daemon.
 

@@ -6,9 +6,9 @@
 #include <variant>
 
 #include "engine/state_text.hpp"
-#include "hpsearch/proto/stored.hpp"
+#include "hpsearch/proto/events/stored.hpp"
 #include "hpsearch/searchers/registry.hpp"
-#include "simulation/cluster/probes.hpp"
+#include "simulation/cluster/faults/probes.hpp"
 #include "simulation/invariants.hpp"
 
 namespace hpsearch::simulation {

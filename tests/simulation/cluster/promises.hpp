@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "hpsearch/engine/engine.hpp"
-#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 #include "simulation/cluster/ledger.hpp"
-#include "simulation/cluster/virtual_time.hpp"
+#include "simulation/cluster/nodes/virtual_time.hpp"
 
 namespace hpsearch::simulation {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "daemon/store/file_system.hpp"
+#include "daemon/store/files/file_system.hpp"
 #include "simulation/disk/disk_image.hpp"
 
 struct sqlite3_vfs;

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "hpsearch/jobs/checkpoint_signal.hpp"
+#include "hpsearch/jobs/fields/checkpoint_signal.hpp"
 #include "workers/core/stage.hpp"
 
 // A daemon that is away, and programs that have nothing to do until it decides.

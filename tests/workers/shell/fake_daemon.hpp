@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "hpsearch/engine/experiment/numbering.hpp"
-#include "hpsearch/net/loop.hpp"
-#include "hpsearch/net/zmq_port.hpp"
-#include "hpsearch/proto/wire.hpp"
-#include "hpsearch/workers/shell/process_table.hpp"
+#include "hpsearch/io/net/loop.hpp"
+#include "hpsearch/io/zmq/zmq_port.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
+#include "hpsearch/workers/shell/processes/process_table.hpp"
 
 namespace hpsearch::workers::test {
 

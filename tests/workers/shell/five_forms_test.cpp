@@ -13,7 +13,7 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/space/space.hpp"
-#include "hpsearch/workers/core/launch_environment.hpp"
+#include "hpsearch/workers/core/launch/launch_environment.hpp"
 #include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
 #include "workers/shell/run_program.hpp"

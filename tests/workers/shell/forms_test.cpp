@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/workers/core/hyperparameter_forms.hpp"
-#include "hpsearch/workers/core/launch_environment.hpp"
+#include "hpsearch/workers/core/launch/hyperparameter_forms.hpp"
+#include "hpsearch/workers/core/launch/launch_environment.hpp"
 #include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
 #include "workers/shell/run_program.hpp"

@@ -13,8 +13,8 @@
 #include <variant>
 #include <vector>
 
-#include "hpsearch/workers/shell/control_group.hpp"
-#include "hpsearch/workers/shell/launch_order.hpp"
+#include "hpsearch/workers/shell/processes/control_group.hpp"
+#include "hpsearch/workers/shell/shim/launch_order.hpp"
 #include "scratch.hpp"
 #include "workers/shell/scarcity.hpp"
 

@@ -17,18 +17,18 @@
 #include <vector>
 
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
 #include "hpsearch/workers/shell/files.hpp"
-#include "hpsearch/workers/shell/metric_scanner.hpp"
 #include "hpsearch/workers/shell/own_address.hpp"
-#include "hpsearch/workers/shell/process_table.hpp"
+#include "hpsearch/workers/shell/processes/process_table.hpp"
+#include "hpsearch/workers/shell/shim/metric_scanner.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 #include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
-#include "workers/shell/file_trees.hpp"
+#include "workers/shell/transfer/file_trees.hpp"
 
 namespace hpsearch::workers::test {
 namespace {

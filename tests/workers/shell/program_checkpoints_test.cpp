@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "hpsearch/workers/shell/attempt_directory.hpp"
-#include "workers/shell/file_trees.hpp"
 #include "workers/shell/programs.hpp"
+#include "workers/shell/transfer/file_trees.hpp"
 
 namespace hpsearch::workers::test {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "hpsearch/workers/shell/ml_mount.hpp"
-#include "workers/shell/file_trees.hpp"
 #include "workers/shell/programs.hpp"
+#include "workers/shell/transfer/file_trees.hpp"
 
 namespace hpsearch::workers::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "hpsearch/workers/shell/process_table.hpp"
+#include "hpsearch/workers/shell/processes/process_table.hpp"
 #include "workers/shell/programs.hpp"
 
 namespace hpsearch::workers::test {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "workers/shell/file_trees.hpp"
 #include "workers/shell/programs.hpp"
+#include "workers/shell/transfer/file_trees.hpp"
 
 namespace hpsearch::workers::test {
 namespace {

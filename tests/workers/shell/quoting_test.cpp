@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/jobs/placeholders.hpp"
-#include "hpsearch/workers/core/entrypoint.hpp"
+#include "hpsearch/jobs/launch/placeholders.hpp"
+#include "hpsearch/workers/core/launch/entrypoint.hpp"
 #include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
 #include "workers/shell/run_program.hpp"

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <string>
 
-#include "hpsearch/workers/shell/container_runtime.hpp"
-#include "hpsearch/workers/shell/device_watch.hpp"
+#include "hpsearch/workers/shell/gpus/device_watch.hpp"
+#include "hpsearch/workers/shell/processes/container_runtime.hpp"
 #include "inheritable_descriptor.hpp"
 #include "scratch.hpp"
 

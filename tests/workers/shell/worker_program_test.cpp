@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "hpsearch/workers/shell/attempt_directory.hpp"
-#include "hpsearch/workers/shell/process_table.hpp"
+#include "hpsearch/workers/shell/processes/process_table.hpp"
 #include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
 

@@ -5,10 +5,10 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/jobs/launch_spec.hpp"
-#include "hpsearch/workers/core/attempt_places.hpp"
-#include "hpsearch/workers/core/hyperparameter_forms.hpp"
-#include "hpsearch/workers/core/launch_environment.hpp"
+#include "hpsearch/jobs/launch/launch_spec.hpp"
+#include "hpsearch/workers/core/launch/attempt_places.hpp"
+#include "hpsearch/workers/core/launch/hyperparameter_forms.hpp"
+#include "hpsearch/workers/core/launch/launch_environment.hpp"
 
 namespace hpsearch::workers {
 

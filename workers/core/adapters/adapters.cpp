@@ -1,9 +1,9 @@
-#include "adapters/adapters.hpp"
+#include "core/adapters/adapters.hpp"
 
-#include "adapters/determined/determined.hpp"
-#include "adapters/launch_kinds/launch_kinds.hpp"
-#include "adapters/modelarts/modelarts.hpp"
-#include "adapters/pai/pai.hpp"
+#include "core/adapters/determined/determined.hpp"
+#include "core/adapters/launch_kinds/launch_kinds.hpp"
+#include "core/adapters/modelarts/modelarts.hpp"
+#include "core/adapters/pai/pai.hpp"
 
 namespace hpsearch::workers {
 

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "adapters/adapter.hpp"
+#include "core/adapters/adapter.hpp"
 
 namespace hpsearch::workers {
 

@@ -11,7 +11,7 @@ import math
 import warnings
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional
 
-from .._experiment import Experiment
+from .._client.experiment import Experiment
 from ._space import Range, hashable
 
 if TYPE_CHECKING:

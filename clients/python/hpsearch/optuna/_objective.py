@@ -8,7 +8,7 @@ import sys
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
 from .. import _in_trial as now
-from .._function_trial import FunctionTrial
+from .._functions.function_trial import FunctionTrial
 from .._trial import Directive
 from ._space import Range, choices_of, file_space, leaves, range_of, same
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
 
-from .._file_space import file_space as of_python, is_optuna
+from .._functions.file_space import file_space as of_python, is_optuna
 
 _NEAR = 1e-9  # Relative: bounds of logarithmic ranges are powers, and lose their last digits.
 

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 
-from .._file_space import foreign_distribution, is_optuna, of_scipy
+from .._functions.file_space import foreign_distribution, is_optuna, of_scipy
 
 # The quantiles of 0 and 1 can be infinite.
 _EDGE = 2.0**-40

@@ -14,9 +14,9 @@ import time
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 import hpsearch as hp
-from hpsearch._gpus import check_gpus
-from hpsearch._local import Local, check_platform, checked_name, environment, make_private, process_with_lock, state_home
-from hpsearch._tune import _config, _is_installed
+from hpsearch._local.gpus import check_gpus
+from hpsearch._local.local import Local, check_platform, checked_name, environment, make_private, process_with_lock, state_home
+from hpsearch._functions.tune import _config, _is_installed
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "hpsearch/workers/core/attempt_places.hpp"
-#include "launch_parts.hpp"
+#include "core/launch/launch_parts.hpp"
+#include "hpsearch/workers/core/launch/attempt_places.hpp"
 
 namespace hpsearch::workers {
 

@@ -5,12 +5,12 @@
 #include <string>
 #include <utility>
 
-#include "adapters/determined/determined.hpp"
+#include "core/adapters/determined/determined.hpp"
+#include "core/launch/launch_parts.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/jobs/determined.hpp"
-#include "hpsearch/proto/json.hpp"
+#include "hpsearch/jobs/dialects/determined.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/workers/core/adapters/determined/determined_config.hpp"
-#include "launch_parts.hpp"
 
 namespace hpsearch::workers {
 

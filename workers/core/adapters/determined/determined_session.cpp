@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
 
 namespace hpsearch::workers {
 

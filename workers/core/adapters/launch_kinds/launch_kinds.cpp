@@ -1,11 +1,11 @@
-#include "adapters/launch_kinds/launch_kinds.hpp"
+#include "core/adapters/launch_kinds/launch_kinds.hpp"
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/launch/launch_parts.hpp"
 #include "hpsearch/workers/core/adapters/launch_kinds/launch_kind.hpp"
-#include "launch_parts.hpp"
 
 namespace hpsearch::workers {
 

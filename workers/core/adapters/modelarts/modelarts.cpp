@@ -1,11 +1,11 @@
-#include "adapters/modelarts/modelarts.hpp"
+#include "core/adapters/modelarts/modelarts.hpp"
 
 #include <string>
 #include <vector>
 
+#include "core/launch/launch_parts.hpp"
 #include "hpsearch/workers/core/adapters/launch_kinds/launch_kind.hpp"
 #include "hpsearch/workers/core/adapters/modelarts/job_directory.hpp"
-#include "launch_parts.hpp"
 
 namespace hpsearch::workers {
 

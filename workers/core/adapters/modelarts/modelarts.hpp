@@ -1,6 +1,6 @@
 #pragma once
 
-#include "adapters/adapter.hpp"
+#include "core/adapters/adapter.hpp"
 
 namespace hpsearch::workers {
 

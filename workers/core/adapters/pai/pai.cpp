@@ -1,10 +1,10 @@
-#include "adapters/pai/pai.hpp"
+#include "core/adapters/pai/pai.hpp"
 
 #include <string>
 #include <utility>
 
+#include "core/launch/launch_parts.hpp"
 #include "hpsearch/workers/core/adapters/pai/pai_forms.hpp"
-#include "launch_parts.hpp"
 
 namespace hpsearch::workers {
 

@@ -14,7 +14,7 @@
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/engine/experiment/commands.hpp"
-#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 #include "hpsearch/workers/core/effects.hpp"
 #include "hpsearch/workers/core/printed_steps.hpp"
 #include "hpsearch/workers/core/program_message.hpp"

@@ -10,7 +10,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/experiment/slot_device.hpp"
-#include "hpsearch/proto/spell.hpp"
+#include "hpsearch/proto/encoding/spell.hpp"
 #include "hpsearch/workers/core/effects.hpp"
 
 namespace hpsearch::workers {

@@ -9,7 +9,7 @@
 
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
-#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 
 namespace hpsearch::workers {
 

@@ -9,7 +9,7 @@
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/engine/experiment/commands.hpp"
-#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 #include "hpsearch/workers/core/retry.hpp"
 
 namespace hpsearch::workers {

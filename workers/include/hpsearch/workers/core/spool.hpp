@@ -10,8 +10,8 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
-#include "hpsearch/jobs/launch_spec.hpp"
-#include "hpsearch/proto/spell.hpp"
+#include "hpsearch/jobs/launch/launch_spec.hpp"
+#include "hpsearch/proto/encoding/spell.hpp"
 #include "hpsearch/workers/core/effects.hpp"
 
 namespace hpsearch::workers {

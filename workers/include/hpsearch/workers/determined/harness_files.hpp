@@ -6,7 +6,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/trees/directory.hpp"
+#include "hpsearch/io/files/directory.hpp"
 
 namespace hpsearch::workers {
 

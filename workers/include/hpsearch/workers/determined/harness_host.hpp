@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/net/http.hpp"
-#include "hpsearch/net/loop.hpp"
+#include "hpsearch/io/http/http.hpp"
+#include "hpsearch/io/net/loop.hpp"
 #include "hpsearch/workers/core/adapters/determined/determined_session.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 #include "hpsearch/workers/determined/harness_files.hpp"

@@ -10,12 +10,12 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
-#include "hpsearch/proto/spell.hpp"
-#include "hpsearch/trees/directory.hpp"
-#include "hpsearch/workers/core/launch_environment.hpp"
-#include "hpsearch/workers/core/run_as.hpp"
+#include "hpsearch/io/files/directory.hpp"
+#include "hpsearch/proto/encoding/spell.hpp"
+#include "hpsearch/workers/core/launch/launch_environment.hpp"
+#include "hpsearch/workers/core/launch/run_as.hpp"
 #include "hpsearch/workers/shell/own_directory.hpp"
-#include "hpsearch/workers/shell/process_table.hpp"
+#include "hpsearch/workers/shell/processes/process_table.hpp"
 
 namespace hpsearch::workers {
 

@@ -5,7 +5,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
-#include "hpsearch/workers/core/launch_environment.hpp"
+#include "hpsearch/workers/core/launch/launch_environment.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 
 namespace hpsearch::workers {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/trees/descriptor.hpp"
+#include "hpsearch/io/files/descriptor.hpp"
 
 namespace hpsearch::workers {
 

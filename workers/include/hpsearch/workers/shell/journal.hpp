@@ -9,8 +9,8 @@
 #include <variant>
 
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/proto/spell.hpp"
-#include "hpsearch/trees/directory.hpp"
+#include "hpsearch/io/files/directory.hpp"
+#include "hpsearch/proto/encoding/spell.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {

@@ -6,9 +6,9 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/proto/json.hpp"
-#include "hpsearch/proto/record.hpp"
-#include "hpsearch/trees/directory.hpp"
+#include "hpsearch/io/files/directory.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 // Spelled structs in files of one line of JSON, into which operators look. For sources.

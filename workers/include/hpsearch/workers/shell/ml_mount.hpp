@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hpsearch/jobs/job_contract.hpp"
+#include "hpsearch/jobs/contract/job_contract.hpp"
 
 namespace hpsearch::workers {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "hpsearch/workers/core/program_start.hpp"
+#include "hpsearch/workers/core/launch/program_start.hpp"
 
 namespace hpsearch::workers {
 

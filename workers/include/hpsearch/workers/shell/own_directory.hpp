@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/proto/spell.hpp"
-#include "hpsearch/trees/directory.hpp"
+#include "hpsearch/io/files/directory.hpp"
+#include "hpsearch/proto/encoding/spell.hpp"
 
 namespace hpsearch::workers {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "hpsearch/engine/experiment/slot_device.hpp"
-#include "hpsearch/proto/histogram.hpp"
-#include "hpsearch/proto/prometheus_text.hpp"
+#include "hpsearch/proto/metrics/histogram.hpp"
+#include "hpsearch/proto/metrics/prometheus_text.hpp"
 #include "hpsearch/workers/core/devices.hpp"
 #include "hpsearch/workers/core/worker_status.hpp"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/jobs/job_contract.hpp"
-#include "hpsearch/workers/core/program_start.hpp"
+#include "hpsearch/jobs/contract/job_contract.hpp"
+#include "hpsearch/workers/core/launch/program_start.hpp"
 
 namespace hpsearch::workers {
 

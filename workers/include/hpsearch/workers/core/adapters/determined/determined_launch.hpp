@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hpsearch/jobs/launch_spec.hpp"
+#include "hpsearch/jobs/launch/launch_spec.hpp"
 
 namespace hpsearch::workers {
 

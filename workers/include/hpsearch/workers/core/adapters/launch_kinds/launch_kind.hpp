@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/jobs/launch_spec.hpp"
+#include "hpsearch/jobs/launch/launch_spec.hpp"
 
 namespace hpsearch::workers {
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "hpsearch/workers/core/hyperparameter_forms.hpp"
+#include "hpsearch/workers/core/launch/hyperparameter_forms.hpp"
 
 namespace hpsearch::workers {
 

@@ -1,0 +1,108 @@
+#include "cli/client/server.hpp"
+#include "cli/client/state_directory.hpp"
+#include "cli/render/shapes.hpp"
+#include "cli/render/table.hpp"
+#include "cli/render/text.hpp"
+#include "cli/verbs/verbs.hpp"
+#include "daemon/audit/audit_files.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+
+std::string who(const Value& entry) {
+  const std::string name = text_at(entry, "name");
+  return name.empty() ? "-" : name;  // Not "nobody", which is a user of most machines.
+}
+
+/// "POST /api/v1/experiments: experiments/3", where the path doesn't say what was made.
+std::string what(const Value& entry) {
+  if (const std::uint64_t others = count_at(entry, "count"); others != 0) {
+    return counted(others, "other request") + " in that minute";
+  }
+  const std::string path = text_at(entry, "path");
+  const std::string resource = text_at(entry, "resource");
+  return text_at(entry, "method") + " " + path +
+         (path.find(resource) == std::string::npos ? ": " + resource : "");
+}
+
+}  // namespace
+
+int audit_list(const AuditOptions& options, const Output& output) {
+  const Outcome<Server> server = options.server.state_dir
+                                     ? Server::reach(options.server, Server::Need::readable, output)
+                                     : Server::reach_shared(options.server, output);
+  const Outcome<Value> answer =
+      server ? server->client().get("/api/v1/audit?limit=500&after=" + std::to_string(options.after) +
+                                    (options.refusals ? "&refusals=true" : ""))
+             : Outcome<Value>(server.failure());
+  if (!answer) {
+    return output.fail(answer.failure());
+  }
+  if (output.json()) {
+    output.data(*answer);
+    return 0;
+  }
+  Table table({{"LINE", Table::Align::right},
+               {"TIME"},
+               {"WHO"},
+               {"FROM"},
+               {"STATUS", Table::Align::right},
+               {"REQUEST"}});
+  for (const Value& entry : list_at(*answer, "entries")) {
+    table.add({std::to_string(count_at(entry, "number")), time_text(number_at(entry, "time")), who(entry),
+               text_at(entry, "from"), std::to_string(count_at(entry, "status")), what(entry)});
+  }
+  if (const std::uint64_t next = count_at(*answer, "next"); next != 0) {
+    output.message("hpsearch: there are more: hpsearch audit list " +
+                   std::string(options.refusals ? "--refusals " : "") + "--after " + std::to_string(next));
+  }
+  const std::string none = options.after == 0
+                               ? "nothing is recorded yet\n"
+                               : "no line has a higher number than " + std::to_string(options.after) + "\n";
+  output.print(table.empty() ? none : table.text(output.width()));
+  return 0;
+}
+
+int audit_verify(const AuditOptions& options, const Output& output) {
+  constexpr std::size_t hash_digits = 64;
+  if (!options.holds.empty() && (options.holds.size() != hash_digits ||
+                                 options.holds.find_first_not_of("0123456789abcdef") != std::string::npos)) {
+    return output.fail(usage_failure("--holds is \"" + options.holds +
+                                     "\"; it must be the hash that an earlier verify printed, 64 "
+                                     "hexadecimal digits"));
+  }
+  // Of a daemon, or of a run.
+  const StateDirectory run(options.state_dir);
+  std::error_code ignored;
+  const std::filesystem::path directory = std::filesystem::is_directory(run.daemon(), ignored)
+                                              ? run.daemon()
+                                              : std::filesystem::path(options.state_dir);
+  const auto changes = daemon::AuditFiles::verify(directory.string(), daemon::audited_changes, options.holds);
+  if (!changes) {
+    return output.fail(not_found_failure(changes.error().message));
+  }
+  const auto refusals = daemon::AuditFiles::verify(directory.string(), daemon::audited_refusals);
+  for (const auto* verdict : {&changes, &refusals}) {
+    if (*verdict && !(*verdict)->problem.empty()) {
+      Failure failure = plain_failure((*verdict)->problem);
+      failure.exit = Exit::storage;
+      return output.fail(failure);
+    }
+  }
+  const std::uint64_t refused = refusals ? refusals->lines : 0;
+  if (output.json()) {
+    output.data(Value::Map{{"lines", static_cast<std::int64_t>(changes->lines)},
+                           {"last_hash", changes->last.hash},
+                           {"refusals", static_cast<std::int64_t>(refused)}});
+  } else {
+    output.print("the chain of " + counted(changes->lines, "line") +
+                 " is whole; the hash of the last one is " +
+                 (changes->last.hash.empty() ? "none" : changes->last.hash) + "\n" +
+                 (refused == 0 ? "" : "the chain of " + counted(refused, "refusal") + " is whole, too\n"));
+  }
+  return 0;
+}
+
+}  // namespace hpsearch::cli

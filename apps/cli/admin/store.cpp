@@ -1,0 +1,153 @@
+#include <optional>
+#include <string>
+
+#include "cli/admin/store_place.hpp"
+#include "cli/experiment/known_searchers.hpp"
+#include "cli/render/text.hpp"
+#include "cli/verbs/verbs.hpp"
+#include "daemon/backup/backup_set.hpp"
+#include "daemon/store/tools/salvage.hpp"
+#include "daemon/store/tools/store_check.hpp"
+#include "hpsearch/proto/events/stored.hpp"
+
+namespace hpsearch::cli {
+
+using engine::Done;
+using engine::Value;
+
+namespace {
+
+/// A damaged file of a backup, beside its events; nothing if all are whole.
+std::optional<std::string> damaged_backup_file(const StorePlace& place) {
+  if (!place.directory) {
+    return std::nullopt;
+  }
+  const auto record = daemon::read_backup_record(place.directory->string());
+  if (!record || !*record) {
+    return record ? std::nullopt : std::optional(record.error().message);
+  }
+  const engine::Status checked = daemon::check_backup_files(place.directory->string(), **record);
+  return checked ? std::nullopt : std::optional(checked.error().message);
+}
+
+/// The keys of the state directory go along.
+Outcome<Done> carry_keys(const StorePlace& from, const std::string& to, const Output& output) {
+  const std::string directory = from.file.parent_path().string();
+  const auto keys = daemon::keys_in(directory);
+  engine::Status done = keys ? daemon::put_keys(*keys, to) : engine::Status(keys.error());
+  if (done && from.directory) {
+    done = daemon::copy_open_files(directory, to);
+  }
+  if (!done) {
+    return failure_of(done.error());
+  }
+  warn_of_sealed_secrets(to, output);
+  return Done{};
+}
+
+}  // namespace
+
+int store_verify(const StoreOptions& options, const Output& output) {
+  const auto place = find_store(options.store);
+  if (!place) {
+    return output.fail(place.failure());
+  }
+  const auto store = open_closed(*place, "stop it first, or verify a backup (hpsearch store backup)");
+  if (!store) {
+    return output.fail(store.failure());
+  }
+  daemon::StoreCheck check = daemon::check_store(**store, known_searchers());
+  if (const auto damage = damaged_backup_file(*place)) {
+    check.damages.push_back(*damage);
+  }
+  if (output.json()) {
+    Value::List damages(check.damages.begin(), check.damages.end());
+    output.data(Value::Map{{"store", place->file.string()},
+                           {"sound", check.sound()},
+                           {"last_good_lsn", count_value(check.last.number())},
+                           {"last_lsn", count_value((*store)->last_lsn().number())},
+                           {"damages", std::move(damages)}});
+    return static_cast<int>(check.sound() ? Exit::ok : Exit::storage);
+  }
+  for (const std::string& damage : check.damages) {
+    output.print(printable(damage) + "\n");
+  }
+  output.print("store " + place->file.string() + ": " + std::to_string(check.last.number()) + " of " +
+               std::to_string((*store)->last_lsn().number()) + " events good; " +
+               (check.sound() ? "sound" : "DAMAGED") + "\n");
+  if (!check.damages.empty()) {
+    output.message(
+        "hpsearch store salvage creates a new store from the undamaged part; a backup may have more");
+  }
+  return static_cast<int>(check.sound() ? Exit::ok : Exit::storage);
+}
+
+int store_export(const StoreOptions& options, const Output& output) {
+  const auto place = find_store(options.store);
+  if (!place) {
+    return output.fail(place.failure());
+  }
+  const auto store = open_closed(*place, "export a backup (hpsearch store backup)");
+  if (!store) {
+    return output.fail(store.failure());
+  }
+  const auto read =
+      (*store)->read([&](const daemon::RecordView&, const engine::Event& event) -> engine::Status {
+        output.line(proto::to_value(event));
+        return Done{};
+      });
+  if (!read) {
+    return output.fail(
+        failure_of(engine::Error{read.error().code, place->file.string() + ": " + read.error().message}));
+  }
+  return 0;
+}
+
+int store_salvage(const StoreOptions& options, const Output& output) {
+  const auto place = find_store(options.store);
+  if (!place) {
+    return output.fail(place.failure());
+  }
+  const auto store = open_closed(*place, "end it first");
+  if (!store) {
+    return output.fail(store.failure());
+  }
+  const auto to = new_store_in(options.to);
+  if (!to) {
+    return output.fail(to.failure());
+  }
+  const auto saved = daemon::salvage(**store, *to, wall_clock_now());
+  if (!saved) {
+    return output.fail(failure_of(saved.error()));
+  }
+  if (const auto carried = carry_keys(*place, to->parent_path().string(), output); !carried) {
+    return output.fail(carried.failure());
+  }
+  const std::uint64_t lost = saved->stored > saved->kept ? saved->stored.number() - saved->kept.number() : 0;
+  if (output.json()) {
+    output.data(Value::Map{{"path", to->string()},
+                           {"last_lsn", count_value(saved->kept.number())},
+                           {"last_at", static_cast<double>(saved->kept_at.micros()) / 1e6},
+                           {"lost_events", count_value(lost)},
+                           {"damage", saved->damage}});
+    return 0;
+  }
+  output.print("salvaged " + to->string() + ": " + std::to_string(saved->kept.number()) + " events\n");
+  if (saved->damage.empty()) {
+    output.print("nothing is lost: the log is complete\n");
+  } else {
+    output.print(printable(saved->damage) + "\n");
+    output.print(
+        "lost: " +
+        (lost > 0 ? "events " + std::to_string(saved->kept.number() + 1) + " to " +
+                        std::to_string(saved->stored.number()) + " (" + std::to_string(lost) + ")"
+                  : "what was stored after event " + std::to_string(saved->kept.number())) +
+        (saved->kept.number() == 0
+             ? ""
+             : "; the last one kept is of " + time_text(static_cast<double>(saved->kept_at.micros()) / 1e6)) +
+        "\n");
+  }
+  return 0;
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,302 @@
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <iostream>
+#include <optional>
+#include <string>
+
+#include "cli/admin/store_place.hpp"
+#include "cli/client/client.hpp"
+#include "cli/client/state_directory.hpp"
+#include "cli/render/shapes.hpp"
+#include "cli/render/text.hpp"
+#include "cli/verbs/verbs.hpp"
+#include "daemon/backup/backup_set.hpp"
+#include "daemon/backup/sealed_keys.hpp"
+#include "daemon/store/tools/last_backup.hpp"
+#include "daemon/store/tools/salvage.hpp"
+#include "daemon/store/tools/store_seal.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+using daemon::BackupKey;
+using daemon::BackupRecord;
+using daemon::ClosedStore;
+using daemon::KeyFiles;
+using daemon::NewBackup;
+using engine::Done;
+using engine::Errc;
+using engine::Value;
+
+// A backup is copied as fast as the disk takes it, and the daemon answers when it is done.
+constexpr std::chrono::minutes backup_patience{60};
+
+/// Hides the typed characters.
+class HiddenInput {
+ public:
+  HiddenInput() {
+    if (::tcgetattr(STDIN_FILENO, &before_) == 0) {
+      termios hidden = before_;
+      hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+      hidden_ = ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0;
+    }
+  }
+  HiddenInput(const HiddenInput&) = delete;
+  HiddenInput& operator=(const HiddenInput&) = delete;
+  ~HiddenInput() {
+    if (hidden_) {
+      ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+      std::cerr << '\n';
+    }
+  }
+
+ private:
+  termios before_{};
+  bool hidden_ = false;
+};
+
+enum class Times { once, twice };
+
+std::string ask(const char* what) {
+  std::string line;
+  if (::isatty(STDIN_FILENO) != 0) {
+    std::cerr << what << std::flush;
+  }
+  const HiddenInput hidden;
+  std::getline(std::cin, line);
+  return line;
+}
+
+Outcome<BackupKey> ask_passphrase(Times times) {
+  BackupKey key{ask("Passphrase of the backup: ")};
+  if (key.secret.empty()) {
+    return usage_failure("the passphrase is empty");
+  }
+  if (times == Times::twice && ::isatty(STDIN_FILENO) != 0 && ask("The same again: ") != key.secret) {
+    return usage_failure("the passphrases differ");
+  }
+  return key;
+}
+
+/// Nothing where the keys are to be left out.
+Outcome<std::optional<BackupKey>> key_of(const StoreOptions& options, Times times,
+                                         const std::string& none_given) {
+  if (options.without_keys) {
+    return std::optional<BackupKey>();
+  }
+  if (options.passphrase) {
+    auto key = ask_passphrase(times);
+    return key ? Outcome<std::optional<BackupKey>>(std::optional(*std::move(key))) : key.failure();
+  }
+  if (options.key_file.empty()) {
+    return usage_failure(none_given);
+  }
+  auto key = BackupKey::in_file(options.key_file);
+  return key ? Outcome<std::optional<BackupKey>>(std::optional(*std::move(key))) : failure_of(key.error());
+}
+
+/// The chain of a copy, from beginning to end.
+Outcome<engine::Lsn> check_copy(const fs::path& path) {
+  auto store = ClosedStore::open(path);
+  if (!store) {
+    return failure_of(store.error());
+  }
+  const auto read = (*store)->read(
+      [](const daemon::RecordView&, const engine::Event&) -> engine::Status { return Done{}; });
+  if (!read) {
+    return failure_of(engine::Error{read.error().code, path.string() + ": " + read.error().message});
+  }
+  return (*store)->last_lsn();
+}
+
+/// A copy that the daemon of a store in use has made, until it is told what became of it.
+class DaemonsCopy {
+ public:
+  static Outcome<DaemonsCopy> ask_for(const fs::path& directory) {
+    const auto addresses = read_daemon_file(directory);
+    if (!addresses) {
+      return unreachable_failure("the daemon of " + directory.string() +
+                                 " has no address yet; it may be starting");
+    }
+    Client client(addresses->socket);
+    client.set_timeout(backup_patience);
+    const auto answer = client.post("/api/v1/store/backup", Value::Map{});
+    if (!answer) {
+      return answer.failure();
+    }
+    return DaemonsCopy(addresses->socket, text_at(*answer, "path"));
+  }
+  DaemonsCopy(DaemonsCopy&& other) noexcept
+      : socket_(std::move(other.socket_)), path_(std::exchange(other.path_, "")) {}
+  DaemonsCopy& operator=(DaemonsCopy&&) = delete;
+  ~DaemonsCopy() {
+    if (!path_.empty()) {
+      static_cast<void>(conclude(false));
+    }
+  }
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+  /// The daemon removes it, and counts it if it became a backup.
+  Outcome<Value> conclude(bool good) {
+    Client client(socket_);
+    return client.post("/api/v1/store/backup/result",
+                       Value::Map{{"path", std::exchange(path_, "")}, {"good", good}});
+  }
+
+ private:
+  DaemonsCopy(std::string socket, std::string path) : socket_(std::move(socket)), path_(std::move(path)) {}
+
+  std::string socket_;
+  std::string path_;
+};
+
+/// A backup of a backup counts for nobody.
+bool is_of_a_daemon(const StorePlace& place) {
+  const auto record =
+      place.directory ? daemon::read_backup_record(place.directory->string()) : std::optional<BackupRecord>();
+  return place.directory && record && !*record;
+}
+
+}  // namespace
+
+int store_backup(const StoreOptions& options, const Output& output) {
+  const auto place = find_store(options.store);
+  if (!place) {
+    return output.fail(place.failure());
+  }
+  const auto key = key_of(options, Times::twice,
+                          "a backup has the daemon's keys, sealed: give --key-file FILE (make one with: head "
+                          "-c 32 /dev/urandom | base64 > FILE; keep it elsewhere), --passphrase, or "
+                          "--without-keys");
+  if (!key) {
+    return output.fail(key.failure());
+  }
+  fs::path to = fs::absolute(options.to).lexically_normal();
+  to = to.has_filename() ? to : to.parent_path();
+  auto begun = NewBackup::begin(to.string());
+  if (!begun) {
+    return output.fail(failure_of(begun.error()));
+  }
+  NewBackup backup = std::move(begun).value();
+  StorePlace source = *place;
+  std::optional<DaemonsCopy> live;
+  if (place->held_by()) {
+    auto made = DaemonsCopy::ask_for(*place->directory);
+    if (!made) {
+      return output.fail(made.failure());
+    }
+    live.emplace(std::move(*made));
+    source = StorePlace{live->path(), std::nullopt};
+  }
+  const engine::Instant made = wall_clock_now();
+  {
+    const auto store = open_closed(source, "");
+    if (!store) {
+      return output.fail(store.failure());
+    }
+    if (const auto copied = (*store)->copy_to(backup.events()); !copied) {
+      return output.fail(failure_of(copied.error()));
+    }
+  }
+  const auto checked = check_copy(backup.events());
+  if (!checked) {
+    return output.fail(checked.failure());
+  }
+  if (const auto finished = backup.finish(place->file.parent_path().string(), *key, *checked, made);
+      !finished) {
+    return output.fail(failure_of(finished.error()));
+  }
+  if (live) {
+    if (const auto counted = live->conclude(true); !counted) {
+      output.message("hpsearch: the daemon doesn't count this backup: " + counted.failure().message);
+    }
+  } else if (is_of_a_daemon(*place)) {
+    if (const auto noted = daemon::note_backup(place->directory->string(), made); !noted) {
+      output.message("hpsearch: the daemon will not count this backup: " + noted.error().message);
+    }
+  }
+  return print_copy("backup", to, *checked, output);
+}
+
+namespace {
+
+/// Sealed ones of a backup, or those that lie beside a store.
+Outcome<KeyFiles> keys_to_restore(const StorePlace& place, const StoreOptions& options) {
+  const std::string directory = place.file.parent_path().string();
+  const auto record = place.directory ? daemon::read_backup_record(directory) : std::optional<BackupRecord>();
+  if (!record) {
+    return failure_of(record.error());
+  }
+  if (*record) {
+    if (const auto whole = daemon::check_backup_files(directory, **record); !whole) {
+      return failure_of(whole.error());
+    }
+  }
+  if (options.without_keys || (*record && !(*record)->has_keys)) {
+    return KeyFiles{};
+  }
+  if (!*record) {
+    const auto beside = daemon::keys_in(directory);
+    return beside ? Outcome<KeyFiles>(*beside) : failure_of(beside.error());
+  }
+  const auto key = key_of(options, Times::once,
+                          "the keys in " + directory +
+                              " are sealed: give the --key-file or --passphrase that the backup was made "
+                              "with, or --without-keys");
+  if (!key) {
+    return key.failure();
+  }
+  auto opened = daemon::open_sealed_keys(directory, **key);
+  return opened ? Outcome<KeyFiles>(*std::move(opened)) : failure_of(opened.error());
+}
+
+}  // namespace
+
+int store_restore(const StoreOptions& options, const Output& output) {
+  const auto place = find_store(options.store);
+  if (!place) {
+    return output.fail(place.failure());
+  }
+  const auto store = open_closed(*place, "restore a backup (hpsearch store backup)");
+  if (!store) {
+    return output.fail(store.failure());
+  }
+  const auto keys = keys_to_restore(*place, options);
+  if (!keys) {
+    return output.fail(keys.failure());
+  }
+  const auto to = new_store_in(options.to);
+  if (!to) {
+    return output.fail(to.failure());
+  }
+  const auto copied = daemon::salvage(**store, *to, wall_clock_now());
+  if (!copied) {
+    return output.fail(failure_of(copied.error()));
+  }
+  if (!copied->damage.empty()) {
+    ::unlink(to->c_str());
+    ::unlink(daemon::StoreSeal::path_of(*to).c_str());
+    return output.fail(
+        Failure{Exit::storage, Errc::corrupt,
+                place->file.string() + ": " + copied->damage +
+                    ". Nothing was restored; hpsearch store salvage keeps the events before the damage"});
+  }
+  const std::string directory = to->parent_path().string();
+  engine::Status put = daemon::put_keys(*keys, directory);
+  if (put && place->directory) {
+    put = daemon::copy_open_files(place->directory->string(), directory);
+  }
+  if (!put) {
+    return output.fail(failure_of(put.error()));
+  }
+  warn_of_sealed_secrets(directory, output);
+  return print_copy("restored", *to, copied->kept, output);
+}
+
+}  // namespace hpsearch::cli

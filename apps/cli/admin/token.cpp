@@ -1,0 +1,146 @@
+#include <charconv>
+
+#include "cli/client/server.hpp"
+#include "cli/render/table.hpp"
+#include "cli/render/text.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+
+/// "90d", "12h", "30m" or "45s" in seconds; null for "never".
+Outcome<Value> read_life(const std::string& text) {
+  if (text == "never") {
+    return Value();
+  }
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const std::int64_t seconds = unit == "d"   ? 86'400
+                               : unit == "h" ? 3'600
+                               : unit == "m" ? 60
+                               : unit == "s" ? 1
+                                             : 0;
+  if (error != std::errc() || seconds == 0 || number <= 0 || number > 365 * 86'400) {
+    return usage_failure("--expires is \"" + printable(text) +
+                         "\"; it must be a whole number followed by d, h, m or s (at most 365d), or never");
+  }
+  return Value(number * seconds);
+}
+
+/// "all", "nlp, vision"
+std::string names_of_workspaces(const Value& token) {
+  std::string text;
+  for (const Value& name : list_at(token, "workspaces")) {
+    const std::string* one = name.as_text();
+    text += (text.empty() ? "" : ", ") + (one == nullptr || *one == "*" ? std::string("all") : *one);
+  }
+  return text;
+}
+
+/// A text that cannot be an ID leads to a path that the daemon doesn't have.
+Failure of_token(const std::string& id, Failure failure) {
+  if (failure.exit == Exit::not_found) {
+    failure.message = "there is no token " + printable(id) + "; hpsearch token list shows the IDs";
+  }
+  return failure;
+}
+
+/// The secret goes to standard output alone, so that `hpsearch token create ... > FILE` holds nothing else.
+int show_made(const Outcome<Value>& made, const Output& output) {
+  if (!made) {
+    return output.fail(made.failure());
+  }
+  if (output.json()) {
+    output.data(*made);
+    return 0;
+  }
+  const double expires = number_at(*made, "expires");
+  output.message("hpsearch: token " + text_at(*made, "id") + ", named " + text_at(*made, "name") + ", is " +
+                 text_at(*made, "role") + " (workspaces: " + names_of_workspaces(*made) + ")" +
+                 (expires == 0 ? " and never expires" : " until " + time_text(expires)) +
+                 ". It is shown only now:");
+  output.print(text_at(*made, "token") + "\n");
+  return 0;
+}
+
+}  // namespace
+
+int token_create(const TokenOptions& options, const Output& output) {
+  const Outcome<Value> life = read_life(options.expires);
+  if (!life) {
+    return output.fail(life.failure());
+  }
+  const Outcome<Server> server = Server::reach_shared(options.server, output);
+  if (!server) {
+    return output.fail(server.failure());
+  }
+  Value::List workspaces(options.workspaces.begin(), options.workspaces.end());
+  if (workspaces.empty()) {
+    workspaces.emplace_back("*");
+  }
+  Value::Map request{{"name", options.name},
+                     {"role", options.role},
+                     {"workspaces", std::move(workspaces)},
+                     {"expires_in_seconds", *life}};
+  if (options.unix_user) {
+    request["unix_user"] = *options.unix_user;
+  }
+  return show_made(server->client().post("/api/v1/tokens", request), output);
+}
+
+int token_rotate(const TokenOptions& options, const Output& output) {
+  const Outcome<Server> server = Server::reach_shared(options.server, output);
+  if (!server) {
+    return output.fail(server.failure());
+  }
+  const Outcome<Value> made = server->client().post(token_target(options.id) + "/rotate", Value::Map{});
+  return made ? show_made(made, output) : output.fail(of_token(options.id, made.failure()));
+}
+
+int token_revoke(const TokenOptions& options, const Output& output) {
+  const Outcome<Server> server = Server::reach_shared(options.server, output);
+  if (!server) {
+    return output.fail(server.failure());
+  }
+  const Outcome<Value> revoked = server->client().remove(token_target(options.id));
+  if (!revoked) {
+    return output.fail(of_token(options.id, revoked.failure()));
+  }
+  if (output.json()) {
+    output.data(*revoked);
+  } else {
+    output.print("token " + options.id + " is revoked\n");
+  }
+  return 0;
+}
+
+int token_list(const ServerOptions& options, const Output& output) {
+  const Outcome<Server> server = Server::reach_shared(options, output);
+  if (!server) {
+    return output.fail(server.failure());
+  }
+  const Outcome<Value> answer = server->client().get("/api/v1/tokens");
+  if (!answer) {
+    return output.fail(answer.failure());
+  }
+  if (output.json()) {
+    output.data(*answer);
+    return 0;
+  }
+  Table table(
+      {{"ID"}, {"NAME"}, {"ROLE"}, {"WORKSPACES"}, {"UNIX USER"}, {"EXPIRES"}, {"LAST USED"}, {"CREATOR"}});
+  for (const Value& token : list_at(*answer, "tokens")) {
+    const double expires = number_at(token, "expires");
+    table.add({text_at(token, "id"), text_at(token, "name"), text_at(token, "role"),
+               names_of_workspaces(token), text_at(token, "unix_user"),
+               expires == 0 ? "never" : time_text(expires),
+               time_text(number_at(token, "last_used_day")).substr(0, 10), text_at(token, "creator")});
+  }
+  output.print(table.empty() ? std::string("no tokens yet\n") : table.text(output.width()));
+  return 0;
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,168 @@
+#include "cli/artifacts/kept_files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "cli/render/text.hpp"
+#include "hpsearch/io/files/links.hpp"
+#include "hpsearch/io/files/tree.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using engine::Value;
+using trees::Directory;
+
+template <class T>
+T read_record(const engine::Result<Directory>& directory, const char* name) {
+  const auto text = directory ? directory->read(name, proto::kept_files_limits.bytes)
+                              : engine::Result<std::string>(directory.error());
+  const auto value =
+      text ? proto::parse_json(*text, proto::kept_files_limits) : engine::Result<Value>(text.error());
+  auto record = value ? proto::decode_value<T>(*value) : engine::Result<T>(value.error());
+  return record ? *std::move(record) : T();
+}
+
+void list_below(const Directory& at, const std::string& prefix, int depth, std::vector<KeptFiles::File>& to) {
+  const auto entries = at.entries();
+  for (std::size_t i = 0; entries && i < entries->size(); ++i) {
+    const trees::Entry& entry = (*entries)[i];
+    if (entry.kind == trees::Kind::directory) {
+      const auto inside = at.directory(entry.name);
+      if (inside && depth <= trees::deepest_tree) {
+        list_below(*inside, prefix + entry.name + "/", depth + 1, to);
+      }
+      continue;
+    }
+    struct stat info {};
+    if (::fstatat(at.descriptor(), entry.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) {
+      to.push_back({prefix + entry.name, static_cast<std::uint64_t>(info.st_size)});
+    }
+  }
+}
+
+}  // namespace
+
+KeptFiles::KeptFiles(const StateDirectory& state, const std::string& store, std::uint64_t experiment)
+    : link_(fs::absolute(state.path()) / "trials"),
+      below_(fs::path("worker/trials") / store / std::to_string(experiment)),
+      root_(fs::absolute(state.path())) {
+}
+
+Outcome<KeptFiles> KeptFiles::of(const Server& server, std::uint64_t experiment) {
+  if (!server.run_state()) {
+    return not_found_failure(
+        "the files are in trials/STORE/" + std::to_string(experiment) +
+        "/TRIAL/files of the state directory of each worker that ran the trial (hpsearch show --trial TRIAL "
+        "names them); hpsearch files get copies what the daemon has");
+  }
+  const Outcome<Value> status = server.client().get("/api/v1/status");
+  if (!status) {
+    return status.failure();
+  }
+  return KeptFiles(*server.run_state(), text_at(*status, "cluster"), experiment);
+}
+
+engine::Result<Directory> KeptFiles::trial_directory(std::uint64_t trial) const {
+  const auto root = Directory::open(root_);
+  return root ? root->directory(below_ / std::to_string(trial)) : root.error();
+}
+
+proto::KeptTrials KeptFiles::trials() const {
+  const auto root = Directory::open(root_);
+  auto kept = read_record<proto::KeptTrials>(
+      root ? root->directory(below_) : engine::Result<Directory>(root.error()), proto::kept_trials_name);
+  std::sort(kept.trials.begin(), kept.trials.end(),
+            [](const proto::KeptTrial& a, const proto::KeptTrial& b) { return a.trial < b.trial; });
+  return kept;
+}
+
+KeptFiles::OfTrial KeptFiles::of_trial(std::uint64_t trial) const {
+  OfTrial out;
+  const auto directory = trial_directory(trial);
+  out.dropped = read_record<proto::DroppedFiles>(directory, proto::dropped_files_name);
+  if (const auto files = directory ? directory->directory(proto::kept_files_name) : directory.error()) {
+    list_below(*files, "", 0, out.files);
+  }
+  return out;
+}
+
+fs::path KeptFiles::directory(std::uint64_t trial) const {
+  std::error_code error;
+  const bool linked = fs::read_symlink(link_, error) == below_;
+  return (linked ? link_ : root_ / below_) / std::to_string(trial) / proto::kept_files_name;
+}
+
+Outcome<LinksLeftOut> KeptFiles::copy(std::uint64_t trial, const fs::path& to) const {
+  const auto directory = trial_directory(trial);
+  return directory ? copy_left_directory(*directory, proto::kept_files_name, to)
+                   : Outcome<LinksLeftOut>(plain_failure(directory.error().message));
+}
+
+void KeptFiles::link_trials() const {
+  std::error_code error;
+  if (fs::is_symlink(fs::symlink_status(link_, error))) {
+    fs::remove(link_, error);
+  }
+  fs::create_directory_symlink(below_, link_, error);  // Relative: the directory may be moved.
+}
+
+std::string kept_text(const proto::KeptTrials& kept, const std::string& where) {
+  if (kept.trials.empty() && kept.dropped == 0) {
+    return "";
+  }
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  for (const proto::KeptTrial& trial : kept.trials) {
+    files += trial.files;
+    bytes += trial.bytes;
+  }
+  const auto counted = [](std::uint64_t count, const std::string& what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  };
+  return counted(files, "file") + " (" + bytes_text(bytes) + ") of " + counted(kept.trials.size(), "trial") +
+         (where.empty() ? "" : " in " + printable(where)) +
+         (kept.dropped == 0
+              ? ""
+              : "; those of " + counted(kept.dropped, "other trial") + " were not kept (keep_files.max_mb)");
+}
+
+void tell_links_left_out(const LinksLeftOut& links, const Output& output) {
+  for (const std::string& link : links) {
+    output.message("left out: " + printable(link) + " is a link that leads out of the copied directory");
+  }
+}
+
+Outcome<LinksLeftOut> copy_left_directory(const Directory& above, const std::string& name,
+                                          const fs::path& named) {
+  const fs::path to = named.has_filename() ? named : named.parent_path();  // Without a slash at its end.
+  const auto target = Directory::open(to.has_parent_path() ? to.parent_path() : fs::path("."));
+  if (!target) {
+    return plain_failure("cannot make " + to.string() + ": " + target.error().message);
+  }
+  if (target->has(to.filename())) {
+    return conflict_failure(to.string() + " already exists; name a new directory");
+  }
+  const auto from = above.directory(name);
+  if (const engine::Status made = from ? target->make_directory(to.filename()) : engine::Status(from.error());
+      !made) {
+    return plain_failure(made.error().message);
+  }
+  const auto into = target->directory(to.filename());
+  const engine::Status copied = into ? trees::copy_content(*from, *into) : engine::Status(into.error());
+  auto left_out = copied ? trees::remove_links_out(*into) : engine::Result<LinksLeftOut>(copied.error());
+  if (!left_out) {
+    static_cast<void>(trees::remove_tree(*target, to.filename()).has_value());
+    return plain_failure("cannot copy to " + to.string() + ": " + left_out.error().message);
+  }
+  return *std::move(left_out);
+}
+
+}  // namespace hpsearch::cli

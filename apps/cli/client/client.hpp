@@ -1,0 +1,76 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/verbs/failure.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/io/http/http_reading.hpp"
+
+namespace hpsearch::cli {
+
+/// Speaks to one hpsearchd over HTTP. No connection is kept: a daemon that restarts is noticed by nobody.
+class Client {
+ public:
+  /// `token`: what the server asks for; "" = nothing.
+  explicit Client(std::string address, std::string token = "")
+      : address_(std::move(address)), token_(std::move(token)) {}
+
+  [[nodiscard]] const std::string& address() const noexcept { return address_; }
+
+  /// The answer's JSON. Failures carry what the daemon said, or that none answered (Exit::unreachable).
+  [[nodiscard]] Outcome<engine::Value> get(const std::string& target) const;
+  /// All pages of a list, {NAME: entries}. The daemon numbers the entries; `target` is without a query.
+  [[nodiscard]] Outcome<engine::Value> get_list(const std::string& target, const std::string& name) const;
+  /// The answer's bytes as they are.
+  [[nodiscard]] Outcome<std::string> get_bytes(const std::string& target) const;
+  /// Opens a text/event-stream. `last_id`: behind which message it begins; "" = as the target says.
+  [[nodiscard]] Outcome<net::HttpReading> stream(const std::string& target, const std::string& last_id) const;
+  [[nodiscard]] Outcome<engine::Value> post(const std::string& target, const engine::Value& body,
+                                            const std::string& idempotency_key = "") const;
+  [[nodiscard]] Outcome<engine::Value> put(const std::string& target, const engine::Value& body) const;
+  [[nodiscard]] Outcome<engine::Value> patch(const std::string& target, const engine::Value& body) const;
+  [[nodiscard]] Outcome<engine::Value> remove(const std::string& target) const;
+
+  /// Whether something is there.
+  [[nodiscard]] Outcome<bool> has(const std::string& target) const;
+  /// Puts a tar archive there; waits longer the larger it is.
+  [[nodiscard]] Outcome<engine::Done> put_archive(const std::string& target, const std::string& bytes) const;
+
+  void set_timeout(std::chrono::milliseconds timeout) noexcept { timeout_ = timeout; }
+
+ private:
+  [[nodiscard]] Outcome<engine::Value> ask(const std::string& method, const std::string& target,
+                                           const std::string& body, const std::string& idempotency_key) const;
+  [[nodiscard]] Failure failure_of(const engine::Error& error) const;
+  /// Of a daemon that is older than this program: that it is, which may be why it refuses a request.
+  [[nodiscard]] std::string age_of_daemon() const;
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> headers() const;
+
+  std::string address_;
+  std::string token_;
+  std::chrono::milliseconds timeout_ = std::chrono::seconds(10);
+};
+
+/// "/api/v1/experiments/3" with `rest` behind it.
+[[nodiscard]] std::string experiment_target(std::uint64_t experiment, const std::string& rest = "");
+
+[[nodiscard]] std::string token_target(const std::string& id);
+
+/// Whether it is spelled as unix:///PATH, HOST:PORT, https://HOST:PORT or https://HOST:PORT#FINGERPRINT.
+[[nodiscard]] bool is_server_address(const std::string& text);
+/// 64 digits of lower case hexadecimal.
+[[nodiscard]] bool is_fingerprint(std::string_view text);
+
+/// "" unless the release of `daemon` ("1.4.2") is before that of `own`: then what to say about it.
+[[nodiscard]] std::string note_of_age(std::string_view own, std::string_view daemon);
+
+/// What an HTTP answer means to us. Apart from Client so that it can be tested without a daemon.
+[[nodiscard]] Outcome<engine::Value> read_answer(unsigned status, const std::string& body,
+                                                 const std::string& address);
+
+}  // namespace hpsearch::cli

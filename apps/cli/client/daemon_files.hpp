@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/artifacts/kept_files.hpp"
+#include "cli/client/client.hpp"
+#include "cli/verbs/failure.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/value.hpp"
+
+namespace hpsearch::cli {
+
+/// What a cluster's daemon has of the files that programs left in their working directories, for when their
+/// workers are on other machines or gone.
+class DaemonFiles {
+ public:
+  DaemonFiles(const Client& client, std::uint64_t experiment) : client_(client), experiment_(experiment) {}
+
+  /// As /api/v1/experiments/N/files has it. not_found: the daemon keeps none.
+  [[nodiscard]] Outcome<engine::Value> trials() const;
+  /// As /api/v1/experiments/N/trials/T/files has it.
+  [[nodiscard]] Outcome<engine::Value> of_trial(std::uint64_t trial) const;
+
+  /// Fetches a trial's files into a directory that is not there yet; every content is checked, and no name
+  /// leads out of it. Where something fails, nothing is left.
+  [[nodiscard]] Outcome<LinksLeftOut> copy(std::uint64_t trial, const std::filesystem::path& to) const;
+
+ private:
+  const Client& client_;
+  std::uint64_t experiment_;
+};
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/verbs/failure.hpp"
+#include "hpsearch/proto/encoding/spell.hpp"
+
+namespace hpsearch::cli {
+
+/// A daemon that a person has given a name: what `hpsearch context` calls a context.
+struct SavedDaemon {
+  std::string name;
+  std::string server;  ///< "unix:///path" or "host:port".
+  std::string token;   ///< "" = none.
+};
+
+/// The file contexts.json in $XDG_CONFIG_HOME/hpsearch or ~/.config/hpsearch, mode 0600.
+struct SavedDaemons {
+  std::string current;  ///< The name of the one that is used when nothing else is said; "" = none.
+  std::vector<SavedDaemon> daemons;
+
+  [[nodiscard]] const SavedDaemon* find(const std::string& name) const noexcept;
+};
+
+void spell(auto& fields, proto::Is<SavedDaemon> auto& daemon) {
+  fields("name", daemon.name);
+  fields("server", daemon.server);
+  fields.maybe("token", daemon.token);
+}
+
+void spell(auto& fields, proto::Is<SavedDaemons> auto& saved) {
+  fields.maybe("current", saved.current);
+  fields("contexts", saved.daemons);
+}
+
+[[nodiscard]] std::filesystem::path saved_daemons_file();
+
+/// Those in the file; none when there is no file.
+[[nodiscard]] Outcome<SavedDaemons> load_saved_daemons();
+/// Replaces the file in one go.
+[[nodiscard]] Outcome<engine::Done> save(const SavedDaemons& saved);
+
+/// The token in a file, or for "-" on standard input. A file that others may read is refused.
+[[nodiscard]] Outcome<std::string> read_token_file(const std::string& path);
+
+}  // namespace hpsearch::cli

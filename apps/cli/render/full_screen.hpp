@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "cli/render/watch_screen.hpp"
+
+namespace hpsearch::cli {
+
+/// The whole terminal, while it lives. Then the terminal is as it was, what stood on it included.
+class FullScreen {
+ public:
+  /// Nothing: the terminal cannot be drawn on (no terminal, or one that is not known).
+  [[nodiscard]] static std::unique_ptr<FullScreen> open(bool colored);
+  FullScreen(const FullScreen&) = delete;
+  FullScreen& operator=(const FullScreen&) = delete;
+  ~FullScreen();
+
+  [[nodiscard]] std::size_t width() const;
+  [[nodiscard]] std::size_t height() const;
+  /// Sends only what differs from what stands there.
+  void draw(const std::vector<ScreenLine>& lines);
+  /// The key that is pressed within that time; 0 = none, or the size has changed.
+  [[nodiscard]] char key(std::chrono::milliseconds patience);
+
+ private:
+  struct Impl;
+  explicit FullScreen(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hpsearch::cli

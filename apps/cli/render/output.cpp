@@ -1,0 +1,153 @@
+#include "cli/render/output.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "cli/render/text.hpp"
+#include "hpsearch/engine/base/problem.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/encoding/utf8.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+/// Messages quote arguments, whose control characters must not reach the terminal.
+std::string printable_lines(std::string_view text) {
+  std::string out;
+  for (;;) {
+    const std::size_t end = text.find('\n');
+    out += printable(text.substr(0, end));
+    if (end == std::string_view::npos) {
+      return out;
+    }
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
+/// Writes all of it; returns errno when that is impossible. A reader that went away is no error.
+int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written < 0) {
+      return errno == EPIPE ? 0 : errno;
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+}  // namespace
+
+Output::Output(Format format) : format_(format) {
+  const std::string_view terminal = environment("TERM");
+  live_ = format == Format::table && ::isatty(STDOUT_FILENO) != 0 && terminal != "dumb" && !terminal.empty();
+  colored_ = live_ && environment("NO_COLOR").empty();
+}
+
+std::size_t Output::width() const noexcept {
+  if (!live_) {
+    return 0;
+  }
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    return size.ws_col;
+  }
+  return 80;
+}
+
+void Output::data(const engine::Value& value) const {
+  print(proto::pretty_json(value) + "\n");
+}
+
+void Output::line(const engine::Value& value) const {
+  print(engine::compact_json(value) + "\n");
+}
+
+void Output::print(std::string_view text) const {
+  if (const int error = write_all(STDOUT_FILENO, text); error != 0 && write_error_ == 0) {
+    write_error_ = error;
+  }
+}
+
+void Output::message(std::string_view text) const {
+  static_cast<void>(write_all(STDERR_FILENO, std::string(text) + "\n"));  // Nowhere left to complain.
+}
+
+std::string Output::loss() const {
+  return write_error_ == 0 ? std::string() : std::string(std::strerror(write_error_));
+}
+
+int Output::fail(const Failure& failure) const {
+  if (json()) {
+    data(proto::to_value(engine::Error{failure.code, proto::to_utf8(failure.message)}, failure.problems));
+  } else {
+    message("hpsearch: " + printable_lines(failure.message));
+    for (const engine::Problem& problem : failure.problems) {
+      message("  " + engine::describe(problem));
+    }
+  }
+  return static_cast<int>(failure.exit);
+}
+
+std::string Output::paint(Color color, std::string_view text) const {
+  if (!colored_ || color == Color::plain) {
+    return std::string(text);
+  }
+  const char* code = "";
+  switch (color) {
+    case Color::plain:
+      break;
+    case Color::bold:
+      code = "1";
+      break;
+    case Color::dim:
+      code = "2";
+      break;
+    case Color::red:
+      code = "31";
+      break;
+    case Color::green:
+      code = "32";
+      break;
+    case Color::yellow:
+      code = "33";
+      break;
+    case Color::cyan:
+      code = "36";
+      break;
+  }
+  return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
+}
+
+std::string Output::paint_state(std::string_view state) const {
+  if (state == "FAILED") {
+    return paint(Color::red, state);
+  }
+  if (state == "COMPLETED") {
+    return paint(Color::green, state);
+  }
+  if (state == "RUNNING" || state == "ACTIVE") {
+    return paint(Color::cyan, state);
+  }
+  if (state == "PAUSED" || state == "CANCELED" || state == "STOPPING") {
+    return paint(Color::yellow, state);
+  }
+  return std::string(state);
+}
+
+}  // namespace hpsearch::cli

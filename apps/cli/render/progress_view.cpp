@@ -1,0 +1,149 @@
+#include "cli/render/progress_view.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/render/shapes.hpp"
+#include "cli/render/text.hpp"
+#include "hpsearch/engine/base/amount.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds between_lines{10};
+
+std::string rungs_text(const Value& detail) {
+  std::string out;
+  for (const Value& rung : list_at(detail, "rungs")) {
+    out += (out.empty() ? "" : "  ") + std::to_string(count_at(rung, "length")) + ": " +
+           std::to_string(count_at(rung, "reached"));
+  }
+  return out;
+}
+
+std::string best_text(const Value& detail) {
+  const Value& best = member(detail, "best");
+  if (best.is_null()) {
+    return "none yet";
+  }
+  return printable(text_at(detail, "metric")) + " " + metric_or_dash(member(best, "metric")) + ", trial " +
+         std::to_string(count_at(best, "trial")) + " at " +
+         engine::amount(engine::Units{count_at(best, "step")}, printable(text_at(detail, "unit")));
+}
+
+}  // namespace
+
+std::optional<double> seconds_left(double progress_at_begin, double progress, double seconds_so_far) {
+  const double done = progress - progress_at_begin;
+  if (done < 0.01 || seconds_so_far < 3 || progress >= 1) {
+    return std::nullopt;
+  }
+  return seconds_so_far / done * (1 - progress);
+}
+
+std::string bar_text(double fraction, std::size_t width) {
+  if (width < 3) {
+    return "";
+  }
+  const std::size_t inside = width - 2;
+  const double filled = std::floor(std::clamp(fraction, 0.0, 1.0) * static_cast<double>(inside));
+  const auto marks = static_cast<std::size_t>(filled);
+  return "[" + std::string(marks, '#') + std::string(inside - marks, '-') + "]";
+}
+
+void ProgressView::note_progress(double progress) {
+  if (!first_progress_) {
+    first_progress_ = progress;
+    begin_ = steady_clock::now();
+  }
+}
+
+std::string ProgressView::time_left(double progress) const {
+  const double so_far = std::chrono::duration<double>(steady_clock::now() - begin_).count();
+  const auto left = seconds_left(first_progress_.value_or(0), progress, so_far);
+  return left ? "about " + duration_text(*left) + " left" : "";
+}
+
+std::string ProgressView::lines_of(const Value& detail, std::size_t width) const {
+  const double progress = number_at(detail, "progress");
+  const double so_far = std::chrono::duration<double>(steady_clock::now() - begin_).count();
+  const std::string left = time_left(progress);
+  const std::size_t columns = width > 1 ? width - 1 : 1;  // A full last column would wrap.
+  const std::string state = text_at(detail, "state");
+  std::string head = bar_text(progress, std::clamp<std::size_t>(columns / 3, 12, 40)) + " " +
+                     percent_text(progress) + "  " + duration_text(so_far);
+  head += left.empty() ? "" : ", " + left;
+  head += state == "ACTIVE" ? "" : "  " + state;
+  const std::string lines[] = {head, "trials  " + states_text(member(detail, "trials")),
+                               "reached " + rungs_text(detail), "best    " + best_text(detail)};
+  std::string out;
+  for (const std::string& line : lines) {
+    out += "\x1b[K" + cut_to_width(line, columns) + "\n";
+  }
+  return out;
+}
+
+std::string ProgressView::one_line(const Value& detail) const {
+  const double progress = number_at(detail, "progress");
+  const std::string left = time_left(progress);
+  return "progress " + percent_text(progress) + (left.empty() ? "" : ", " + left) + "; " +
+         states_text(member(detail, "trials")) + "; best " + best_text(detail);
+}
+
+void ProgressView::write(const std::string& text) const {
+  if (output_.json()) {
+    // Standard output is for the data alone then.
+    std::string line = text;
+    if (!line.empty() && line.back() == '\n') {
+      line.pop_back();
+    }
+    output_.message(line);
+  } else {
+    output_.print(text);
+  }
+}
+
+void ProgressView::show(const Value& detail) {
+  note_progress(number_at(detail, "progress"));
+  if (output_.live()) {
+    const std::string now = lines_of(detail, output_.width());
+    const std::string up = drawn_lines_ == 0 ? "" : "\x1b[" + std::to_string(drawn_lines_) + "A";
+    output_.print(up + now);
+    drawn_ = now;
+    drawn_lines_ = static_cast<std::size_t>(std::count(now.begin(), now.end(), '\n'));
+    return;
+  }
+  const auto now = steady_clock::now();
+  if (!last_line_at_) {
+    last_line_at_ = now;  // The first events tell enough.
+  } else if (now - *last_line_at_ >= between_lines) {
+    last_line_at_ = now;
+    write(one_line(detail) + "\n");
+  }
+}
+
+void ProgressView::say(const std::string& line, bool important) {
+  if (!output_.live()) {
+    write(line + "\n");
+    return;
+  }
+  if (!important) {
+    return;
+  }
+  // The line takes the view's place, and the view is drawn again below it.
+  const std::string up = drawn_lines_ == 0 ? "" : "\x1b[" + std::to_string(drawn_lines_) + "A";
+  output_.print(up + "\x1b[J" + line + "\n" + drawn_);
+}
+
+void ProgressView::clear() {
+  if (drawn_lines_ > 0) {
+    output_.print("\x1b[" + std::to_string(drawn_lines_) + "A\x1b[J");
+    drawn_.clear();
+    drawn_lines_ = 0;
+  }
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,81 @@
+#include "cli/render/table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/render/text.hpp"
+
+namespace hpsearch::cli {
+
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
+}
+
+void Table::add(std::vector<std::string> cells) {
+  cells.resize(columns_.size());
+  for (std::string& cell : cells) {
+    cell = printable(cell);
+  }
+  rows_.push_back(std::move(cells));
+}
+
+/// The widest first, and those that are as wide together.
+void Table::narrow(std::vector<std::size_t>& widths, std::size_t max_width, std::size_t gap) const {
+  constexpr std::size_t least = 12;  // A column narrower than this is not worth cutting.
+  std::size_t line = widths.empty() ? 0 : gap * (widths.size() - 1);
+  for (const std::size_t width : widths) {
+    line += width;
+  }
+  for (; line > max_width; --line) {
+    std::size_t* widest = nullptr;
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      const bool last = c + 1 == widths.size() && columns_[c].align == Align::left;
+      if ((last || columns_[c].may_be_cut) && (widest == nullptr || widths[c] >= *widest)) {
+        widest = &widths[c];
+      }
+    }
+    if (widest == nullptr || *widest <= least) {
+      return;
+    }
+    --*widest;
+  }
+}
+
+std::string Table::text(std::size_t max_width) const {
+  constexpr std::size_t gap = 2;
+  std::vector<std::size_t> widths;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    std::size_t width = display_width(columns_[c].title);
+    for (const auto& row : rows_) {
+      width = std::max(width, display_width(row[c]));
+    }
+    widths.push_back(width);
+  }
+  if (max_width > 0) {
+    narrow(widths, max_width, gap);
+  }
+
+  std::string out;
+  const auto write_row = [&](const auto& cell_at) {
+    std::string line;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      std::string cell = cell_at(c);
+      const bool last = c + 1 == columns_.size();
+      if (display_width(cell) > widths[c]) {
+        cell = cut_to_width(cell, widths[c]);
+      }
+      const std::size_t width = display_width(cell);
+      const std::string fill(widths[c] > width ? widths[c] - width : 0, ' ');
+      line += columns_[c].align == Align::right ? fill + cell : cell + fill;
+      line += last ? "" : std::string(gap, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  };
+  write_row([this](std::size_t c) { return columns_[c].title; });
+  for (const auto& row : rows_) {
+    write_row([&row](std::size_t c) { return row[c]; });
+  }
+  return out;
+}
+
+}  // namespace hpsearch::cli

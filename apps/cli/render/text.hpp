@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/sentences/words.hpp"
+
+namespace hpsearch::cli {
+
+using sentences::counted;
+using sentences::flat_text;
+using sentences::metric_text;
+
+/// How many columns a terminal gives the text: wide East Asian characters take two, combining ones none.
+[[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
+
+/// At most `width` columns of the text; what is cut off leaves "...".
+[[nodiscard]] std::string cut_to_width(std::string_view text, std::size_t width);
+
+/// The text with control characters shown as "?": names and messages come from users and programs, and a
+/// terminal obeys escape sequences.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// "0.4 s", "12 s", "3 min 05 s", "2 h 07 min", "3 d 04 h".
+[[nodiscard]] std::string duration_text(double seconds);
+
+/// "512 B", "12.3 kB", "1.5 GB": powers of 1,000.
+[[nodiscard]] std::string bytes_text(std::uint64_t bytes);
+
+/// "87.5 %", of a fraction.
+[[nodiscard]] std::string percent_text(double fraction);
+
+/// "2026-11-21 01:41:38" in local time; "" for 0.
+[[nodiscard]] std::string time_text(double seconds_since_epoch);
+
+/// In seconds since the epoch.
+[[nodiscard]] double seconds_now();
+
+/// "14:02" when that is on the day of `now`, else time_text(); both in seconds since the epoch.
+[[nodiscard]] std::string clock_text(double then, double now);
+
+/// The value as YAML block lines, each beginning with `indent` spaces; reads back as the same value.
+[[nodiscard]] std::string yaml_text(const engine::Value& value, std::size_t indent = 0);
+
+/// The last `lines` lines of a text, without a trailing line end.
+[[nodiscard]] std::string last_lines(std::string_view text, std::size_t lines);
+
+// --- reading answers of the daemon: what is missing or of another kind is the given default ---
+
+[[nodiscard]] const engine::Value& member(const engine::Value& map,
+                                          std::string_view key) noexcept;  ///< null if absent
+[[nodiscard]] std::string text_at(const engine::Value& map, std::string_view key);
+[[nodiscard]] double number_at(const engine::Value& map, std::string_view key, double otherwise = 0) noexcept;
+[[nodiscard]] std::uint64_t count_at(const engine::Value& map, std::string_view key) noexcept;
+[[nodiscard]] const engine::Value::List& list_at(const engine::Value& map, std::string_view key) noexcept;
+
+}  // namespace hpsearch::cli

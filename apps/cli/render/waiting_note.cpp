@@ -1,0 +1,41 @@
+#include "cli/render/waiting_note.hpp"
+
+#include <algorithm>
+
+#include "cli/render/text.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+// A worker that starts is there within this time.
+constexpr std::chrono::seconds patience{2};
+
+std::string without_digits(std::string text) {
+  text.erase(std::remove_if(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; }),
+             text.end());
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> WaitingNote::heard(const std::string& why, Clock::time_point now) {
+  if (why.empty()) {
+    since_.reset();
+    told_.clear();
+    return std::nullopt;
+  }
+  since_ = since_.value_or(now);
+  const std::string kind = without_digits(why);
+  if (now - *since_ < patience || kind == told_) {
+    return std::nullopt;
+  }
+  told_ = kind;
+  return "no trial runs: " + printable(why);
+}
+
+std::string storage_trouble(const Client& client) {
+  const auto status = client.get("/api/v1/status");
+  return status ? printable(text_at(member(*status, "storage"), "why")) : std::string();
+}
+
+}  // namespace hpsearch::cli

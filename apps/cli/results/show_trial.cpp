@@ -1,0 +1,209 @@
+#include "cli/results/show_trial.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/artifacts/log_source.hpp"
+#include "cli/artifacts/log_view.hpp"
+#include "cli/client/trial_pages.hpp"
+#include "cli/render/shapes.hpp"
+#include "cli/render/table.hpp"
+#include "cli/render/text.hpp"
+#include "cli/results/attempt_history.hpp"
+#include "hpsearch/engine/base/amount.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+
+constexpr std::size_t log_bytes = 64 * 1024;
+
+/// The end of a failed attempt's log.
+struct FailedLog {
+  std::string from;  ///< "stderr", "stdout", or "" when only what came with its exit is to be had.
+  std::string text;  ///< As people read it.
+};
+
+/// At most log_bytes of it, from the beginning of a line on.
+std::string end_of(std::string text) {
+  if (text.size() > log_bytes) {
+    text.erase(0, text.size() - log_bytes);
+    text.erase(0, text.find('\n') + 1);
+  }
+  LogView view;
+  std::string lines = view.take(text);
+  return lines + view.finish();
+}
+
+FailedLog failed_log(const Server& server, std::uint64_t experiment, std::uint64_t trial,
+                     const AttemptHistory& attempt) {
+  for (const char* stream : {"stderr", "stdout"}) {
+    const LogStream whose{stream, 0, attempt.worker};
+    const auto left = server.left_state();
+    const Outcome<LogPart> part =
+        left ? LeftLogs(*left, experiment, trial, whose).read(attempt.number, 0, true)
+             : DaemonLogs(server.client(), experiment, trial, whose).read(attempt.number, 0, true);
+    if (!part && !left) {
+      break;  // Its worker is away; asking once more takes as long again.
+    }
+    if (part && part->text.find_first_not_of(" \t\r\n") != std::string::npos) {
+      return {stream, end_of(part->text)};
+    }
+  }
+  return {"", end_of(attempt.log_tail)};
+}
+
+std::map<std::uint64_t, std::string> names_of_workers(const Client& client) {
+  std::map<std::uint64_t, std::string> names;
+  for (const char* list : {"/api/v1/workers", "/api/v1/workers/forgotten"}) {
+    if (const Outcome<Value> answer = client.get_list(list, "workers")) {
+      for (const Value& worker : list_at(*answer, "workers")) {
+        names[count_at(worker, "id")] = text_at(worker, "name");
+      }
+    }
+  }
+  return names;
+}
+
+/// The trial, its attempts and the log, as JSON has them; the text is made of the same.
+struct Shown {
+  Value trial;
+  std::string unit;
+  std::vector<AttemptHistory> attempts;
+  std::map<std::uint64_t, std::string> workers;
+  const AttemptHistory* failed = nullptr;  ///< The last one that did.
+  FailedLog log;
+
+  [[nodiscard]] std::string name_of(std::uint64_t worker) const {
+    const auto found = workers.find(worker);
+    return found == workers.end() ? std::to_string(worker) : found->second;
+  }
+  [[nodiscard]] std::string workers_of(const AttemptHistory& attempt) const {
+    std::string names;
+    for (const std::uint64_t worker : attempt.workers) {
+      names += (names.empty() ? "" : ", ") + name_of(worker);
+    }
+    return names;
+  }
+};
+
+Value json_of(const Shown& shown) {
+  Value value = shown.trial;
+  Value::List attempts;
+  for (const AttemptHistory& attempt : shown.attempts) {
+    Value::List workers;
+    for (const std::uint64_t worker : attempt.workers) {
+      workers.emplace_back(shown.name_of(worker));
+    }
+    attempts.push_back(Value::Map{{"attempt", static_cast<std::int64_t>(attempt.number)},
+                                  {"worker", shown.name_of(attempt.worker)},
+                                  {"workers", std::move(workers)},
+                                  {"granted_at", attempt.granted_at},
+                                  {"ended_at", attempt.ended_at > 0 ? Value(attempt.ended_at) : Value{}},
+                                  {"cause", attempt.cause},
+                                  {"message", attempt.message},
+                                  {"failed", attempt.failed}});
+  }
+  Value::Map& map = *value.as_map();
+  map["attempts_made"] = std::move(attempts);
+  map["failed_log"] = shown.failed == nullptr
+                          ? Value{}
+                          : Value(Value::Map{{"attempt", static_cast<std::int64_t>(shown.failed->number)},
+                                             {"stream", shown.log.from},
+                                             {"text", shown.log.text}});
+  return value;
+}
+
+std::string steps_text(const Value& trial, const std::string& metric, const std::string& step,
+                       const std::string& unit) {
+  const Value& value = member(trial, metric);
+  return value.is_null()
+             ? ""
+             : metric_or_dash(value) + " at " + engine::amount(engine::Units{count_at(trial, step)}, unit);
+}
+
+std::string attempts_text(const Shown& shown, const Output& output) {
+  Table table({{"ATTEMPT", Table::Align::right}, {"WORKER"}, {"BEGAN"}, {"ENDED"}, {"CAUSE"}, {"MESSAGE"}});
+  for (const AttemptHistory& attempt : shown.attempts) {
+    table.add({std::to_string(attempt.number), shown.workers_of(attempt), time_text(attempt.granted_at),
+               time_text(attempt.ended_at), attempt.cause.empty() ? "running" : attempt.cause,
+               attempt.message});
+  }
+  return table.empty() ? "" : "\n" + table.text(output.width());
+}
+
+std::string text_of(const Shown& shown, std::uint64_t experiment, const Output& output) {
+  const Value& trial = shown.trial;
+  std::string out;
+  const auto line = [&out](const std::string& name, const std::string& text) {
+    if (!text.empty()) {
+      out += name + std::string(name.size() < 17 ? 17 - name.size() : 1, ' ') + text + "\n";
+    }
+  };
+  line("trial", std::to_string(count_at(trial, "trial")) + " of experiment " + std::to_string(experiment) +
+                    ", id " + std::to_string(count_at(trial, "id")));
+  const std::string reason = reason_text(member(trial, "reason"));
+  line("state", output.paint_state(text_at(trial, "state")) + (reason.empty() ? "" : ": " + reason));
+  line("hyperparameters", printable(flat_text(member(trial, "hparams"))));
+  line("trained", std::to_string(count_at(trial, "reached")) + " of " +
+                      std::to_string(count_at(trial, "length")) + " " + shown.unit +
+                      (count_at(trial, "trained") > count_at(trial, "reached")
+                           ? ", " + std::to_string(count_at(trial, "trained")) + " by all attempts together"
+                           : ""));
+  line("best", steps_text(trial, "best_metric", "best_step", shown.unit));
+  const TakenCheckpoint checkpoint = checkpoint_of(trial);
+  line("checkpoint",
+       printable(checkpoint.path) + (checkpoint.measured.empty() ? "" : " (" + checkpoint.measured + ")"));
+  line("slot time", slot_time_text(trial));
+  out += attempts_text(shown, output);
+  if (shown.failed != nullptr) {
+    const bool kept = !shown.log.from.empty();
+    out += "\nattempt " + std::to_string(shown.failed->number) + " on " +
+           printable(shown.name_of(shown.failed->worker)) + ": " + shown.failed->cause + "; " +
+           (shown.log.text.empty() ? "it wrote nothing\n"
+                                   : (kept ? "the end of its " + shown.log.from
+                                           : std::string("its worker is away; what came with its exit")) +
+                                         ":\n" + shown.log.text);
+  }
+  return out;
+}
+
+}  // namespace
+
+int show_trial(const Server& server, std::uint64_t experiment, std::uint64_t trial, const Output& output) {
+  const Client& client = server.client();
+  const std::string target = experiment_target(experiment, "/trials/" + std::to_string(trial));
+  const Outcome<Value> found = client.get(target);
+  const Outcome<Value> explained = found ? client.get(target + "/explain") : found;
+  if (!explained) {
+    return output.fail(explained.failure());
+  }
+  const Outcome<Value::List> measured =
+      metrics_of_trial([&client](const std::string& page) { return client.get(page); }, experiment, trial);
+  if (!measured) {
+    return output.fail(measured.failure());
+  }
+  Shown shown;
+  shown.trial = *found;
+  shown.unit = printable(text_at(*explained, "unit"));
+  shown.attempts = attempts_in(list_at(*explained, "history"), *measured, text_at(*explained, "metric"));
+  shown.workers = names_of_workers(client);
+  const auto failed = std::find_if(shown.attempts.rbegin(), shown.attempts.rend(),
+                                   [](const AttemptHistory& attempt) { return attempt.failed; });
+  if (failed != shown.attempts.rend()) {
+    shown.failed = &*failed;
+    shown.log = failed_log(server, experiment, trial, *failed);
+  }
+  if (output.json()) {
+    output.data(json_of(shown));
+  } else {
+    output.print(text_of(shown, experiment, output));
+  }
+  return 0;
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/render/output.hpp"
+#include "cli/render/shapes.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/wire/kept_files.hpp"
+
+namespace hpsearch::cli {
+
+/// What a run ends with: pure arithmetic over the daemon's answers and what the run itself measured.
+struct SummaryInput {
+  engine::Value detail;        ///< GET .../experiments/ID
+  engine::Value::List trials;  ///< GET .../experiments/ID/trials, by take()
+  std::uint64_t slots = 0;     ///< Of all workers.
+  double idle_seconds = 0;     ///< sentences::EventStory::idle_seconds
+  double wall_seconds = 0;     ///< Of all runs of this search.
+  double engine_seconds = 0;   ///< Of these, in the engine.
+  std::string go_on;           ///< The command that goes on with the search.
+  std::string logs;            ///< The command that shows a trial's log, without the trial; "" = none.
+  proto::KeptTrials kept;      ///< Files that programs left in their working directories …
+  std::string kept_at;         ///< … and where.
+
+  /// One more trial, once `detail` is there; what no summary tells of it is left out, since there may be
+  /// millions.
+  void take(const engine::Value& trial);
+};
+
+struct Summary {
+  std::uint64_t experiment = 0;
+  std::string name;
+  std::string state;
+  std::string reason;
+  std::string metric;
+  std::string unit;
+
+  struct Best {
+    std::uint64_t trial = 0;
+    double metric = 0;
+    std::uint64_t step = 0;
+    engine::Value hparams;
+    TakenCheckpoint checkpoint;
+  };
+  std::optional<Best> best;
+
+  engine::Value::List finalists;  ///< Of a search with repeats, best mean first, as the daemon has them.
+
+  engine::Value trials_by_state;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> final_counts;  ///< Length → closed trials, ascending.
+  std::uint64_t trials = 0;
+
+  std::uint64_t length_trained = 0;
+  std::uint64_t length_full = 0;
+  std::uint64_t length_unreported = 0;  ///< Trials whose training length_trained counts in part.
+  bool ran_unlogged = false;            ///< The store was restored: more may have been trained.
+  std::string training;                 ///< The lengths as text.
+  std::uint64_t length_again = 0;       ///< Of length_trained: what was trained before already.
+  /// Of the full training of completed and stopped trials; below 0 if they were trained for more than that.
+  /// Nothing if the searcher stopped no trial.
+  std::optional<double> saved_share;
+  std::vector<std::string> notes;  ///< On the file, and on the program: what it does otherwise than asked.
+  std::string doubt;               ///< Why the best value may be the worst one; "" = no reason.
+
+  std::uint64_t slots = 0;
+  double slot_seconds = 0;
+  std::optional<double>
+      busy_share;  ///< Of the slots between first and last trial, pauses left out; at most 1.
+
+  double wall_seconds = 0;
+  double engine_seconds = 0;
+  std::optional<double> engine_share;
+
+  proto::KeptTrials kept;
+  std::string kept_at;
+
+  struct Trouble {  ///< Set when no trial came to anything, or the search paused itself.
+    std::uint64_t trial = 0;
+    std::string cause;
+    std::string log_tail;
+    std::string logs;  ///< The command that shows all of it.
+    std::string remedy;
+  };
+  std::optional<Trouble> trouble;
+};
+
+[[nodiscard]] Summary summarize(const SummaryInput& input);
+
+[[nodiscard]] engine::Value to_value(const Summary& summary);
+[[nodiscard]] std::string to_text(const Summary& summary, const Output& output);
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,186 @@
+#include <signal.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "cli/client/search_places.hpp"
+#include "cli/experiment/file_report.hpp"
+#include "cli/render/shapes.hpp"
+#include "cli/render/text.hpp"
+#include "cli/run/run_changes.hpp"
+#include "cli/run/run_directory.hpp"
+#include "cli/run/run_session.hpp"
+#include "cli/run/run_submission.hpp"
+#include "cli/run/run_watch.hpp"
+#include "cli/run/same_command.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Done;
+using engine::Value;
+
+/// The record of the search in the directory, or that of a new one.
+Outcome<Done> open_record(RunSession& run) {
+  const auto known = load_run_record(run.state);
+  if (!known) {
+    return known.failure();
+  }
+  if (*known) {
+    report_notes(run.file, run.output);
+    run.record = **known;
+    run.resumes = true;
+    run.record.allow_network_filesystem |= run.options.allow_network_filesystem;
+    if (is_search_of(run.record, run.file_path(), run.state.path())) {
+      run.record.file = run.file_path().string();
+      run.record.state_directory = run.state.path().string();
+    }
+    return save_run_record(run.state, run.record);  // From now on it is the one that was run last.
+  }
+  return begin_record(run);
+}
+
+Outcome<Exit> print_again(RunSession& run, RunWatch& watch) {
+  if (const auto read = watch.take_events(/*tell=*/false); !read) {
+    return read.failure();
+  }
+  if (const auto told = watch.print_summary(); !told) {
+    return told.failure();
+  }
+  run.output.message(
+      (run.edited.empty() ? "" : run.edited + ". ") +
+      "this search has already ended; to continue it, give it more trials or a larger budget in " +
+      run.options.file + "; to start a new one: " + run.afresh());
+  return watch.exit_of_ended();
+}
+
+/// From a stored search to a running one.
+Outcome<Done> go_on(RunSession& run, RunWatch& watch) {
+  std::error_code ignored;
+  if (text_at(watch.detail(), "context_digest").empty() &&
+      !std::filesystem::is_directory(run.record.context_directory, ignored)) {
+    return usage_failure("the context directory " + run.record.context_directory +
+                         " is gone; the trials need it");
+  }
+  if (run.resumes) {
+    if (const auto read = watch.take_events(/*tell=*/false); !read) {
+      return read.failure();
+    }
+  }
+  if (text_at(watch.detail(), "state") == "PAUSED") {
+    const auto resumed =
+        run.client().post(experiment_target(*run.record.experiment, "/resume"), Value::Map{});
+    if (!resumed) {
+      return resumed.failure();
+    }
+  }
+  if (const auto started = run.cluster->start_worker(run.options.slots, run.say(), run.hurry()); !started) {
+    return started.failure();
+  }
+  run.view.say(std::string(run.resumes ? "continuing experiment " : "experiment ") +
+                   std::to_string(*run.record.experiment) + ", " +
+                   printable(text_at(watch.detail(), "name")) + ", in " + run.state.path().string(),
+               true);
+  run.view.say("in a browser: hpsearch open" +
+                   (run.options.state_dir ? " --state-dir " + run.state.path().string() : std::string()),
+               true);
+  return Done{};
+}
+
+Outcome<Exit> search(RunSession& run, bool& paused) {
+  auto cluster = PrivateCluster::start(
+      run.state,
+      {.network = run.record.allow_network_filesystem ? places::NetworkFileSystems::allowed
+                                                      : places::NetworkFileSystems::refused,
+       .take_over = run.options.take_over},
+      run.say(), run.hurry());
+  if (!cluster) {
+    return cluster.failure();
+  }
+  run.cluster.emplace(std::move(*cluster));
+  if (run.resumes) {
+    if (const auto same = match_record(run); !same) {
+      return same.failure();
+    }
+  }
+  if (!run.record.experiment && run.resumes) {  // Nobody has taken it: its program is the one of now.
+    if (const auto begun = begin_record(run); !begun) {
+      return begun.failure();
+    }
+  }
+  if (!run.record.experiment) {
+    if (const auto submitted = submit(run); !submitted) {
+      return submitted.failure();
+    }
+  }
+  auto watch = RunWatch::begin(run);
+  if (!watch) {
+    return watch.failure();
+  }
+  if (has_ended(watch->detail())) {
+    return print_again(run, *watch);
+  }
+  if (const auto going = go_on(run, *watch); !going) {
+    return going.failure();
+  }
+  auto exit = watch->follow();
+  paused = watch->is_paused();
+  return exit;
+}
+
+/// Prints the result of the command, and returns its exit code.
+int end(const RunSession& run, const Outcome<Exit>& done, bool paused) {
+  if (!done && !run.file.problems.empty()) {
+    return report_problems(run.file, run.output);
+  }
+  if (!done) {
+    Failure failure = done.failure();
+    if (run.record.experiment && failure.exit != Exit::conflict && failure.exit != Exit::usage) {
+      failure.message += "\nall results so far are stored; once the problem is solved, continue with: " +
+                         same_command(run.options.command);
+    }
+    if (failure.exit == Exit::interrupted) {
+      failure.message = "interrupted before the search started";
+    }
+    return run.output.fail(failure);
+  }
+  if (*done == Exit::interrupted) {
+    run.output.message(std::string(paused ? "interrupted; the search is paused" : "interrupted") +
+                       ". Continue with: " + same_command(run.options.command));
+  }
+  return static_cast<int>(*done);
+}
+
+}  // namespace
+
+int run(const RunOptions& options, const Output& output) {
+  ::signal(SIGPIPE, SIG_IGN);  // A closed pipe must not end the search.
+  RunSession run(options, output);
+  run.file = open_experiment_file(options.file, {options.seed, options.name, options.context_directory});
+  if (!run.file.problems.empty()) {
+    return report_problems(run.file, output);
+  }
+  if (options.context_directory) {
+    const auto context = context_directory(options.context_directory, options.file);
+    if (!context) {
+      return output.fail(context.failure());
+    }
+    run.context = *context;
+  }
+  const auto taken = take_state_directory(run);
+  const auto ready = taken ? open_record(run) : taken;
+  if (!ready) {
+    return run.file.problems.empty() ? output.fail(ready.failure()) : report_problems(run.file, output);
+  }
+  bool paused = false;
+  const Outcome<Exit> done = search(run, paused);
+  run.view.clear();
+  if (run.cluster) {
+    run.cluster->end([&run] { return run.interrupts.count() > 1; });
+  }
+  return end(run, done, paused);
+}
+
+}  // namespace hpsearch::cli

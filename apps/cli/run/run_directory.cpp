@@ -1,0 +1,103 @@
+#include "cli/run/run_directory.hpp"
+
+#include "cli/client/search_places.hpp"
+#include "daemon/store/files/owner_record.hpp"
+#include "hpsearch/io/files/file_system_kind.hpp"
+#include "hpsearch/io/files/state_place.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Done;
+
+Outcome<Done> open_state_directory(RunSession& run) {
+  if (const auto made = make_private_directory(run.state.path()); !made) {
+    return made.failure();
+  }
+  Outcome<FileLock> lock =
+      FileLock::take(run.state.lock_file(), "the state directory " + run.state.path().string());
+  if (!lock) {
+    Failure failure = lock.failure();
+    if (failure.exit == Exit::conflict) {
+      failure.message += "; stop that process, or use another --state-dir";
+    }
+    return failure;
+  }
+  run.lock.emplace(std::move(*lock));
+  return Done{};
+}
+
+/// Before anything is made or moved there: whether its file system will do, and no other host has it.
+Outcome<Done> look_at_place(RunSession& run) {
+  const daemon::OwnerFile owner(run.state.daemon().string(), daemon::this_owner());
+  if (const auto free = owner.check_free(); !free && !run.options.take_over) {
+    return conflict_failure(free.error().message);
+  }
+  const places::FileSystemKind on = places::file_system_at(run.state.path().string());
+  if (on.trust == places::Trust::local) {
+    return Done{};
+  }
+  const auto known = load_run_record(run.state);
+  const bool allowed = run.options.allow_network_filesystem ||
+                       (!run.options.fresh && known && *known && (*known)->allow_network_filesystem);
+  const auto accepted = places::accept_place(
+      run.state.path().string(), on,
+      allowed ? places::NetworkFileSystems::allowed : places::NetworkFileSystems::refused);
+  if (!accepted) {
+    return usage_failure(accepted.error().message);
+  }
+  if (const auto made = make_private_directory(run.state.path()); !made) {
+    return made.failure();
+  }
+  if (const auto passed = places::check_place(run.state.path().string(), on); !passed) {
+    return passed.error().code == engine::Errc::bad_request ? usage_failure(passed.error().message)
+                                                            : plain_failure(passed.error().message);
+  }
+  if (!places::is_warned(run.state.daemon().string(), on)) {
+    run.say()(places::warning_of(run.state.path().string(), on));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Outcome<Done> take_state_directory(RunSession& run) {
+  std::error_code error;
+  const auto place = run.options.state_dir
+                         ? Outcome<std::filesystem::path>(std::filesystem::path(*run.options.state_dir))
+                         : state_directory_of(run.file.stem, run.file_path());
+  if (!place) {
+    return place.failure();
+  }
+  const std::filesystem::path absolute = std::filesystem::absolute(*place, error).lexically_normal();
+  if (error) {
+    return storage_failure("cannot find " + place->string(), error.value());
+  }
+  // "dir/" and "dir" are one directory; moving aside needs its name.
+  run.state = StateDirectory(absolute.has_filename() ? absolute : absolute.parent_path());
+  if (const auto accepted = look_at_place(run); !accepted) {
+    return accepted.failure();
+  }
+  if (const auto opened = open_state_directory(run); !opened) {
+    return opened.failure();
+  }
+  std::error_code ignored;
+  if (run.options.fresh &&
+      (std::filesystem::exists(run.state.run_file(), ignored) || run.state.has_store())) {
+    if (const auto free = PrivateCluster::await_free(run.state, run.say(), run.hurry()); !free) {
+      return free.failure();
+    }
+    const auto moved = move_aside(run.state);
+    if (!moved) {
+      return moved.failure();
+    }
+    run.output.message("the earlier search is now in " + moved->string());
+    run.lock.reset();
+    if (const auto opened = open_state_directory(run); !opened) {
+      return opened.failure();
+    }
+  }
+  return Done{};
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "cli/client/interrupts.hpp"
+#include "cli/client/state_directory.hpp"
+#include "cli/experiment/experiment_file.hpp"
+#include "cli/render/output.hpp"
+#include "cli/render/progress_view.hpp"
+#include "cli/run/private_cluster.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace hpsearch::cli {
+
+/// One `hpsearch run`: what its steps (directory, submission, changes, watch) hand on to each other.
+struct RunSession {
+  RunSession(const RunOptions& given, const Output& to) : options(given), output(to), view(to) {}
+
+  const RunOptions& options;
+  const Output& output;
+  Interrupts interrupts;
+  ProgressView view;
+  ExperimentFile file;
+  std::string context;  ///< As the command gives it; "" = not given, until a new search needs one.
+  StateDirectory state{""};
+  std::optional<FileLock> lock;
+  RunRecord record;
+  bool resumes = false;  ///< The directory had a search already.
+  std::string edited;    ///< "train.py changed since 14:02", of a search that has ended.
+  std::optional<PrivateCluster> cluster;
+
+  /// Only once `cluster` has started.
+  [[nodiscard]] const Client& client() const { return cluster->client(); }
+  [[nodiscard]] PrivateCluster::Say say();
+  [[nodiscard]] PrivateCluster::Hurry hurry() const;
+
+  /// As the record has it.
+  [[nodiscard]] std::filesystem::path file_path() const;
+
+  /// The command that begins a new search.
+  [[nodiscard]] std::string afresh() const;
+};
+
+}  // namespace hpsearch::cli

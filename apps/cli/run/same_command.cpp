@@ -1,0 +1,33 @@
+#include "cli/run/same_command.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+/// A word as a shell has to be told it.
+std::string shell_word(const std::string& word) {
+  const bool plain = !word.empty() && word.find_first_not_of(
+                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789@%+=:,./_-") == std::string::npos;
+  if (plain) {
+    return word;
+  }
+  std::string out = "'";
+  for (const char c : word) {
+    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return out + "'";
+}
+
+}  // namespace
+
+std::string same_command(const std::vector<std::string>& command) {
+  std::string out;
+  for (const std::string& word : command) {
+    if (word != "--fresh" && word != "--with-new-program") {
+      out += (out.empty() ? "" : " ") + shell_word(word);
+    }
+  }
+  return out;
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/client/client.hpp"
+#include "cli/verbs/failure.hpp"
+#include "hpsearch/io/archive/context_files.hpp"
+
+namespace hpsearch::cli {
+
+/// Whether the experiment of that tree wants its context packed, as is usual, or its programs run in the
+/// directory itself (`source: in_place`).
+[[nodiscard]] bool needs_packed_context(const engine::Value& tree);
+
+/// What trials will get of the context directory, and what not. A usage failure, naming the largest files,
+/// when that is more than `megabytes`.
+[[nodiscard]] Outcome<context::ContextListing> look_at_context(const std::string& directory,
+                                                               std::uint64_t megabytes);
+
+/// Packs these files of the directory and gives them to the daemon, unless it has them; the digest comes
+/// back.
+[[nodiscard]] Outcome<std::string> upload_context(const Client& client, const std::string& directory,
+                                                  const std::vector<context::ContextFile>& files);
+
+}  // namespace hpsearch::cli

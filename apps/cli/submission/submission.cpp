@@ -1,0 +1,54 @@
+#include "cli/submission/submission.hpp"
+
+#include <sys/random.h>
+
+#include <chrono>
+
+#include "cli/client/interrupts.hpp"
+#include "cli/render/text.hpp"
+
+namespace hpsearch::cli {
+
+using engine::Value;
+
+std::string fresh_key() {
+  unsigned char bytes[16];
+  while (::getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) {
+  }
+  std::string key;
+  for (const unsigned char byte : bytes) {
+    key += "0123456789abcdef"[byte >> 4U];
+    key += "0123456789abcdef"[byte & 0xfU];
+  }
+  return key;
+}
+
+Outcome<std::uint64_t> submit_experiment(const Client& client, const Value& tree,
+                                         const std::string& fallback_name,
+                                         const std::string& context_directory,
+                                         const std::string& context_digest, const std::string& key) {
+  const Value body = Value::Map{{"config", tree},
+                                {"name", fallback_name},
+                                {"context_directory", context_directory},
+                                {"context_digest", context_digest}};
+  // Whether a submission whose answer got lost was taken, nobody here knows; the key makes asking again
+  // right.
+  constexpr int most_tries = 3;
+  for (int attempt = 1;; ++attempt) {
+    const Outcome<Value> answer = client.post("/api/v1/experiments", body, key);
+    if (answer) {
+      const std::uint64_t experiment = count_at(*answer, "experiment");
+      if (experiment == 0) {
+        return plain_failure("the daemon at " + client.address() +
+                             " accepted the experiment but returned no ID");
+      }
+      return experiment;
+    }
+    if (answer.failure().exit != Exit::unreachable || attempt == most_tries) {
+      return answer.failure();
+    }
+    nap(std::chrono::milliseconds(200 * attempt));
+  }
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cli/client/client.hpp"
+#include "cli/experiment/experiment_file.hpp"
+
+namespace hpsearch::cli {
+
+/// A word no other submission has: 128 random bits in hexadecimal.
+[[nodiscard]] std::string fresh_key();
+
+/// Gives the experiment to the daemon, with the context that it has by that digest ("": the directory is read
+/// by the workers); its id comes back. The same key again gives the same id again.
+[[nodiscard]] Outcome<std::uint64_t> submit_experiment(const Client& client, const engine::Value& tree,
+                                                       const std::string& fallback_name,
+                                                       const std::string& context_directory,
+                                                       const std::string& context_digest,
+                                                       const std::string& key);
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,220 @@
+#include <CLI/CLI.hpp>
+
+#include "cli/verbs/argument_checks.hpp"
+#include "cli/verbs/verb_groups.hpp"
+
+namespace hpsearch::cli {
+
+void add_store_verbs(VerbBuilder& build) {
+  CLI::App& group = *build.app.add_subcommand("store", "Check, copy and repair the store of a daemon");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  const auto add_verb = [&](const char* name, const char* about,
+                            int (*verb)(const StoreOptions&, const Output&), const char* to) -> CLI::App& {
+    CLI::App& added = build.add_to(
+        group, name, about, [&build, verb](const Output& output) { return verb(build.given.store, output); });
+    added.add_option("STORE", build.given.store.store, "State directory of a daemon or a run, or a backup")
+        ->required()
+        ->check(not_empty());
+    if (to != nullptr) {
+      added.add_option("--to", build.given.store.to, to)->required()->check(not_empty());
+    }
+    return added;
+  };
+  const auto add_keys = [&](CLI::App& verb, const char* without) {
+    CLI::Option_group& keys = *verb.add_option_group("keys", "What the keys are sealed with");
+    keys.add_option("--key-file", build.given.store.key_file, "File whose content seals the keys")
+        ->check(not_empty());
+    keys.add_flag("--passphrase", build.given.store.passphrase,
+                  "Ask for a passphrase, or read it from the standard input");
+    keys.add_flag("--without-keys", build.given.store.without_keys, without);
+    keys.require_option(0, 1);
+  };
+  add_verb("verify", "Check every event and the tables beside them; changes nothing", store_verify, nullptr);
+  add_keys(add_verb("backup", "Copy all that a restore needs, in use or not, and check the copy",
+                    store_backup, "Directory to create"),
+           "Leave the keys out; workers and clients need new ones after a restore");
+  add_keys(add_verb("restore", "Create a state directory from a backup", store_restore,
+                    "State directory to create"),
+           "Leave the keys sealed; workers and clients need new ones");
+  add_verb("salvage", "Create a state directory from the undamaged part of a store", store_salvage,
+           "State directory to create");
+  add_verb("export", "Print every event as a line of JSON", store_export, nullptr);
+}
+
+void add_key_verbs(VerbBuilder& build) {
+  CLI::App& group =
+      *build.app.add_subcommand("keys", "Manage the keys of workers that reach a daemon over TCP");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  const auto add_verb = [&](const char* name, const char* about,
+                            int (*verb)(const KeyOptions&, const Output&)) -> CLI::App& {
+    CLI::App& added = build.add_to(
+        group, name, about, [&build, verb](const Output& output) { return verb(build.given.key, output); });
+    added.add_option("STATE_DIR", build.given.key.state_dir, "The daemon's state directory")
+        ->required()
+        ->check(not_empty());
+    return added;
+  };
+  add_verb("list", "List the daemon's own key and the allowed worker keys", keys_list);
+  CLI::App& allow = add_verb("allow", "Allow a worker's key; a running daemon uses it at once", keys_allow);
+  allow.add_option("NAME", build.given.key.name, "Name of the worker")->required();
+  allow.add_option("KEY", build.given.key.key, "Public key, as printed by hpsearch-worker --show-key")
+      ->required();
+  add_verb("deny", "Deny all keys of a worker, or one key", keys_deny)
+      .add_option("NAME_OR_KEY", build.given.key.name, "Name of the worker, or a key")
+      ->required();
+}
+
+void add_token_verbs(VerbBuilder& build) {
+  CLI::App& group = *build.app.add_subcommand("token", "Manage the tokens that clients need over TCP");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  const auto add_verb = [&](const char* name, const char* about,
+                            int (*verb)(const TokenOptions&, const Output&)) -> CLI::App& {
+    CLI::App& added = build.add_to(group, name, about, [&build, verb](const Output& output) {
+      build.given.token.server = build.given.server;
+      return verb(build.given.token, output);
+    });
+    build.add_server(added);
+    return added;
+  };
+  CLI::App& create = add_verb("create", "Create a token and print it, this once", token_create);
+  create.add_option("--name", build.given.token.name, "Name of the token, for people")->required();
+  create
+      .add_option("--role", build.given.token.role,
+                  "viewer reads; submitter also submits experiments and changes its own ones; operator also\n"
+                  "changes all experiments and workers; admin also manages tokens, workspaces and backups")
+      ->required()
+      ->check(CLI::IsMember({"viewer", "submitter", "operator", "admin"}));
+  create
+      .add_option("--workspace", build.given.token.workspaces,
+                  "Only in this workspace; repeat it for several (default: in all)")
+      ->check(not_empty())
+      ->take_all();
+  create.add_option("--unix-user", build.given.token.unix_user,
+                    "The Unix user as whom workers with --run-as submitter run what it submits (none)");
+  create
+      .add_option("--expires", build.given.token.expires,
+                  "Lifetime, as 30d, 12h or never (an admin's, over the socket)")
+      ->capture_default_str();
+  CLI::App& tokens =
+      build.add_to(group, "list", "List the tokens, without their secrets",
+                   [&build](const Output& output) { return token_list(build.given.server, output); });
+  build.add_server(tokens);
+  add_verb("rotate", "Replace the secret of a token and print the new token", token_rotate)
+      .add_option("ID", build.given.token.id, "As listed by hpsearch token list")
+      ->required();
+  add_verb("revoke", "End a token", token_revoke)
+      .add_option("ID", build.given.token.id, "As listed by hpsearch token list")
+      ->required();
+}
+
+void add_context_verbs(VerbBuilder& build) {
+  CLI::App& group = *build.app.add_subcommand("context", "Remember daemons by name, and which one is used");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  const auto add_verb = [&](const char* name, const char* about,
+                            int (*verb)(const ContextOptions&, const Output&)) -> CLI::App& {
+    CLI::App& added = build.add_to(group, name, about, [&build, verb](const Output& output) {
+      return verb(build.given.context, output);
+    });
+    added.add_option("NAME", build.given.context.name, "Name of the context")->required();
+    return added;
+  };
+  CLI::App& adding = add_verb("add", "Add a daemon, or change the one of that name", context_add);
+  adding
+      .add_option("ADDRESS", build.given.context.address,
+                  "Where it listens: unix:///PATH, https://HOST:PORT or HOST:PORT")
+      ->required();
+  adding.add_option("--fingerprint", build.given.context.fingerprint,
+                    "SHA-256 of its certificate, as hpsearchd logs it; no other one is accepted");
+  adding.add_option("--token-file", build.given.context.token_file,
+                    "File with the token for it, - for standard input; the token is copied");
+  add_verb("use", "Use this daemon unless --server, HPSEARCH_SERVER or --state-dir names another",
+           context_use);
+  add_verb("remove", "Forget a daemon and its token", context_remove);
+  build.add_to(group, "list", "List the daemons", [](const Output& output) { return context_list(output); });
+}
+
+void add_usage(VerbBuilder& build) {
+  CLI::App& verb =
+      build.add("usage", "Show how long slots were used, and by whom", [&build](const Output& output) {
+        build.given.usage.server = build.given.server;
+        return usage(build.given.usage, output);
+      });
+  build.add_server(verb);
+  verb.add_option("--by", build.given.usage.by, "user, workspace or experiment")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"user", "workspace", "experiment"}));
+  verb.add_option(
+      "--since", build.given.usage.since,
+      "Only later use: hours or days before now, as 12h or 30d, or a day, as 2026-11-01; counted by the\n"
+      "hour (default: all)");
+}
+
+void add_workspace_verbs(VerbBuilder& build) {
+  CLI::App& group = *build.app.add_subcommand("workspace", "Manage workspaces and their quotas");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  const auto add_verb = [&](const char* name, const char* about,
+                            int (*verb)(const WorkspaceOptions&, const Output&)) -> CLI::App& {
+    CLI::App& added = build.add_to(group, name, about, [&build, verb](const Output& output) {
+      build.given.workspace.server = build.given.server;
+      return verb(build.given.workspace, output);
+    });
+    build.add_server(added);
+    return added;
+  };
+  add_verb("list", "List the workspaces, what they use, and their quotas", workspace_list);
+  add_verb("create", "Create a workspace; from the first one on, experiments name one that exists",
+           workspace_create)
+      .add_option("NAME", build.given.workspace.name, "1 to 63 lower-case letters, digits and -")
+      ->required();
+  CLI::App& quota = add_verb("quota", "Show or change the quota of a workspace", workspace_quota);
+  quota.add_option("NAME", build.given.workspace.name, "Name of the workspace")
+      ->required()
+      ->check(not_empty());
+  for (std::size_t i = 0; i < engine::quota_limits.size(); ++i) {
+    const engine::QuotaLimit& limit = engine::quota_limits[i];
+    quota.add_option(std::string(limit.option), build.given.workspace.limits[i],
+                     "Most " + std::string(limit.about) + ": a number, or none");
+  }
+}
+
+void add_audit_verbs(VerbBuilder& build) {
+  CLI::App& group = *build.app.add_subcommand("audit", "Show who changed what, and check that record");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  CLI::App& listing = build.add_to(group, "list", "List changes and sign-ins, the oldest first",
+                                   [&build](const Output& output) {
+                                     build.given.audit.server = build.given.server;
+                                     return audit_list(build.given.audit, output);
+                                   });
+  build.add_server(listing);
+  listing.add_option("--after", build.given.audit.after, "Only lines with higher numbers")
+      ->transform(integer_from(0));
+  listing.add_flag("--refusals", build.given.audit.refusals, "List refused requests instead");
+  CLI::App& verify =
+      build.add_to(group, "verify", "Check that no line was changed or removed",
+                   [&build](const Output& output) { return audit_verify(build.given.audit, output); });
+  verify.add_option("STATE_DIR", build.given.audit.state_dir, "State directory of a daemon or a run")
+      ->required()
+      ->check(not_empty());
+  verify.add_option("--holds", build.given.audit.holds,
+                    "Hash of a line that must be there, as an earlier verify printed it: finds lines that "
+                    "were\ncut off at the end");
+}
+
+void add_component_verbs(VerbBuilder& build) {
+  CLI::App& group = *build.app.add_subcommand("component", "Check component files");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  CLI::App& check =
+      build.add_to(group, "check", "Check a component file and print its declarations",
+                   [&build](const Output& output) { return component_check(build.given.file.file, output); });
+  check.add_option("FILE", build.given.file.file, "Component file, in YAML or JSON; - reads standard input")
+      ->required();
+}
+
+}  // namespace hpsearch::cli

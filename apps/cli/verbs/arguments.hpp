@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/events/events.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace hpsearch::cli {
+
+/// Everything the arguments can say; CLI11 writes into it while it parses.
+struct Arguments {
+  std::string format = "table";
+  ServerOptions server;
+  FileOptions file;
+  RunOptions run;
+  SimulateOptions simulate;
+  ExperimentOptions experiment;
+  std::vector<std::string> words;  ///< Of [EXPERIMENT [TRIAL]].
+  WaitOptions wait;
+  EventsOptions events;
+  LogsOptions logs;
+  SetOptions set;
+  TrialsOptions trials;
+  BestOptions best;
+  CompareOptions compare;
+  CurvesOptions curves;
+  ExportOptions exported;
+  EndedOptions ended;
+  ListOptions list;
+  ExplainOptions explain;
+  CheckpointOptions checkpoint;
+  std::string checkpoint_word;  ///< Where a single one is meant.
+  FilesOptions files;
+  StoreOptions store;
+  KeyOptions key;
+  TokenOptions token;
+  ContextOptions context;
+  AuditOptions audit;
+  UsageOptions usage;
+  WorkspaceOptions workspace;
+  WorkerOptions worker;
+  bool devices = false;
+  bool no_browser = false;
+  bool open_as_admin = false;
+  std::optional<std::uint64_t> trial;
+  std::optional<std::string> context_directory;
+  std::optional<std::string> import_to;
+};
+
+}  // namespace hpsearch::cli

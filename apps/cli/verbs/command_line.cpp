@@ -1,0 +1,111 @@
+#include "cli/verbs/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "cli/verbs/usage_error.hpp"
+#include "cli/verbs/verb_groups.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+/// CLI11 writes "ID(1x)" where one word or two may stand.
+class UsageFormatter final : public CLI::Formatter {
+ public:
+  std::string make_option_usage(const CLI::Option* option) const override {
+    switch (option->get_expected_max()) {
+      case 2:
+        return option->get_items_expected_min() == 0 ? "[EXPERIMENT [TRIAL]]" : "[EXPERIMENT] TRIAL";
+      case 3:
+        return "[EXPERIMENT] TRIAL DIR";
+      default:
+        return CLI::Formatter::make_option_usage(option);
+    }
+  }
+};
+
+void add_version(VerbBuilder& build) {
+  build.app.add_flag_callback(
+      "--version",
+      [&build] {
+        build.action = [](const Output& output) { return version(output); };
+        build.app.require_subcommand(0);
+      },
+      "Print the version");
+}
+
+void add_everything(VerbBuilder& build) {
+  CLI::App& app = build.app;
+  app.formatter(std::make_shared<UsageFormatter>());
+  app.require_subcommand(1);
+  app.set_help_flag("-h,--help", "Print this help");
+  app.set_help_all_flag("");
+  add_version(build);
+  build.add_output(app);
+  app.footer(
+      "Exit codes: 0 success, 1 failure, 2 wrong arguments or file, 3 not found, 4 wrong state or in use,\n"
+      "6 no daemon answers, 7 the experiment failed or was canceled, 74 disk or store failed, 130 "
+      "interrupted.");
+  add_run(build);
+  add_file_verbs(build);
+  add_simulate(build);
+  add_reading_verbs(build);
+  add_comparing_verbs(build);
+  add_control_verbs(build);
+  add_checkpoint_verbs(build);
+  add_files_verbs(build);
+  add_store_verbs(build);
+  add_key_verbs(build);
+  add_token_verbs(build);
+  add_context_verbs(build);
+  add_audit_verbs(build);
+  add_usage(build);
+  add_workspace_verbs(build);
+  add_worker_verbs(build);
+  add_component_verbs(build);
+  static_cast<void>(
+      build.add("version", "Print the version", [](const Output& output) { return version(output); }));
+}
+
+void take_server_from_environment(Arguments& given) {
+  const char* server = std::getenv("HPSEARCH_SERVER");
+  if (!given.server.server && !given.server.state_dir && server != nullptr && *server != '\0') {
+    given.server.server = server;
+  }
+  const char* token_file = std::getenv("HPSEARCH_TOKEN_FILE");
+  if (!given.server.token_file && !given.server.state_dir && token_file != nullptr && *token_file != '\0') {
+    given.server.token_file = token_file;
+  }
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  CLI::App app("Asynchronous hyperparameter search.", "hpsearch");
+  VerbBuilder build{app};
+  add_everything(build);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto [about, called] = chosen_in(app);
+    const std::size_t own_name = called.rfind(' ');
+    Output(Output::Format::table)
+        .print(about->help(own_name == std::string::npos ? "" : called.substr(0, own_name)));
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return Output(guess_format(argc, argv)).fail(usage_failure(explain(app, error)));
+  }
+  build.given.run.command.assign(argv, argv + argc);
+  const Output output(build.given.format == "json" ? Output::Format::json : Output::Format::table);
+  take_server_from_environment(build.given);
+  const int status = build.action(output);
+  if (output.lost_data() && status == 0) {
+    return output.fail(Failure{Exit::storage, engine::Errc::unavailable,
+                               "standard output could not be written: " + output.loss()});
+  }
+  return status;
+}
+
+}  // namespace hpsearch::cli

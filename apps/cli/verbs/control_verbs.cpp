@@ -1,0 +1,130 @@
+#include <CLI/CLI.hpp>
+#include <string>
+#include <utility>
+
+#include "cli/client/which.hpp"
+#include "cli/verbs/argument_checks.hpp"
+#include "cli/verbs/verb_groups.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+void add_set(VerbBuilder& build) {
+  CLI::App& verb = build.add("set", "Change limits of a running experiment", [&build](const Output& output) {
+    build.given.set.server = build.given.server;
+    return set_limits(build.given.set, output);
+  });
+  verb.add_option("EXPERIMENT", build.given.set.experiment, "Its ID or name, or a search of this directory")
+      ->required();
+  verb.add_option("LIMIT=VALUE", build.given.set.assignments,
+                  "max_trials, max_concurrent_trials, max_time, max_slot_hours, target, max_failed_trials,\n"
+                  "max_slots, weight, priority, on_duplicate or points_to_evaluate (a JSON list).\n"
+                  "none restores the default: no limit for budgets and max_slots, 16 for\n"
+                  "max_concurrent_trials (0: one trial per slot)")
+      ->required();
+  build.add_server(verb);
+}
+
+}  // namespace
+
+void add_control_verbs(VerbBuilder& build) {
+  const std::pair<const char*, const char*> verbs[] = {
+      {"pause", "Pause an experiment: trials write checkpoints and release their slots"},
+      {"resume", "Resume a paused experiment"},
+      {"cancel", "End an experiment, or one TRIAL of it; running programs may write checkpoints"},
+      {"kill", "End an experiment at once"},
+  };
+  for (const auto& [name, about] : verbs) {
+    const std::string what = name;
+    const auto action = [&build, what](const Output& output) {
+      return control(what, build.experiment(), build.given.trial, output);
+    };
+    if (what == "cancel") {
+      build.add_experiment_or_trial(build.add(what, about, build.about_either(action)));
+    } else {
+      build.add_experiment(build.add(what, about, action));
+    }
+  }
+  CLI::App& retrying = build.add("retry", "Try a failed trial once more", [&build](const Output& output) {
+    const Outcome<Which> which = read_which(build.given.words, About::trial);
+    if (!which) {
+      return output.fail(which.failure());
+    }
+    build.given.experiment.experiment = which->experiment;
+    return control("retry", build.experiment(), which->trial, output);
+  });
+  build.add_trial(retrying, build.given.words);
+  add_set(build);
+  CLI::App& verb = build.add("wait", "Wait until an experiment has ended", [&build](const Output& output) {
+    build.given.wait.experiment = build.experiment();
+    return wait(build.given.wait, output);
+  });
+  build.add_experiment(verb);
+  verb.add_option("--timeout", build.given.wait.timeout_seconds, "Stop waiting after this many seconds")
+      ->check(seconds_above(false));
+  CLI::App& telling =
+      build.add("events", "Show what happened to an experiment", [&build](const Output& output) {
+        build.given.events.experiment = build.experiment();
+        return events(build.given.events, output);
+      });
+  build.add_experiment(telling);
+  telling.add_flag("-f,--follow", build.given.events.follow,
+                   "Continue with what happens, until the experiment has ended");
+  telling.add_option("--after", build.given.events.after, "Only events with higher numbers (LSN)")
+      ->transform(integer_from(0));
+  build.add_experiment(
+      build.add("watch", "Watch a search on the whole terminal",
+                [&build](const Output& output) { return watch(build.experiment(), output); }));
+}
+
+void add_worker_verbs(VerbBuilder& build) {
+  CLI::App& list = build.add("workers", "List workers and their problems", [&build](const Output& output) {
+    return workers(build.given.server, build.given.devices, output);
+  });
+  list.add_flag("--devices", build.given.devices, "List each GPU with its slots, number, memory and UUID");
+  build.add_server(list);
+  const std::pair<const char*, const char*> verbs[] = {
+      {"quarantine", "Stop leasing trials to a worker; running trials continue"},
+      {"release", "End the quarantine or the draining of a worker, and the quarantine of its slots"},
+      {"adopt", "Reattach an orphaned attempt to its trial"},
+      {"disown", "Kill an orphaned attempt"},
+  };
+  for (const auto& [name, about] : verbs) {
+    const std::string what = name;
+    CLI::App& verb = build.add(what, about, [&build, what](const Output& output) {
+      build.given.worker.server = build.given.server;
+      return change_worker(what, build.given.worker, output);
+    });
+    verb.add_option("WORKER", build.given.worker.worker,
+                    "Number or name of the worker, as listed by hpsearch workers")
+        ->required();
+    if (what == "quarantine") {
+      verb.add_option("--why", build.given.worker.why, "Reason, shown by hpsearch workers");
+    } else if (what != "release") {
+      verb.add_option("ATTEMPT", build.given.worker.attempt, "EXPERIMENT/TRIAL/ATTEMPT, or all")->required();
+    }
+    build.add_server(verb);
+  }
+  CLI::App& group =
+      *build.app.add_subcommand("worker", "Let a worker become idle, get trials again, or be forgotten");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  const std::pair<const char*, const char*> in_group[] = {
+      {"drain", "Lease no more trials to a worker; running trials continue"},
+      {"release", "Lease trials to a worker again; the same as hpsearch release"},
+      {"forget", "Remove a lost worker from the list, and its key; history keeps its name"},
+  };
+  for (const auto& [name, about] : in_group) {
+    CLI::App& verb =
+        build.add_to(group, name, about, [&build, what = std::string(name)](const Output& output) {
+          build.given.worker.server = build.given.server;
+          return change_worker(what, build.given.worker, output);
+        });
+    verb.add_option("WORKER", build.given.worker.worker,
+                    "Number or name of the worker, as listed by hpsearch workers")
+        ->required();
+    build.add_server(verb);
+  }
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "cli/verbs/verb_builder.hpp"
+
+namespace hpsearch::cli {
+
+// The verbs of the command line: each group adds its own, with their options and what they do. The help lists
+// them in the order in which they are added.
+
+// search_verbs.cpp
+void add_run(VerbBuilder& build);
+void add_file_verbs(VerbBuilder& build);
+void add_simulate(VerbBuilder& build);
+
+// result_verbs.cpp
+void add_reading_verbs(VerbBuilder& build);
+void add_comparing_verbs(VerbBuilder& build);
+
+// control_verbs.cpp
+void add_control_verbs(VerbBuilder& build);
+void add_worker_verbs(VerbBuilder& build);
+
+// artifact_verbs.cpp
+void add_checkpoint_verbs(VerbBuilder& build);
+void add_files_verbs(VerbBuilder& build);
+
+// admin_verbs.cpp
+void add_store_verbs(VerbBuilder& build);
+void add_key_verbs(VerbBuilder& build);
+void add_token_verbs(VerbBuilder& build);
+void add_context_verbs(VerbBuilder& build);
+void add_audit_verbs(VerbBuilder& build);
+void add_usage(VerbBuilder& build);
+void add_workspace_verbs(VerbBuilder& build);
+void add_component_verbs(VerbBuilder& build);
+
+}  // namespace hpsearch::cli

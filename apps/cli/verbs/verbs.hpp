@@ -1,0 +1,331 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/render/output.hpp"
+#include "hpsearch/engine/experiment/workspace.hpp"
+#include "hpsearch/io/archive/context_files.hpp"
+
+namespace hpsearch::cli {
+
+// One function per verb, each in a file of its own name. They return what the program ends with.
+
+/// Which daemon a verb talks to.
+struct ServerOptions {
+  std::optional<std::string> server;      ///< unix:///PATH or HOST:PORT, as --server or HPSEARCH_SERVER say.
+  std::optional<std::string> token_file;  ///< With the token that the server asks for.
+  std::optional<std::string> state_dir;   ///< Of a run: its private daemon.
+};
+
+struct RunOptions {
+  std::string file;
+  std::optional<std::string> context_directory;
+  std::optional<std::string> state_dir;
+  std::optional<std::string> slots;  ///< As hpsearch-worker reads them.
+  std::optional<std::uint64_t> seed;
+  std::optional<std::string> name;
+  std::uint64_t context_limit = context::default_limit_megabytes;
+  bool allow_network_filesystem = false;
+  bool take_over = false;  ///< From a daemon of another host that cannot be stopped.
+  bool fresh = false;
+  bool with_new_program = false;
+  bool yes = false;                  ///< Does not ask whether the search is meant.
+  std::vector<std::string> command;  ///< As it was typed; what goes on after an interruption.
+};
+[[nodiscard]] int run(const RunOptions& options, const Output& output);
+
+struct FileOptions {
+  std::string file;
+  std::optional<std::uint64_t> seed;
+  std::optional<std::string> name;
+};
+/// With a daemon named, they also tell whether its workers can have the slots.
+[[nodiscard]] int validate(const FileOptions& options, const ServerOptions& server, const Output& output);
+[[nodiscard]] int preview(const FileOptions& options, const ServerOptions& server, const Output& output);
+
+struct ImportOptions {
+  std::string file;
+  std::optional<std::string> to;  ///< The file to make; standard output when it is not given.
+};
+/// Turns the file of another product into an experiment file.
+[[nodiscard]] int import_file(const ImportOptions& options, const Output& output);
+
+struct SimulateOptions {
+  FileOptions file;
+  std::optional<std::string> curves;  ///< A table's path, experiment:ID, surrogate:INSTANCE, synthetic:KIND.
+  std::optional<std::string> expression;      ///< Instead of curves.
+  std::optional<std::string> data_directory;  ///< Of the surrogate; else HPSEARCH_LCBENCH_DIR.
+  bool cycle = false;                         ///< Trials without a curve of their own take one in turn.
+  std::optional<std::uint64_t> workers;       ///< Default: the file's max_concurrent_trials.
+  std::optional<std::string> duration;        ///< unit, op or curve.
+  std::optional<std::uint64_t> report_every;
+  std::optional<double> until_seconds;
+  std::vector<std::string> exits;  ///< TRIAL:OP:REASON
+  double failure_rate = 0;
+  std::string failure_seed = "0";
+  ServerOptions server;  ///< For experiment:ID.
+};
+[[nodiscard]] int simulate(const SimulateOptions& options, const Output& output);
+
+struct SubmitOptions {
+  FileOptions file;
+  std::optional<std::string> context_directory;
+  ServerOptions server;
+  std::uint64_t context_limit = context::default_limit_megabytes;
+};
+[[nodiscard]] int submit(const SubmitOptions& options, const Output& output);
+
+struct ListOptions {
+  bool archived = false;  ///< Only those that are archived …
+  bool all = false;       ///< … or these too. Of a daemon; searches of a directory are moved away.
+  ServerOptions server;
+};
+[[nodiscard]] int list(const ListOptions& options, const Output& output);
+
+/// For verbs about one experiment. It may be left out while exactly one exists.
+struct ExperimentOptions {
+  std::optional<std::string> experiment;  ///< As which.hpp reads it.
+  ServerOptions server;
+};
+struct ShowOptions {
+  ExperimentOptions experiment;
+  std::optional<std::uint64_t> trial;  ///< This one of it only, with its attempts.
+};
+[[nodiscard]] int show(const ShowOptions& options, const Output& output);
+struct TrialsOptions {
+  ExperimentOptions experiment;
+  std::optional<std::uint64_t> after;  ///< Only those with higher numbers.
+  std::optional<std::uint64_t> limit;  ///< Shows at most this many, in the order of `sort`.
+  std::optional<std::string> sort;   ///< By this column; -NAME: the largest first. "metric": the best first.
+  std::optional<std::string> where;  ///< Shows trials that meet this condition (trial_filter.hpp).
+  std::optional<std::string> columns;  ///< Only these, in their order, separated by commas.
+};
+[[nodiscard]] int trials(const TrialsOptions& options, const Output& output);
+struct BestOptions {
+  ExperimentOptions experiment;
+  bool path = false;  ///< Where its model is, instead of the trial itself.
+  std::optional<std::string> copy_to;
+};
+[[nodiscard]] int best(const BestOptions& options, const Output& output);
+/// With --path or --copy-to.
+[[nodiscard]] int best_path(const BestOptions& options, const Output& output);
+/// Which hyperparameters matter, by PED-ANOVA of the results of one rung.
+[[nodiscard]] int importance(const ExperimentOptions& options, const Output& output);
+/// What the model of a search has learnt.
+[[nodiscard]] int model(const ExperimentOptions& options, const Output& output);
+[[nodiscard]] int config(const ExperimentOptions& options, const Output& output);
+
+struct CompareOptions {
+  std::vector<std::string> which;  ///< Two experiments or more.
+  ServerOptions server;
+};
+[[nodiscard]] int compare(const CompareOptions& options, const Output& output);
+
+struct CurvesOptions {
+  ExperimentOptions experiment;
+  std::optional<std::uint64_t> trial;  ///< Only this one.
+  std::uint64_t top = 5;               ///< Without `trial`: shows this many of the best.
+  std::optional<std::string> metric;   ///< Instead of the searcher's.
+  std::string format = "plot";         ///< "plot", "table" or "csv".
+};
+[[nodiscard]] int curves(const CurvesOptions& options, const Output& output);
+
+struct ExportOptions {
+  ExperimentOptions experiment;
+  std::string what = "trials";  ///< Or "metrics".
+  std::string format = "csv";   ///< Or "jsonl".
+};
+[[nodiscard]] int export_data(const ExportOptions& options, const Output& output);
+
+struct RemoveOptions {
+  std::string search;  ///< One of the current directory.
+  bool yes = false;    ///< Else it only says what would go.
+};
+[[nodiscard]] int remove_search(const RemoveOptions& options, const Output& output);
+[[nodiscard]] int archive_search(const RemoveOptions& options, const Output& output);
+
+/// Experiments that have ended: searches of the current directory, or a daemon's.
+struct EndedOptions {
+  std::vector<std::string> names;
+  bool yes = false;  ///< Does not ask; searches of the directory are moved and deleted only with it.
+  ServerOptions server;
+};
+[[nodiscard]] int archive(const EndedOptions& options, const Output& output);
+[[nodiscard]] int unarchive(const EndedOptions& options, const Output& output);
+[[nodiscard]] int delete_ended(const EndedOptions& options, const Output& output);
+
+struct OpenOptions {
+  ExperimentOptions experiment;  ///< Without a number: the page with all experiments.
+  bool no_browser = false;       ///< Only print the address.
+  bool makes_tokens = false;     ///< The browser may create tokens.
+};
+/// The dashboard in a browser.
+[[nodiscard]] int open(const OpenOptions& options, const Output& output);
+
+/// "pause", "resume", "cancel" or "kill"; of one trial only "cancel".
+[[nodiscard]] int control(const std::string& what, const ExperimentOptions& options,
+                          std::optional<std::uint64_t> trial, const Output& output);
+
+struct SetOptions {
+  std::optional<std::string> experiment;
+  std::vector<std::string> assignments;  ///< LIMIT=VALUE
+  ServerOptions server;
+};
+[[nodiscard]] int set_limits(const SetOptions& options, const Output& output);
+
+struct ExplainOptions {
+  std::vector<std::string> which;  ///< [EXPERIMENT] TRIAL
+  ServerOptions server;
+};
+[[nodiscard]] int explain(const ExplainOptions& options, const Output& output);
+
+struct WaitOptions {
+  ExperimentOptions experiment;
+  std::optional<double> timeout_seconds;
+};
+[[nodiscard]] int wait(const WaitOptions& options, const Output& output);
+
+/// The search as it goes on, on the whole terminal; lines where there is none.
+[[nodiscard]] int watch(const ExperimentOptions& options, const Output& output);
+
+struct LogsOptions {
+  std::vector<std::string> which;  ///< [EXPERIMENT] TRIAL
+  bool follow = false;
+  bool standard_error = false;
+  std::optional<std::uint64_t> attempt;
+  std::uint64_t rank = 0;             ///< Of an attempt of several processes.
+  std::optional<std::uint64_t> tail;  ///< Only the last lines.
+  std::optional<std::string> grep;    ///< Only lines in which this regular expression (RE2) is found.
+  bool raw = false;  ///< As it was written: lines that were drawn over, escape sequences and all.
+  ServerOptions server;
+};
+[[nodiscard]] int logs(const LogsOptions& options, const Output& output);
+
+struct CheckpointOptions {
+  std::vector<std::string> which;  ///< [EXPERIMENT [TRIAL]], [EXPERIMENT] TRIAL, or one checkpoint's id.
+  ServerOptions server;
+  std::optional<std::uint64_t> step;
+  bool latest = false;  ///< For download: instead of the best.
+  bool all = false;     ///< For delete: every one of the trial.
+  std::string to;       ///< For download: the directory to make.
+};
+[[nodiscard]] int list_checkpoints(const CheckpointOptions& options, const Output& output);
+[[nodiscard]] int download_checkpoint(const CheckpointOptions& options, const Output& output);
+[[nodiscard]] int delete_checkpoints(const CheckpointOptions& options, const Output& output);
+
+struct FilesOptions {
+  std::vector<std::string>
+      which;            ///< [EXPERIMENT [TRIAL]]; for get and path [EXPERIMENT] TRIAL, for get DIR too.
+  bool copies = false;  ///< get
+  ServerOptions server;
+};
+[[nodiscard]] int list_files(const FilesOptions& options, const Output& output);
+/// get and path.
+[[nodiscard]] int take_files(const FilesOptions& options, const Output& output);
+
+/// For the verbs about a daemon's store itself. STORE is a daemon's state directory, that of a run, or a
+/// backup.
+struct StoreOptions {
+  std::string store;
+  std::string to;  ///< Where what is made goes; not for verify and export.
+
+  // For backup and restore: what seals the keys, or that they are left out.
+  std::string key_file;
+  bool passphrase = false;  ///< To be asked for.
+  bool without_keys = false;
+};
+[[nodiscard]] int store_verify(const StoreOptions& options, const Output& output);
+[[nodiscard]] int store_export(const StoreOptions& options, const Output& output);
+[[nodiscard]] int store_backup(const StoreOptions& options, const Output& output);
+[[nodiscard]] int store_restore(const StoreOptions& options, const Output& output);
+[[nodiscard]] int store_salvage(const StoreOptions& options, const Output& output);
+
+/// Which workers may speak to a daemon over TCP.
+struct KeyOptions {
+  std::string state_dir;  ///< The daemon's.
+  std::string name;       ///< Of a worker; for deny its name or a key.
+  std::string key;        ///< For allow.
+};
+[[nodiscard]] int keys_list(const KeyOptions& options, const Output& output);
+[[nodiscard]] int keys_allow(const KeyOptions& options, const Output& output);
+[[nodiscard]] int keys_deny(const KeyOptions& options, const Output& output);
+
+/// Daemons by name: what `hpsearch context` keeps.
+struct ContextOptions {
+  std::string name;
+  std::string address;                     ///< For add: unix:///PATH, HOST:PORT or https://HOST:PORT.
+  std::optional<std::string> fingerprint;  ///< For add: of the only certificate that is accepted.
+  std::optional<std::string> token_file;   ///< For add; its content is kept.
+};
+[[nodiscard]] int context_add(const ContextOptions& options, const Output& output);
+[[nodiscard]] int context_use(const ContextOptions& options, const Output& output);
+[[nodiscard]] int context_remove(const ContextOptions& options, const Output& output);
+[[nodiscard]] int context_list(const Output& output);
+
+/// What lets people in over TCP.
+struct TokenOptions {
+  std::string id;  ///< For rotate and revoke.
+  std::string name;
+  std::string role;
+  std::string expires = "90d";
+  std::vector<std::string> workspaces;  ///< In which it has its role; none = in all.
+  std::optional<std::string> unix_user;
+  ServerOptions server;
+};
+[[nodiscard]] int token_create(const TokenOptions& options, const Output& output);
+[[nodiscard]] int token_rotate(const TokenOptions& options, const Output& output);
+[[nodiscard]] int token_revoke(const TokenOptions& options, const Output& output);
+[[nodiscard]] int token_list(const ServerOptions& options, const Output& output);
+
+/// Workspaces and their quotas.
+struct WorkspaceOptions {
+  std::string name;
+  /// In the order of engine::quota_limits: a number, or "none"; nothing = as it is.
+  std::array<std::optional<std::string>, engine::quota_limits.size()> limits;
+  ServerOptions server;
+};
+[[nodiscard]] int workspace_list(const WorkspaceOptions& options, const Output& output);
+[[nodiscard]] int workspace_create(const WorkspaceOptions& options, const Output& output);
+[[nodiscard]] int workspace_quota(const WorkspaceOptions& options, const Output& output);
+
+struct UsageOptions {
+  std::string by = "user";  ///< Or workspace, experiment.
+  std::string since;        ///< "30d", "12h", "2026-11-01"; "" = the beginning.
+  ServerOptions server;
+};
+/// How long slots were used, and by whom.
+[[nodiscard]] int usage(const UsageOptions& options, const Output& output);
+
+/// Who changed what.
+struct AuditOptions {
+  std::string state_dir;    ///< For verify: a daemon's state directory, or that of a run.
+  std::string holds;        ///< For verify: the hash of a line that was there before; "" = none is known.
+  std::uint64_t after = 0;  ///< For list: only later lines.
+  bool refusals = false;    ///< For list: refused requests instead of changes.
+  ServerOptions server;     ///< For list.
+};
+[[nodiscard]] int audit_list(const AuditOptions& options, const Output& output);
+[[nodiscard]] int audit_verify(const AuditOptions& options, const Output& output);
+
+/// Checks a component file and shows what it declares.
+[[nodiscard]] int component_check(const std::string& file, const Output& output);
+
+/// What workers there are, and what is wrong with them.
+[[nodiscard]] int workers(const ServerOptions& server, bool devices, const Output& output);
+
+struct WorkerOptions {
+  std::string worker;   ///< Its number or name.
+  std::string why;      ///< For quarantine.
+  std::string attempt;  ///< For adopt and disown: EXPERIMENT/TRIAL/ATTEMPT or all.
+  ServerOptions server;
+};
+/// "quarantine", "drain", "release", "forget", "adopt" or "disown".
+[[nodiscard]] int change_worker(const std::string& what, const WorkerOptions& options, const Output& output);
+
+[[nodiscard]] int version(const Output& output);
+
+}  // namespace hpsearch::cli

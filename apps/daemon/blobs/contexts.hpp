@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "daemon/access/scope.hpp"
+#include "daemon/core/store_executor.hpp"
+#include "daemon/store/files/file_system.hpp"
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/io/http/http.hpp"
+#include "hpsearch/io/net/timeline.hpp"
+
+namespace hpsearch::daemon {
+
+/// The contexts of experiments (hpsearch/io/archive/context_archive.hpp), each content once:
+/// DIRECTORY/DIGEST.tar, and DIRECTORY/DIGEST.upload until an experiment names it.
+///
+/// A digest alone opens nothing: a client may name a context that it brought itself, for an hour. Until an
+/// experiment names it, its bytes count for those who brought it, and it goes after that hour.
+///
+/// Threads: on the loop's; checking and writing is done on one of its own.
+class Contexts {
+ public:
+  /// Begins with what lies in `directory`. Files and loop must outlive this. `limit_megabytes` (of 10^6
+  /// bytes) is what the files of one may hold.
+  Contexts(net::Timeline& loop, FileSystem& files, std::string directory, std::uint64_t limit_megabytes,
+           EmployStoreExecutor employ = on_a_thread_of_its_own);
+  ~Contexts();
+  Contexts(const Contexts&) = delete;
+  Contexts& operator=(const Contexts&) = delete;
+
+  static constexpr engine::Duration uploads_kept_for = engine::Duration::seconds(3600);
+
+  /// Bytes of the one of that digest; nothing when it is not here.
+  [[nodiscard]] std::optional<std::uint64_t> find(const std::string& digest) const;
+  [[nodiscard]] std::string path(const std::string& digest) const;
+
+  /// Whether that client brought it in the last hour, which begins again then.
+  [[nodiscard]] bool was_brought_by(const std::string& digest, const std::string& client);
+  /// Bytes of such uploads: of one client, and of those that may submit to that workspace, but not to all.
+  [[nodiscard]] std::uint64_t uploaded_by(const std::string& client) const;
+  [[nodiscard]] std::uint64_t uploaded_to(std::string_view workspace) const;
+
+  /// Where archives may be written while they come; made by the constructor.
+  [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
+
+  /// Takes one in; when `answer` hears of it, it is durable. bad_request: it is not what its digest says, not
+  /// as contexts are made, or too large. unavailable: it cannot be written.
+  using Answer = std::function<void(const engine::Status&)>;
+  struct Client {
+    std::string name;
+    Scope scope;
+  };
+  void take(std::string digest, std::shared_ptr<const net::UploadedFile> archive, Client client,
+            Answer answer);
+
+  /// An experiment names it: it is no upload any more.
+  void note_use(const std::string& digest);
+  /// Removes those that none of `named` is: an hour after they came or were brought again, and those that an
+  /// experiment named before, a week after they came. To be called now and then.
+  void keep_only(const std::set<std::string>& named);
+
+  /// No request for a larger one need be read to its end.
+  [[nodiscard]] std::uint64_t most_bytes() const noexcept;
+
+ private:
+  struct Shared;
+  struct Bringer {
+    engine::Instant at;  ///< Last.
+    Scope scope{};
+  };
+  struct Known {
+    std::uint64_t bytes = 0;
+    bool is_used = false;  ///< An experiment names it, or did.
+    engine::Instant came;
+    std::map<std::string, Bringer> brought_by{};  ///< By name; empty after a restart.
+  };
+  bool work();
+  void note_bringer(const std::string& digest, std::uint64_t bytes, Client client);
+
+  net::Timeline& loop_;
+  FileSystem& files_;
+  std::string directory_;
+  std::uint64_t limit_megabytes_;
+  std::map<std::string, Known> known_;  ///< By digest.
+  std::shared_ptr<Shared> shared_;      ///< With the thread, and with what it posts to the loop.
+  std::unique_ptr<StoreExecutor> thread_;
+};
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "daemon/audit/audit_files.hpp"
+#include "daemon/core/refusal_log.hpp"
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/io/net/background.hpp"
+
+namespace hpsearch::daemon {
+
+/// Writes the audit logs beside the loop: entries that come while the disk is busy go there together.
+///
+/// Threads: the loop's. It must outlive what it calls.
+class AuditLog {
+ public:
+  using Then = std::function<void(const engine::Status& written)>;
+  static constexpr engine::Duration tried_again_after = engine::Duration::seconds(5);
+
+  static constexpr std::size_t at_once = 500;  ///< Entries that go to the disk together.
+  static constexpr std::size_t busy_from = 1'000;
+
+  AuditLog(net::Loop& loop, AuditFiles changes, AuditFiles refusals);
+
+  /// Calls `then` on the loop when the entry is durable, or can't be written.
+  void record(AuditEntry entry, Then then);
+  /// Whether so many entries wait that nobody should add one without waiting for it.
+  [[nodiscard]] bool is_busy() const noexcept { return waiting_.size() >= busy_from; }
+
+  /// Records a request that was refused; nobody waits for that.
+  void note_refusal(AuditEntry entry) { refusals_.note(std::move(entry)); }
+
+  /// Why nothing can be written now; "" = it can. After a failure one change in tried_again_after tries
+  /// again.
+  [[nodiscard]] std::string why_not(engine::Instant now) const;
+
+ private:
+  void write_next();
+
+  net::Loop& loop_;
+  std::shared_ptr<AuditFiles> files_;
+  std::deque<std::pair<AuditEntry, Then>> waiting_;
+  bool writing_ = false;
+  std::string problem_;
+  engine::Instant failed_at_;
+  RefusalLog refusals_;
+  net::Background disk_;
+};
+
+}  // namespace hpsearch::daemon

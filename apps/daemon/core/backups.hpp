@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "daemon/core/runtime.hpp"
+#include "daemon/store/sqlite_store.hpp"
+
+namespace hpsearch::daemon {
+
+/// Copies of the store, made while the daemon serves: a few megabytes at a time, between the commits.
+///
+/// A copy lies in the state directory until its client has made a backup of it and reports the result. Only a
+/// good result counts as a backup. A copy whose client never reports goes with the next one, or with the next
+/// start.
+///
+/// Threads: on the loop's; the copying is done on the store's.
+class Backups {
+ public:
+  /// Copies are put below the state directory, into `backups_directory`. Runtime and store must outlive this.
+  Backups(Runtime& runtime, SqliteStore& store, std::string state_directory);
+  Backups(const Backups&) = delete;
+  Backups& operator=(const Backups&) = delete;
+
+  /// Makes a copy that holds at least every event that is durable now; tells its path. wrong_state: one is
+  /// being made; unavailable: it cannot be written, and nothing is left of it.
+  using Answer = std::function<void(const engine::Result<std::string>&)>;
+  void make(Answer answer);
+
+  enum class Became : std::uint8_t { backup, nothing };
+  /// Removes the copy. not_found: it is not the last one that was made.
+  engine::Status conclude(const std::string& path, Became became);
+
+  /// When the copy was made that last became a backup, or a backup of the stopped daemon's store. Nothing:
+  /// there is none.
+  [[nodiscard]] std::optional<engine::Instant> last_good() const noexcept { return last_good_; }
+
+ private:
+  struct Making;
+  struct Copy {
+    std::string path;
+    engine::Instant made;
+  };
+  void go_on(const std::shared_ptr<Making>& making);
+  void drop_copy() noexcept;
+
+  Runtime& runtime_;
+  SqliteStore& store_;
+  std::string state_directory_;
+  std::string directory_;
+  bool making_ = false;
+  std::uint64_t made_ = 0;
+  std::optional<Copy> copy_;
+  std::optional<engine::Instant> last_good_;
+};
+
+}  // namespace hpsearch::daemon

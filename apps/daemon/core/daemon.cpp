@@ -1,0 +1,760 @@
+#include "daemon/core/daemon.hpp"
+
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "daemon/access/authentication.hpp"
+#include "daemon/access/sealed_secrets.hpp"
+#include "daemon/access/sessions.hpp"
+#include "daemon/access/tokens.hpp"
+#include "daemon/blobs/checkpoint_remover.hpp"
+#include "daemon/blobs/checkpoint_root.hpp"
+#include "daemon/blobs/contexts.hpp"
+#include "daemon/blobs/kept_files.hpp"
+#include "daemon/blobs/kept_logs.hpp"
+#include "daemon/blobs/log_places.hpp"
+#include "daemon/core/audit_log.hpp"
+#include "daemon/core/backups.hpp"
+#include "daemon/core/ownership_watch.hpp"
+#include "daemon/core/runtime.hpp"
+#include "daemon/core/state_directory.hpp"
+#include "daemon/core/storage_watch.hpp"
+#include "daemon/http/http_routes.hpp"
+#include "daemon/keys/worker_keys.hpp"
+#include "daemon/sessions/lost_workers.hpp"
+#include "daemon/sessions/relative_paths.hpp"
+#include "daemon/sessions/worker_port.hpp"
+#include "daemon/sessions/worker_sessions.hpp"
+#include "daemon/store/sqlite_store.hpp"
+#include "hpsearch/engine/experiment/experiment_state.hpp"
+#include "hpsearch/io/archive/kept_log.hpp"
+#include "hpsearch/io/http/http.hpp"
+#include "hpsearch/io/net/core_files.hpp"
+#include "hpsearch/io/net/descriptor_limit.hpp"
+#include "hpsearch/io/net/log.hpp"
+#include "hpsearch/io/net/server_names.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Done;
+using engine::Duration;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+using net::Level;
+
+constexpr std::chrono::milliseconds drain_look_every{5};
+constexpr std::size_t most_checks_at_once = 2;
+constexpr std::chrono::minutes unused_contexts_looked_for_every{5};
+constexpr std::size_t most_metrics_body = 1024;  ///< Nobody has to send any.
+constexpr std::chrono::minutes session_look_every{1};
+constexpr const char* port_file = "/http-port";  ///< The last port for browsers that was opened on request.
+constexpr std::chrono::hours warned_before_expiry{14 * 24};
+constexpr Duration drain_patience = Duration::seconds(10);
+
+bool is_on_this_machine(std::string_view address) {
+  if (address.starts_with("ipc://") || address.starts_with("unix://")) {
+    return true;
+  }
+  const std::size_t scheme = address.find("//");
+  const std::string_view place = scheme == std::string_view::npos ? address : address.substr(scheme + 2);
+  return place.starts_with("127.") || place.starts_with("localhost:") || place.starts_with("[::1]:");
+}
+
+std::string absolute(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+/// One daemon from start to end; its parts are built in the order of their members and go in the reverse one.
+class Daemon {
+ public:
+  Daemon(const Options& options, engine::SearcherRegistry registry)
+      : options_(options),
+        registry_(registry),
+        pages_(options.web_root.empty() ? embedded_page_files() : page_files_in(absolute(options.web_root))) {
+  }
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  Exit run() {
+    if (auto opened = open_storage(); !opened) {
+      return end(opened.error(), opened.error().code == Errc::wrong_state   ? Exit::conflict
+                                 : opened.error().code == Errc::bad_request ? Exit::usage
+                                                                            : Exit::storage);
+    }
+    if (auto listening = listen(); !listening) {
+      return end(listening.error(), listening.error().code == Errc::bad_request ? Exit::usage : Exit::failed);
+    }
+    const proto::DaemonFile here = announcement();
+    if (auto announced = directory_->announce(here); !announced) {
+      return end(announced.error(), Exit::storage);
+    }
+    warn_of(here);
+    net::log(Level::info, "ready: clients " + here.socket + (http_ ? " and " + here.http : "") +
+                              ", workers " + here.workers + ", state in " + directory_->path() + ", " +
+                              std::to_string(runtime_->engine().experiments().size()) + " experiments, " +
+                              std::to_string(runtime_->engine().last_lsn().number()) + " events");
+    loop_.run();
+    leave_signals();
+    if (runtime_->stalled()) {
+      return end(
+          Error{Errc::unavailable, "stopped before there was space: unacknowledged events are not stored"},
+          Exit::storage);
+    }
+    directory_->retract();
+    net::log(Level::info, "ended");
+    return exit_;
+  }
+
+ private:
+  /// It is ending: being told so once more is not to take away the status that says why, nor to leave behind
+  /// what it tidies up.
+  static void leave_signals() {
+    sigset_t told;
+    sigemptyset(&told);
+    sigaddset(&told, SIGTERM);
+    sigaddset(&told, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &told, nullptr);
+  }
+
+  static Exit end(const Error& error, Exit code) {
+    net::log(Level::error, error.message);
+    return code;
+  }
+
+  /// Logs what others can do who reach the addresses.
+  void warn_of(const proto::DaemonFile& here) const {
+    if (!is_on_this_machine(here.workers) && (here.http.empty() || is_on_this_machine(here.http))) {
+      net::log(Level::warning,
+               "workers on other machines cannot fetch contexts: give --http an address that they can reach");
+    }
+    if (!is_on_this_machine(here.workers) && options_.checkpoint_root.empty()) {
+      net::log(Level::warning,
+               "checkpoints of experiments without checkpoint_storage go to " + directory_->checkpoints() +
+                   ": give --checkpoint-root a directory that all machines have at the same path");
+    }
+    if (!here.http.empty() && options_.http_open) {
+      net::log(Level::warning,
+               "--http-open: each user of this machine can run programs on the workers through " + here.http +
+                   ", without a token");
+    }
+    if (options_.workers_open && !here.workers.starts_with("ipc://")) {
+      net::log(Level::warning, "--workers-open: anyone who reaches " + here.workers +
+                                   " can take trials with their secrets and report false results");
+    }
+  }
+
+  Status open_storage() {
+    auto directory = StateDirectory::open(
+        options_.state_dir,
+        options_.allow_network_filesystem ? StateDirectory::NetworkFileSystems::allowed
+                                          : StateDirectory::NetworkFileSystems::refused,
+        places::file_system_at,
+        options_.take_over ? StateDirectory::OtherHosts::ignored : StateDirectory::OtherHosts::respected);
+    if (!directory) {
+      Error error = directory.error();
+      if (error.code == Errc::unavailable) {
+        error.message += ". Give --state-dir a directory that can be written";
+      }
+      return error;
+    }
+    directory_ = std::move(directory).value();
+    if (!directory_->warning().empty()) {
+      net::log(Level::warning, directory_->warning());
+    }
+    net::forbid_core_files();
+    net::raise_descriptor_limit();  // Peers are descriptors. Not before: who is refused has one thing to say.
+    auto store = SqliteStore::open(directory_->database(), {}, directory_->take_store_lock());
+    if (!store) {
+      return remedy(store.error());
+    }
+    store_ = std::move(store).value();
+    const engine::Patience patience{std::min(Duration::seconds(45), lost_after()), lost_after()};
+    movable_store_.emplace(*store_, directory_->path());
+    runtime_ = std::make_unique<Runtime>(loop_, *movable_store_, registry_, patience);
+    if (auto recovered = runtime_->recover(); !recovered) {
+      return remedy(recovered.error());
+    }
+    return read_secrets_key();
+  }
+
+  /// Without the key of their secrets the trials that wait would all fail: better not to start.
+  Status read_secrets_key() {
+    bool have_secrets = false;
+    for (const auto& [id, record] : runtime_->engine().experiments()) {
+      have_secrets =
+          have_secrets || (!engine::is_ended(record.state) && SealedSecrets::are_in(record.effective));
+    }
+    const bool must_exist = have_secrets && !options_.forget_secrets;
+    auto secrets = SealedSecrets::in(
+        directory_->path(), must_exist ? SealedSecrets::Missing::refused : SealedSecrets::Missing::made);
+    if (!secrets) {
+      return without_key(secrets.error());
+    }
+    secrets_.emplace(*std::move(secrets));
+    for (const auto& [id, record] : runtime_->engine().experiments()) {
+      if (engine::is_ended(record.state) || options_.forget_secrets ||
+          !SealedSecrets::are_in(record.effective)) {
+        continue;
+      }
+      if (const auto opened = secrets_->open(record.effective); !opened) {
+        return without_key(Error{
+            Errc::unavailable, "experiment " + std::to_string(id.number()) + ": " + opened.error().message});
+      }
+    }
+    return Done{};
+  }
+
+  [[nodiscard]] Error without_key(Error error) const {
+    error.code = Errc::unavailable;
+    error.message += ". Copy secrets.key from the state directory that the store comes from into " +
+                     directory_->path() +
+                     "; if it is lost, start with --forget-secrets, and the trials that need a secret fail";
+    return error;
+  }
+
+  [[nodiscard]] Duration lost_after() const {
+    return Duration::micros(static_cast<std::int64_t>(options_.lost_after_seconds * 1e6));
+  }
+
+  [[nodiscard]] Error remedy(Error error) const {
+    switch (error.code) {
+      case Errc::corrupt:
+        error.message +=
+            ". No event was changed. List the damage with: hpsearch store verify " + directory_->path() +
+            ". Create a working state directory with: hpsearch store restore BACKUP --to NEW, or: hpsearch "
+            "store salvage " +
+            directory_->path() + " --to NEW";
+        break;
+      case Errc::not_found:
+      case Errc::wrong_state:
+        break;  // They say what to do.
+      case Errc::version_mismatch:
+        error.message += ". Use the release that wrote this state directory";
+        break;
+      default:
+        error.message +=
+            ". Make room or repair the file system of " + directory_->path() + ", then start again";
+        break;
+    }
+    return error;
+  }
+
+  Status listen() {
+    if (auto allowed = check_http_options(); !allowed) {
+      return allowed;
+    }
+    if (auto read = read_certificate(); !read) {
+      return read;
+    }
+    tokens_.emplace(directory_->path());
+    browsers_.emplace(directory_->path());
+    if (!tokens_->problem().empty()) {
+      net::log(Level::error,
+               tokens_->problem() +
+                   ". No token is accepted; the daemon's own user and root are served over the Unix "
+                   "socket. Repair or remove the file, then start the daemon again");
+    }
+    auto checkpoint_root =
+        prepare_checkpoint_root(options_.checkpoint_root, directory_->checkpoints(), runtime_->cluster());
+    if (!checkpoint_root) {
+      return checkpoint_root.error();
+    }
+    const jobs::Programs::OpenSecrets open_secrets = [this](const engine::Value& config) {
+      return secrets_->open(config);
+    };
+    WorkerSessions::Settings settings{
+        .checkpoint_root = *std::move(checkpoint_root),
+        .new_http_key = new_secret,
+        .on_log_not_kept = [this](engine::WorkerId worker,
+                                  const proto::LogNotKept& message) { note_log_problem(worker, message); },
+        .open_secrets = open_secrets};
+    std::optional<net::CurveServer> curve;
+    const std::string for_workers =
+        options_.workers.empty() ? "ipc://" + absolute(directory_->workers_socket()) : options_.workers;
+    if (!for_workers.starts_with("ipc://") && !options_.workers_open) {
+      auto keys = net::curve_keys_in(directory_->path());
+      if (!keys) {
+        return keys.error();
+      }
+      worker_keys_.emplace(directory_->path());
+      net::log(Level::info, "only workers in " + worker_keys_->path() +
+                                " are accepted; they need --server-key " + keys->public_key);
+      settings.worker_of_key = [this](const std::string& key) { return worker_keys_->name_of(key); };
+      settings.keys_version = [this] { return worker_keys_->version(); };
+      curve = net::CurveServer{*std::move(keys), [this](const std::string& key) {
+                                 return worker_keys_->name_of(key).has_value();
+                               }};
+    }
+    auto sessions = WorkerSessions::open(*runtime_, router_port(loop_, for_workers, std::move(curve)),
+                                         std::move(settings));
+    if (!sessions) {
+      return other_address(sessions.error(), "--workers tcp://127.0.0.1:0");
+    }
+    sessions_ = std::move(sessions).value();
+    backups_.emplace(*runtime_, *store_, directory_->path());
+    contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit);
+    contexts_->keep_only(contexts_of_experiments());
+    context_clock_ = loop_.every(unused_contexts_looked_for_every,
+                                 [this] { contexts_->keep_only(contexts_of_experiments()); });
+    const auto ended_at = [this](engine::ExperimentId experiment) {
+      const engine::ExperimentRecord* record = runtime_->engine().find(experiment);
+      // Of one that is not in this store nobody knows more.
+      return record == nullptr                 ? std::optional(engine::Instant{})
+             : engine::is_ended(record->state) ? std::optional(record->ended_at)
+                                               : std::nullopt;
+    };
+    logs_.emplace(loop_, directory_->logs(), options_.log_quota, ended_at);
+    kept_files_.emplace(loop_, directory_->files(), options_.files_quota, ended_at);
+    authentication_.emplace(
+        *tokens_,
+        Authentication::Rules{.owner = ::geteuid(), .open = options_.http_open, .groups = options_.groups},
+        [this](std::string_view key) { return sessions_->is_http_key(key); },
+        [this](std::string id) {
+          checks_.run([tokens = &*tokens_, id = std::move(id), now = runtime_->now()] {
+            tokens->note_use(id, now);
+            return [] {};
+          });
+        },
+        &*browsers_);
+    auto changes = AuditFiles::open(directory_->path(), audited_changes);
+    auto refusals = AuditFiles::open(directory_->path(), audited_refusals);
+    if (!changes || !refusals) {
+      return changes ? refusals.error() : changes.error();
+    }
+    audit_.emplace(loop_, std::move(changes).value(), std::move(refusals).value());
+    remover_.emplace(*runtime_, on_a_thread_of_its_own, open_secrets);
+    const AboutDaemon about{.version = HPSEARCH_VERSION,
+                            .state_dir = directory_->path(),
+                            .started = loop_.now(),
+                            .backups = &*backups_,
+                            .contexts = &*contexts_,
+                            .logs = &*logs_,
+                            .files = &*kept_files_,
+                            .remover = &*remover_,
+                            .checks = &checks_,
+                            .authentication = &*authentication_,
+                            .secrets = &*secrets_,
+                            .audit = &*audit_,
+                            .audits_reads = options_.audit_reads,
+                            .sessions = &*browsers_,
+                            .tokens = &*tokens_,
+                            .pages = &pages_,
+                            .open_http_port = [this] { return open_http_port(); },
+                            .is_ending = [this] { return static_cast<bool>(draining_); },
+                            .named_experiments = options_.metrics_per_experiment,
+                            .lag = &net::lag_of(loop_)};
+    const ServedRoutes routes = http_routes(*runtime_, *sessions_, about);
+    end_streams_ = routes.end_streams;
+    const net::HttpRules& rules =
+        rules_ = {.other_type = std::string(yaml_type),
+                  .large_bodies = {{"/api/v1/contexts/", "application/x-tar", contexts_->most_bytes()},
+                                   {"/api/v1/logs/", "application/zstd", logs::most_packed_bytes},
+                                   {"/api/v1/files/", "application/octet-stream", proto::most_piece_bytes}},
+                  .uploads = contexts_->directory(),
+                  .tls = tls_,
+                  .only_from = options_.behind_proxy,
+                  .base_path = options_.http_base_path,
+                  .any_user = !options_.groups.empty(),
+                  .let_in = routes.let_in};
+    const std::string place = options_.http_socket.empty() ? directory_->http_socket() : options_.http_socket;
+    auto socket = net::HttpServer::listen(loop_, "unix://" + absolute(place), routes.handler, rules);
+    if (!socket) {
+      return other_address(socket.error(), "--http-socket PATH");
+    }
+    socket_ = std::move(socket).value();
+    if (!options_.http.empty()) {
+      auto http = net::HttpServer::listen(loop_, options_.http, routes.handler, rules);
+      if (!http) {
+        return other_address(http.error(), "--http 127.0.0.1:0");
+      }
+      http_ = std::move(http).value();
+    }
+    if (auto metrics = listen_for_metrics(routes.metrics); !metrics) {
+      return metrics;
+    }
+    listen_for_browsers_ = [this, handler = routes.handler](const std::string& address) {
+      return net::HttpServer::listen(loop_, address, handler, rules_);
+    };
+    if (!http_) {
+      reopen_http_port();
+    }
+    session_uses_ = loop_.every(session_look_every, [this] { store_session_uses(); });
+    // Workers on a Unix socket are of this machine, and of a user that the other socket admits too.
+    const bool over_a_socket = sessions_->endpoint().starts_with("ipc://");
+    sessions_->announce_http(http_ && !over_a_socket ? http_->address() : socket_->address());
+    signals_ = loop_.on_signals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) {
+      if (signal == SIGHUP) {
+        reload_certificate();
+      } else {
+        begin_to_end();
+      }
+    });
+    runtime_->start([this](const engine::Order& order) { carry_out(order); },
+                    [this](const Error& error) { storage_failed(error); },
+                    [this](const Error& error) { storage_->found_no_room(error); });
+    lost_workers_.emplace(
+        *runtime_,
+        LostWorkers::Settings{
+            .forget_after = Duration::micros(static_cast<std::int64_t>(options_.forget_after_seconds * 1e6)),
+            .forgotten = [this](const std::string& name) { remove_keys_of(name); }});
+    storage_.emplace(*runtime_, directory_->path(), directory_->database());
+    ownership_.emplace(loop_, *directory_, *store_, [this](const Error& error) { storage_failed(error); });
+    remover_->remove_condemned();
+    for (const auto& [id, deleted] : runtime_->engine().deleted()) {  // What a crash may have left.
+      logs_->remove(id);
+      kept_files_->remove(id);
+    }
+    lateness_ = net::watch_lateness(loop_);
+    static_cast<void>(net::lag_of(loop_).take_longest_turn());
+    return Done{};
+  }
+
+  Status listen_for_metrics(const net::HttpServer::Handler& handler) {
+    if (options_.metrics_listen.empty()) {
+      return Done{};
+    }
+    auto listening = net::HttpServer::listen(loop_, options_.metrics_listen, handler,
+                                             {.most_body_bytes = most_metrics_body});
+    if (!listening) {
+      return other_address(listening.error(), "--metrics-listen 127.0.0.1:0");
+    }
+    metrics_ = std::move(listening).value();
+    net::log(Level::info, "serves metrics on " + metrics_->address());
+    if (!is_on_this_machine(metrics_->address())) {
+      net::log(Level::warning, "--metrics-listen: anyone who reaches " + metrics_->address() +
+                                   " can read the metrics, with names of workspaces and pools");
+    }
+    return Done{};
+  }
+
+  /// A page that was open before the daemon ended finds it again.
+  void reopen_http_port() {
+    const auto port = kernel_files().read(directory_->path() + port_file);
+    if (!port || !browsers_->any(loop_.now())) {
+      return;
+    }
+    const std::string number(reinterpret_cast<const char*>(port->data()), port->size());
+    if (auto http = listen_for_browsers_("127.0.0.1:" + number)) {
+      http_ = std::move(http).value();
+    } else {
+      net::log(Level::warning, "a browser is signed in, but its port can't be opened again: " +
+                                   http.error().message + ". hpsearch open opens another one");
+    }
+  }
+
+  /// 127.0.0.1 only, and for those who sign in. The same port as last time, if it is free.
+  Result<std::string> open_http_port() {
+    if (http_) {
+      return http_->address();
+    }
+    const std::string file = directory_->path() + port_file;
+    const auto last = kernel_files().read(file);
+    const std::string number =
+        last ? std::string(reinterpret_cast<const char*>(last->data()), last->size()) : "0";
+    auto http = listen_for_browsers_("127.0.0.1:" + number);
+    if (!http) {
+      http = listen_for_browsers_("127.0.0.1:0");
+    }
+    if (!http) {
+      return http.error();
+    }
+    http_ = std::move(http).value();
+    const std::string port = http_->address().substr(http_->address().rfind(':') + 1);
+    const std::array parts{std::as_bytes(std::span(port))};
+    if (auto written = write_file_durably(kernel_files(), file, parts); !written) {
+      net::log(Level::warning, written.error().message + ". The next port will be another one");
+    }
+    if (auto announced = directory_->announce(announcement()); !announced) {
+      net::log(Level::warning, announced.error().message);
+    }
+    net::log(Level::info, "serves browsers on " + http_->address());
+    return http_->address();
+  }
+
+  [[nodiscard]] proto::DaemonFile announcement() const {
+    return {socket_->address(), http_ ? http_->address() : "", sessions_->endpoint(), HPSEARCH_VERSION,
+            store_->daemon_epoch()};
+  }
+
+  void store_session_uses() {
+    if (browsers_->uses_are_due()) {
+      checks_.run([browsers = &*browsers_, now = runtime_->now()] {
+        browsers->store_uses(now);
+        return [] {};
+      });
+    }
+  }
+
+  [[nodiscard]] Status check_http_options() const {
+    const bool has_tls = options_.tls_self_signed || !options_.tls_cert.empty();
+    if ((has_tls || !options_.behind_proxy.empty() || options_.http_open) && options_.http.empty()) {
+      return Error{Errc::bad_request,
+                   "--http is missing: there is no TCP port for --http-open, --tls-* and --behind-proxy"};
+    }
+    if (options_.http.empty() || is_on_this_machine(options_.http)) {
+      return Done{};
+    }
+    if (!options_.web_root.empty()) {
+      return Error{Errc::bad_request,
+                   "--web-root needs --http with a loopback address (127.0.0.1:0), not \"" + options_.http +
+                       "\": it is for the development of pages"};
+    }
+    if (options_.http_open) {
+      return Error{Errc::bad_request,
+                   "--http-open needs --http with a loopback address (127.0.0.1:0), not \"" + options_.http +
+                       "\": everyone who reaches it can do everything"};
+    }
+    if (!has_tls && options_.behind_proxy.empty()) {
+      return Error{Errc::bad_request,
+                   "--http is \"" + options_.http +
+                       "\", which other machines reach: it needs TLS (--tls-self-signed, or --tls-cert and "
+                       "--tls-key), or a proxy that speaks TLS (--behind-proxy CIDR)"};
+    }
+    return Done{};
+  }
+
+  Status read_certificate() {
+    if (!options_.tls_self_signed && options_.tls_cert.empty()) {
+      return Done{};
+    }
+    std::vector<std::string> names = options_.tls_names;
+    for (std::string& name : net::names_of_server(options_.http)) {
+      names.push_back(std::move(name));
+    }
+    auto identity = options_.tls_self_signed
+                        ? net::TlsIdentity::self_signed(directory_->path(), names)
+                        : net::TlsIdentity::from_files(options_.tls_cert, options_.tls_key);
+    if (!identity) {
+      return identity.error();
+    }
+    tls_ = *std::move(identity);
+    warn_of_names();
+    warn_of_expiry();
+    certificate_watch_ = loop_.every(std::chrono::hours(24), [this] { warn_of_expiry(); });
+    return Done{};
+  }
+
+  /// Whoever knows it by its fingerprint does not care.
+  void warn_of_names() const {
+    std::vector<std::string> wanted =
+        options_.tls_self_signed ? options_.tls_names : std::vector<std::string>();
+    if (const std::string host = net::host_of(options_.http); !net::is_any_address(host)) {
+      wanted.push_back(host);
+    }
+    for (const std::string& name : wanted) {
+      if (!tls_->names(name)) {
+        net::log(Level::warning,
+                 "the TLS certificate is not for " + name + ": clients that check the name refuse it" +
+                     (options_.tls_self_signed
+                          ? ". To make one that is, remove tls.crt and tls.key from " + directory_->path() +
+                                " and start the daemon again; its fingerprint is another"
+                          : ""));
+      }
+    }
+  }
+
+  void warn_of_expiry() const {
+    const auto left = tls_->valid_for();
+    if (left < warned_before_expiry) {
+      net::log(Level::warning,
+               left.count() < 0
+                   ? "the TLS certificate has expired: clients refuse it"
+                   : "the TLS certificate expires in " +
+                         std::to_string(std::chrono::duration_cast<std::chrono::hours>(left).count()) +
+                         " hours; replace the files and send SIGHUP");
+    }
+  }
+
+  void reload_certificate() {
+    if (!tls_) {
+      return;
+    }
+    if (auto read = tls_->reload(); !read) {
+      net::log(Level::error, read.error().message + "; the certificate stays as it was");
+      return;
+    }
+    net::log(Level::info, "the TLS certificate was read again; its fingerprint is " + tls_->fingerprint());
+    warn_of_expiry();
+  }
+
+  [[nodiscard]] std::set<std::string> contexts_of_experiments() const {
+    std::set<std::string> digests;
+    for (const auto& [id, record] : runtime_->engine().experiments()) {
+      digests.insert(record.context_digest);
+      for (const engine::ProgramChange& program : record.programs) {
+        digests.insert(program.context_digest);
+      }
+    }
+    return digests;
+  }
+
+  /// A worker of this name was forgotten. Others of that name keep the keys that they use; while one of them
+  /// is away, nobody knows which that is.
+  void remove_keys_of(const std::string& name) {
+    if (!worker_keys_) {
+      return;
+    }
+    std::set<std::string> used;
+    for (const auto& [id, worker] : runtime_->engine().workers()) {
+      if (worker.name == name) {
+        used.insert(sessions_->key_of(id));
+      }
+    }
+    const auto all = worker_keys_->list();
+    if (used.contains("") || !all) {
+      return;
+    }
+    for (const WorkerKey& one : *all) {
+      if (one.name != name || used.contains(one.key)) {
+        continue;
+      }
+      const auto removed = worker_keys_->deny(one.key);
+      net::log(removed ? Level::info : Level::warning,
+               removed ? "the key " + one.key + " of worker \"" + name + "\" is not allowed any more"
+                       : removed.error().message);
+    }
+  }
+
+  /// Only of an attempt that ran there.
+  void note_log_problem(engine::WorkerId worker, const proto::LogNotKept& message) {
+    if (!logs_ || runtime_->stalled()) {
+      return;
+    }
+    runtime_->read([this, worker, message,
+                    numbering = runtime_->engine().numbering()](EventStore& store) -> Committer::Then {
+      const engine::AttemptKey& key = message.key;
+      const auto places = places_of(store, numbering, key.experiment, key.trial, key.attempt.number());
+      const bool ran_there =
+          places && places->on(worker) != nullptr && engine::label_of(places->key) == engine::label_of(key);
+      return [this, worker, message, ran_there] {
+        if (ran_there) {
+          logs_->note_problem(message.key, worker, message.why);
+        }
+      };
+    });
+  }
+
+  void carry_out(const engine::Order& order) {
+    if (const auto* discard = std::get_if<engine::DiscardCheckpoints>(&order)) {
+      remover_->remove(*discard);
+    } else if (const auto* deleted = std::get_if<engine::DiscardExperiment>(&order)) {
+      logs_->remove(deleted->experiment);
+      kept_files_->remove(deleted->experiment);
+      contexts_->keep_only(contexts_of_experiments());
+    } else {
+      sessions_->carry_out(order);
+    }
+  }
+
+  static Error other_address(Error error, const std::string& free_one) {
+    if (error.code == Errc::unavailable) {
+      error.message += ". End what listens there, or choose another address (" + free_one + ")";
+    }
+    return error;
+  }
+
+  void storage_failed(const Error& error) {
+    net::log(Level::error, error.message +
+                               ". All acknowledged requests and reports are stored; workers keep the other "
+                               "reports and continue. "
+                               "Check " +
+                               directory_->path() +
+                               " and its disk, then start the daemon again; it checks the store when it "
+                               "starts and says what to do");
+    exit_ = Exit::storage;
+    loop_.stop();
+  }
+
+  /// Takes nothing more, makes durable and answers what was taken, then ends. Programs on workers run on.
+  void begin_to_end() {
+    if (draining_) {
+      loop_.stop();  // Asked twice: what is not yet durable was not yet acknowledged.
+      return;
+    }
+    net::log(Level::info, "ending");
+    end_streams_();
+    socket_->stop_accepting();
+    if (http_) {
+      http_->stop_accepting();
+    }
+    sessions_->stop();
+    runtime_->stop();
+    const engine::Instant limit = loop_.now() + drain_patience;
+    draining_ = loop_.every(drain_look_every, [this, limit] {
+      const std::size_t answering = socket_->answering() + (http_ ? http_->answering() : 0);
+      if ((runtime_->idle() && answering == 0) || loop_.now() > limit) {
+        loop_.stop();
+      }
+    });
+  }
+
+  Options options_;
+  engine::SearcherRegistry registry_;
+  Pages pages_;
+  Exit exit_ = Exit::ok;
+  net::Loop loop_;
+  std::unique_ptr<StateDirectory> directory_;
+  std::unique_ptr<SqliteStore> store_;
+  std::optional<RelativePathStore> movable_store_;  ///< What everybody but backups goes through.
+  std::unique_ptr<Runtime> runtime_;
+  std::optional<WorkerKeys>
+      worker_keys_;  // Before the gate, whose port asks for them on a thread of its own.
+  std::unique_ptr<WorkerSessions> sessions_;
+  std::optional<Tokens> tokens_;
+  std::optional<Sessions> browsers_;
+  std::optional<SealedSecrets> secrets_;
+  std::optional<Authentication> authentication_;
+  std::optional<AuditLog> audit_;
+  std::optional<Backups> backups_;
+  std::optional<Contexts> contexts_;
+  net::Watch context_clock_;
+  std::optional<KeptLogs> logs_;
+  std::optional<KeptFiles> kept_files_;
+  std::optional<CheckpointRemover> remover_;
+  std::optional<LostWorkers> lost_workers_;
+  std::optional<StorageWatch> storage_;
+  std::function<void()> end_streams_ = [] {};
+  std::unique_ptr<net::HttpServer> socket_;   ///< For clients on this machine.
+  std::unique_ptr<net::HttpServer> http_;     ///< Over TCP, if asked for.
+  std::unique_ptr<net::HttpServer> metrics_;  ///< For scrapers, if asked for.
+  std::optional<net::TlsIdentity> tls_;
+  net::Watch certificate_watch_;
+  net::HttpRules rules_;
+  std::function<Result<std::unique_ptr<net::HttpServer>>(const std::string& address)> listen_for_browsers_;
+  net::Watch session_uses_;
+  std::optional<OwnershipWatch> ownership_;
+  net::Watch signals_;
+  net::Watch lateness_;
+  net::Watch draining_;
+  net::Background checks_{loop_, most_checks_at_once};  ///< Ends first: it calls the routes.
+};
+
+}  // namespace
+
+Exit run_daemon(const Options& options, engine::SearcherRegistry registry) {
+  net::set_log_level(options.log_level);
+  // A client that goes away and a file at its size limit are errors of one call, not of the process.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  ::umask(0077);  // Configurations and logs may hold secrets: they are for their owner.
+  return Daemon(options, registry).run();
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "daemon/core/options.hpp"
+#include "hpsearch/engine/searcher.hpp"
+
+namespace hpsearch::daemon {
+
+/// Runs a daemon until a signal ends it or its storage fails. Failures are said on stderr, with the remedy.
+/// `registry` says which searchers experiments can name.
+[[nodiscard]] Exit run_daemon(const Options& options, engine::SearcherRegistry registry);
+
+}  // namespace hpsearch::daemon

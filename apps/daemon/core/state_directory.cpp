@@ -1,0 +1,278 @@
+#include "daemon/core/state_directory.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include "daemon/store/files/disk_space.hpp"
+#include "daemon/store/files/file_system.hpp"
+#include "daemon/store/tools/whole_store.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Done;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+
+constexpr int holder_tries = 50;
+constexpr std::chrono::milliseconds holder_look_every{10};
+constexpr std::uint64_t room_to_start = std::uint64_t{1} << 20U;
+
+/// Makes `path` and what is missing above it, each entry durable in its parent.
+Status make_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) == 0) {
+    const std::size_t slash = path.rfind('/');
+    return sync_directory(slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash));
+  }
+  if (errno == EEXIST) {
+    struct stat found {};
+    if (::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) {
+      return Done{};
+    }
+    errno = ENOTDIR;
+  }
+  const std::size_t slash = path.rfind('/');
+  if (errno != ENOENT || slash == 0 || slash == std::string::npos) {
+    return system_error("cannot make the directory " + path);
+  }
+  if (auto made = make_directory(path.substr(0, slash)); !made) {
+    return made;
+  }
+  return make_directory(path);
+}
+
+Result<std::string> absolute(std::string path) {
+  if (path.empty()) {
+    return Error{Errc::bad_request, "the state directory has no name"};
+  }
+  if (path.front() != '/') {
+    const std::unique_ptr<char, decltype(&std::free)> here(::get_current_dir_name(), &std::free);
+    if (!here) {
+      return system_error("cannot tell the current directory");
+    }
+    path = std::string(here.get()) + "/" + path;
+  }
+  while (path.size() > 1 && path.back() == '/') {
+    path.pop_back();
+  }
+  return path;
+}
+
+/// What is written in the lock's file; "" while nothing is.
+std::string pid_in(const std::string& lock) {
+  const Descriptor file(::open(lock.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 32> text{};
+  const ssize_t size = file ? ::pread(file.number(), text.data(), text.size() - 1, 0) : 0;
+  std::string pid(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  while (!pid.empty() && (pid.back() < '0' || pid.back() > '9')) {
+    pid.pop_back();
+  }
+  return pid;
+}
+
+/// Who has announced itself, where the file `lock` is gone.
+std::string announced_in(const std::string& path) {
+  const auto bytes = kernel_files().read(path + "/" + proto::daemon_file_name);
+  const auto value = bytes ? proto::parse_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()})
+                           : Result<engine::Value>(bytes.error());
+  const auto file =
+      value ? proto::decode_value<proto::DaemonFile>(*value) : Result<proto::DaemonFile>(value.error());
+  return file ? std::to_string(file->pid) : "";
+}
+
+/// Who has the directory; "" when nobody can be named. Whoever has just taken it has not yet written itself
+/// down: until then nothing stands there, or a process that is long gone.
+std::string holder_of(const std::string& directory) {
+  for (int tries = 0; tries < holder_tries; ++tries) {
+    for (const std::string& pid : {pid_in(directory + "/lock"), announced_in(directory)}) {
+      if (!pid.empty() && ::kill(static_cast<pid_t>(std::atol(pid.c_str())), 0) == 0) {
+        return pid;
+      }
+    }
+    std::this_thread::sleep_for(holder_look_every);
+  }
+  return "";
+}
+
+Error in_use(const std::string& path) {
+  const std::string pid = holder_of(path);
+  return Error{Errc::wrong_state, "the state directory " + path + " is in use by " +
+                                      (pid.empty() ? "another process" : "process " + pid) +
+                                      "; stop that process, or use another --state-dir"};
+}
+
+/// A lock on the directory itself, whatever lies in it. Some network file systems have none: there, the
+/// database's and the owner's record have to do.
+Result<Descriptor> lock_directory(const std::string& path) {
+  Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) {
+    return system_error("cannot open " + path);
+  }
+  if (::flock(directory.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return in_use(path);
+  }
+  return directory;
+}
+
+/// What the command line asks for whether a daemon runs. An open-file-description lock: it belongs to this
+/// descriptor, not to whoever in the process opens the file.
+Result<Descriptor> lock_file(const std::string& directory) {
+  const std::string path = directory + "/lock";
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file) {
+    return system_error("cannot open " + path);
+  }
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (::fcntl(file.number(), F_OFD_SETLK, &whole) != 0) {
+    return errno == EAGAIN || errno == EACCES ? in_use(directory) : system_error("cannot lock " + path);
+  }
+  return file;
+}
+
+Status write_pid(const Descriptor& lock, const std::string& path) {
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  return ::ftruncate(lock.number(), 0) == 0 ? write_all(lock.number(), std::as_bytes(std::span(pid)), path)
+                                            : Status(system_error("cannot write " + path));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& given,
+                                                             NetworkFileSystems network,
+                                                             places::FileSystemAt look_at,
+                                                             OtherHosts others) {
+  auto path = absolute(given);
+  if (!path) {
+    return path.error();
+  }
+  places::FileSystemKind on = look_at(*path);
+  if (auto accepted = places::accept_place(*path, on, network); !accepted) {
+    return accepted.error();
+  }
+  if (auto made = make_directory(*path); !made) {
+    return made.error();
+  }
+  auto locked = lock_directory(*path);
+  if (!locked) {
+    return locked.error();
+  }
+  OwnerFile owner(*path, this_owner());
+  if (auto free = owner.check_free(); !free && others == OtherHosts::respected) {
+    return free.error();
+  }
+  // Before its locks are relied on, and behind those that may already tell that it is another's.
+  if (auto passed = places::check_place(*path, on); !passed) {
+    return passed.error();
+  }
+  const std::string database = *path + "/events.db";
+  if (auto there = check_not_missing(kernel_files(), database); !there) {
+    return there.error();
+  }
+  auto store = StoreLock::take(database, StoreLock::Missing::made);
+  if (!store) {
+    return store.error().code == Errc::wrong_state ? in_use(*path) : store.error();
+  }
+  auto file = lock_file(*path);
+  if (!file) {
+    return file.error();
+  }
+  std::unique_ptr<StateDirectory> directory(
+      new StateDirectory(std::move(path).value(), std::move(locked).value(), std::move(file).value(),
+                         std::move(store).value(), std::move(owner), std::move(on)));
+  if (auto taken = directory->take(); !taken) {
+    return taken.error();
+  }
+  return directory;
+}
+
+StateDirectory::~StateDirectory() {
+  owner_.release();
+  if (sockets_) {
+    sockets_->remove_if_empty();
+  }
+}
+
+/// From here on it is ours, and may be written to.
+Status StateDirectory::take() {
+  // What a daemon that was killed left behind says where nobody listens.
+  ::unlink((path_ + "/" + proto::daemon_file_name).c_str());
+  // It may have been killed because the disk is full. Its reserve is for that; with room there is one again.
+  if (const auto space = disk_space_at(path_); space && space->free < room_to_start) {
+    DiskReserve(path_ + "/reserve").give_up();
+  }
+  if (auto written = write_pid(lock_, path_ + "/lock"); !written) {
+    return written;
+  }
+  if (auto taken = owner_.take(); !taken) {
+    return taken;
+  }
+  if (on_.trust != places::Trust::local) {
+    sockets_ = places::SocketDirectory::of(path_);
+    if (auto made = sockets_->make(); !made) {
+      return made;
+    }
+    warning_ = places::is_warned(path_, on_) ? "" : places::warning_of(path_, on_);
+    places::note_warning(path_, on_);
+  }
+  return make_directory(checkpoints());
+}
+
+Status StateDirectory::check_ours() {
+  struct stat ours {};
+  struct stat there {};
+  if (::fstat(directory_.number(), &ours) != 0 || ::stat(path_.c_str(), &there) != 0 ||
+      ours.st_dev != there.st_dev || ours.st_ino != there.st_ino) {
+    return Error{Errc::corrupt, "the state directory " + path_ +
+                                    " was removed, renamed or replaced while this daemon wrote to it"};
+  }
+  return owner_.renew();
+}
+
+Status StateDirectory::announce(proto::DaemonFile announcement) {
+  announcement.pid = ::getpid();
+  const std::string path = path_ + "/" + proto::daemon_file_name;
+  const std::string draft = path + ".new";
+  {
+    const Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    if (!file) {
+      return system_error("cannot write " + draft);
+    }
+    const std::string text = engine::compact_json(proto::encode_value(announcement)) + "\n";
+    if (auto written = write_all(file.number(), std::as_bytes(std::span(text)), draft); !written) {
+      return written;
+    }
+  }
+  // Atomic for readers; not synced, since it says nothing that outlives this process.
+  if (::rename(draft.c_str(), path.c_str()) != 0) {
+    return system_error("cannot write " + path);
+  }
+  return Done{};
+}
+
+void StateDirectory::retract() noexcept {
+  if (!check_ours()) {
+    return;  // What lies there is another daemon's.
+  }
+  ::unlink((path_ + "/" + proto::daemon_file_name).c_str());
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/owner_record.hpp"
+#include "daemon/store/files/store_lock.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/io/files/file_system_kind.hpp"
+#include "hpsearch/io/files/socket_directory.hpp"
+#include "hpsearch/io/files/state_place.hpp"
+#include "hpsearch/proto/api/daemon_file.hpp"
+
+namespace hpsearch::daemon {
+
+/// The directory of one daemon: its lock, its store, the file that says where it listens.
+///
+/// Locks on the directory itself and on the database keep a second daemon out, whatever is removed in there
+/// and whichever way leads to it. The owner's record keeps out those on other hosts, which may not see the
+/// locks. The file `lock` only tells the command line that a daemon runs, and which.
+///
+/// Owns:    the locks, for as long as it lives; the kernel gives them back however the process ends.
+class StateDirectory {
+ public:
+  using NetworkFileSystems = places::NetworkFileSystems;
+  enum class OtherHosts { respected, ignored };
+
+  /// Makes the directory if need be (0700) and locks it. Nothing below it is made, renamed or written before
+  /// every lock is held, but an empty database where there never was one. wrong_state: another process has
+  /// it, named by its pid and, unless it is ours, its host; bad_request: it is on a file system that needs
+  /// the user's consent, or that failed its test; not_found: its database is missing; unavailable: the file
+  /// system refuses.
+  [[nodiscard]] static engine::Result<std::unique_ptr<StateDirectory>> open(
+      const std::string& path, NetworkFileSystems network = NetworkFileSystems::refused,
+      places::FileSystemAt look_at = places::file_system_at, OtherHosts others = OtherHosts::respected);
+  ~StateDirectory();
+  StateDirectory(const StateDirectory&) = delete;
+  StateDirectory& operator=(const StateDirectory&) = delete;
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }  ///< Absolute.
+  [[nodiscard]] std::string database() const { return path_ + "/events.db"; }
+  [[nodiscard]] std::string contexts() const { return path_ + "/contexts"; }
+  [[nodiscard]] std::string files() const { return path_ + "/files"; }
+  [[nodiscard]] std::string logs() const { return path_ + "/logs"; }
+  [[nodiscard]] std::string checkpoints() const { return path_ + "/checkpoints"; }
+  [[nodiscard]] std::string http_socket() const { return sockets() + "/api.sock"; }
+  [[nodiscard]] std::string workers_socket() const { return sockets() + "/workers.sock"; }
+
+  /// What its owner is told at the first start on a network file system; "" later, and on a local one.
+  [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
+
+  /// The lock of the database, to open it with; once.
+  [[nodiscard]] std::optional<StoreLock> take_store_lock() {
+    return std::exchange(store_lock_, std::nullopt);
+  }
+
+  /// Whether the path still leads here, and the owner's record is ours; renews it when that is due. corrupt:
+  /// saying what happened. To be called every few seconds.
+  engine::Status check_ours();
+
+  /// Writes daemon.json, whole or not at all, with this process in it.
+  engine::Status announce(proto::DaemonFile announcement);
+  /// Takes daemon.json away, where the directory is still ours.
+  void retract() noexcept;
+
+ private:
+  StateDirectory(std::string path, Descriptor directory, Descriptor lock, StoreLock store_lock,
+                 OwnerFile owner, places::FileSystemKind on)
+      : path_(std::move(path)),
+        directory_(std::move(directory)),
+        lock_(std::move(lock)),
+        store_lock_(std::move(store_lock)),
+        owner_(std::move(owner)),
+        on_(std::move(on)) {}
+  engine::Status take();
+  /// Where sockets are: here, or beside a network file system, which may have none.
+  [[nodiscard]] const std::string& sockets() const noexcept { return sockets_ ? sockets_->path() : path_; }
+
+  std::string path_;
+  Descriptor directory_;
+  Descriptor lock_;
+  std::optional<StoreLock> store_lock_;
+  OwnerFile owner_;
+  places::FileSystemKind on_;
+  std::optional<places::SocketDirectory> sockets_;
+  std::string warning_;
+};
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,52 @@
+#include "daemon/http/byte_range.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace hpsearch::daemon {
+namespace {
+
+/// A number that does not fit is larger than any file.
+std::optional<std::uint64_t> position(std::string_view text) noexcept {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  static_cast<void>(end);
+  return error == std::errc{} ? number : ~std::uint64_t{0};
+}
+
+}  // namespace
+
+RangeAnswer range_of(std::string_view header, std::uint64_t all) noexcept {
+  constexpr std::string_view unit = "bytes=";
+  const ByteRange everything{0, all};
+  if (!header.starts_with(unit)) {
+    return everything;
+  }
+  header.remove_prefix(unit.size());
+  const std::size_t dash = header.find('-');
+  if (dash == std::string_view::npos) {
+    return everything;
+  }
+  const auto first = position(header.substr(0, dash));
+  const auto last = position(header.substr(dash + 1));
+  if (dash == 0) {
+    if (!last) {
+      return everything;
+    }
+    return *last == 0 ? RangeAnswer(RangeNotThere{}) : ByteRange{all - std::min(*last, all), all};
+  }
+  const bool is_open = dash + 1 == header.size();
+  if (!first || (!last && !is_open) || (last && *last < *first)) {
+    return everything;
+  }
+  if (*first >= all) {
+    return RangeNotThere{};
+  }
+  return ByteRange{*first, is_open ? all : std::min(*last, all - 1) + 1};
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hpsearch/engine/base/problem.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/io/http/http.hpp"
+#include "hpsearch/jobs/yaml/read_text.hpp"
+
+namespace hpsearch::daemon {
+
+// How answers are spelled.
+
+[[nodiscard]] net::HttpResponse with(unsigned status, const engine::Value& value);
+/// Failures are problems (io/http/http_problem.hpp); by default the error's code says the status.
+[[nodiscard]] net::HttpResponse failure(const engine::Error& error);
+[[nodiscard]] net::HttpResponse failure(unsigned status, const engine::Error& error);
+
+/// What the paths of problems name.
+enum class ProblemsIn : bool { body, query };
+/// 400. The items of `errors` have `pointer` (a JSON pointer) or `parameter`, `detail`, `allowed`, and `line`
+/// where there are lines.
+[[nodiscard]] net::HttpResponse failure(const std::string& message, const engine::Problems& problems,
+                                        ProblemsIn where = ProblemsIn::body);
+[[nodiscard]] net::HttpResponse failure(const std::string& message,
+                                        const std::vector<yamltext::FileProblem>& problems);
+[[nodiscard]] engine::Value::List problem_items(const std::vector<yamltext::FileProblem>& problems);
+/// "/searcher/prior/2/step" for "searcher.prior[2].step".
+[[nodiscard]] std::string json_pointer(std::string_view path);
+
+/// For who may not do it (401, 403, 429).
+[[nodiscard]] net::HttpResponse refusal(unsigned status, const std::string& message);
+
+}  // namespace hpsearch::daemon

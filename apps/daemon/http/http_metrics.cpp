@@ -1,0 +1,58 @@
+#include "daemon/http/http_metrics.hpp"
+
+#include <string>
+#include <utility>
+
+#include "daemon/metrics/daemon_metrics.hpp"
+
+namespace hpsearch::daemon {
+
+using engine::Value;
+
+net::HttpResponse metrics_now(const RequestContext& context, const net::HttpRequest& request) {
+  const auto format = proto::PrometheusText::format_for(request.header("Accept"));
+  MetricsSources sources{.version = context.about.version,
+                         .runtime = &context.runtime,
+                         .sessions = &context.sessions,
+                         .http = &context.http_counts,
+                         .lag = context.about.lag,
+                         .subscribers = context.streams->open.count(),
+                         .named_experiments = context.about.named_experiments};
+  if (context.about.backups != nullptr && context.about.backups->last_good()) {
+    sources.backup_age = context.runtime.now() - *context.about.backups->last_good();
+  }
+  net::HttpResponse response;
+  response.content_type = proto::PrometheusText::content_type(format);
+  response.body = daemon_metrics(sources, format).take();
+  return response;
+}
+
+/// While its store is read at the start, the daemon does not listen: that is over here.
+net::HttpResponse readiness_now(const RequestContext& context) {
+  const Storage& storage = context.runtime.storage();
+  Value::List failing;
+  if (storage.intake != Intake::everything || context.runtime.stalled()) {
+    failing.emplace_back(
+        Value::Map{{"check", "storage"}, {"why", storage.why.empty() ? storage.state : storage.why}});
+  }
+  if (context.about.is_ending && context.about.is_ending()) {
+    failing.emplace_back(Value::Map{{"check", "running"}, {"why", "the daemon is shutting down"}});
+  }
+  const bool ready = failing.empty();
+  return with(ready ? 200 : 503, Value::Map{{"ready", ready}, {"failing", std::move(failing)}});
+}
+
+net::HttpResponse answer_scraper(const RequestContext& context, const net::HttpRequest& request) {
+  if (request.method != "GET" && request.method != "HEAD") {
+    return failure(405, engine::Error{engine::Errc::bad_request, request.method + " is not served here"});
+  }
+  if (request.path == "/metrics") {
+    return metrics_now(context, request);
+  }
+  if (request.path == "/readyz") {
+    return readiness_now(context);
+  }
+  return failure(engine::Error{engine::Errc::not_found, "only /metrics and /readyz are served here"});
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,311 @@
+#include "daemon/http/http_routes.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "daemon/core/past_states.hpp"
+#include "daemon/http/http_audit.hpp"
+#include "daemon/http/http_metrics.hpp"
+#include "daemon/http/http_repeats.hpp"
+#include "daemon/http/http_request_context.hpp"
+#include "daemon/pages/pages.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/io/files/sha256.hpp"
+#include "hpsearch/proto/api/client_api.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using net::HttpRequest;
+
+/// What names of searchers, workspaces and the like look like.
+bool is_word(std::string_view text) noexcept {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+  return !text.empty() && text.size() <= 100 && text.find_first_not_of(letters) == std::string_view::npos;
+}
+
+/// Whether the path of `call` is of that pattern; then it has what the placeholders stand for.
+bool match(std::string_view pattern, Call& call) {
+  if (pattern == page_paths) {
+    return Pages::is_page(call.request.path);
+  }
+  std::string_view path = call.request.path;
+  call.numbers.clear();
+  call.digest.clear();
+  call.token_id.clear();
+  call.word.clear();
+  while (!pattern.empty() && !path.empty()) {
+    const std::string_view wanted = pattern.substr(0, pattern.find('/', 1));
+    const std::string_view given = path.substr(0, path.find('/', 1));
+    if (wanted == "/#") {
+      const auto number = read_number(given.substr(1));
+      if (!number) {
+        return false;
+      }
+      call.numbers.push_back(*number);
+    } else if (wanted == "/*") {
+      call.digest = given.substr(1);
+      if (!context::is_sha256(call.digest)) {
+        return false;
+      }
+    } else if (wanted == "/$") {
+      call.token_id = given.substr(1);
+      if (!is_token_id(call.token_id)) {
+        return false;
+      }
+    } else if (wanted == "/%") {
+      call.word = given.substr(1);
+      if (!is_word(call.word)) {
+        return false;
+      }
+    } else if (wanted != given) {
+      return false;
+    }
+    pattern.remove_prefix(wanted.size());
+    path.remove_prefix(given.size());
+  }
+  return pattern.empty() && path.empty();
+}
+
+net::HttpResponse not_allowed(const Caller& caller, const Route& route) {
+  return refusal(403, caller.name + " is " + std::string(name_of(caller.role)) + "; " +
+                          std::string(route.method) + " on this path needs " +
+                          std::string(name_of(route.least)));
+}
+
+constexpr std::string_view below_an_experiment = "/api/v1/experiments/#";
+
+/// Why the caller, whose role is enough, may not use the route for what the call names.
+std::optional<net::HttpResponse> out_of_reach(const RequestContext& context, const Call& call,
+                                              const Route& route) {
+  const Caller& caller = call.caller;
+  const bool needs_all = route.reach == Reach::all || route.least >= Role::operate;
+  if (!route.path.starts_with(below_an_experiment)) {
+    return needs_all && route.least > Role::worker && !caller.scope.is_all()
+               ? std::optional(refusal(403, caller.name + " is " + std::string(name_of(caller.role)) +
+                                                " in " + caller.scope.text() + "; " +
+                                                std::string(route.method) +
+                                                " on this path needs a token for all workspaces"))
+               : std::nullopt;
+  }
+  const engine::ExperimentRecord* record = context.runtime.engine().find(call.experiment());
+  if (record == nullptr) {
+    const auto& deleted = context.runtime.engine().deleted();
+    const auto found = deleted.find(call.experiment());
+    const bool hides = found != deleted.end() && !caller.scope.has(found->second.workspace);
+    return hides ? std::optional(failure(no_experiment(call.experiment()))) : std::nullopt;
+  }
+  if (!may_see(caller, *record)) {
+    return failure(no_experiment(call.experiment()));
+  }
+  const bool changes =
+      route.method != "GET" && route.method != "HEAD" && route.reach != Reach::any_experiment;
+  if (changes && caller.role == Role::submit && owner_name(caller) != record->owner) {
+    return refusal(403, "experiment " + std::to_string(call.experiment().number()) + " belongs to " +
+                            (record->owner.empty() ? "somebody else" : record->owner) +
+                            "; a submitter changes only its own experiments");
+  }
+  return std::nullopt;
+}
+
+/// Finds the route of the call and whether its caller may use it; otherwise what he is answered.
+std::variant<const Route*, net::HttpResponse> find_route(RequestContext& context, Call& call) {
+  std::variant<Caller, net::HttpResponse> caller =
+      context.about.authentication->caller_of(call.request, context.runtime.now());
+  if (auto* refused = std::get_if<net::HttpResponse>(&caller)) {
+    return std::move(*refused);
+  }
+  call.caller = std::get<Caller>(std::move(caller));
+  bool path_known = false;
+  for (const auto& table : all_routes()) {
+    for (const Route& route : table) {
+      if (!match(route.path, call)) {
+        continue;
+      }
+      path_known = true;
+      if (route.method != call.request.method) {
+        continue;
+      }
+      if (call.caller.role >= route.least) {
+        auto refused = out_of_reach(context, call, route);
+        return refused ? std::variant<const Route*, net::HttpResponse>(*std::move(refused)) : &route;
+      }
+      return call.caller.role == Role::anyone ? token_needed() : not_allowed(call.caller, route);
+    }
+  }
+  if (call.caller.role == Role::anyone) {
+    return token_needed();  // Strangers are not told what is there.
+  }
+  return path_known
+             ? failure(405, Error{Errc::bad_request, call.request.method + " is not served on this path"})
+             : failure(Error{Errc::not_found, "there is nothing at this path"});
+}
+
+net::HttpResponse too_much(const Caller& caller, const std::string& of_what) {
+  net::HttpResponse response = refusal(429, caller.name + " " + of_what);
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
+/// What a caller gets whose token has sent too many requests, or keeps too many connections busy. Nothing: it
+/// has one more of both.
+std::optional<net::HttpResponse> over_its_limits(RequestContext& context, Call& call) {
+  const std::string& token = call.caller.token_id;
+  if (token.empty()) {
+    return std::nullopt;
+  }
+  if (context.rates.take(token, context.runtime.now())) {
+    return too_much(
+        call.caller,
+        "sends more than " + std::to_string(static_cast<int>(RequestRates::a_second)) + " requests a second");
+  }
+  auto busy = context.connections.take(token);
+  if (busy == nullptr) {
+    return too_much(call.caller, "has " + std::to_string(BusyConnections::most_of_a_token) +
+                                     " requests and streams that are being answered, and may have no more");
+  }
+  call.reply = [busy = std::move(busy), reply = std::move(call.reply)](net::HttpResponse response) {
+    response.held.push_back(busy);
+    reply(std::move(response));
+  };
+  return std::nullopt;
+}
+
+/// A reply that also counts what it answers.
+net::HttpServer::Reply counted(HttpCounts& counts, const Call& call, std::string_view route,
+                               std::string_view method) {
+  ++counts.in_flight;
+  return [&counts, route, method, began = std::chrono::steady_clock::now(), id = call.request.id,
+          reply = call.reply](net::HttpResponse response) {
+    --counts.in_flight;
+    ++counts.answers[{route, method, response.status / 100}];
+    counts.take(id, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+    if (response.status == 401 || response.status == 403 || response.status == 429) {
+      ++counts.denied[response.status];
+    }
+    reply(std::move(response));
+  };
+}
+
+/// For those who have shown nothing yet.
+bool has_large_body(const HttpRequest& head) {
+  constexpr std::uint64_t most = 4096;
+  const std::string_view length = head.header("Content-Length");
+  return !head.header("Transfer-Encoding").empty() ||
+         (!length.empty() && read_number(length).value_or(most + 1) > most);
+}
+
+void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply reply) {
+  Call call;
+  call.request = std::move(request);
+  call.reply = std::move(reply);
+  std::variant<const Route*, net::HttpResponse> found = find_route(context, call);
+  const Route* const* allowed = std::get_if<const Route*>(&found);
+  if (!audited(context, call, allowed != nullptr ? *allowed : nullptr)) {
+    return;
+  }
+  if (auto refused = over_its_limits(context, call)) {
+    found = *std::move(refused);
+  }
+  if (auto* refused = std::get_if<net::HttpResponse>(&found)) {
+    counted(context.http_counts, call, "", "")(std::move(*refused));
+    return;
+  }
+  const Route& route = *std::get<const Route*>(found);
+  call.reply = counted(context.http_counts, call, route.path, route.method);
+  const bool checked = route.query.data() != any_query;
+  if (const engine::Problems unknown = unknown_parameters(route.query, call.request);
+      checked && !unknown.empty()) {
+    call.reply(failure("the query is wrong", unknown, ProblemsIn::query));
+    return;
+  }
+  if (const engine::Status good = check_parameters(route.query, call.request); !good) {
+    call.reply(failure(good.error()));
+    return;
+  }
+  if (is_yaml(call.request) && !call.request.body.empty() && !route.about.takes_yaml) {
+    call.reply(failure(415, Error{Errc::bad_request, "the body has to be application/json"}));
+    return;
+  }
+  if (is_to_be_carried_out(context, route, call)) {
+    carry_out_in_turn(context, route, std::move(call));
+  }
+}
+
+}  // namespace
+
+std::array<std::span<const Route>, 21> all_routes() noexcept {
+  return {daemon_routes(),
+          access_routes(),
+          session_routes(),
+          usage_routes(),
+          worker_routes(),
+          submission_routes(),
+          experiment_list_routes(),
+          experiment_routes(),
+          experiment_change_routes(),
+          trial_routes(),
+          bulk_routes(),
+          curve_routes(),
+          export_routes(),
+          log_routes(),
+          stream_routes(),
+          file_routes(),
+          checkpoint_routes(),
+          context_routes(),
+          ask_routes(),
+          page_routes(),
+          workspace_routes()};
+}
+
+ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {
+  auto context = std::make_shared<RequestContext>(RequestContext{runtime, sessions, std::move(about)});
+  net::Loop& loop = context->about.checks->loop();
+  context->lanes = std::make_unique<Lanes>(loop);
+  context->reads = std::make_unique<net::Background>(loop, most_experiment_reads + most_log_searches);
+  context->past = std::make_shared<PastStates>(runtime, context->reads.get());
+  context->leases = std::make_unique<ExternalLeases>(runtime);
+  context->checkpoint_reads = std::make_unique<net::Background>(loop, most_checkpoint_reads);
+  context->streams = std::make_unique<Streams>(
+      runtime, loop,
+      [context = context.get()](const HttpRequest& request) {
+        Call call;
+        call.request = request;
+        return std::holds_alternative<const Route*>(find_route(*context, call));
+      },
+      TopicFeed::Values{
+          .summary = [context = context.get()](const auto& record) { return summary_now(*context, record); },
+          .detail = [context = context.get()](const auto& record) { return detail_now(*context, record); },
+          .waits_for = [context = context.get()](const auto& record) { return waits_for(*context, record); },
+          .worker = [context = context.get()](
+                        const auto& worker,
+                        const Scope& scope) { return worker_now(*context, worker, scope); },
+          .status = [context = context.get()](const Scope& scope) { return status_now(*context, scope); }});
+  return {[context](HttpRequest request, net::HttpServer::Reply reply) {
+            handle(*context, std::move(request), std::move(reply));
+          },
+          [context](const HttpRequest& head) -> net::HttpEntry {
+            Call call;
+            call.request = head;
+            auto found = find_route(*context, call);
+            auto* refused = std::get_if<net::HttpResponse>(&found);
+            if (refused == nullptr && call.caller.role == Role::anyone && has_large_body(head)) {
+              return {failure(413, Error{Errc::bad_request, "a body of strangers has at most 4096 bytes"})};
+            }
+            if (refused != nullptr) {
+              note_refusal(*context, call, refused->status);
+            }
+            const bool is_known = !call.caller.token_id.empty() || call.caller.uid;
+            return {refused == nullptr ? std::nullopt : std::optional(std::move(*refused)),
+                    is_known ? key_owner(call.caller) : ""};
+          },
+          [context] { context->streams->open.end(); },
+          [context](const HttpRequest& request, const net::HttpServer::Reply& reply) {
+            reply(answer_scraper(*context, request));
+          }};
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,279 @@
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "daemon/blobs/checkpoint_archive.hpp"
+#include "daemon/blobs/checkpoint_remover.hpp"
+#include "daemon/http/byte_range.hpp"
+#include "daemon/http/http_pieces.hpp"
+#include "daemon/http/http_request_context.hpp"
+#include "hpsearch/engine/experiment/source_checkpoint.hpp"
+#include "hpsearch/io/checkpoints/place.hpp"
+#include "hpsearch/jobs/fields/remote_storage.hpp"
+#include "hpsearch/proto/encoding/utf8.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+constexpr std::size_t bytes_at_once = std::size_t{256} << 10U;
+
+/// Which checkpoint, and what its files are read with, beside the loop.
+struct Asked {
+  std::string id;  ///< As people name it.
+  std::string path;
+  engine::ExperimentId experiment;
+  engine::TrialNumber trial;
+  std::uint64_t store = 0;
+};
+
+Result<Asked> asked_for(const RequestContext& context, const Call& call) {
+  const auto record = context.experiment_with_trial(call);
+  if (!record) {
+    return record.error();
+  }
+  const std::string id = std::to_string(call.experiment().number()) + "/" +
+                         std::to_string(call.trial().number()) + "/" + call.word;
+  const auto& known = (*record)->trials[call.trial().number()].checkpoints;
+  if (known) {
+    for (const engine::KnownCheckpoint& checkpoint : known->kept) {
+      if (engine::checkpoint_id((*record)->id, call.trial(), checkpoint.path) == id) {
+        return Asked{id, checkpoint.path, call.experiment(), call.trial(), context.runtime.cluster()};
+      }
+    }
+  }
+  return Error{Errc::not_found, "there is no checkpoint " + id};
+}
+
+std::string download_command(const Asked& asked) {
+  return "hpsearch checkpoints download " + asked.id + " DIR";
+}
+
+/// An open checkpoint with its list of files.
+struct Opened {
+  trees::Directory directory;
+  proto::CheckpointManifest manifest;
+};
+
+Result<Opened> open(const Asked& asked) {
+  if (jobs::is_remote(asked.path)) {
+    return Error{Errc::wrong_state, "checkpoint " + asked.id + " is in an object store, at " + asked.path +
+                                        "; download it with " + download_command(asked)};
+  }
+  auto directory = checkpoints::open_checkpoint(asked.path, asked.experiment, asked.store);
+  if (!directory && directory.error().code == Errc::not_found) {
+    return Error{Errc::not_found,
+                 "checkpoint " + asked.id + " is at " + asked.path +
+                     ", which is not on the daemon's machine; on a machine that has it, run " +
+                     download_command(asked)};
+  }
+  if (!directory) {
+    return directory.error();
+  }
+  auto manifest = read_manifest_of(*directory, asked.experiment, asked.trial);
+  return manifest ? Result<Opened>(Opened{*std::move(directory), *std::move(manifest)}) : manifest.error();
+}
+
+Value files_value(const Asked& asked, const proto::CheckpointManifest& manifest) {
+  Value::List files;
+  std::uint64_t bytes = 0;
+  for (const proto::ManifestEntry& entry : manifest.files) {
+    files.emplace_back(Value::Map{{"path", proto::to_utf8(entry.path)},
+                                  {"bytes", integer(entry.bytes.value_or(0))},
+                                  {"crc32c", entry.crc32c ? integer(*entry.crc32c) : Value()},
+                                  {"link", entry.link ? Value(proto::to_utf8(*entry.link)) : Value()}});
+    bytes += entry.bytes.value_or(0);
+  }
+  return Value::Map{{"id", asked.id},
+                    {"path", asked.path},
+                    {"step", integer(engine::count(manifest.step))},
+                    {"bytes", integer(bytes)},
+                    {"files", std::move(files)}};
+}
+
+/// Runs `make` beside the loop, and what it returns on the loop.
+void read_beside(RequestContext& context, const Call& call,
+                 std::function<net::Background::Afterwards(const Asked&)> make) {
+  const auto asked = asked_for(context, call);
+  if (!asked) {
+    context.answer(call, failure(asked.error()));
+    return;
+  }
+  context.when_durable(call, [&context, asked = *asked, make = std::move(make)] {
+    context.checkpoint_reads->run([asked, make] { return make(asked); });
+  });
+}
+
+void files(RequestContext& context, Call call) {
+  read_beside(context, call, [call](const Asked& asked) -> net::Background::Afterwards {
+    const auto opened = open(asked);
+    auto response = std::make_shared<net::HttpResponse>(
+        opened ? with(200, files_value(asked, opened->manifest)) : failure(opened.error()));
+    return [reply = call.reply, response] { reply(std::move(*response)); };
+  });
+}
+
+/// Makes the pieces of a part of an archive, beside the loop.
+std::function<void(TakePiece)> pieces_of(net::Background& reads,
+                                         std::shared_ptr<const CheckpointArchive> archive, ByteRange part) {
+  return [&reads, archive = std::move(archive), left = std::make_shared<ByteRange>(part)](TakePiece take) {
+    const std::size_t limit = std::min<std::uint64_t>(left->end - left->begin, bytes_at_once);
+    reads.run(
+        [archive, left, from = left->begin, limit, take = std::move(take)]() -> net::Background::Afterwards {
+          auto bytes = std::make_shared<Result<std::string>>(archive->read(from, limit));
+          return [left, bytes, take] {
+            if (!*bytes) {
+              take(std::nullopt);
+              return;
+            }
+            left->begin += (*bytes)->size();
+            take(BodyPiece{*std::move(*bytes), left->begin == left->end});
+          };
+        });
+  };
+}
+
+net::HttpResponse archive_answer(RequestContext& context, const Call& call, const Asked& asked,
+                                 CheckpointArchive archive) {
+  const net::HttpRequest& request = call.request;
+  const std::uint64_t all = archive.bytes();
+  std::string name = asked.id;
+  std::replace(name.begin(), name.end(), '/', '-');
+  const std::string tag = "\"" + name + "-" + std::to_string(all) + "\"";
+  const std::string_view unless = request.header("If-Range");
+  const RangeAnswer range =
+      unless.empty() || unless == tag ? range_of(request.header("Range"), all) : ByteRange{0, all};
+  if (std::holds_alternative<RangeNotThere>(range)) {
+    net::HttpResponse refused =
+        failure(416, Error{Errc::bad_request, "Range is \"" + std::string(request.header("Range")) +
+                                                  "\"; the archive has " + std::to_string(all) + " bytes"});
+    refused.headers.emplace_back("Content-Range", "bytes */" + std::to_string(all));
+    return refused;
+  }
+  const ByteRange part = std::get<ByteRange>(range);
+  net::HttpResponse response;
+  response.content_type = "application/x-tar";
+  response.headers = {{"Content-Disposition", "attachment; filename=\"checkpoint-" + name + ".tar\""},
+                      {"Accept-Ranges", "bytes"},
+                      {"ETag", tag}};
+  if (part.begin != 0 || part.end != all) {
+    response.status = 206;
+    response.headers.emplace_back("Content-Range", "bytes " + std::to_string(part.begin) + "-" +
+                                                       std::to_string(part.end - 1) + "/" +
+                                                       std::to_string(all));
+  }
+  response.content_length = part.end - part.begin;
+  response.stream = [&context, client = key_owner(call.caller), part,
+                     archive = std::make_shared<const CheckpointArchive>(std::move(archive))](
+                        std::shared_ptr<net::HttpBody> body) {
+    send_in_pieces(std::move(body), in_turn(context.lanes->of(Lane::checkpoints), client,
+                                            pieces_of(*context.checkpoint_reads, archive, part)));
+  };
+  return response;
+}
+
+void archive(RequestContext& context, Call call) {
+  read_beside(context, call, [&context, call](const Asked& asked) -> net::Background::Afterwards {
+    auto opened = open(asked);
+    std::string top = "checkpoint-" + asked.id;
+    std::replace(top.begin(), top.end(), '/', '-');
+    auto packed = opened
+                      ? CheckpointArchive::of(std::move(opened->directory), opened->manifest, std::move(top))
+                      : Result<CheckpointArchive>(opened.error());
+    auto response = std::make_shared<net::HttpResponse>(
+        packed ? archive_answer(context, call, asked, *std::move(packed)) : failure(packed.error()));
+    return [reply = call.reply, response] { reply(std::move(*response)); };
+  });
+}
+
+constexpr std::size_t most_condemned_at_once = 500;
+
+/// What the daemon may not remove itself, for workers that may.
+void condemned(RequestContext& context, Call call) {
+  Value::List list;
+  std::size_t count = 0;
+  if (context.about.remover != nullptr) {
+    for (const auto& [experiment, left] : context.about.remover->left()) {
+      Value::List paths;
+      for (const std::string& path : left.paths) {
+        if (count < most_condemned_at_once && !jobs::is_remote(path)) {
+          paths.emplace_back(path);
+          ++count;
+        }
+      }
+      list.emplace_back(
+          Value::Map{{"experiment", integer(experiment.number())}, {"paths", std::move(paths)}});
+    }
+  }
+  call.reply(with(200, Value::Map{{"condemned", std::move(list)}}));
+}
+
+void note_removed(RequestContext& context, Call call) {
+  const auto body = call.object();
+  const Value* experiment = body ? body->at_path("experiment") : nullptr;
+  const Value* paths = body ? body->at_path("paths") : nullptr;
+  if (experiment == nullptr || experiment->as_integer() == nullptr || paths == nullptr ||
+      paths->as_list() == nullptr) {
+    call.reply(
+        failure(Error{Errc::bad_request, "the body must be {\"experiment\": N, \"paths\": [PATH, …]}"}));
+    return;
+  }
+  std::vector<std::string> removed;
+  for (const Value& path : *paths->as_list()) {
+    if (path.as_text() != nullptr) {
+      removed.push_back(*path.as_text());
+    }
+  }
+  if (context.about.remover != nullptr) {
+    context.about.remover->removed_elsewhere(
+        engine::ExperimentId(static_cast<std::uint64_t>(*experiment->as_integer())), std::move(removed));
+  }
+  call.reply(with(200, Value::Map{}));
+}
+
+constexpr Route checkpoint_table[] = {
+    {"GET", "/api/v1/checkpoints/condemned", Role::worker, &condemned, only_for_workers},
+    {"POST", "/api/v1/checkpoints/removed", Role::worker, &note_removed, only_for_workers},
+    {"GET",
+     "/api/v1/experiments/#/trials/#/checkpoints/%/files",
+     Role::viewer,
+     &files,
+     {"list_checkpoint_files", "trials", "Lists files of a checkpoint", "CheckpointFiles"},
+     {},
+     true,
+     Reach::usual,
+     {Lane::checkpoints}},
+    {"GET",
+     "/api/v1/experiments/#/trials/#/checkpoints/%/archive.tar",
+     Role::viewer,
+     &archive,
+     {.id = "fetch_checkpoint",
+      .tag = "trials",
+      .summary = "Answers the files of a checkpoint as a tar archive, or a range of its bytes",
+      .answer = "",
+      .answer_type = "application/x-tar"},
+     {},
+     true,
+     Reach::usual,
+     {Lane::checkpoints}},
+    {"HEAD",
+     "/api/v1/experiments/#/trials/#/checkpoints/%/archive.tar",
+     Role::viewer,
+     &archive,
+     {"measure_checkpoint", "trials", "Answers the size of the archive of a checkpoint", ""},
+     {},
+     true,
+     Reach::usual,
+     {Lane::checkpoints}},
+};
+
+}  // namespace
+
+std::span<const Route> checkpoint_routes() noexcept {
+  return checkpoint_table;
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,307 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+#include "daemon/api/openapi.hpp"
+#include "daemon/api/searcher_schema.hpp"
+#include "daemon/core/backups.hpp"
+#include "daemon/http/http_metrics.hpp"
+#include "daemon/http/http_request_context.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/events/stored.hpp"
+#include "hpsearch/proto/wire/version.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+constexpr std::uint64_t most_events_at_once = 1'000;
+constexpr std::uint64_t most_events_looked_at = 10'000;
+constexpr std::uint64_t most_events_read_at_once = 100;  // Some have a whole configuration in them.
+constexpr std::size_t enough_bytes_of_events = std::size_t{1} << 20;
+
+constexpr std::string_view oldest_client = "0.1.0";
+
+void health(RequestContext& context, Call call) {
+  const Storage& storage = context.runtime.storage();
+  Value::Map health{{"status", storage.intake == Intake::everything ? "ok" : "degraded"},
+                    {"storage", storage.state}};
+  if (!storage.why.empty()) {
+    health["why"] = storage.why;
+  }
+  call.reply(with(200, health));
+}
+
+void readiness(RequestContext& context, Call call) {
+  call.reply(readiness_now(context));
+}
+
+Value::List names(std::span<const std::string_view> all) {
+  Value::List list;
+  for (const std::string_view name : all) {
+    list.emplace_back(name);
+  }
+  return list;
+}
+
+void searchers(RequestContext& context, Call call) {
+  Value::List list;
+  for (const engine::SearcherKind& kind : context.runtime.registry()) {
+    list.emplace_back(
+        Value::Map{{"name", kind.name}, {"fields", names(kind.fields)}, {"required", names(kind.required)}});
+  }
+  call.reply(with(200, Value::Map{{"searchers", std::move(list)}}));
+}
+
+void searcher_schema(RequestContext& context, Call call) {
+  const engine::SearcherKind* kind = engine::find_kind(context.runtime.registry(), call.word);
+  if (kind == nullptr) {
+    call.reply(failure(Error{Errc::not_found, "there is no searcher " + call.word}));
+    return;
+  }
+  call.reply(with(200, searcher_json_schema(*kind, context.runtime.registry())));
+}
+
+void metrics(RequestContext& context, Call call) {
+  call.reply(metrics_now(context, call.request));
+}
+
+void version(RequestContext& context, Call call) {
+  call.reply(with(200, Value::Map{{"version", context.about.version},
+                                  {"api", Value::List{"v1"}},
+                                  {"oldest_client", oldest_client},
+                                  {"wire_version", integer(proto::wire_version)},
+                                  {"store_version", integer(proto::store_version)}}));
+}
+
+Value storage_value(const RequestContext& context) {
+  const Storage& storage = context.runtime.storage();
+  return Value::Map{{"state", storage.state},
+                    {"free_bytes", integer(storage.free_bytes)},
+                    {"total_bytes", integer(storage.total_bytes)},
+                    {"why", storage.why}};
+}
+
+void status(RequestContext& context, Call call) {
+  HttpResponse response = with(200, status_now(context, call.caller.scope));
+  if (context.runtime.stalled()) {
+    call.reply(response);  // Whoever asks wants to know why; what is not durable is told apart by its lsn.
+  } else {
+    context.answer(call, std::move(response));
+  }
+}
+
+void back_up(RequestContext& context, Call call) {
+  if (context.about.backups == nullptr) {
+    call.reply(failure(Error{Errc::not_found, "this daemon keeps its store in memory"}));
+    return;
+  }
+  if (context.runtime.storage().intake != Intake::everything) {
+    call.reply(no_room(context.runtime.storage()));
+    return;
+  }
+  context.about.backups->make([reply = call.reply](const Result<std::string>& path) {
+    reply(path ? with(201, Value::Map{{"path", *path}}) : failure(path.error()));
+  });
+}
+
+/// A client has made a backup of the copy, or nothing.
+void conclude_backup(RequestContext& context, Call call) {
+  if (context.about.backups == nullptr) {
+    call.reply(failure(Error{Errc::not_found, "this daemon keeps its store in memory"}));
+    return;
+  }
+  const auto body = call.object();
+  const Value* path = body ? body->at_path("path") : nullptr;
+  const Value* good = body ? body->at_path("good") : nullptr;
+  if (path == nullptr || path->as_text() == nullptr || good == nullptr || good->as_bool() == nullptr) {
+    call.reply(failure(
+        Error{Errc::bad_request, "the body must be {\"path\": the copy's path, \"good\": true or false}"}));
+    return;
+  }
+  const engine::Status concluded = context.about.backups->conclude(
+      *path->as_text(), *good->as_bool() ? Backups::Became::backup : Backups::Became::nothing);
+  call.reply(concluded ? with(200, Value::Map{{"path", *path}, {"good", *good}})
+                       : failure(concluded.error()));
+}
+
+/// Events as they are stored, from the position that the client has.
+void stream_events(RequestContext& context, const Call& call, const EventSelection& selection,
+                   std::uint64_t after) {
+  const std::string_view last = call.request.header("Last-Event-ID");
+  const auto position = last.empty() ? std::optional(after) : read_number(last);
+  if (!position) {
+    call.reply(failure(Error{Errc::bad_request, "Last-Event-ID is \"" + std::string(last) +
+                                                    "\"; it has to be the number of an event"}));
+    return;
+  }
+  call.reply(context.streams->open.open(
+      call.request, [&context, selection, after = *position](std::shared_ptr<net::HttpBody> body) {
+        const engine::Lsn durable = context.runtime.store_counters().durable;
+        context.streams->events.follow(std::move(body), selection, std::min(engine::Lsn(after), durable));
+      }));
+}
+
+void events(RequestContext& context, Call call) {
+  const auto after = number_of(call.request, "after", 0);
+  const auto limit = number_of(call.request, "limit", 100);
+  if (const Error* error = first_error(after, limit)) {
+    call.reply(failure(*error));
+    return;
+  }
+  Result<EventSelection> selection = EventSelection::of(call.request);
+  if (!selection) {
+    call.reply(failure(selection.error()));
+    return;
+  }
+  selection->limit_to(call.caller.scope, context.streams->places);
+  if (wants_stream(call.request)) {
+    stream_events(context, call, *selection, *after);
+    return;
+  }
+  context.read(call,
+               [reply = call.reply, start = *after, most = std::min(*limit, most_events_at_once),
+                wanted = *selection](EventStore& store) -> Committer::Then {
+                 std::string list;
+                 std::uint64_t listed = 0;
+                 std::uint64_t last = std::min(start, store.last_lsn().number());
+                 std::uint64_t looked_at = 0;
+                 const auto is_enough = [&] {
+                   return listed == most || list.size() >= enough_bytes_of_events;
+                 };
+                 while (!is_enough() && looked_at < most_events_looked_at) {
+                   const auto some = store.read(engine::Lsn(last), most_events_read_at_once);
+                   if (!some) {
+                     return [reply, error = some.error()] { reply(failure(error)); };
+                   }
+                   if (some->empty()) {
+                     break;
+                   }
+                   for (const engine::Event& event : *some) {
+                     if (is_enough()) {
+                       break;
+                     }
+                     last = event.lsn.number();
+                     ++looked_at;
+                     if (wanted.takes(event)) {
+                       list.append(list.empty() ? "" : ",").append(engine::compact_json(shown(event)));
+                       ++listed;
+                     }
+                   }
+                 }
+                 HttpResponse response;
+                 response.status = 200;
+                 response.body = "{\"events\":[" + list + "],\"last_lsn\":" + std::to_string(last) + "}\n";
+                 return [reply, response = std::move(response)] { reply(response); };
+               });
+}
+
+void describe_api(RequestContext&, Call call) {
+  call.reply(with(200, api_description()));
+}
+
+constexpr QueryParameter events_query[] = {
+    after_number,
+    {"limit", QueryParameter::Kind::whole_number, "The most events of the page; large pages end earlier."},
+    {"experiment", QueryParameter::Kind::whole_number, "Only events of this experiment."},
+    {"trial", QueryParameter::Kind::whole_number, "Only events of this trial; needs `experiment`."},
+    {"type", QueryParameter::Kind::text, "Only these types of events: a list with commas."},
+    {"without", QueryParameter::Kind::text, "Without these types of events: a list with commas."},
+};
+
+constexpr Route daemon_table[] = {
+    {"GET", "/healthz", Role::anyone, &health, {"health", "daemon", "Whether the daemon works", "Health"}},
+    {"GET", "/version", Role::anyone, &version, {"version", "daemon", "Versions of the daemon", "Version"}},
+    {"GET",
+     "/metrics",
+     Role::viewer,
+     &metrics,
+     {"daemon_metrics", "daemon", "Metrics of the daemon for Prometheus", "", "", 200, "text/plain"},
+     {},
+     true,
+     Reach::all},
+    {"GET",
+     "/api/v1/status",
+     Role::viewer,
+     &status,
+     {"status", "daemon", "The state of the daemon", "Status"}},
+    {"GET",
+     "/api/v1/events",
+     Role::viewer,
+     &events,
+     {"list_events", "daemon",
+      "Lists stored events in their order, or streams them (Accept: text/event-stream)", "EventPage"},
+     events_query},
+    {"GET",
+     "/api/v1/openapi.json",
+     Role::anyone,
+     &describe_api,
+     {"describe_api", "daemon", "Describes this API", "ApiDescription"}},
+    {"POST",
+     "/api/v1/store/backup",
+     Role::admin,
+     &back_up,
+     {"back_up_store", "daemon", "Copies the store into a file of its state directory", "StoreCopy", "",
+      201}},
+    {"POST",
+     "/api/v1/store/backup/result",
+     Role::admin,
+     &conclude_backup,
+     {"conclude_backup", "daemon", "Removes a copy of the store; counts it as a backup if it is good",
+      "BackupResult", "BackupResult"}},
+    {"GET",
+     "/readyz",
+     Role::anyone,
+     &readiness,
+     {"readiness", "daemon", "Whether the daemon takes all requests; 503 if not", "Readiness"}},
+    {"GET",
+     "/api/v1/searchers",
+     Role::viewer,
+     &searchers,
+     {"list_searchers", "searchers", "Lists search algorithms", "SearcherList"}},
+    {"GET",
+     "/api/v1/searchers/%/schema",
+     Role::viewer,
+     &searcher_schema,
+     {"searcher_schema", "searchers", "JSON Schema of the section `searcher` for this algorithm", "map"}},
+};
+
+}  // namespace
+
+Value status_now(const RequestContext& context, const Scope& scope) {
+  const auto& experiments = context.runtime.engine().experiments();
+  const auto counted = scope.is_all()
+                           ? static_cast<std::ptrdiff_t>(experiments.size())
+                           : std::count_if(experiments.begin(), experiments.end(), [&](const auto& one) {
+                               return scope.has(engine::workspace_of(one.second.config));
+                             });
+  const Committer::Counters store = context.runtime.store_counters();
+  Value::List searchers;
+  for (const auto& kind : context.runtime.registry()) {
+    searchers.emplace_back(std::string(kind.name));
+  }
+  return Value::Map{{"version", context.about.version},
+                    {"pid", integer(static_cast<std::uint64_t>(::getpid()))},
+                    {"state_dir", context.about.state_dir},
+                    {"cluster", std::to_string(context.runtime.cluster())},
+                    {"daemon_epoch", integer(context.runtime.daemon_epoch())},
+                    {"lsn", integer(context.runtime.engine().last_lsn().number())},
+                    {"durable_lsn", integer(store.durable.number())},
+                    {"uptime_seconds", (context.runtime.now() - context.about.started).in_seconds()},
+                    {"engine_seconds", context.runtime.engine_seconds()},
+                    {"late_reports", integer(context.sessions.late_reports())},
+                    {"store_seconds", store.seconds},
+                    {"commits", integer(store.commits)},
+                    {"events", integer(store.events)},
+                    {"experiments", static_cast<std::int64_t>(counted)},
+                    {"storage", storage_value(context)},
+                    {"searchers", std::move(searchers)}};
+}
+
+std::span<const Route> daemon_routes() noexcept {
+  return daemon_table;
+}
+
+}  // namespace hpsearch::daemon

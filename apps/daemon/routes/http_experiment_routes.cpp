@@ -1,0 +1,129 @@
+#include <string>
+#include <utility>
+
+#include "daemon/http/http_pages.hpp"
+#include "daemon/http/http_request_context.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/engine/scheduler/explain.hpp"
+#include "hpsearch/jobs/fields/secrets.hpp"
+#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/sentences/wait.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+void show(RequestContext& request_context, Call call) {
+  const auto record = request_context.experiment(call);
+  if (!record) {
+    request_context.answer(call, failure(record.error()));
+    return;
+  }
+  HttpResponse response = with(200, detail_now(request_context, **record));
+  response.headers.emplace_back("ETag", tag_of(request_context, call.experiment()));
+  request_context.answer(call, std::move(response));
+}
+
+/// What POST /experiments takes to create the same again. Secrets are not in it.
+void fork(RequestContext& request_context, Call call) {
+  const auto record = request_context.experiment(call);
+  if (!record) {
+    request_context.answer(call, failure(record.error()));
+    return;
+  }
+  request_context.answer(call, with(200, Value::Map{{"config", jobs::without_secrets((*record)->effective)},
+                                                    {"name", (*record)->config.name},
+                                                    {"context_directory", (*record)->context_directory},
+                                                    {"context_digest", (*record)->context_digest}}));
+}
+
+void config(RequestContext& request_context, Call call) {
+  const auto record = request_context.experiment(call);
+  request_context.answer(
+      call, record ? Result<Value>(jobs::without_secrets((*record)->effective)) : record.error());
+}
+
+void best(RequestContext& request_context, Call call) {
+  const auto record = request_context.experiment(call);
+  request_context.answer(call, record
+                                   ? Result<Value>(proto::best_trial(**record, request_context.runtime.now()))
+                                   : record.error());
+}
+
+void model(RequestContext& request_context, Call call) {
+  const auto record = request_context.experiment(call);
+  request_context.answer(call, record ? Result<Value>(proto::model_value(**record)) : record.error());
+}
+
+void checkpoints(RequestContext& request_context, Call call) {
+  answer_page(request_context, call, {"checkpoints", &proto::count_of_checkpoints, &proto::checkpoint_of},
+              [](const engine::ExperimentRecord& record) {
+                return Value::Map{{"being_deleted", integer(record.condemned.size())}};
+              });
+}
+
+constexpr Route experiment_table[] = {
+    {"GET",
+     "/api/v1/experiments/#",
+     Role::viewer,
+     &show,
+     {"show_experiment", "experiments", "Describes an experiment", "Experiment"}},
+    {"POST",
+     "/api/v1/experiments/#/fork",
+     Role::submit,
+     &fork,
+     {"fork_experiment", "experiments", "Answers the submission that creates the same experiment again",
+      "Fork"},
+     {},
+     false,
+     Reach::any_experiment},
+    {"GET",
+     "/api/v1/experiments/#/config",
+     Role::viewer,
+     &config,
+     {"show_config", "experiments", "Answers the experiment file with all defaults", "map"}},
+    {"GET",
+     "/api/v1/experiments/#/best",
+     Role::viewer,
+     &best,
+     {"show_best", "experiments", "Describes the best trial", "Trial?"}},
+    {"GET",
+     "/api/v1/experiments/#/model",
+     Role::viewer,
+     &model,
+     {"show_model", "experiments", "Describes what the model of the search has learnt", "Model?"}},
+    {"GET",
+     "/api/v1/experiments/#/checkpoints",
+     Role::viewer,
+     &checkpoints,
+     {"list_checkpoints", "experiments", "Lists checkpoints of all trials", "CheckpointPage"},
+     place_page_query},
+};
+
+}  // namespace
+
+std::string tag_of(const RequestContext& request_context, engine::ExperimentId experiment) {
+  return "\"lsn-" + std::to_string(request_context.runtime.last_change_of(experiment).number()) + "\"";
+}
+
+std::string waits_for(const RequestContext& request_context, const engine::ExperimentRecord& record) {
+  return sentences::why_experiment_waits(
+      engine::waits_for(record, request_context.runtime.engine().workers(), request_context.runtime.now()));
+}
+
+Value summary_now(const RequestContext& request_context, const engine::ExperimentRecord& record) {
+  Value summary = proto::experiment_summary(record);
+  (*summary.as_map())["waits_for"] = waits_for(request_context, record);
+  return summary;
+}
+
+Value detail_now(const RequestContext& request_context, const engine::ExperimentRecord& record) {
+  Value detail = proto::experiment_detail(record, request_context.runtime.now());
+  (*detail.as_map())["waits_for"] = waits_for(request_context, record);
+  return detail;
+}
+
+std::span<const Route> experiment_routes() noexcept {
+  return experiment_table;
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,407 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "daemon/blobs/kept_logs.hpp"
+#include "daemon/blobs/log_places.hpp"
+#include "daemon/blobs/log_search.hpp"
+#include "daemon/http/http_request_context.hpp"
+#include "daemon/streams/log_follow.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/experiment/trial_record.hpp"
+#include "hpsearch/jobs/fields/program.hpp"
+#include "hpsearch/jobs/patterns/line_pattern.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+constexpr std::uint64_t most_log_bytes = 128 * 1024;
+constexpr engine::Duration search_time = engine::Duration::seconds(2);
+
+/// What is asked, where the answer may be, and what to say when it is nowhere.
+struct Question {
+  WorkerSessions::LogQuestion log;
+  std::string lost_because;
+  bool stays_on_worker = false;
+  [[nodiscard]] LogName name() const { return {log.key, log.worker, log.process, log.stream}; }
+};
+
+/// Which process a question about logs means; no rank and no worker: the first.
+struct WantedProcess {
+  std::uint64_t rank = 0;
+  std::uint64_t worker = 0;  ///< The first on that worker, whatever its rank; 0 = by rank.
+};
+
+/// Puts the worker and its process into the question.
+engine::Status ask_for(const AttemptPlaces& places, jobs::RankLevel level, const WantedProcess& wanted,
+                       WorkerSessions::LogQuestion& question) {
+  question.key = places.key;
+  const std::string attempt = "attempt " + std::to_string(places.key.attempt.number());
+  if (wanted.worker != 0) {
+    question.worker = engine::WorkerId(wanted.worker);
+    return places.on(question.worker) != nullptr
+               ? engine::Status(engine::Done{})
+               : Error{Errc::not_found, attempt + " had nothing on worker " + std::to_string(wanted.worker)};
+  }
+  const std::uint64_t on_each =
+      level == jobs::RankLevel::process ? std::max<std::uint64_t>(places.nodes.front().slots.size(), 1) : 1;
+  const std::uint64_t ranks = on_each * places.nodes.size();
+  if (wanted.rank >= ranks) {
+    return Error{Errc::not_found,
+                 attempt + " has " +
+                     (ranks == 1 ? "rank 0 only" : "ranks 0 to " + std::to_string(ranks - 1)) + ", no rank " +
+                     std::to_string(wanted.rank)};
+  }
+  question.worker = places.nodes[wanted.rank / on_each].worker;
+  question.process = wanted.rank % on_each;
+  return engine::Done{};
+}
+
+Value piece_value(const Question& question, std::uint64_t offset, std::uint64_t size, const std::string& text,
+                  bool kept) {
+  return Value::Map{{"attempt", integer(question.log.key.attempt.number())},
+                    {"kept", kept},
+                    {"offset", integer(offset)},
+                    {"size", integer(size)},
+                    {"text", text}};
+}
+
+/// Why nobody has it: `live` is what its worker, or its absence, had to say.
+Error not_to_be_had(RequestContext& context, const Question& question, Error live) {
+  const engine::AttemptKey& key = question.log.key;
+  if (context.about.logs->was_removed(key.experiment, key.trial)) {
+    return Error{Errc::not_found, live.message +
+                                      "; what the daemon had kept of it was removed to make room (hpsearchd "
+                                      "--log-quota)"};
+  }
+  const std::string problem = context.about.logs->problem_of(key, question.log.worker);
+  if (!problem.empty()) {
+    live.message += "; the daemon could not keep it: " + problem;
+  } else if (question.stays_on_worker) {
+    live.message += "; the daemon keeps no logs of this experiment (log_storage: worker)";
+  } else if (!question.lost_because.empty() && !context.sessions.connected(question.log.worker)) {
+    return Error{Errc::not_found,
+                 live.message + "; the log counts as lost with it: " + question.lost_because};
+  }
+  return live;
+}
+
+void read_kept(RequestContext& context, const Call& call, const Question& question, const Error& live) {
+  if (context.about.logs == nullptr) {
+    context.answer(call, failure(live));
+    return;
+  }
+  const WorkerSessions::LogQuestion& log = question.log;
+  context.about.logs->read(
+      question.name(), log.offset, log.limit, log.from_end,
+      [&context, call, question, live](const Result<KeptLogs::Piece>& piece) {
+        if (piece) {
+          context.answer(call,
+                         with(200, piece_value(question, piece->offset, piece->size, piece->text, true)));
+        } else if (piece.error().code == Errc::not_found) {
+          context.answer(call, failure(not_to_be_had(context, question, live)));
+        } else {
+          context.answer(call, failure(Error{piece.error().code, live.message +
+                                                                     ", and what the daemon kept "
+                                                                     "of it cannot be read: " +
+                                                                     piece.error().message}));
+        }
+      });
+}
+
+/// From the worker, which has more of it, while it has it; else what is kept.
+void read_log(RequestContext& context, const Call& call, const Question& question) {
+  context.sessions.read_log(question.log, [&context, call, question](const Result<proto::LogPart>& part) {
+    if (!part) {
+      read_kept(context, call, question, part.error());
+    } else if (!part->problem.empty()) {
+      read_kept(context, call, question, Error{Errc::not_found, part->problem});
+    } else {
+      context.answer(call, with(200, piece_value(question, part->offset, part->size, part->text, false)));
+    }
+  });
+}
+
+/// As read_log() answers it.
+Result<LogFollow::Piece> piece_of(const net::HttpResponse& answer) {
+  const Result<Value> read = proto::parse_json(answer.body);
+  const auto at = [&read](std::string_view path) { return read ? read->at_path(path) : nullptr; };
+  const Value* text = at("text");
+  const Value* offset = at("offset");
+  if (answer.status != 200 || text == nullptr || text->as_text() == nullptr || offset == nullptr) {
+    const Value* message = at("error.message");
+    return Error{Errc::unavailable, message != nullptr && message->as_text() != nullptr
+                                        ? *message->as_text()
+                                        : "the log cannot be read"};
+  }
+  return LogFollow::Piece{static_cast<std::uint64_t>(offset->number_or(0)), *text->as_text()};
+}
+
+/// The log of one attempt as it grows.
+void follow_log(RequestContext& context, const Call& call, Question question) {
+  const std::string_view last = call.request.header("Last-Event-ID");
+  if (const auto offset = read_number(last)) {
+    question.log.offset = *offset;
+    question.log.from_end = false;
+  }
+  call.reply(context.streams->open.open(call.request, [&context, call,
+                                                       question](std::shared_ptr<net::HttpBody> body) {
+    const auto from_end = std::make_shared<bool>(question.log.from_end);
+    LogFollow::begin(context.runtime.loop(), std::move(body),
+                     {.read =
+                          [&context, call, question, from_end](std::uint64_t offset, LogFollow::Take take) {
+                            Question next = question;
+                            next.log.offset = offset;
+                            next.log.from_end = std::exchange(*from_end, false);
+                            Call read = call;
+                            read.reply = [take = std::move(take)](const net::HttpResponse& answer) {
+                              take(piece_of(answer));
+                            };
+                            read_log(context, read, next);
+                          },
+                      .is_over =
+                          [&context, key = question.log.key] {
+                            const engine::TrialRecord* trial =
+                                context.runtime.engine().find(key.experiment, key.trial);
+                            return trial == nullptr || trial->state != engine::TrialState::running ||
+                                   trial->attempts != key.attempt.number();
+                          }},
+                     question.log.offset);
+  }));
+}
+
+/// Looks through a log from some byte on, for at most search_time. Lives in what it waits for.
+class LogScan : public std::enable_shared_from_this<LogScan> {
+ public:
+  LogScan(RequestContext& context, Call call, Question question, patterns::LinePattern pattern)
+      : context_(context),
+        call_(std::move(call)),
+        question_(std::move(question)),
+        search_(std::move(pattern), question_.log.offset),
+        until_(context.runtime.now() + search_time) {}
+
+  void go_on() {
+    question_.log.offset = search_.next();
+    question_.log.limit = most_log_bytes;
+    question_.log.from_end = false;
+    Call read = call_;
+    read.reply = [self = shared_from_this()](const net::HttpResponse& answer) { self->take(answer); };
+    read_log(context_, read, question_);
+  }
+
+ private:
+  void take(const net::HttpResponse& answer) {
+    const Result<LogFollow::Piece> piece = piece_of(answer);
+    if (!piece) {
+      call_.reply(answer);
+      return;
+    }
+    if (piece->text.empty()) {
+      search_.finish();
+      reply(true);
+      return;
+    }
+    context_.reads->run([self = shared_from_this(), found = *piece]() -> net::Background::Afterwards {
+      self->search_.add(found.offset, found.text);
+      return [self] {
+        if (self->search_.is_full() || self->context_.runtime.now() >= self->until_) {
+          self->reply(false);
+        } else {
+          self->go_on();
+        }
+      };
+    });
+  }
+  void reply(bool is_all) {
+    Value::List matches;
+    for (const LogSearch::Match& match : search_.matches()) {
+      matches.emplace_back(Value::Map{{"offset", integer(match.offset)}, {"line", match.line}});
+    }
+    call_.reply(with(200, Value::Map{{"attempt", integer(question_.log.key.attempt.number())},
+                                     {"matches", std::move(matches)},
+                                     {"searched_to", integer(search_.searched_to())},
+                                     {"complete", is_all}}));
+  }
+
+  RequestContext& context_;
+  Call call_;
+  Question question_;
+  LogSearch search_;
+  engine::Instant until_;
+};
+
+void log(RequestContext& context, Call call) {
+  const auto record = context.experiment_with_trial(call);
+  const auto attempt = number_of(call.request, "attempt", 0);
+  const auto offset = number_of(call.request, "offset", 0);
+  const auto limit = number_of(call.request, "limit", 64 * 1024);
+  const auto rank = number_of(call.request, "rank", 0);
+  const auto worker = number_of(call.request, "worker", 0);
+  if (!record) {
+    context.answer(call, failure(record.error()));
+    return;
+  }
+  if (const Error* error = first_error(attempt, offset, limit, rank, worker)) {
+    call.reply(failure(*error));
+    return;
+  }
+  Question question;
+  question.log.stream = call.request.query_or("stream", "stdout");
+  if (question.log.stream != "stdout" && question.log.stream != "stderr") {
+    call.reply(failure(Error{Errc::bad_request, "stream has to be stdout or stderr"}));
+    return;
+  }
+  question.log.offset = *offset;
+  question.log.limit = std::min(*limit, most_log_bytes);
+  const std::string_view from_end = call.request.query_or("from_end", "0");
+  question.log.from_end = from_end == "1" || from_end == "true";
+  const auto wanted_text = std::make_shared<std::string>(call.request.query_or("q", {}));
+  if (!wanted_text->empty()) {
+    if (const auto pattern = patterns::LinePattern::compile(*wanted_text); !pattern) {
+      call.reply(failure(Error{Errc::bad_request, "q: the regular expression " +
+                                                      engine::compact_json(Value(*wanted_text)) + " " +
+                                                      pattern.error().message}));
+      return;
+    }
+  }
+  const std::string_view wants_follow = call.request.query_or("follow", "0");
+  const bool follow = wants_follow == "1" || wants_follow == "true";
+  const WantedProcess wanted{*rank, *worker};
+  const auto program = jobs::read_program((*record)->effective, (*record)->config.space);
+  if (!program) {
+    call.reply(failure(program.error()));
+    return;
+  }
+  question.stays_on_worker = program->log_storage == jobs::LogStorage::worker;
+  context.read(call,
+               [&context, call, question, wanted, follow, wanted_text, number = *attempt,
+                numbering = context.runtime.engine().numbering(),
+                level = program->launch.rank](EventStore& store) -> Committer::Then {
+                 const auto places = places_of(store, numbering, call.experiment(), call.trial(), number);
+                 Question asked = question;
+                 asked.lost_because = places ? places->lost_because : "";
+                 const engine::Status found =
+                     places ? ask_for(*places, level, wanted, asked.log) : engine::Status(places.error());
+                 return [&context, call, asked, found, follow, wanted_text] {
+                   if (found && !wanted_text->empty()) {
+                     std::make_shared<LogScan>(context, call, asked,
+                                               *patterns::LinePattern::compile(*wanted_text))
+                         ->go_on();
+                   } else if (found && follow) {
+                     follow_log(context, call, asked);
+                   } else if (found) {
+                     read_log(context, call, asked);
+                   } else {
+                     call.reply(failure(found.error()));
+                   }
+                 };
+               });
+}
+
+/// A worker hands over a log of an attempt that it ran.
+void take(RequestContext& context, Call call) {
+  const std::optional<engine::WorkerId> worker = context.sessions.worker_of_http_key(bearer_of(call.request));
+  const auto lease = number_of(call.request, "lease", 0);
+  const auto process = number_of(call.request, "process", 0);
+  const std::string stream(call.request.query_or("stream", "stdout"));
+  if (context.about.logs == nullptr) {
+    call.reply(failure(Error{Errc::not_found, "this daemon keeps no logs"}));
+    return;
+  }
+  if (!worker) {
+    call.reply(failure(Error{Errc::bad_request,
+                             "logs are taken from the worker that wrote them: show the key of its session"}));
+    return;
+  }
+  if (const Error* error = first_error(lease, process)) {
+    call.reply(failure(*error));
+    return;
+  }
+  if (stream != "stdout" && stream != "stderr") {
+    call.reply(failure(Error{Errc::bad_request, "stream has to be stdout or stderr"}));
+    return;
+  }
+  if (const auto record = context.experiment_with_trial(call); !record) {
+    context.answer(call, failure(record.error()));
+    return;
+  }
+  if (context.runtime.storage().intake != Intake::everything) {
+    call.reply(no_room(context.runtime.storage()));
+    return;
+  }
+  if (call.request.uploaded == nullptr) {
+    call.reply(failure(Error{Errc::bad_request, "the body has to be a packed log, application/zstd"}));
+    return;
+  }
+  const engine::AttemptKey key{call.experiment(), call.trial(), engine::AttemptNumber(call.numbers.at(2)),
+                               engine::LeaseId(*lease)};
+  context.read(
+      call,
+      [&context, call, name = LogName{key, *worker, *process, stream},
+       numbering = context.runtime.engine().numbering()](EventStore& store) -> Committer::Then {
+        const engine::AttemptKey& asked = name.key;
+        const auto places =
+            places_of(store, numbering, asked.experiment, asked.trial, asked.attempt.number());
+        const bool same = places && engine::label_of(places->key) == engine::label_of(asked);
+        const engine::Place* place = same ? places->on(name.worker) : nullptr;
+        const bool known = place != nullptr && name.process < std::max<std::size_t>(place->slots.size(), 1);
+        return [&context, call, name, known] {
+          if (!known) {
+            call.reply(refusal(403, "worker " + std::to_string(name.worker.number()) +
+                                        " had no such process of attempt " + engine::label_of(name.key)));
+            return;
+          }
+          context.about.logs->take(
+              name, call.request.uploaded, [reply = call.reply](const engine::Status& taken) {
+                reply(taken ? with(201, Value::Map{{"kept", true}}) : failure(taken.error()));
+              });
+        };
+      });
+}
+
+constexpr std::string_view streams[] = {"stdout", "stderr"};
+constexpr QueryParameter stream_parameter{
+    "stream", QueryParameter::Kind::choice, "stdout, if it is not given.", 0, 0, streams};
+constexpr QueryParameter log_query[] = {
+    {"attempt", QueryParameter::Kind::whole_number, "0: the latest."},
+    {"offset", QueryParameter::Kind::whole_number, "Of the first byte."},
+    {"limit", QueryParameter::Kind::whole_number, "The most bytes; at most 131072 are answered."},
+    {"rank", QueryParameter::Kind::whole_number, "Of the process."},
+    {"worker", QueryParameter::Kind::whole_number, "The first process on this worker, whatever its rank."},
+    stream_parameter,
+    {"from_end", QueryParameter::Kind::choice, "Whether the offset counts from the end.", 0, 0, yes_or_no},
+    {"q", QueryParameter::Kind::text,
+     "A regular expression (RE2): the answer has the lines from the offset on in which it is found."},
+    {"follow", QueryParameter::Kind::choice,
+     "Whether the answer is a text/event-stream that grows with the log.", 0, 0, yes_or_no},
+};
+constexpr QueryParameter taken_query[] = {
+    {"lease", QueryParameter::Kind::whole_number, "Of the attempt."},
+    {"process", QueryParameter::Kind::whole_number, "On the worker."},
+    stream_parameter,
+};
+
+constexpr std::string_view search_parameters[] = {"q"};
+constexpr Route log_table[] = {
+    {"GET",
+     "/api/v1/experiments/#/trials/#/log",
+     Role::viewer,
+     &log,
+     {"read_log", "trials", "Answers a piece of the log of a trial, or follows it", "LogPiece"},
+     log_query,
+     true,
+     Reach::usual,
+     {Lane::logs, search_parameters}},
+    {"PUT", "/api/v1/logs/#/#/#", Role::worker, &take, only_for_workers, taken_query},
+};
+
+}  // namespace
+
+std::span<const Route> log_routes() noexcept {
+  return log_table;
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,210 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "daemon/access/session_cookie.hpp"
+#include "daemon/access/sessions.hpp"
+#include "daemon/http/http_request_context.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Instant;
+
+double seconds_of(Instant at) {
+  return static_cast<double>(at.micros()) / 1e6;
+}
+
+/// `page_key`: of a session that has just begun, else "".
+HttpResponse session_value(const Caller& caller, std::string_view page_key, const Value& expires_at) {
+  HttpResponse response = with(200, Value::Map{{"name", owner_name(caller)},
+                                               {"role", std::string(name_of(caller.role))},
+                                               {"workspaces", caller.scope.value()},
+                                               {"makes_tokens", caller.may_make_tokens},
+                                               {"page_key", std::string(page_key)},
+                                               {"expires_at", expires_at}});
+  response.holds_secret = true;
+  return response;
+}
+
+SignedIn signed_in_as(const Caller& caller, bool makes_tokens) {
+  return {caller.name, caller.token_id, caller.token_hash, caller.role, caller.uid, makes_tokens};
+}
+
+Caller caller_of(const RequestContext& context, const SignedIn& who) {
+  Caller caller{who.role, who.name, who.token_id, false, who.uid};
+  caller.token_hash = who.token_hash;
+  caller.may_make_tokens = who.makes_tokens;
+  if (const Tokens* tokens = who.token_id.empty() ? nullptr : context.about.tokens) {
+    if (const auto token = tokens->find_again(who.token_id, who.token_hash, context.runtime.now())) {
+      caller.scope = Scope(token->workspaces);
+    }
+  }
+  return caller;
+}
+
+/// The one text in the body, which is {"token": …} or {"code": …}.
+Result<std::pair<std::string, std::string>> read_sign_in(const Call& call) {
+  const Result<Value> body = call.object();
+  if (!body) {
+    return body.error();
+  }
+  const Value::Map& map = *body->as_map();
+  const Error wrong{Errc::bad_request, R"(the body has to be {"token": TEXT} or {"code": TEXT})"};
+  if (map.size() != 1 || map.begin()->second.as_text() == nullptr ||
+      (map.begin()->first != "token" && map.begin()->first != "code")) {
+    return wrong;
+  }
+  return std::pair(std::string(map.begin()->first), *map.begin()->second.as_text());
+}
+
+void sign_in(RequestContext& context, Call call) {
+  Sessions* sessions = context.about.sessions;
+  const auto given = read_sign_in(call);
+  if (!given || sessions == nullptr) {
+    call.reply(failure(given ? Error{Errc::not_found, "this daemon keeps no sessions"} : given.error()));
+    return;
+  }
+  const Instant now = context.runtime.now();
+  Authentication& authentication = *context.about.authentication;
+  std::variant<Caller, HttpResponse> caller;
+  if (given->first == "token") {
+    caller = authentication.caller_with(given->second, call.request, now);
+    if (auto* of_token = std::get_if<Caller>(&caller)) {
+      of_token->may_make_tokens = false;  // Its browser can't be told from others that see what it sends.
+    }
+  } else if (const auto who = sessions->take_code(given->second, now)) {
+    caller = caller_of(context, *who);
+  } else {
+    caller = authentication.wrong_code(call.request, now);
+  }
+  if (auto* refused = std::get_if<HttpResponse>(&caller)) {
+    call.reply(std::move(*refused));
+    return;
+  }
+  context.about.checks->run(
+      [sessions, call = std::move(call), who = std::get<Caller>(std::move(caller)), now] {
+        // The old session of this browser, whose cookie goes.
+        static_cast<void>(sessions->end(hash_of(session_secret_of(call.request))));
+        const Result<SessionSecrets> secrets = sessions->begin(signed_in_as(who, who.may_make_tokens), now);
+        HttpResponse response =
+            secrets ? session_value(who, secrets->page_key, seconds_of(now + Sessions::longest_life))
+                    : failure(secrets.error());
+        if (secrets) {
+          response.headers.emplace_back("Set-Cookie", set_session_cookie(call.request, secrets->cookie));
+        }
+        return [reply = call.reply, response = std::move(response)] { reply(response); };
+      });
+}
+
+void show_session(RequestContext& context, Call call) {
+  const Sessions* sessions = context.about.sessions;
+  context.about.checks->run([sessions, call = std::move(call)] {
+    const auto ends = sessions == nullptr ? std::nullopt : sessions->end_of(call.caller.session);
+    HttpResponse response = session_value(call.caller, "", ends ? Value(seconds_of(*ends)) : Value());
+    return [reply = call.reply, response = std::move(response)] { reply(response); };
+  });
+}
+
+void sign_out(RequestContext& context, Call call) {
+  Sessions* sessions = context.about.sessions;
+  context.about.checks->run([sessions, call = std::move(call)] {
+    const engine::Status ended =
+        sessions == nullptr ? engine::Status(engine::Done{}) : sessions->end(call.caller.session);
+    HttpResponse response = ended ? HttpResponse{} : failure(ended.error());
+    if (ended) {
+      response.status = 204;
+      response.headers.emplace_back("Set-Cookie", set_session_cookie(call.request, ""));
+    }
+    return [reply = call.reply, response = std::move(response)] { reply(response); };
+  });
+}
+
+/// Of the body, {"makes_tokens": BOOL} or nothing.
+Result<bool> read_makes_tokens(const Call& call) {
+  const Result<Value> body = call.object();
+  if (!body) {
+    return body.error();
+  }
+  const Value::Map& map = *body->as_map();
+  const Value* given = map.find("makes_tokens");
+  if (map.size() > (given == nullptr ? 0U : 1U) || (given != nullptr && given->as_bool() == nullptr)) {
+    return Error{Errc::bad_request,
+                 R"(the body has to be {"makes_tokens": true}, {"makes_tokens": false} or nothing)"};
+  }
+  return given != nullptr && *given->as_bool();
+}
+
+void new_code(RequestContext& context, Call call) {
+  const Result<bool> makes_tokens = read_makes_tokens(call);
+  if (!makes_tokens) {
+    call.reply(failure(makes_tokens.error()));
+  } else if (context.about.sessions == nullptr) {
+    call.reply(failure(Error{Errc::not_found, "this daemon keeps no sessions"}));
+  } else if (!call.caller.session.empty()) {
+    call.reply(refusal(403, "a session makes no codes: it would outlive itself"));
+  } else if (*makes_tokens && call.caller.role < Role::admin) {
+    call.reply(refusal(403, call.caller.name + " is " + std::string(name_of(call.caller.role)) +
+                                "; only an admin may begin a session that makes tokens"));
+  } else {
+    call.reply(
+        with(201, Value::Map{{"code", context.about.sessions->new_code(
+                                          signed_in_as(call.caller, *makes_tokens), context.runtime.now())},
+                             {"expires_in_seconds", Sessions::code_life.in_seconds()}}));
+  }
+}
+
+/// For people whose daemon has no TCP port: browsers can't speak to a Unix socket.
+void open_port(RequestContext& context, Call call) {
+  if (!context.about.open_http_port) {
+    call.reply(failure(Error{Errc::not_found, "this daemon opens no ports"}));
+    return;
+  }
+  if (!call.caller.is_local) {
+    call.reply(refusal(403, "only the daemon's user and root open a port, over the Unix socket"));
+    return;
+  }
+  const Result<std::string> address = context.about.open_http_port();
+  call.reply(address ? with(200, Value::Map{{"http", *address}}) : failure(address.error()));
+}
+
+constexpr Route session_table[] = {
+    {"POST",
+     session_path,
+     Role::anyone,
+     &sign_in,
+     {"sign_in", "access", "Signs a browser in", "Session", "SignIn"},
+     {},
+     false},
+    {"GET",
+     session_path,
+     Role::viewer,
+     &show_session,
+     {"show_session", "access", "Who is signed in", "Session"}},
+    {"DELETE",
+     session_path,
+     Role::viewer,
+     &sign_out,
+     {"sign_out", "access", "Signs a browser out", "", "", 204},
+     {},
+     false},
+    {"POST",
+     "/api/v1/session/code",
+     Role::viewer,
+     &new_code,
+     {"create_sign_in_code", "access", "Makes a code with which a browser signs in once", "SignInCode",
+      "SignInCodeRequest", 201}},
+    {"POST",
+     "/api/v1/http-port",
+     Role::admin,
+     &open_port,
+     {"open_http_port", "access", "Opens a TCP port for browsers of this machine", "HttpPort"}},
+};
+
+}  // namespace
+
+std::span<const Route> session_routes() noexcept {
+  return session_table;
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,339 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/http/http_pages.hpp"
+#include "daemon/http/http_request_context.hpp"
+#include "daemon/routes/column_read.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/events/stored.hpp"
+#include "hpsearch/proto/views/trial_order.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::TrialNumber;
+
+/// A page of metrics ends when it has so many: the store takes in no reports while it is read.
+constexpr std::size_t enough_numbers = 5'000;
+constexpr std::size_t enough_page_bytes = std::size_t{128} << 10;
+constexpr std::uint64_t most_on_a_page = 500;
+/// With one of these, all trials are looked at.
+constexpr std::string_view choices[] = {"state", "sort", "where"};
+
+/// The trial, and what is known of it beyond the log.
+Value trial_now(RequestContext& context, const engine::ExperimentRecord& record, TrialNumber number) {
+  Value value = proto::trial_value(record, number, context.runtime.now());
+  const auto& live = record.trials[number.number()].live;
+  const auto heard = live ? context.sessions.last_activity_of(live->worker, live->key) : std::nullopt;
+  Value::Map& map = *value.as_map();
+  map["heard_at"] = heard ? Value(static_cast<double>(heard->at.micros()) / 1e6) : Value();
+  map["heard_step"] = heard ? integer(engine::count(heard->step)) : Value();
+  return value;
+}
+
+/// "COMPLETED,FAILED" as a set of bits.
+Result<std::uint32_t> states_in(std::string_view list) {
+  std::uint32_t states = 0;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t comma = std::min(list.find(',', begin), list.size());
+    const std::string_view name = list.substr(begin, comma - begin);
+    const auto state = engine::trial_state_named(name);
+    if (!state) {
+      return Error{Errc::bad_request,
+                   "state: \"" + std::string(name.substr(0, 100)) +
+                       "\" is no state of a trial (PENDING, RUNNING, PAUSED, COMPLETED, STOPPED, "
+                       "FAILED, CANCELED)"};
+    }
+    states |= 1U << static_cast<unsigned>(*state);
+    begin = comma + 1;
+  }
+  return states;
+}
+
+HttpResponse sorted_page(RequestContext& context, const engine::ExperimentRecord& record,
+                         const queries::TrialOrder& order, const queries::Columns& columns,
+                         std::size_t limit) {
+  const queries::TrialOrder::Page page = order.page(columns, limit);
+  std::string list;
+  std::size_t shown = 0;
+  for (; shown < page.trials.size() && list.size() < enough_page_bytes; ++shown) {
+    list.append(list.empty() ? "" : ",")
+        .append(engine::compact_json(trial_now(context, record, TrialNumber(page.trials[shown]))));
+  }
+  const bool more = page.behind > 0 || shown < page.trials.size();
+  HttpResponse response;
+  response.body = "{\"matched\":" + std::to_string(columns.rows) + ",\"next\":" +
+                  (more ? "\"" + order.cursor_behind(columns, page.trials[shown - 1]) + "\"" : "null") +
+                  ",\"total\":" + std::to_string(columns.total) + ",\"trials\":[" + list + "]}\n";
+  return response;
+}
+
+/// Those that a condition or states choose, in an order.
+void chosen_trials(RequestContext& context, const Call& call) {
+  const auto record = context.experiment(call);
+  const auto states = states_in(call.request.query_or("state", {}));
+  const auto limit = number_of(call.request, "limit", most_on_a_page);
+  const auto order = record ? queries::TrialOrder::read(**record, call.request.query_or("sort", {}),
+                                                        call.request.query_or("after", {}))
+                            : Result<queries::TrialOrder>(record.error());
+  if (const Error* error = first_error(order, states, limit)) {
+    context.answer(call, failure(*error));
+    return;
+  }
+  queries::ColumnsQuery query;
+  query.fields = order->fields();
+  query.where = call.request.query_or("where", {});
+  query.states = *states;
+  read_columns(context, call, query,
+               [&context, call, order = *order, most = std::min<std::uint64_t>(*limit, most_on_a_page)](
+                   const engine::ExperimentRecord& experiment, queries::ColumnScan read) {
+                 const queries::Columns columns = read.take();
+                 context.answer(call, sorted_page(context, experiment, order, columns, most));
+               });
+}
+
+void trials(RequestContext& context, Call call) {
+  for (const std::string_view choice : choices) {
+    if (!call.request.query_or(choice, {}).empty()) {
+      chosen_trials(context, call);
+      return;
+    }
+  }
+  answer_page(context, call,
+              {"trials", [](const engine::ExperimentRecord&, TrialNumber) { return std::size_t{1}; },
+               [&context](const engine::ExperimentRecord& record, TrialNumber number, std::size_t) {
+                 return trial_now(context, record, number);
+               }});
+}
+
+void trial(RequestContext& context, Call call) {
+  const auto record = context.experiment_with_trial(call);
+  if (!record) {
+    context.answer(call, failure(record.error()));
+    return;
+  }
+  Value value = trial_now(context, **record, call.trial());
+  const std::string problem =
+      context.about.logs != nullptr ? context.about.logs->problem_of(call.experiment(), call.trial()) : "";
+  (*value.as_map())["log_problem"] = problem.empty() ? Value() : Value(problem);
+  context.answer(call, with(200, value));
+}
+
+/// Their numbers on the pages are their places in the order of their coming, from 1.
+HttpResponse checkpoints_page(const engine::ExperimentRecord& record, TrialNumber number, NumberedPage page) {
+  const std::uint64_t total = proto::count_of_checkpoints(record, number);
+  std::uint64_t place = std::min(page.after(), total);
+  for (; place < total && page.takes_more(); ++place) {
+    page.add(place + 1, proto::checkpoint_of(record, number, place));
+  }
+  return page.answer(place < total);
+}
+
+void checkpoints(RequestContext& context, Call call) {
+  const auto record = context.experiment_with_trial(call);
+  const auto page = NumberedPage::of(call, "checkpoints");
+  context.answer(call, record && page ? checkpoints_page(**record, call.trial(), *page)
+                                      : failure(record ? page.error() : record.error()));
+}
+
+void delete_checkpoints(RequestContext& context, Call call) {
+  const auto body = call.object();
+  if (!body) {
+    call.reply(failure(body.error()));
+    return;
+  }
+  engine::DeleteCheckpoints command{call.experiment(), call.trial(), {}};
+  const Value* paths = body->at_path("paths");
+  const Value::List* list = paths != nullptr ? paths->as_list() : nullptr;
+  bool good = list != nullptr && !list->empty();
+  for (std::size_t i = 0; good && i < list->size(); ++i) {
+    good = (*list)[i].as_text() != nullptr;
+    command.paths.push_back(good ? *(*list)[i].as_text() : "");
+  }
+  if (!good) {
+    call.reply(failure(
+        Error{Errc::bad_request, "paths has to be a list of checkpoints, as GET .../checkpoints has them"}));
+    return;
+  }
+  context.perform(call, std::move(command), [&context, id = call.experiment(), trial = call.trial()] {
+    const engine::ExperimentRecord* record = context.runtime.engine().find(id);
+    return record != nullptr ? checkpoints_page(*record, trial, *NumberedPage::of({}, "checkpoints"))
+                             : failure(context.runtime.engine().no_experiment(id));
+  });
+}
+
+void change_trial(RequestContext& context, const Call& call, engine::Command command) {
+  context.perform(call, std::move(command), [&context, call] {
+    const engine::ExperimentRecord* record = context.runtime.engine().find(call.experiment());
+    return record != nullptr ? with(200, trial_now(context, *record, call.trial()))
+                             : failure(context.runtime.engine().no_experiment(call.experiment()));
+  });
+}
+
+void cancel_trial(RequestContext& context, Call call) {
+  change_trial(context, call,
+               engine::EndTrial{call.experiment(), call.trial(), engine::ExitReason::user_canceled});
+}
+
+void stop_trial(RequestContext& context, Call call) {
+  change_trial(context, call,
+               engine::EndTrial{call.experiment(), call.trial(), engine::ExitReason::user_stopped});
+}
+
+void retry_trial(RequestContext& context, Call call) {
+  change_trial(context, call, engine::RetryTrial{call.experiment(), call.trial()});
+}
+
+void explain(RequestContext& context, Call call) {
+  const auto record = context.experiment_with_trial(call);
+  if (!record) {
+    context.answer(call, failure(record.error()));
+    return;
+  }
+  // The engine's view of now and the store's of the past are both of this moment: what is committed after it
+  // is in neither.
+  const engine::Explanation explanation =
+      engine::explain(**record, call.trial(), context.runtime.engine().workers(), context.runtime.now());
+  const Value now = proto::explanation_value(**record, call.trial(), explanation, {});
+  context.read(call,
+               [reply = call.reply, now, id = call.experiment(),
+                number = call.trial()](EventStore& store) -> Committer::Then {
+                 const auto events = store.history(id, number);
+                 if (!events) {
+                   return [reply, error = events.error()] { reply(failure(error)); };
+                 }
+                 Value::List history;
+                 for (const engine::Event& event : *events) {
+                   history.push_back(proto::to_value(event));
+                 }
+                 Value answer = now;
+                 (*answer.as_map())["history"] = std::move(history);
+                 HttpResponse response = with(200, answer);
+                 return [reply, response = std::move(response)] { reply(response); };
+               });
+}
+
+/// "ATTEMPT.SEQ", as `next` of a page spells it.
+Result<MetricPosition> metric_position(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  const auto attempt = read_number(text.substr(0, dot));
+  const auto seq = dot == std::string_view::npos ? std::nullopt : read_number(text.substr(dot + 1));
+  if (!text.empty() && (!attempt || !seq)) {
+    return Error{Errc::bad_request,
+                 "after is \"" + std::string(text) + "\"; it has to be what `next` of the page before says"};
+  }
+  return text.empty() ? MetricPosition{} : MetricPosition{engine::AttemptNumber(*attempt), *seq};
+}
+
+void metrics(RequestContext& context, Call call) {
+  const auto record = context.experiment_with_trial(call);
+  const auto after = metric_position(call.request.query_or("after", {}));
+  if (const Error* error = first_error(record, after)) {
+    context.answer(call, failure(*error));
+    return;
+  }
+  context.read(call,
+               [reply = call.reply, id = call.experiment(), number = call.trial(),
+                position = *after](EventStore& store) -> Committer::Then {
+                 const auto points = store.metrics(id, number, position, enough_numbers);
+                 if (!points) {
+                   return [reply, error = points.error()] { reply(failure(error)); };
+                 }
+                 Value::List list;
+                 std::size_t numbers = 0;
+                 for (const MetricPoint& point : *points) {
+                   Value::Map metrics;
+                   for (const auto& [name, value] : point.metrics) {
+                     metrics[name] = value;
+                   }
+                   numbers += point.metrics.size();
+                   list.emplace_back(Value::Map{{"attempt", integer(point.attempt.number())},
+                                                {"step", integer(engine::count(point.step))},
+                                                {"metrics", std::move(metrics)}});
+                 }
+                 const Value next = numbers < enough_numbers
+                                        ? Value()
+                                        : Value(std::to_string(points->back().attempt.number()) + "." +
+                                                std::to_string(points->back().seq));
+                 HttpResponse response = with(200, Value::Map{{"metrics", std::move(list)}, {"next", next}});
+                 return [reply, response = std::move(response)] { reply(response); };
+               });
+}
+
+constexpr QueryParameter after_query[] = {after_position};
+constexpr QueryParameter trials_query[] = {
+    {"state", QueryParameter::Kind::text, "Only those in one of these states, with commas between."},
+    {"where", QueryParameter::Kind::text, "A condition on trials: hparams.lr<0.01 and state=COMPLETED."},
+    {"sort", QueryParameter::Kind::text,
+     "Names of columns with commas between, the best metric first; -NAME for the other way round."},
+    after_position,
+    page_limit,
+};
+
+constexpr Route trial_table[] = {
+    {"GET",
+     "/api/v1/experiments/#/trials/#/checkpoints",
+     Role::viewer,
+     &checkpoints,
+     {"list_trial_checkpoints", "trials", "Lists checkpoints of a trial", "TrialCheckpointPage"},
+     page_query},
+    {"POST",
+     "/api/v1/experiments/#/trials/#/checkpoints/delete",
+     Role::submit,
+     &delete_checkpoints,
+     {"delete_checkpoints", "trials", "Deletes files of checkpoints", "TrialCheckpointPage",
+      "CheckpointDeletion"}},
+    {"GET",
+     "/api/v1/experiments/#/trials",
+     Role::viewer,
+     &trials,
+     {"list_trials", "trials", "Lists trials by number, or those that are asked for", "TrialPage"},
+     trials_query,
+     true,
+     Reach::usual,
+     {Lane::experiments, choices}},
+    {"GET",
+     "/api/v1/experiments/#/trials/#",
+     Role::viewer,
+     &trial,
+     {"show_trial", "trials", "Describes a trial", "Trial"}},
+    {"POST",
+     "/api/v1/experiments/#/trials/#/cancel",
+     Role::submit,
+     &cancel_trial,
+     {"cancel_trial", "trials", "Cancels a trial", "Trial"}},
+    {"POST",
+     "/api/v1/experiments/#/trials/#/stop",
+     Role::submit,
+     &stop_trial,
+     {"stop_trial", "trials", "Stops a trial and keeps its result", "Trial"}},
+    {"POST",
+     "/api/v1/experiments/#/trials/#/retry",
+     Role::submit,
+     &retry_trial,
+     {"retry_trial", "trials", "Tries a failed trial once more", "Trial"}},
+    {"GET",
+     "/api/v1/experiments/#/trials/#/explain",
+     Role::viewer,
+     &explain,
+     {"explain_trial", "trials", "Explains why a trial is where it is", "Explanation"}},
+    {"GET",
+     "/api/v1/experiments/#/trials/#/metrics",
+     Role::viewer,
+     &metrics,
+     {"list_trial_metrics", "trials", "Lists reported metrics of a trial", "MetricPage"},
+     after_query},
+};
+
+}  // namespace
+
+std::span<const Route> trial_routes() noexcept {
+  return trial_table;
+}
+
+}  // namespace hpsearch::daemon

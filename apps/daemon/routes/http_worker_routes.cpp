@@ -1,0 +1,379 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/http/http_pages.hpp"
+#include "daemon/http/http_request_context.hpp"
+#include "hpsearch/engine/scheduler/explain.hpp"
+#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/sentences/wait.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+constexpr std::uint64_t most_slots_listed = 500;
+
+/// Attempts of experiments that are not in the scope.
+void leave_out_others(const RequestContext& context, const Scope& scope, Value::Map& worker) {
+  for (const char* list : {"attempts", "leaked_processes", "on_hold"}) {
+    std::erase_if(*worker[list].as_list(), [&](const Value& attempt) {
+      const auto* id = attempt.as_map()->find("experiment")->as_integer();
+      const auto* record =
+          context.runtime.engine().find(engine::ExperimentId(static_cast<std::uint64_t>(*id)));
+      return record == nullptr || !scope.has(engine::workspace_of(record->config));
+    });
+  }
+}
+
+Value forgotten_value(engine::WorkerId id, const engine::ForgottenWorker& worker) {
+  return Value::Map{{"id", integer(id.number())}, {"name", worker.name}};
+}
+
+void workers(RequestContext& context, Call call) {
+  auto page = NumberedPage::of(call, "workers");
+  if (!page) {
+    context.answer(call, failure(page.error()));
+    return;
+  }
+  const auto& workers = context.runtime.engine().workers();
+  auto next = workers.upper_bound(engine::WorkerId(page->after()));
+  for (; next != workers.end() && page->takes_more(); ++next) {
+    if (!engine::is_external(next->second)) {
+      page->add(next->first.number(), worker_now(context, next->second, call.caller.scope));
+    }
+  }
+  context.answer(call, page->answer(next != workers.end()));
+}
+
+void forgotten_workers(RequestContext& context, Call call) {
+  auto page = NumberedPage::of(call, "workers");
+  if (!page) {
+    context.answer(call, failure(page.error()));
+    return;
+  }
+  const auto& workers = context.runtime.engine().forgotten_workers();
+  auto next = workers.upper_bound(engine::WorkerId(page->after()));
+  for (; next != workers.end() && page->takes_more(); ++next) {
+    page->add(next->first.number(), forgotten_value(next->first, next->second));
+  }
+  context.answer(call, page->answer(next != workers.end()));
+}
+
+void worker(RequestContext& context, Call call) {
+  const auto& workers = context.runtime.engine().workers();
+  const auto found = workers.find(call.worker());
+  context.answer(call, found != workers.end() && !engine::is_external(found->second)
+                           ? with(200, worker_now(context, found->second, call.caller.scope))
+                           : failure(Error{Errc::not_found,
+                                           "there is no worker " + std::to_string(call.worker().number())}));
+}
+
+void change_worker(RequestContext& context, const Call& call, engine::Command command) {
+  context.perform(call, std::move(command), [&context, worker = call.worker()] {
+    return with(200, worker_now(context, context.runtime.engine().workers().at(worker)));
+  });
+}
+
+void quarantine(RequestContext& context, Call call) {
+  const auto body = call.object();
+  if (!body) {
+    call.reply(failure(body.error()));
+    return;
+  }
+  const Value* why = body->at_path("why");
+  const std::string* text = why != nullptr ? why->as_text() : nullptr;
+  if (why != nullptr && text == nullptr) {
+    call.reply(failure(Error{Errc::bad_request, "why has to be a text: what is wrong with the worker"}));
+    return;
+  }
+  change_worker(context, call, engine::QuarantineWorker{call.worker(), text != nullptr ? *text : ""});
+}
+
+void drain(RequestContext& context, Call call) {
+  change_worker(context, call, engine::DrainWorker{call.worker()});
+}
+
+void release(RequestContext& context, Call call) {
+  change_worker(context, call, engine::ReleaseWorker{call.worker()});
+}
+
+void forget(RequestContext& context, Call call) {
+  const engine::WorkerId id = call.worker();
+  context.perform(call, engine::ForgetWorker{id, "requested by an operator"}, [&context, id] {
+    return with(200, forgotten_value(id, context.runtime.engine().forgotten_workers().at(id)));
+  });
+}
+
+/// The attempt on hold that the path names, with ?lease=N where it has several of one number: each time the
+/// store was brought back, its trial may have begun another.
+Result<engine::HeldAttempt> on_hold(RequestContext& context, const Call& call) {
+  const Result<std::uint64_t> lease = number_of(call.request, "lease", 0);
+  if (!lease) {
+    return lease.error();
+  }
+  std::vector<engine::HeldAttempt> meant;
+  std::string leases;
+  for (const engine::HeldAttempt& held : context.sessions.on_hold(call.worker())) {
+    const bool named = held.key.experiment.number() == call.numbers.at(1) &&
+                       held.key.trial.number() == call.numbers.at(2) &&
+                       held.key.attempt.number() == call.numbers.at(3);
+    if (named && (*lease == 0 || held.key.lease.number() == *lease)) {
+      leases += (meant.empty() ? "" : ", ") + std::to_string(held.key.lease.number());
+      meant.push_back(held);
+    }
+  }
+  const std::string worker = "worker " + std::to_string(call.worker().number());
+  if (meant.empty()) {
+    return Error{Errc::not_found, worker + " has no such attempt on hold"};
+  }
+  if (meant.size() > 1) {
+    return Error{Errc::bad_request,
+                 worker + " has several attempts of that number on hold; lease has to say which: " + leases};
+  }
+  return meant.front();
+}
+
+/// Of a call that is done: nothing is on hold any more.
+void show_worker(RequestContext& context, const Call& call) {
+  change_worker(context, call, engine::ReleaseWorker{call.worker()});
+}
+
+void adopt(RequestContext& context, Call call) {
+  if (call.is_done) {
+    show_worker(context, call);
+  } else if (const auto held = on_hold(context, call)) {
+    change_worker(context, call, engine::AdoptAttempt{call.worker(), *held});
+  } else {
+    context.answer(call, failure(held.error()));
+  }
+}
+
+void disown(RequestContext& context, Call call) {
+  if (call.is_done) {
+    show_worker(context, call);
+  } else if (const auto held = on_hold(context, call)) {
+    change_worker(context, call, engine::DisownAttempt{call.worker(), held->key});
+  } else {
+    context.answer(call, failure(held.error()));
+  }
+}
+
+/// What each slot of a worker does.
+class SlotStates {
+ public:
+  SlotStates(const RequestContext& context, const Scope& scope, const engine::WorkerRecord& worker)
+      : context_(context),
+        scope_(scope),
+        worker_(worker),
+        connected_(worker.present && context.sessions.connected(worker.id)) {
+    const engine::Engine& engine = context.runtime.engine();
+    for (const engine::AttemptKey& key : worker.attempts) {
+      const engine::TrialRecord* trial = engine.find(key.experiment, key.trial);
+      const auto part = trial != nullptr && trial->live ? trial->live->part_on(worker.id) : std::nullopt;
+      for (const engine::SlotIndex slot : part ? *part->slots : std::vector<engine::SlotIndex>()) {
+        attempts_[slot] = key;
+      }
+    }
+    for (const auto& [key, quarantine] : worker.leaked_processes) {
+      if (!quarantine.released) {
+        leaked_.insert(quarantine.slots.begin(), quarantine.slots.end());
+      }
+    }
+  }
+
+  [[nodiscard]] Value value(engine::SlotIndex slot) const {
+    const auto attempt = attempts_.find(slot);
+    const auto withdrawn = worker_.withdrawn.find(slot);
+    const bool is_broken = withdrawn != worker_.withdrawn.end() && !withdrawn->second.released;
+    const bool is_busy = attempt != attempts_.end();
+    const char* state = is_busy                        ? "busy"
+                        : is_broken                    ? "broken"
+                        : leaked_.contains(slot)       ? "leaked"
+                        : !worker_.quarantined.empty() ? "quarantined"
+                        : worker_.draining             ? "draining"
+                        : !connected_                  ? "away"
+                                                       : "free";
+    const auto* record = is_busy ? context_.runtime.engine().find(attempt->second.experiment) : nullptr;
+    const bool is_shown = record != nullptr && scope_.has(engine::workspace_of(record->config));
+    const auto number_or_null = [is_shown](std::uint64_t number) {
+      return is_shown ? integer(number) : Value();
+    };
+    const engine::AttemptKey key = is_busy ? attempt->second : engine::AttemptKey{};
+    const bool has_device = slot.number() < worker_.devices.size();
+    return Value::Map{{"worker", integer(worker_.id.number())},
+                      {"name", worker_.name},
+                      {"slot", integer(slot.number())},
+                      {"kind", worker_.slot_kind},
+                      {"pool", std::string(engine::pool_named(worker_.pool))},
+                      {"device", has_device ? proto::device_value(worker_.devices[slot.number()]) : Value()},
+                      {"state", state},
+                      {"why", is_broken ? Value(withdrawn->second.why) : Value()},
+                      {"experiment", number_or_null(key.experiment.number())},
+                      {"trial", number_or_null(key.trial.number())},
+                      {"attempt", number_or_null(key.attempt.number())}};
+  }
+
+ private:
+  const RequestContext& context_;
+  const Scope& scope_;
+  const engine::WorkerRecord& worker_;
+  bool connected_;
+  std::map<engine::SlotIndex, engine::AttemptKey> attempts_;
+  std::set<engine::SlotIndex> leaked_;
+};
+
+/// "WORKER.SLOT": the page begins behind it.
+Result<std::pair<engine::WorkerId, std::uint64_t>> slot_position(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  const auto worker = read_number(text.substr(0, dot));
+  const auto slot = dot == std::string_view::npos ? std::nullopt : read_number(text.substr(dot + 1));
+  if (text.empty()) {
+    return std::pair(engine::WorkerId(0), std::uint64_t{0});
+  }
+  if (!worker || !slot || *slot == UINT64_MAX) {
+    return Error{Errc::bad_request, "after is \"" + std::string(text.substr(0, 100)) +
+                                        "\"; it has to be what `next` of the page before says"};
+  }
+  return std::pair(engine::WorkerId(*worker), *slot + 1);
+}
+
+/// Those of workers that are not lost, by worker and number. O(slots of the page + attempts of its workers).
+void slots(RequestContext& context, Call call) {
+  const auto begin = slot_position(call.request.query_or("after", {}));
+  const auto limit = number_of(call.request, "limit", most_slots_listed);
+  if (const Error* error = first_error(begin, limit)) {
+    context.answer(call, failure(*error));
+    return;
+  }
+  const std::uint64_t most = std::clamp<std::uint64_t>(*limit, 1, most_slots_listed);
+  const auto& workers = context.runtime.engine().workers();
+  Value::List list;
+  Value next;
+  std::string last;
+  for (auto worker = workers.lower_bound(begin->first); worker != workers.end() && next.is_null(); ++worker) {
+    if (!worker->second.present) {
+      continue;
+    }
+    const SlotStates states(context, call.caller.scope, worker->second);
+    for (std::uint64_t slot = worker->first == begin->first ? begin->second : 0;
+         slot < worker->second.slots.total() && next.is_null(); ++slot) {
+      if (list.size() == most) {
+        next = last;
+        break;
+      }
+      list.push_back(states.value(engine::SlotIndex(slot)));
+      last = std::to_string(worker->first.number()) + "." + std::to_string(slot);
+    }
+  }
+  context.answer(call, with(200, Value::Map{{"slots", std::move(list)}, {"next", std::move(next)}}));
+}
+
+constexpr QueryParameter slots_query[] = {after_position, page_limit};
+constexpr QueryParameter lease_query[] = {
+    {"lease", QueryParameter::Kind::whole_number, "Which one, where several have the same number."}};
+
+constexpr Route worker_table[] = {
+    {"GET",
+     "/api/v1/slots",
+     Role::viewer,
+     &slots,
+     {"list_slots", "workers", "Lists slots of workers that are not lost", "SlotPage"},
+     slots_query},
+    {"GET",
+     "/api/v1/workers/#",
+     Role::viewer,
+     &worker,
+     {"show_worker", "workers", "Describes a worker", "Worker"}},
+    {"GET",
+     "/api/v1/workers",
+     Role::viewer,
+     &workers,
+     {"list_workers", "workers", "Lists workers by number", "WorkerPage"},
+     page_query},
+    {"POST",
+     "/api/v1/workers/#/quarantine",
+     Role::operate,
+     &quarantine,
+     {"quarantine_worker", "workers", "Gives a worker no more trials", "Worker", "QuarantineRequest"}},
+    {"POST",
+     "/api/v1/workers/#/drain",
+     Role::operate,
+     &drain,
+     {"drain_worker", "workers", "Gives a worker no more trials; those that run there go on", "Worker"}},
+    {"POST",
+     "/api/v1/workers/#/release",
+     Role::operate,
+     &release,
+     {"release_worker", "workers", "Gives a worker trials again", "Worker"}},
+    {"POST",
+     "/api/v1/workers/#/forget",
+     Role::operate,
+     &forget,
+     {"forget_worker", "workers", "Removes a lost worker and its key; its name stays in history",
+      "ForgottenWorker"}},
+    {"GET",
+     "/api/v1/workers/forgotten",
+     Role::viewer,
+     &forgotten_workers,
+     {"list_forgotten_workers", "workers", "Lists the names of forgotten workers by number",
+      "ForgottenWorkerPage"},
+     page_query},
+    {"POST",
+     "/api/v1/workers/#/attempts/#/#/#/adopt",
+     Role::operate,
+     &adopt,
+     {"adopt_attempt", "workers", "Accepts a held attempt of a worker", "Worker"},
+     lease_query},
+    {"POST",
+     "/api/v1/workers/#/attempts/#/#/#/disown",
+     Role::operate,
+     &disown,
+     {"disown_attempt", "workers", "Ends a held attempt of a worker", "Worker"},
+     lease_query},
+};
+
+}  // namespace
+
+Value worker_now(const RequestContext& context, const engine::WorkerRecord& worker, const Scope& scope) {
+  Value value = proto::worker_value(worker);
+  Value::Map& map = *value.as_map();
+  map["connected"] = worker.present && context.sessions.connected(worker.id);
+  map["suspect"] = worker.present && context.runtime.suspect(worker.id);
+  const std::string rests = sentences::why_worker_rests(engine::rest_of(worker, context.runtime.now()));
+  map["resting"] = rests.empty() ? Value() : Value(rests);
+  const std::string probation = sentences::probation_text(worker, context.runtime.now());
+  map["probation"] = probation.empty() ? Value() : Value(probation);
+  const auto or_null = [](const std::string& text) { return text.empty() ? Value() : Value(text); };
+  const WorkerSessions::About about = context.sessions.about(worker.id);
+  map["kills_by"] = about.kills_by;
+  map["host"] = or_null(about.host);
+  map["version"] = or_null(about.version);
+  const auto heard = context.sessions.heard_at(worker.id);
+  map["heard_at"] = heard ? Value(static_cast<double>(heard->micros()) / 1e6) : Value();
+  map["checkpoint_problem"] = or_null(context.sessions.checkpoint_problem(worker.id));
+  Value::List on_hold;
+  for (const engine::HeldAttempt& held : context.sessions.on_hold(worker.id)) {
+    on_hold.push_back(Value::Map{{"experiment", integer(held.key.experiment.number())},
+                                 {"trial", integer(held.key.trial.number())},
+                                 {"attempt", integer(held.key.attempt.number())},
+                                 {"lease", integer(held.key.lease.number())},
+                                 {"label", engine::label_of(held.key)},
+                                 {"exited", held.exited}});
+  }
+  map["on_hold"] = std::move(on_hold);
+  if (!scope.is_all()) {
+    leave_out_others(context, scope, map);
+  }
+  return value;
+}
+
+std::span<const Route> worker_routes() noexcept {
+  return worker_table;
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/store/tools/closed_store.hpp"
+#include "hpsearch/engine/searcher.hpp"
+
+namespace hpsearch::daemon {
+
+/// What a thorough look at a store found.
+struct StoreCheck {
+  engine::Lsn last;  ///< Every event up to this one is as it was written, and follows from those before it.
+  std::vector<std::string> damages;  ///< Of the log and the tables beside it, naming event and place.
+
+  [[nodiscard]] bool sound() const noexcept;
+};
+
+/// Checks pages, chain, the tables beside the log, and that every event follows from those before it.
+/// Changes nothing. O(log).
+[[nodiscard]] StoreCheck check_store(ClosedStore& store, engine::SearcherRegistry registry);
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,1 @@
+"""The client of a daemon: `hpsearch.Client` and what it returns."""

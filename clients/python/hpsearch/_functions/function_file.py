@@ -1,0 +1,206 @@
+"""A function written into a directory, the context of its trials; _loaded_function reads it there."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import io
+import json
+import os
+import pathlib
+import pickle
+import sys
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+
+from .function_source import FunctionSource, Untransferable, classes_of, source_of
+from .loaded_function import RECORD
+from .stable_digest import FunctionDigest, value_digest
+
+LARGE = 1 << 20  # Bytes. Larger arguments lie in files of their own, and are mapped.
+
+
+class FunctionFile:
+    """How a function travels: as the name of a module, as a pickle by cloudpickle, or as source."""
+
+    def __init__(self, function: Any, space: Sequence[str], arguments: Mapping[str, Any]) -> None:
+        """TypeError: it cannot be called with these hyperparameters and arguments, or it cannot travel."""
+        self._optuna_space: Optional[Mapping[str, Any]] = None
+        if type(function).__module__ == "hpsearch.optuna._objective":
+            function, self._optuna_space, space = function.function, function.space, []
+        while isinstance(function, functools.partial) and not function.args:
+            function, arguments = function.func, dict(function.keywords, **arguments)
+        self.passes = passes_of(function, space, arguments)
+        self._function: Any = function
+        self._arguments = arguments
+        self._source: Optional[FunctionSource] = None
+        self._pickle = b""
+        self._large = {name: _large_file(value) for name, value in arguments.items()}
+        self._small = {name: value for name, value in arguments.items() if self._large[name] is None}
+        self.kind: str = self._kind()
+        self._small_pickle: bytes = self._pickled_arguments()
+
+    def digests(self) -> Dict[str, Any]:
+        """What the function does (spelling and comments don't count), and the contents of the values that it uses and of its
+        arguments. NoStableForm: two calls with the same value could not be told from two with different ones."""
+        found = FunctionDigest(self._function)
+        return {"function": found.code, "value": found.values, "argument": {
+            name: large[0] if large else value_digest(self._arguments[name], "the argument " + name)
+            for name, large in sorted(self._large.items())}}
+
+    def write(self, directory: pathlib.Path, shared: Optional[pathlib.Path] = None) -> None:
+        """Writes it into `directory`, and large arguments, once each, into `shared`, else below `directory`."""
+        record: Dict[str, Any] = {"kind": self.kind, "passes": self.passes, "positional": _positional(self._function), "large": {}, "paths": _search_paths(),
+                                  "arguments_directory": str(shared or "")}
+        if self._optuna_space is not None:
+            record["optuna_space"] = self._optuna_space
+        arguments = shared or directory / "arguments"
+        if self.kind == "module":
+            record.update(module=self._function.__module__, name=self._function.__qualname__)
+        elif self.kind == "pickle":
+            (directory / "function.pickle").write_bytes(self._pickle)
+        else:
+            assert self._source is not None
+            record.update(name=self._source.name, postponed=self._source.postponed)
+            (directory / "function_source.py").write_text(self._source.text(), encoding="utf-8")
+            (directory / "function_values.pickle").write_bytes(pickle.dumps(
+                {name: pickle.dumps(value, protocol=4) for name, value in self._source.values.items()}, protocol=4))
+        for name, large in self._large.items():
+            if large is None:
+                continue
+            file, content = large
+            record["large"][name] = file
+            arguments.mkdir(parents=True, exist_ok=True)
+            if not (arguments / file).exists():
+                part = arguments / "{}.part{}".format(file, os.getpid())
+                part.write_bytes(content)
+                os.replace(str(part), str(arguments / file))
+        (directory / "arguments.pickle").write_bytes(self._small_pickle)
+        (directory / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
+
+    def _kind(self) -> str:
+        if _is_importable(self._function):
+            return "module"
+        cloudpickle = _cloudpickle()
+        if cloudpickle is None:
+            try:
+                self._source = source_of(self._function, self._small)
+            except Untransferable as error:
+                raise TypeError("{} cannot travel to a trial: {}. Install cloudpickle, or put the function into a module that "
+                                "can be imported, and what it needs into arguments=".format(
+                                    _name_of(self._function), error)) from None
+            return "source"
+        try:
+            self._pickle = cloudpickle.dumps(self._function, protocol=4)
+        except Exception as error:
+            raise TypeError("{} cannot travel to a trial: {}. Make in the function what cannot be pickled".format(
+                _name_of(self._function), error)) from error
+        return "pickle"
+
+    def _pickled_arguments(self) -> bytes:
+        cloudpickle = _cloudpickle()
+        try:
+            if cloudpickle is not None:
+                made: bytes = cloudpickle.dumps(self._small, protocol=4)
+                return made
+            own = [] if self.kind == "source" else classes_of(self._small, "__main__")
+            if own:
+                raise TypeError("{} is of the script or the notebook; put it into a module, or install cloudpickle".format(
+                    own[0].__qualname__))
+            return pickle.dumps(self._small, protocol=4)
+        except Exception as error:
+            raise TypeError("an argument cannot be pickled: {}".format(error)) from error
+
+
+def passes_of(function: Callable[..., Any], space: Sequence[str], arguments: Mapping[str, Any]) -> Dict[str, str]:
+    """What each parameter of the function gets: "trial", "param" or "argument".
+
+    A parameter `trial`, or the only one that is neither a hyperparameter nor an argument, gets the trial. TypeError:
+    something is left over.
+    """
+    both = set(space) & set(arguments)
+    if both:
+        raise TypeError("{} is a hyperparameter and an argument; rename one of them".format(", ".join(sorted(both))))
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = [inspect.Parameter("trial", inspect.Parameter.POSITIONAL_ONLY)]
+    passes: Dict[str, str] = {}
+    unknown: List[str] = []
+    takes_any = False
+    for parameter in parameters:
+        name = parameter.name
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            takes_any = True
+        elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            continue
+        elif name == "trial":
+            passes[name] = "trial"
+        elif name in space or name in arguments:
+            passes[name] = "param" if name in space else "argument"
+        elif parameter.default is inspect.Parameter.empty:
+            unknown.append(name)
+    if unknown and ("trial" in passes or len(unknown) > 1):
+        raise TypeError("{} takes {}, which is neither a hyperparameter ({}) nor in arguments=".format(
+            _name_of(function), ", ".join(unknown), ", ".join(space)))
+    for name in unknown:
+        passes[name] = "trial"
+    if takes_any:
+        passes.update({name: "param" for name in space if name not in passes})
+    missing = [name for name in arguments if name not in passes and not takes_any]
+    if missing:
+        raise TypeError("{} takes no argument {}".format(_name_of(function), ", ".join(missing)))
+    passes.update({name: "argument" for name in arguments if name not in passes})
+    return passes
+
+
+def _positional(function: Any) -> List[str]:
+    """Parameters that cannot be given by name."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return ["trial"]
+    return [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_ONLY]
+
+
+def _is_importable(function: Callable[..., Any]) -> bool:
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
+    if not module or module == "__main__" or "<" in name:
+        return False
+    found: Any = sys.modules.get(module)
+    file = getattr(found, "__file__", None)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is function and file is not None
+
+
+def _search_paths() -> List[str]:
+    """Where this process finds modules: also what is beside a script, and in the current directory."""
+    paths = [os.path.abspath(path) if path else os.getcwd() for path in sys.path]
+    return [path for path in dict.fromkeys(paths) if os.path.exists(path)]
+
+
+def _large_file(value: Any) -> "Optional[tuple[str, bytes]]":
+    """Name and content of the file of a large argument; None if it is small."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        content = bytes(value)
+        return (hashlib.sha256(content).hexdigest() + ".bin", content) if len(content) > LARGE else None
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.ndarray) and value.nbytes > LARGE and not value.dtype.hasobject:
+        out = io.BytesIO()
+        numpy.save(out, value, allow_pickle=False)
+        return hashlib.sha256(out.getvalue()).hexdigest() + ".npy", out.getvalue()
+    return None
+
+
+def _cloudpickle() -> Any:
+    """The module; None without it."""
+    try:
+        import cloudpickle
+    except ImportError:
+        return None
+    return cloudpickle
+
+
+def _name_of(function: Any) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))

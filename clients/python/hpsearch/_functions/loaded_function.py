@@ -1,0 +1,153 @@
+"""A function read from the directory that it was written into, in the process of a trial."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import mmap
+import pathlib
+import pickle
+import sys
+import types
+from typing import Any, Callable, Dict, List, Mapping, Optional
+
+RECORD = "function.json"
+
+
+class LoadedFunction:
+    """A function that was read from a directory."""
+
+    def __init__(self, directory: pathlib.Path, main: types.ModuleType) -> None:
+        """`main` is the module __main__ of this process; it gets what the function uses of its script or notebook."""
+        record = _read_record(directory)
+        self._passes: Dict[str, str] = record["passes"]  # What each parameter gets.
+        self._positional: List[str] = record["positional"]
+        self._optuna_space: Optional[Dict[str, Any]] = record.get("optuna_space")  # Of an objective of Optuna.
+        self._function = read_function(directory, main)
+        self._arguments: Dict[str, Any] = _Unpickler((directory / "arguments.pickle").read_bytes(), main).load()
+        for name, file in record["large"].items():
+            places = [directory / "arguments" / file, pathlib.Path(record["arguments_directory"]) / file]
+            self._arguments[name] = _mapped(next((place for place in places if place.exists()), places[0]))
+
+    def call(self, trial: Any) -> Any:
+        """Calls it for a trial, and returns what it returns."""
+        if self._optuna_space is not None:
+            from ..optuna._objective import run_objective
+            return run_objective(self._call, trial, self._optuna_space)
+        return self._call(trial)
+
+    def _call(self, trial: Any) -> Any:
+        given: List[Any] = []
+        named: Dict[str, Any] = {}
+        for name, source in self._passes.items():
+            if source == "param" and name not in trial:
+                continue  # A condition does not hold, and the parameter has a default.
+            value = trial if source == "trial" else trial[name] if source == "param" else self._arguments[name]
+            if name in self._positional:
+                given.append(value)
+            else:
+                named[name] = value
+        try:
+            return self._function(*given, **named)
+        except TypeError as error:
+            self._name_taker_of_trial(error, trial)
+            raise
+
+    def _name_taker_of_trial(self, error: TypeError, trial: Any) -> None:
+        """A parameter that no hyperparameter is named like gets the trial; with a misspelled name, the function computes with it."""
+        takers = [name for name, source in self._passes.items() if source == "trial" and name != "trial"]
+        if takers and type(trial).__name__ in str(error):
+            error.args = ("{}. The parameter {} gets the trial, because the space has no {}".format(
+                error, takers[0], takers[0]),)
+
+
+def read_function(directory: pathlib.Path, main: types.ModuleType) -> Callable[..., Any]:
+    """The function. Its module `main` gets the functions and classes of its script or notebook."""
+    record = _read_record(directory)
+    if record["kind"] == "pickle":
+        made: Callable[..., Any] = _Unpickler((directory / "function.pickle").read_bytes(), main).load()
+        return made
+    if record["kind"] == "module":
+        found: Any = importlib.import_module(record["module"])
+        for part in record["name"].split("."):
+            found = getattr(found, part)
+        return found  # type: ignore[no-any-return]
+    return _run_source(directory, record, main)
+
+
+def _read_record(directory: pathlib.Path) -> Dict[str, Any]:
+    """Python finds what the caller of tune() could import."""
+    record: Dict[str, Any] = json.loads((directory / RECORD).read_text(encoding="utf-8"))
+    sys.path[:0] = [str(directory)] if str(directory) not in sys.path else []
+    sys.path += [path for path in record["paths"] if path not in sys.path]
+    return record
+
+
+def _run_source(directory: pathlib.Path, record: Mapping[str, Any], main: types.ModuleType) -> Callable[..., Any]:
+    import __future__
+    import ast
+    file = directory / "function_source.py"
+    main.__file__ = str(file)  # Where inspect looks for the source of a class.
+    waiting: Dict[str, bytes] = pickle.loads((directory / "function_values.pickle").read_bytes())
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        _take_values(main, waiting)  # Defaults of parameters may need them.
+        flags = __future__.annotations.compiler_flag if record["postponed"] else 0
+        exec(compile(ast.Module(body=[node], type_ignores=[]), str(file), "exec", flags, True), vars(main))
+    _take_values(main, waiting)
+    for content in waiting.values():
+        _Unpickler(content, main).load()  # Says what is missing.
+    made: Callable[..., Any] = getattr(main, record["name"])
+    return made
+
+
+def _take_values(main: types.ModuleType, waiting: Dict[str, bytes]) -> None:
+    """Those whose classes are defined by now."""
+    for name, content in list(waiting.items()):
+        try:
+            setattr(main, name, _Unpickler(content, main).load())
+        except AttributeError:
+            continue
+        del waiting[name]
+
+
+class _Unpickler(pickle.Unpickler):
+    """Finds classes of the script or notebook in `main`, and puts those there that cloudpickle makes again."""
+
+    def __init__(self, content: bytes, main: types.ModuleType) -> None:
+        super().__init__(io.BytesIO(content))
+        self._main = main
+        self._made: List[Any] = []
+
+    def load(self) -> Any:
+        loaded = super().load()
+        for one in self._made:  # Now they have all their attributes.
+            name = one.__qualname__
+            if one.__module__ == "__main__" and name.isidentifier() and not hasattr(self._main, name):
+                setattr(self._main, name, one)
+        return loaded
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module == "__main__":
+            found: Any = self._main
+            for part in name.split("."):
+                found = getattr(found, part)
+            return found
+        found = super().find_class(module, name)
+        makes = module.startswith("cloudpickle") and name in ("_make_function", "_make_skeleton_class", "_make_skeleton_enum")
+        return self._noting(found) if makes else found
+
+    def _noting(self, make: Callable[..., Any]) -> Callable[..., Any]:
+        def made(*parts: Any) -> Any:
+            one = make(*parts)
+            self._made.append(one)
+            return one
+        return made
+
+
+def _mapped(path: pathlib.Path) -> Any:
+    if path.suffix == ".npy":
+        import numpy
+        return numpy.load(str(path), mmap_mode="r", allow_pickle=False)
+    with open(str(path), "rb") as file:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))

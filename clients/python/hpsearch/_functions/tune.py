@@ -1,0 +1,222 @@
+"""hpsearch.tune(): a function as a search."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import operator
+import os
+import pathlib
+import sys
+import tempfile
+import time
+from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Sequence, Union
+
+from .._client import description as _description
+from .._client.client import Client
+from .confirmation import Confirmation
+from .._client.context import copy_context, pack_context
+from .._client.description import Length
+from .._client.experiment import Experiment
+from .function_file import FunctionFile
+from .._local.gpus import check_gpus
+from .._local.local import environment
+from .._problems import Conflict
+from .._local.search_directory import SearchDirectory
+from .tune_progress import follow_search
+from .._values import plain
+from ..run_function import LOADING
+
+_LARGEST_CONTEXT = 1_000_000  # Megabytes.
+_LARGEST_SEED = 2 ** 31 - 1
+
+
+def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None, *, metric: str = "value", max_length: Length = 1,
+         max_trials: Optional[int] = None, name: Optional[str] = None, smaller_is_better: bool = True,
+         searcher: Union[None, str, Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
+         resources: Optional[Mapping[str, Any]] = None, context: "os.PathLike[str] | str | None" = None,
+         on: Union[str, Client] = "local", resume: str = "auto", seed: Optional[int] = None,
+         slots: Union[None, int, str] = None, preload: Sequence[str] = (), wait: bool = True, progress: bool = True, ask: bool = True,
+         **fields: Any) -> Experiment:
+    """Searches for the hyperparameters with which a function gives the best metric.
+
+    Returns the experiment, when it has completed and the processes that ran it have ended; with wait=False at once.
+
+    function: each trial, a process of its own, calls it. A parameter named `trial`, or the only one that is not in `space`,
+        gets a FunctionTrial; others get the hyperparameters and `arguments` of their names. It reports with trial.report(),
+        or returns a number, or a dict of numbers.
+    space: distributions (hpsearch.log, uniform, quniform, int, choice, const; frozen uniform, loguniform and randint of
+        scipy.stats; those of Optuna), constants, and dicts of them. A list is refused: choice([...]) searches among its
+        values, const([...]) gives each trial all of them. It may be missing where `function` is hpsearch.optuna.objective(), which has one.
+    metric: the name of the metric that decides.
+    max_length: the longest training of a trial, in epochs, or in another unit as {"steps": 500}; at least 1.
+    max_trials: at least 1; 100 if missing. Grids have as many as they have points.
+    name: a search with a name goes on where it stopped when tune() is called again, and also while this process is interrupted.
+        Without, each call is a new search, and Ctrl-C pauses it: it says the name with which the same call goes on.
+    smaller_is_better: whether the best value of `metric` is the smallest one.
+    searcher: a name, or a section as hpsearch.asha() makes it. Without, adaptive_asha where `max_length` is above 1, else
+        random.
+    arguments: values for other parameters of `function`. Arrays and bytes of more than 1 MiB are stored once, and are
+        read-only in trials. A search with a name refuses a call whose values differ from those it was begun with, also
+        values that the function takes from around it.
+    resources: of each trial, as {"gpus": 1}, or the section of the experiment file. ValueError: no machine that the search may
+        use has enough GPUs.
+    context: a directory; each trial gets a copy of it.
+    on: "local" starts a private daemon and a worker, which go on when this process is killed. With a Client
+        the search runs on its workers, which need this Python at the same path.
+    resume: "auto", "never" (the name must be new) or "require" (it must exist).
+    seed: of all random draws, from 0 to 2^31 - 1; drawn at random if missing.
+    slots: how many trials run at the same time on this machine; one for each GPU if missing, or one for each core.
+    preload: modules that take long to import, as ["torch"]. While a trial runs, its worker starts the interpreter of the next
+        trial of its slot and imports them there, so that this trial starts without that wait.
+    wait: whether to wait for the end.
+    progress: whether to print lines about the search on standard error.
+    ask: whether to ask on a terminal before a new search starts whose direction contradicts the metric's name, whose exponents
+        look like values, or in which nothing varies. Scripts without a terminal and notebooks are never asked.
+    fields: other fields of the experiment file.
+
+    TypeError: the function cannot be called so, or cannot travel to a trial; a search with a name uses a value whose pickle
+    is another one each time; a space has a list. ValueError: an argument is outside of its range,
+    the named search is another one, or you answered that the search isn't meant. WrongState: another process waits for the named search. ExperimentFailed: the search
+    failed. BadRequest: the daemon refuses the experiment; its text lists every mistake. NotImplementedError: this machine is
+    not Linux on x86-64. FileNotFoundError: the programs are not installed.
+    """
+    if LOADING in os.environ:
+        raise RuntimeError("tune() was called while a trial imported the module of its function; put the call below: if "
+                           '__name__ == "__main__":')
+    if resume not in ("auto", "never", "require"):
+        raise ValueError('resume is {!r}; it must be "auto", "never" or "require"'.format(resume))
+    _check_place(on)
+    is_optuna = type(function).__module__ == "hpsearch.optuna._objective"
+    if not is_optuna and not callable(function):
+        raise TypeError("function is {!r}; it must be a function, or another object that can be called".format(function))
+    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        raise TypeError("{} is a generator or a coroutine; it must be a function that returns numbers, or reports them".format(
+            _word(function)))
+    if arguments is not None and not isinstance(arguments, Mapping):
+        raise TypeError("arguments is {!r}; it must be a dict of names and values".format(arguments))
+    if space is None and not is_optuna or space is not None and not isinstance(space, Mapping):
+        raise TypeError("space is {!r}; it must be a dict, as {{\"lr\": hpsearch.log(1e-4, 1e-1)}}".format(space))
+    if seed is not None and not 0 <= _whole(seed, "seed") <= _LARGEST_SEED:
+        raise ValueError("seed is {}; it must be from 0 to {}".format(seed, _LARGEST_SEED))
+    if is_optuna:
+        from ..optuna._space import file_space
+        space = getattr(function, "space", {}) if space is None else file_space(space)
+    assert space is not None
+    modules = _modules(preload)
+    check_gpus(resources, on, slots)
+    written = FunctionFile(function, list(space), arguments or {})
+    config = _config(space, metric, max_length, max_trials, smaller_is_better, searcher, resources, fields)
+    if is_optuna and searcher is None and config["searcher"]["name"] == "adaptive_asha":
+        config["searcher"]["stop_once"] = True  # Objectives of Optuna have no checkpoints to go on from.
+    if modules:
+        config["environment"]["preload"] = modules
+    title = name or "{}-{}-{}".format(_word(function), time.strftime("%Y%m%d-%H%M%S"), os.urandom(2).hex())
+    config["name"] = title
+    if seed is not None:
+        config["reproducibility"] = {"experiment_seed": int(seed)}
+    confirmation = Confirmation(ask, progress)
+    extra = None if context is None else pathlib.Path(context).expanduser().resolve()
+    if isinstance(on, Client):
+        experiment = _submit(on, config, written, extra, name, confirmation)
+    else:
+        directory = SearchDirectory(title)
+        experiment = directory.start(config, written, extra, resume, slots, name is not None, confirmation)
+        if not wait:
+            directory.release()
+    return follow_search(experiment, title if name else None, progress, confirmation.printed) if wait else experiment
+
+
+def _modules(preload: Any) -> List[str]:
+    """Of `preload`. TypeError: it is no list of names. ValueError: this Python finds no such module."""
+    if isinstance(preload, str) or not isinstance(preload, Sequence) or not all(isinstance(name, str) for name in preload):
+        raise TypeError('preload is {!r}; it must be a list of modules, as ["torch"]'.format(preload))
+    for name in preload:
+        try:
+            found = importlib.util.find_spec(name) is not None
+        except (ImportError, ValueError):  # Of its parent.
+            found = False
+        if not found:
+            raise ValueError("preload has {!r}; this Python finds no such module".format(name))
+    return list(preload)
+
+
+def _check_place(on: Any) -> None:
+    """ValueError, TypeError: a search cannot run there."""
+    if isinstance(on, Client) or on == "local":
+        return
+    if not isinstance(on, str):
+        raise TypeError("on is a {}; it must be \"local\" or a hpsearch.Client".format(type(on).__name__))
+    if on.startswith("slurm"):
+        raise ValueError('on is {!r}; queues of Slurm are not supported. It must be "local" or a hpsearch.Client'.format(on))
+    raise ValueError('on is {0!r}; it must be "local" or a client: on=hpsearch.Client({0!r})'.format(on))
+
+
+def _whole(value: Any, name: str) -> int:
+    """A whole number; also one of NumPy. TypeError: it is none."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError("{} is {!r}; it must be a whole number".format(name, value)) from None
+
+
+def _config(space: Mapping[str, Any], metric: str, max_length: Length, max_trials: Optional[int],
+            smaller_is_better: bool, searcher: Union[None, str, Mapping[str, Any]],
+            resources: Optional[Mapping[str, Any]], fields: Mapping[str, Any]) -> Dict[str, Any]:
+    if isinstance(max_length, Mapping):
+        max_length = {unit: _whole(length, "max_length." + str(unit)) for unit, length in max_length.items()}
+    else:
+        max_length = _whole(max_length, "max_length")
+    if searcher is None or isinstance(searcher, str):
+        full = max(max_length.values(), default=1) if isinstance(max_length, Mapping) else max_length
+        named = searcher or ("adaptive_asha" if full > 1 else "random")
+        section: Dict[str, Any] = {"name": {"asha": "adaptive_asha"}.get(named, named)}
+    else:
+        section = dict(searcher)
+    section.setdefault("metric", metric)
+    section.setdefault("max_length", {"epochs": max_length} if isinstance(max_length, int) else max_length)
+    section.setdefault("smaller_is_better", smaller_is_better)
+    if section["name"] not in ("grid", "single"):
+        section.setdefault("max_trials", 100 if max_trials is None else max_trials)
+    config = _description.experiment([sys.executable, "-m", "hpsearch.run_function"], space=space, searcher=section, **fields)
+    if resources:
+        wanted = dict(resources)
+        for word in ("gpus", "slots"):
+            if word in wanted:
+                wanted["slots_per_trial"] = wanted.pop(word)
+        config["resources"] = dict(config.get("resources") or {}, **plain(wanted, "resources"))
+    variables = config.setdefault("environment", {}).setdefault("environment_variables", {})
+    if isinstance(variables, dict) and not _is_installed():
+        variables.setdefault("PYTHONPATH", environment()["PYTHONPATH"])
+    return config
+
+
+def _submit(client: Client, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path],
+            name: Optional[str], confirmation: Confirmation) -> Experiment:
+    if name is None or not any(known.name == name for known in client.experiments(q=name)):
+        confirmation.confirm(client._validation(config))
+    with tempfile.TemporaryDirectory(prefix="hpsearch-") as folder:
+        directory = pathlib.Path(folder, "context")
+        copy_context(context, directory)
+        written.write(directory)
+        key = None if name is None else "tune:" + name  # Another experiment under this key is a Conflict.
+        try:
+            return client.submit_packed(config, pack_context(directory, _LARGEST_CONTEXT), key=key)
+        except Conflict:
+            _refuse(config["name"])
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError("the search {!r} at this daemon has another function, space or searcher; give it another name".format(
+        name))
+
+
+def _is_installed() -> bool:
+    """Whether a plain start of this Python finds this package."""
+    here = pathlib.Path(__file__).resolve().parents[2]
+    return here.name in ("site-packages", "dist-packages")
+
+
+def _word(function: Any) -> str:
+    name = str(getattr(function, "__name__", "search"))
+    return name if name.isidentifier() else "search"

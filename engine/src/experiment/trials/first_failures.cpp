@@ -1,0 +1,209 @@
+#include "experiment/trials/first_failures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "step.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+std::string_view last_line(std::string_view text) {
+  constexpr std::string_view blank = " \t\r\n";
+  const std::size_t end = text.find_last_not_of(blank);
+  text = text.substr(0, end == std::string_view::npos ? 0 : end + 1);
+  const std::size_t line = text.rfind('\n');
+  text.remove_prefix(line == std::string_view::npos ? 0 : line + 1);
+  text.remove_prefix(std::min(text.find_first_not_of(blank), text.size()));
+  return text;
+}
+
+/// Times, process numbers and addresses differ from one attempt to the next.
+std::string without_numbers(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) {
+      out += c;
+    } else if (out.empty() || out.back() != '0') {
+      out += '0';
+    }
+  }
+  return out;
+}
+
+/// Signals that a program brings upon itself.
+bool is_own_fault(int signal) {
+  constexpr int illegal = 4;
+  constexpr int aborted = 6;
+  constexpr int bus = 7;
+  constexpr int arithmetic = 8;
+  constexpr int segment = 11;
+  return signal == illegal || signal == aborted || signal == bus || signal == arithmetic || signal == segment;
+}
+
+bool is_silent(const LiveAttempt& live) {
+  return !live.reported;
+}
+
+void note_again(FailureHistory& history, const std::string& way, WorkerId where) {
+  if (way.empty() || history.way != way) {
+    history.way = way;
+    history.alike = way.empty() ? 0 : 1;
+    history.elsewhere = false;
+  } else {
+    ++history.alike;
+    history.elsewhere = history.elsewhere || history.alike_on != where;
+  }
+  history.alike_on = where;
+}
+
+bool nothing_is_left(const ExperimentRecord& record) {
+  return record.running.empty() && record.pending.empty() &&
+         std::holds_alternative<Finished>(record.searcher->next());
+}
+
+}  // namespace
+
+std::string way_of_failure(const ExitReport& exit, const LiveAttempt& live) {
+  using Cause = ExitReport::Cause;
+  const bool for_certain = exit.cause == Cause::exited || exit.cause == Cause::could_not_start ||
+                           (exit.cause == Cause::signaled && is_own_fault(exit.code)) ||
+                           (exit.cause == Cause::no_progress && live.reported);
+  if (!for_certain) {
+    return "";
+  }
+  const std::string_view said = last_line(exit.log_tail);
+  return std::to_string(static_cast<int>(exit.cause)) + ' ' + std::to_string(exit.code) + ' ' +
+         std::to_string(count(live.reached)) + ' ' +
+         without_numbers(said.empty() ? last_line(exit.message) : said);
+}
+
+void note_failure(const EngineState& state, ExperimentRecord& record, TrialRecord& trial,
+                  const ExitReport& exit, WorkerId where) {
+  FirstFailures& first = record.first_failures;
+  ++first.failed;
+  if (state.trusts_workers) {
+    return;  // They are simulated: chance fails them, and nobody would resume the search.
+  }
+  const LiveAttempt& live = *trial.live;
+  const std::string way = way_of_failure(exit, live);
+  if (is_silent(live)) {  // One that trained before has shown that its program can start.
+    note_again(trial.failure_history.ensure(), trial.reached == Units{} ? way : std::string(), where);
+  }
+  if (first.over || (is_silent(live) && first.reported)) {
+    return;  // Others of its attempts get on.
+  }
+  if (way.empty() || first.way != way) {
+    first.alike = 0;
+    first.elsewhere = false;
+    first.worker = where;
+  }
+  first.way = way;
+  first.alike += way.empty() ? 0U : 1U;
+  first.elsewhere = first.elsewhere || first.worker != where;
+  const std::string_view said = last_line(exit.log_tail);
+  first.why = exit.message;
+  first.why.append(exit.message.empty() || said.empty() ? "" : ": ").append(said.substr(0, 300));
+}
+
+void note_sign_of_life(ExperimentRecord& record) {
+  FirstFailures& first = record.first_failures;
+  if (std::exchange(first.reported, true)) {
+    return;
+  }
+  first.alike = 0;
+  first.way.clear();
+}
+
+void note_measurement(ExperimentRecord& record, const LiveAttempt& live, const Measurement& measured) {
+  if (std::isfinite(measured.metric) && live.first_step && measured.step > *live.first_step) {
+    record.first_failures.got_on = true;
+  }
+}
+
+void note_length_with(ExperimentRecord& record, const TrialRecord& trial, double metric) {
+  FirstFailures& first = record.first_failures;
+  if (std::isfinite(metric)) {
+    first.over = true;
+    first.alike = 0;
+  } else if (!trial.best) {
+    ++first.not_finite;
+  }
+}
+
+void forget_first_failures(ExperimentRecord& record, Instant now) {
+  FirstFailures& first = record.first_failures;
+  first.alike = 0;
+  first.way.clear();
+  first.unmeasured = 0;
+  first.first_start = Instant{};
+  first.not_finite_known = first.not_finite_known || first.not_finite >= most_unmeasured_trials;
+  for (std::size_t i = 0; i < record.trials.size(); ++i) {
+    if (Box<FailureHistory>& history = record.trials[i].failure_history; history) {
+      history->alike = 0;
+      history->fruitless = 0;
+      // Not by record.delayed: what leaves that without an event is still in it when the log is replayed.
+      if (!record.pending.contains(TrialNumber(i)) || history->not_before <= now) {
+        history->not_before = Instant{};
+      }
+    }
+  }
+}
+
+bool fails_for_certain(const EngineState& state, const ExperimentRecord& record, const TrialRecord& trial) {
+  const Box<FailureHistory>& history = trial.failure_history;
+  return history && history->alike >= 2 &&
+         (history->elsewhere || !others_serve(state, record.config.resources, history->alike_on));
+}
+
+bool takes_first_look(const ExperimentRecord& record, Instant now) {
+  const FirstFailures& first = record.first_failures;
+  return !record.config.resources.external && !first.got_on && !first.over && !record.running.empty() &&
+         now < first.first_start + first_look;
+}
+
+bool holds_back(const ExperimentRecord& record, Instant now, bool looks) {
+  const FirstFailures& first = record.first_failures;
+  const std::uint64_t running = record.running.size();
+  if (looks && takes_first_look(record, now)) {
+    return std::max(first.alike, first.unmeasured) + running >= most_equal_failures;
+  }
+  return !first.reported && first.alike > 0 && running > 0 && first.alike + running >= most_equal_failures;
+}
+
+bool pause_if_all_fail(Step& step, ExperimentId id) {
+  const EngineState& state = step.state();
+  const ExperimentRecord& record = state.experiments.at(id);
+  const FirstFailures& first = record.first_failures;
+  const bool everywhere = first.elsewhere || !others_serve(state, record.config.resources, first.worker);
+  if (record.state != ExperimentState::active || first.alike < most_equal_failures || !everywhere) {
+    return false;
+  }
+  step.emit(ExperimentPaused{
+      id, "its first " + std::to_string(first.alike) + " attempts failed in the same way: " + first.why});
+  return true;
+}
+
+bool pause_if_unmeasured(Step& step, ExperimentId id) {
+  const ExperimentRecord& record = step.state().experiments.at(id);
+  const FirstFailures& first = record.first_failures;
+  const bool unmeasured = first.unmeasured >= most_unmeasured_trials;
+  const bool not_finite = first.not_finite >= most_unmeasured_trials && !first.not_finite_known;
+  if (record.state != ExperimentState::active || record.best || first.over || step.state().trusts_workers ||
+      !(unmeasured || not_finite) || nothing_is_left(record)) {
+    return false;
+  }
+  const std::string& metric = record.config.searcher.metric;
+  step.emit(ExperimentPaused{
+      id, unmeasured ? "its first trials ended without a value of the search's metric: " + first.why
+                     : "its first trials reached their lengths, and every " + metric +
+                           " that they reported was NaN or infinite"});
+  return true;
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,61 @@
+#include "hpsearch/io/checkpoints/removal.hpp"
+
+#include <string>
+
+#include "hpsearch/io/files/tree.hpp"
+#include "hpsearch/proto/wire/checkpoint_manifest.hpp"
+
+namespace hpsearch::checkpoints {
+namespace {
+
+namespace fs = std::filesystem;
+using engine::Done;
+using engine::Errc;
+using engine::Error;
+using engine::Status;
+using proto::manifest_name;
+using trees::Directory;
+using trees::Kind;
+
+Status check_removable(const Shelf& shelf, const fs::path& place, std::uint64_t store) {
+  const std::string name = place.filename().string();
+  const auto there = shelf.trial.kind(name);
+  const auto manifest = shelf.trial.kind(fs::path(name) / manifest_name);
+  if (!there || (*there && (*there != Kind::directory || !manifest || *manifest != Kind::file))) {
+    return Error{there && manifest ? Errc::wrong_state : Errc::unavailable,
+                 place.string() + " is not removed: it holds no checkpoint"};
+  }
+  const std::string elsewhere = belongs_elsewhere(shelf, store);
+  return elsewhere.empty()
+             ? Status(Done{})
+             : Status(Error{Errc::wrong_state, place.string() + " is not removed: " + elsewhere});
+}
+
+}  // namespace
+
+Status remove_directory(const Shelf& shelf, const fs::path& place, std::uint64_t store) {
+  if (const Status removable = check_removable(shelf, place, store); !removable) {
+    return removable;
+  }
+  const Directory& trial = shelf.trial;
+  const std::string name = place.filename().string();
+  const std::string aside = "." + name + ".deleted";
+  Status gone = trees::remove_tree(trial, aside);  // What an earlier try left, which would be in the way.
+  if (gone) {
+    gone = trees::move_entry(trial, name, trial, aside);
+    if (!gone && gone.error().code == Errc::not_found) {
+      gone = Done{};  // Removed already. After anything else it is still there.
+    }
+  }
+  if (gone) {
+    gone = trees::remove_tree(trial, aside);
+  }
+  if (!gone) {
+    return Error{Errc::unavailable,
+                 "cannot remove the checkpoint " + place.string() + ": " + gone.error().message};
+  }
+  static_cast<void>(shelf.experiment.remove(place.parent_path().filename()).has_value());  // If it is empty.
+  return Done{};
+}
+
+}  // namespace hpsearch::checkpoints

@@ -1,0 +1,101 @@
+#include "hpsearch/io/net/server_names.hpp"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace hpsearch::net {
+namespace {
+
+struct FreeInterfaces {
+  void operator()(ifaddrs* list) const noexcept { ::freeifaddrs(list); }
+};
+
+/// "" for what is no IP address, and for those that mean nothing without their interface.
+std::string text_of(const sockaddr* address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (address != nullptr && address->sa_family == AF_INET) {
+    const auto* ip = reinterpret_cast<const sockaddr_in*>(address);
+    return ::inet_ntop(AF_INET, &ip->sin_addr, text.data(), text.size()) != nullptr ? text.data() : "";
+  }
+  if (address != nullptr && address->sa_family == AF_INET6) {
+    const auto* ip = reinterpret_cast<const sockaddr_in6*>(address);
+    const bool is_global = !IN6_IS_ADDR_LINKLOCAL(&ip->sin6_addr);
+    return is_global && ::inet_ntop(AF_INET6, &ip->sin6_addr, text.data(), text.size()) != nullptr
+               ? text.data()
+               : "";
+  }
+  return "";
+}
+
+bool has_address(const std::string& host, int family) {
+  addrinfo wanted{};
+  wanted.ai_family = family;
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const bool has_one = ::getaddrinfo(host.c_str(), nullptr, &wanted, &found) == 0;
+  if (has_one) {
+    ::freeaddrinfo(found);
+  }
+  return has_one;
+}
+
+}  // namespace
+
+std::string host_of(const std::string& address) {
+  std::string host = address.substr(0, address.rfind(':'));
+  if (host.size() > 1 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  }
+  return host;
+}
+
+bool is_any_address(const std::string& host) {
+  return host.empty() || host == "*" || host == "0.0.0.0" || host == "::";
+}
+
+std::vector<std::string> names_of_server(const std::string& address) {
+  std::vector<std::string> names;
+  const auto add = [&names](std::string name) {
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(std::move(name));
+    }
+  };
+  std::array<char, 256> own{};
+  if (::gethostname(own.data(), own.size() - 1) == 0) {
+    add(own.data());
+  }
+  const std::string host = host_of(address);
+  if (!is_any_address(host)) {
+    add(host);
+  } else if (ifaddrs* found = nullptr; ::getifaddrs(&found) == 0) {
+    const std::unique_ptr<ifaddrs, FreeInterfaces> interfaces(found);
+    for (const ifaddrs* at = found; at != nullptr; at = at->ifa_next) {
+      add(text_of(at->ifa_addr));
+    }
+  }
+  for (const char* here : {"localhost", "127.0.0.1", "::1"}) {
+    add(here);
+  }
+  return names;
+}
+
+bool needs_ipv6(const std::string& endpoint) {
+  constexpr std::string_view scheme = "tcp://";
+  if (!endpoint.starts_with(scheme)) {
+    return false;
+  }
+  const std::string host = host_of(endpoint.substr(scheme.size()));
+  return !has_address(host, AF_INET) && has_address(host, AF_INET6);
+}
+
+}  // namespace hpsearch::net

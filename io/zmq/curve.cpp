@@ -1,0 +1,207 @@
+#include "hpsearch/io/zmq/curve.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "zmq/curve_bytes.hpp"
+
+namespace hpsearch::net {
+namespace {
+
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+
+constexpr std::size_t key_chars = 64;
+constexpr std::string_view digits = "0123456789abcdef";
+constexpr const char* without_curve = "libzmq was built without CURVE";
+/// As libzmq spells a key, in Z85.
+using Spelled = std::array<char, 41>;
+
+KeyBytes bytes_of(const Spelled& spelled) {
+  KeyBytes bytes{};
+  ::zmq_z85_decode(bytes.data(), spelled.data());
+  return bytes;
+}
+
+std::optional<std::string> public_key_of(const std::string& secret) {
+  Spelled spelled_secret{};
+  Spelled spelled_public{};
+  const KeyBytes bytes = bytes_of_key(secret);
+  ::zmq_z85_encode(spelled_secret.data(), bytes.data(), bytes.size());
+  if (::zmq_curve_public(spelled_public.data(), spelled_secret.data()) != 0) {
+    return std::nullopt;
+  }
+  return key_of_bytes(bytes_of(spelled_public));
+}
+
+Error system_error(const std::string& doing, const std::string& path) {
+  return {Errc::unavailable, "cannot " + doing + " " + path + ": " + std::strerror(errno)};
+}
+
+class File {
+ public:
+  explicit File(int number) : number_(number) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    if (number_ >= 0) {
+      ::close(number_);
+    }
+  }
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+Result<std::string> read_secret(int file, const std::string& path) {
+  struct stat found {};
+  if (::fstat(file, &found) != 0) {
+    return system_error("read", path);
+  }
+  if ((found.st_mode & 077U) != 0 || found.st_uid != ::geteuid()) {
+    return Error{
+        Errc::wrong_state,
+        path +
+            " is a secret key that others may read or that belongs to somebody else; give it to this "
+            "program's user and say chmod 600, or make a new one by removing it"};
+  }
+  std::array<char, 2 * key_chars> text{};
+  const ssize_t got = ::read(file, text.data(), text.size());
+  if (got < 0) {
+    return system_error("read", path);
+  }
+  std::string secret(text.data(), static_cast<std::size_t>(got));
+  secret.erase(std::min(secret.find_last_not_of(" \n\r\t") + 1, secret.size()));
+  if (!is_curve_key(secret)) {
+    return Error{Errc::corrupt,
+                 path + " holds no key (64 digits of hexadecimal); remove it to make a new one"};
+  }
+  return secret;
+}
+
+/// Makes the key file, whole or not at all under its name, and durable. When another process makes one at the
+/// same time, exactly one of the two stays: neither a link nor this way of renaming replaces what is there.
+/// Some file systems have no hard links, some not that way of renaming.
+Status write_secret(const std::string& directory, const std::string& path, const std::string& secret) {
+  std::string draft = path + ".XXXXXX";
+  const File file(::mkostemp(draft.data(), O_CLOEXEC));  // Readable by this user alone.
+  if (file.number() < 0) {
+    return system_error("make", path);
+  }
+  const std::string text = secret + "\n";
+  const bool linked = ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+                      ::fsync(file.number()) == 0 &&
+                      (::link(draft.c_str(), path.c_str()) == 0 || errno == EEXIST ||
+                       ::renameat2(AT_FDCWD, draft.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0 ||
+                       errno == EEXIST);
+  const int error = errno;
+  ::unlink(draft.c_str());
+  errno = error;
+  if (!linked) {
+    return system_error("make", path);
+  }
+  const File names(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (names.number() < 0 || ::fsync(names.number()) != 0) {
+    return system_error("make", path);
+  }
+  return engine::Done{};
+}
+
+/// The keys in `path`; nothing when there is no such file.
+Result<std::optional<CurveKeys>> read_keys(const std::string& path) {
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (file.number() < 0) {
+    if (errno == ENOENT) {
+      return std::optional<CurveKeys>();
+    }
+    return system_error("read", path);
+  }
+  auto secret = read_secret(file.number(), path);
+  if (!secret) {
+    return secret.error();
+  }
+  CurveKeys keys;
+  keys.secret_key = *std::move(secret);
+  std::optional<std::string> derived = public_key_of(keys.secret_key);
+  if (!derived) {
+    return Error{Errc::unavailable, without_curve};
+  }
+  keys.public_key = *std::move(derived);
+  return std::optional(std::move(keys));
+}
+
+}  // namespace
+
+bool is_curve_key(std::string_view text) noexcept {
+  return text.size() == key_chars && text.find_first_not_of(digits) == std::string_view::npos;
+}
+
+KeyBytes bytes_of_key(const std::string& key) {
+  KeyBytes bytes{};
+  for (std::size_t i = 0; i < bytes.size() && 2 * i + 1 < key.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(digits.find(key[2 * i]) << 4U | digits.find(key[2 * i + 1]));
+  }
+  return bytes;
+}
+
+std::string key_of_bytes(std::span<const std::uint8_t, 32> bytes) {
+  std::string key;
+  for (const std::uint8_t byte : bytes) {
+    key += digits[byte >> 4U];
+    key += digits[byte & 15U];
+  }
+  return key;
+}
+
+std::optional<CurveKeys> new_curve_keys() {
+  Spelled made_public{};
+  Spelled made_secret{};
+  if (::zmq_curve_keypair(made_public.data(), made_secret.data()) != 0) {
+    return std::nullopt;
+  }
+  return CurveKeys{key_of_bytes(bytes_of(made_public)), key_of_bytes(bytes_of(made_secret))};
+}
+
+Result<CurveKeys> curve_keys_in(const std::string& directory) {
+  const std::string path = directory + "/curve.key";
+  auto found = read_keys(path);
+  if (!found) {
+    return found.error();
+  }
+  if (found->has_value()) {
+    return **std::move(found);
+  }
+  const std::optional<CurveKeys> made = new_curve_keys();
+  if (!made) {
+    return Error{Errc::unavailable, without_curve};
+  }
+  if (auto written = write_secret(directory, path, made->secret_key); !written) {
+    return written.error();
+  }
+  // What lies there counts: it may be the key of a process that was faster.
+  auto kept = read_keys(path);
+  if (!kept) {
+    return kept.error();
+  }
+  if (!kept->has_value()) {
+    return Error{Errc::unavailable, path + " was removed while it was made"};
+  }
+  return **std::move(kept);
+}
+
+}  // namespace hpsearch::net

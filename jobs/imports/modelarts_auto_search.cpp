@@ -1,0 +1,218 @@
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fields/sections.hpp"
+#include "hpsearch/engine/space/numbers.hpp"
+#include "imports/draft.hpp"
+
+namespace hpsearch::jobs {
+namespace {
+
+/// Where `auto_search` stands: in a job's `advanced_config`, by itself, or as the whole file.
+const Value& auto_search_of(const Value& tree) {
+  const Value& in_job = member_of(member_of(tree, "advanced_config"), "auto_search");
+  if (!in_job.is_null()) {
+    return in_job;
+  }
+  const Value& alone = member_of(tree, "auto_search");
+  return alone.is_null() ? tree : alone;
+}
+
+const Value::List& list_of(const Value& map, std::string_view key) {
+  static const Value::List none;
+  const Value::List* list = member_of(map, key).as_list();
+  return list == nullptr ? none : *list;
+}
+
+/// The pattern with `{number}` in place of its first group; nothing when it has none.
+std::optional<std::string> with_number(std::string_view regex) {
+  std::size_t begin = std::string_view::npos;
+  int depth = 0;
+  bool in_class = false;
+  for (std::size_t i = 0; i < regex.size(); ++i) {
+    const char c = regex[i];
+    if (c == '\\') {
+      ++i;
+    } else if (in_class) {
+      in_class = c != ']';
+    } else if (c == '[') {
+      in_class = true;
+    } else if (begin == std::string_view::npos) {
+      if (c == '(' && (i + 1 == regex.size() || regex[i + 1] != '?')) {
+        begin = i;
+        depth = 1;
+      }
+    } else if (c == '(') {
+      ++depth;
+    } else if (c == ')' && --depth == 0) {
+      return std::string(regex.substr(0, begin)) + "{number}" + std::string(regex.substr(i + 1));
+    }
+  }
+  return std::nullopt;
+}
+
+/// All values there are texts; those that are all numbers are meant as such.
+Value::List values_of(const Value& parameter) {
+  Value::List texts;
+  Value::List numbers;
+  for (const Value& value : list_of(parameter, "discrete_values")) {
+    texts.push_back(value);
+    if (const auto number = number_in(value)) {
+      const auto whole = engine::whole_number(Value(*number));
+      const bool written_whole =
+          value.as_text() == nullptr || value.as_text()->find_first_of(".eE") == std::string::npos;
+      numbers.push_back(whole && written_whole ? Value(*whole) : Value(*number));
+    }
+  }
+  return numbers.size() == texts.size() ? numbers : texts;
+}
+
+std::optional<ForeignRange> range_of(const Value& parameter) {
+  if (text_member(parameter, "param_type") == "discrete") {
+    Value::List values = values_of(parameter);
+    return values.empty() ? std::nullopt : std::optional(choices(std::move(values)));
+  }
+  const auto low = number_in(member_of(parameter, "lower_bound"));
+  const auto high = number_in(member_of(parameter, "upper_bound"));
+  if (!low || !high) {
+    return std::nullopt;
+  }
+  const auto points = number_in(member_of(parameter, "discrete_points_num"));
+  return points && *points > 1 ? stepped_range(*low, *high, (*high - *low) / (*points - 1), false)
+                               : real_range(*low, *high);
+}
+
+struct Algorithm {
+  std::string_view name;
+  std::string_view sampler;
+  /// Its parameters, and our fields; "" where one has no meaning here.
+  std::vector<std::pair<std::string_view, std::string_view>> fields;
+};
+
+const std::vector<Algorithm>& algorithms() {
+  static const std::vector<Algorithm> known = {
+      {"bayes_opt_search",
+       "model",
+       {{"num_samples", "searcher.max_trials"}, {"kind", ""}, {"kappa", ""}, {"xi", ""}, {"seed", ""}}},
+      {"tpe_search",
+       "tpe",
+       {{"num_samples", "searcher.max_trials"},
+        {"gamma", "searcher.tpe.gamma"},
+        {"n_initial_points", "searcher.tpe.initial_results"},
+        {"seed", ""}}},
+      {"anneal_search",
+       "anneal",
+       {{"num_samples", "searcher.max_trials"},
+        {"avg_best_idx", "searcher.anneal.avg_best_idx"},
+        {"shrink_coef", "searcher.anneal.shrink_coef"}}},
+  };
+  return known;
+}
+
+constexpr std::int64_t usual_samples = 20;  // Of that platform.
+
+/// A sentence about what cannot be read, or "".
+std::string read_algorithm(const Value& search, Draft& draft) {
+  const Value::List& configs = list_of(search, "algo_configs");
+  if (configs.size() > 1) {
+    std::string names;
+    for (const Value& config : configs) {
+      names += (names.empty() ? "" : ", ") + text_member(config, "name");
+    }
+    return "algo_configs names " + std::to_string(configs.size()) + " algorithms (" + names +
+           "): a search here has one; keep one, or import the file once for each";
+  }
+  const std::string name = configs.empty() ? "bayes_opt_search" : text_member(configs.front(), "name");
+  draft.set("searcher.max_trials", usual_samples);
+  for (const Algorithm& algorithm : algorithms()) {
+    if (algorithm.name != name) {
+      continue;
+    }
+    draft.set("searcher.sampler", Value(algorithm.sampler));
+    for (const Value& param : configs.empty() ? Value::List() : list_of(configs.front(), "params")) {
+      const std::string key = text_member(param, "key");
+      std::string_view field;
+      for (const auto& [theirs, ours] : algorithm.fields) {
+        field = theirs == key ? ours : field;
+      }
+      const auto number = number_in(member_of(param, "value"));
+      if (field.empty() || !number) {
+        draft.decide("searcher.sampler", key + " of " + name + " has no meaning here");
+        continue;
+      }
+      const auto whole = engine::whole_number(Value(*number));
+      draft.set(field, whole ? Value(*whole) : Value(*number));
+    }
+    return "";
+  }
+  return "algo_configs names " + quoted(Value(name)) +
+         ", which is not known: bayes_opt_search, tpe_search or anneal_search";
+}
+
+}  // namespace
+
+bool is_modelarts_auto_search(const Value& tree) noexcept {
+  const Value& search = auto_search_of(tree);
+  return member_of(search, "reward_attrs").as_list() != nullptr &&
+         member_of(search, "search_params").as_list() != nullptr;
+}
+
+Result<ImportedExperiment> import_modelarts_auto_search(const Value& tree) {
+  const auto refused = [](std::string what) { return Error{engine::Errc::bad_request, std::move(what)}; };
+  const Value& search = auto_search_of(tree);
+  Draft draft;
+  const Value& algorithm = member_of(tree, "algorithm");
+  for (const Value& parameter : list_of(algorithm, "parameters")) {
+    draft.add({text_member(parameter, "name")}, constant(member_of(parameter, "value")));
+  }
+  for (const Value& parameter : list_of(search, "search_params")) {
+    const std::string name = text_member(parameter, "name");
+    std::optional<ForeignRange> range = range_of(parameter);
+    if (name.empty() || !range) {
+      return refused("search_params: " + quoted(parameter) +
+                     " needs a name and either lower_bound and upper_bound, or discrete_values");
+    }
+    draft.add({name}, *std::move(range));
+  }
+  const Value::List& rewards = list_of(search, "reward_attrs");
+  if (rewards.empty() || text_member(rewards.front(), "name").empty()) {
+    return refused("reward_attrs names no metric");
+  }
+  const std::string metric = text_member(rewards.front(), "name");
+  const std::string boot_file = text_member(algorithm, "boot_file");
+  draft.set("entrypoint", Value::List{"python3", boot_file.empty() ? "train.py" : boot_file, "{args_eq}"});
+  if (boot_file.empty()) {
+    draft.decide("entrypoint", "the file does not name the program");
+  }
+  Draft::Search wanted;
+  wanted.method = "random";
+  wanted.metric = metric;
+  wanted.smaller_is_better = text_member(rewards.front(), "mode") == "min";
+  draft.search(wanted, Draft::Trials::are_said_elsewhere);
+  if (std::string problem = read_algorithm(search, draft); !problem.empty()) {
+    return refused(std::move(problem));
+  }
+  for (const Value& reward : rewards) {
+    const std::string name = text_member(reward, "name");
+    const std::string regex = text_member(reward, "regex");
+    if (const auto pattern = with_number(regex); !regex.empty() && pattern) {
+      draft.set("metrics." + name, *pattern);
+    } else {
+      draft.decide("metrics",
+                   "the pattern of " + name + " has no group that holds the number: " + quoted(Value(regex)));
+    }
+  }
+  if (rewards.size() > 1) {
+    draft.decide("searcher.metric", "the first of " + std::to_string(rewards.size()) +
+                                        " metrics: a search decides by one, the others are recorded");
+  }
+  if (!member_of(search, "skip_search_params").is_null()) {
+    draft.decide("hyperparameters",
+                 "skip_search_params is not read: combinations that it excludes are tried");
+  }
+  return std::move(draft).finished();
+}
+
+}  // namespace hpsearch::jobs

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/engine.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/engine/experiment/experiment_record.hpp"
+#include "hpsearch/jobs/fields/engine_types.hpp"
+#include "hpsearch/jobs/fields/program.hpp"
+
+namespace hpsearch::jobs {
+
+/// Everything a worker needs to run one attempt.
+struct LaunchSpec {
+  engine::AttemptKey key;
+  engine::TrialId trial_id;
+  std::string experiment_name;
+  std::string unix_user;  ///< Of the submitter, for workers that start programs as the submitter; "" = none.
+  std::vector<engine::SlotIndex> slots;
+  Entrypoint entrypoint;
+  Value hparams;
+  engine::Units length{};      ///< Train until this absolute length …
+  engine::Units max_length{};  ///< … which is never beyond this one.
+  std::string unit;
+  std::uint32_t trial_seed = 0;
+  std::string metric;             ///< The searcher's, so the worker knows which report completes a length.
+  std::string context_directory;  ///< "" = none.
+  std::string
+      context_digest;  ///< SHA-256 of the packed context, which the daemon has; "" = it is not packed.
+  std::string default_storage;  ///< With a unix_user: the daemon's own directory for checkpoints, which only
+                                ///< root and the daemon's user enter. checkpoint_root may be there.
+  std::string checkpoint_root;  ///< Published checkpoints go below it; "" = the worker's own default.
+  std::map<std::string, std::string>
+      storage_environment;              ///< For rclone, when that is remote (remote_storage).
+  std::string latest_checkpoint;        ///< "" on a fresh start.
+  engine::Units latest_step{};          ///< Length that checkpoint stands for.
+  bool checkpoint_may_be_gone = false;  ///< It is the trial's own, which can go on from the one before.
+  bool warm_start = false;              ///< It is another trial's: its weights count, not its length.
+  std::map<std::string, std::string> source_environment;  ///< storage_environment of that other trial.
+  std::map<std::string, std::string> environment_variables;
+  std::map<std::string, std::string> metric_patterns;
+  Value data;
+  engine::Duration progress_timeout{};  ///< It is ended when it says nothing for so long; 0 = never.
+  engine::Duration finish_within{};     ///< Program::finish_within.
+  bool despite_leaked_processes =
+      false;  ///< What survives in these slots, or ails them, is known, and no reason to wait.
+  bool hand_over_log = false;  ///< The daemon keeps its output: what is to be kept is sent there at its end.
+  std::uint64_t keep_files_mb = 0;  ///< Program::keep_files_mb.
+  bool larger_is_better = false;    ///< Of the metric.
+  JobContract contract;
+  LaunchConfig launch;
+  engine::Rendezvous rendezvous;
+};
+
+/// The programs of experiments, each read once. Threads: one at a time.
+class Programs {
+ public:
+  /// Gives a configuration's secrets as their owner wrote them, where they are kept otherwise. bad_request:
+  /// they cannot be had.
+  using OpenSecrets = std::function<Result<Value>(const Value& effective)>;
+
+  Programs() = default;
+  explicit Programs(OpenSecrets open_secrets) : open_secrets_(std::move(open_secrets)) {}
+
+  /// bad_request: the experiment's effective tree describes no program, or its secrets cannot be had. The
+  /// reference stays good.
+  Result<const Program*> of(const engine::ExperimentRecord& record);
+
+  /// Puts together what the engine decided about an attempt and what its program is. not_found: it is of no
+  /// experiment that the engine has; else as of().
+  Result<LaunchSpec> launch_spec(const engine::Engine& engine, const engine::AttemptSpec& spec);
+
+ private:
+  [[nodiscard]] Result<Value> opened(const engine::ExperimentRecord& record) const;
+
+  OpenSecrets open_secrets_;
+  std::map<engine::ExperimentId, Program> programs_;
+};
+
+}  // namespace hpsearch::jobs

@@ -1,0 +1,128 @@
+#include "hpsearch/jobs/launch/launch_spec.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "fields/sections.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/jobs/dialects/determined.hpp"
+#include "hpsearch/jobs/fields/checkpoint_signal.hpp"
+#include "hpsearch/jobs/fields/preload.hpp"
+#include "hpsearch/jobs/fields/remote_storage.hpp"
+#include "hpsearch/jobs/fields/requirements.hpp"
+#include "hpsearch/jobs/fields/secrets.hpp"
+
+namespace hpsearch::jobs {
+
+namespace {
+
+void set_storage(const CheckpointStorage& storage, LaunchSpec& launch) {
+  launch.checkpoint_root = storage.host_path;
+  if (!storage.storage_path.empty()) {
+    launch.checkpoint_root += "/" + storage.storage_path;
+  }
+  if (std::optional<RemoteStorage> remote = remote_storage(storage)) {
+    launch.checkpoint_root = std::move(remote->root);
+    launch.storage_environment = std::move(remote->environment);
+  }
+}
+
+}  // namespace
+
+Result<Value> Programs::opened(const engine::ExperimentRecord& record) const {
+  return open_secrets_ ? open_secrets_(record.effective) : Result<Value>(record.effective);
+}
+
+Result<const Program*> Programs::of(const engine::ExperimentRecord& record) {
+  const auto known = programs_.find(record.id);
+  if (known != programs_.end()) {
+    return &known->second;
+  }
+  const Result<Value> effective = opened(record);
+  if (!effective) {
+    return effective.error();
+  }
+  Result<Program> read = read_program(*effective, record.config.space);
+  if (!read) {
+    return read.error();
+  }
+  return &programs_.emplace(record.id, std::move(*read)).first->second;
+}
+
+Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const engine::AttemptSpec& spec) {
+  const engine::ExperimentRecord* found = engine.find(spec.key.experiment);
+  if (found == nullptr) {
+    return Error{engine::Errc::not_found, "no experiment " + std::to_string(spec.key.experiment.number())};
+  }
+  const engine::ExperimentRecord& record = *found;
+  const engine::ExperimentConfig& config = record.config;
+  const Result<const Program*> read = of(record);
+  if (!read) {
+    return read.error();
+  }
+  const Program& program = **read;
+  LaunchSpec launch;
+  launch.key = spec.key;
+  launch.trial_id = spec.trial_id;
+  launch.experiment_name = config.name;
+  launch.unix_user = record.unix_user;
+  launch.slots = spec.slots;
+  launch.entrypoint = program.entrypoint;
+  launch.hparams = spec.hparams;
+  launch.length = spec.length;
+  launch.max_length = config.searcher.max_length;
+  launch.unit = config.unit;
+  launch.trial_seed = spec.trial_seed;
+  launch.metric = config.searcher.metric;
+  launch.context_directory = record.context_directory;
+  const engine::ProgramChange* other = engine::program_of(record, spec.key.trial);
+  launch.context_digest = other != nullptr ? other->context_digest : record.context_digest;
+  set_storage(program.checkpoint_storage, launch);
+  launch.latest_checkpoint = spec.latest_checkpoint;
+  launch.latest_step = spec.latest_step;
+  launch.checkpoint_may_be_gone = spec.checkpoint_may_be_gone;
+  launch.warm_start = spec.warm_start_of.has_value();
+  if (const auto* source = spec.warm_start_of ? engine.find(*spec.warm_start_of) : nullptr) {
+    const Result<Value> effective = opened(*source);
+    if (!effective) {
+      return effective.error();
+    }
+    if (std::optional<RemoteStorage> remote = remote_storage(*effective)) {
+      launch.source_environment = std::move(remote->environment);
+    }
+  }
+  launch.environment_variables = program.environment_variables;
+  if (installs_requirements(program)) {
+    launch.environment_variables[requirements_variable] = "install";
+  }
+  if (!program.checkpoint_signal.empty()) {
+    // Among the variables, so that the program knows too: who does not expect the signal ends by it.
+    launch.environment_variables[checkpoint_signal_variable] = program.checkpoint_signal;
+  }
+  for (const std::string& mirror : program.mirrors) {
+    std::string& all = launch.environment_variables["HPSEARCH_MIRRORS"];
+    all += (all.empty() ? "" : ",") + mirror;
+  }
+  for (const std::string& name : program.preload) {
+    std::string& all = launch.environment_variables[preload_variable];
+    all += (all.empty() ? "" : ",") + name;
+  }
+  if (program.needs_harness) {
+    launch.environment_variables[determined_config_variable] =
+        engine::compact_json(without_secrets(record.effective));
+  }
+  launch.metric_patterns = program.metrics;
+  launch.data = program.data;
+  launch.progress_timeout = config.progress_timeout.value_or(engine::Duration{});
+  launch.finish_within = program.finish_within;
+  launch.despite_leaked_processes = spec.despite_leaked_processes;
+  launch.hand_over_log = program.log_storage == LogStorage::daemon;
+  launch.keep_files_mb = program.keep_files_mb;
+  launch.larger_is_better = config.searcher.goal() == engine::Goal::maximize;
+  launch.contract = program.contract;
+  launch.launch = program.launch;
+  launch.rendezvous = spec.rendezvous;
+  return launch;
+}
+
+}  // namespace hpsearch::jobs

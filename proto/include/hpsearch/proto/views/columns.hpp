@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hpsearch/engine/experiment/experiment_record.hpp"
+#include "hpsearch/proto/views/trial_fields.hpp"
+#include "hpsearch/proto/views/trial_filter.hpp"
+
+namespace hpsearch::queries {
+
+/// Which columns of which trials are wanted, as the query spells it.
+struct ColumnsQuery {
+  std::string fields;                   ///< Names with commas between; "" = the usual ones.
+  std::string where;                    ///< TrialFilter; "" = all.
+  std::uint32_t states = 0;             ///< Only trials in these: bit n is TrialState n; 0 = in any.
+  std::uint64_t sample = 0;             ///< At most so many rows; 0 = all.
+  std::optional<engine::Units> length;  ///< Of results; nothing: compared_length() chooses.
+  bool only_hparams = false;  ///< Instead of `fields`: each leaf of the space that varies, in its order.
+};
+
+/// How a column's numbers are laid out. Hyperparameters and metrics travel exactly: integers as i64, others
+/// as f64.
+enum class ColumnType : std::uint8_t { f64, i64, u32, u16, u8 };
+
+/// Columns of trials at one moment.
+struct Columns {
+  struct Column {
+    std::string name;
+    ColumnType type = ColumnType::f64;
+    bool has_words = false;
+    std::vector<std::string> words;  ///< In JSON; what the numbers of a column with words stand for.
+    std::vector<double> numbers;     ///< By row; NaN = missing.
+    std::map<std::size_t, std::int64_t> integers;  ///< By row: those that a double may have rounded.
+
+    /// O(log n). The number of a row that has one; of an i64 column.
+    [[nodiscard]] std::int64_t integer(std::size_t row) const;
+  };
+  engine::Lsn lsn;
+  std::uint64_t total = 0;  ///< Trials, in the answer or not.
+  std::uint64_t rows = 0;
+  std::optional<engine::Units> length;           ///< Of the column `result`, if it is there.
+  std::vector<ComparedResults::Length> lengths;  ///< Others that it may be of.
+  std::vector<Column> columns;
+};
+
+/// Reads the columns of an experiment in pieces, between which it may change: at the end the trials that
+/// changed meanwhile are read again, so that all rows are of the moment of the end.
+///
+/// Threads: the engine's. Cost: O(fields) per trial.
+class ColumnScan {
+ public:
+  /// bad_request: a field or the condition is wrong.
+  [[nodiscard]] static engine::Result<ColumnScan> begin(const engine::ExperimentRecord& experiment,
+                                                        const ColumnsQuery& query, engine::Instant now);
+
+  /// Reads about as many trials as have `cells` fields between them; false when all are read.
+  bool read_some(const engine::ExperimentRecord& experiment, std::size_t cells);
+  /// Something happened to this trial.
+  void changed(engine::TrialNumber trial) { changed_.insert(trial.number()); }
+  /// How many changed trials must be read again.
+  [[nodiscard]] std::size_t stale() const noexcept { return changed_.size(); }
+  /// After read_some() said false, and within the same moment. O(trials that changed).
+  void finish(const engine::ExperimentRecord& experiment, engine::Lsn lsn);
+  /// What was read, after finish(), once; also beside the engine. O(rows log rows) for a sample.
+  [[nodiscard]] Columns take();
+
+ private:
+  struct Wanted {
+    TrialField field;
+    ColumnType type = ColumnType::f64;
+    bool is_hidden = false;  ///< Only the choice of a sample needs it.
+    bool has_words = false;
+  };
+
+  ColumnScan(engine::Instant now, std::optional<engine::Units> length) : reader_(now, length) {}
+  void read(const engine::ExperimentRecord& experiment, std::size_t trial);
+  [[nodiscard]] bool is_included(const engine::ExperimentRecord& experiment, std::size_t trial);
+  [[nodiscard]] double code_of(std::size_t column, const engine::Value& value);
+  [[nodiscard]] std::vector<std::size_t> chosen() const;
+
+  TrialReader reader_;
+  std::optional<TrialFilter> filter_;
+  std::vector<TrialField> filter_fields_;  // By the filter's names.
+  std::uint32_t states_ = 0;
+  std::uint64_t sample_ = 0;
+  std::vector<Wanted> wanted_;
+  std::vector<std::vector<double>> numbers_;                   // By column, by trial.
+  std::vector<std::map<std::size_t, std::int64_t>> integers_;  // By column, by trial: those above 2^53.
+  std::vector<std::vector<std::string>> words_;
+  std::vector<std::map<std::string, std::size_t>> codes_;  // Of words that were met.
+  std::vector<bool> included_;
+  std::set<std::uint64_t> changed_;
+  std::size_t next_ = 0;
+  engine::Lsn lsn_;
+  bool smaller_is_better_ = true;
+  std::vector<engine::TrialTally::Rung> lengths_;
+  std::optional<engine::Units> length_;
+  std::vector<ComparedResults::Length> compared_;
+};
+
+/// {"lsn", "rows", "total", "length", "lengths": [{"length", "results"}], "fields": [{"name", "type",
+/// "words"?}], "columns": [[…], …]}; missing is null.
+[[nodiscard]] std::string to_json(const Columns& columns);
+
+/// The type that says the answer is to_bytes().
+inline constexpr std::string_view columns_type = "application/vnd.hpsearch.columns";
+/// Rows of a piece of to_bytes().
+inline constexpr std::size_t chunk_rows = 16'384;
+
+/// A line of JSON with spaces before its end, so that what follows begins at a multiple of 8 bytes: lsn,
+/// rows, total, chunk_rows, length, lengths and fields as in to_json(). Then for each chunk of rows and each
+/// field an array of numbers, lowest byte first, with zeros behind it up to a multiple of 8 bytes. Missing is
+/// NaN, of i64 the least integer, else all bits set.
+[[nodiscard]] std::string to_bytes(const Columns& columns);
+
+}  // namespace hpsearch::queries

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/encoding/spell.hpp"
+
+namespace hpsearch::proto {
+
+// What a worker keeps of the files that programs leave in their working directories, below
+// trials/STORE/EXPERIMENT in its state directory: it writes, and `hpsearch files` reads.
+
+inline constexpr const char* kept_trials_name = "kept.json";     ///< KeptTrials of the experiment.
+inline constexpr const char* kept_files_name = "files";          ///< Below TRIAL: the files.
+inline constexpr const char* dropped_files_name = "files.json";  ///< Below TRIAL: DroppedFiles.
+
+inline constexpr std::size_t most_kept_trials = 1000;    ///< In one KeptTrials.
+inline constexpr std::size_t most_named_dropped = 1000;  ///< In one DroppedFiles.
+inline constexpr JsonLimits kept_files_limits{
+    .bytes = std::size_t{16} * 1024 * 1024, .depth = 8, .nodes = std::size_t{1} * 1024 * 1024};
+
+struct KeptTrial {
+  engine::TrialNumber trial;
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  std::optional<double> metric;  ///< Its best one.
+  std::uint64_t turn = 0;        ///< Of those that left files later, higher.
+};
+
+void spell(auto& fields, Is<KeptTrial> auto& kept) {
+  fields("trial", kept.trial);
+  fields("files", kept.files);
+  fields("bytes", kept.bytes);
+  fields.maybe("metric", kept.metric);
+  fields("turn", kept.turn);
+}
+
+struct KeptTrials {
+  std::vector<KeptTrial> trials;
+  std::uint64_t dropped = 0;  ///< Trials that left files, of which none is kept any more.
+};
+
+void spell(auto& fields, Is<KeptTrials> auto& kept) {
+  fields("trials", kept.trials);
+  fields.maybe("dropped", kept.dropped);
+}
+
+struct DroppedFile {
+  std::string path;  ///< In the working directory; what is not UTF-8 in it is replaced.
+  std::uint64_t bytes = 0;
+  std::string why;
+};
+
+void spell(auto& fields, Is<DroppedFile> auto& dropped) {
+  fields("path", dropped.path);
+  fields("bytes", dropped.bytes);
+  fields("why", dropped.why);
+}
+
+struct DroppedFiles {
+  std::vector<DroppedFile> files;
+  std::uint64_t unnamed = 0;  ///< Further ones, beyond most_named_dropped.
+};
+
+void spell(auto& fields, Is<DroppedFiles> auto& dropped) {
+  fields("dropped", dropped.files);
+  fields.maybe("unnamed", dropped.unnamed);
+}
+
+}  // namespace hpsearch::proto

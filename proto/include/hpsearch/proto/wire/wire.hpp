@@ -1,0 +1,192 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/engine/experiment/commands.hpp"
+#include "hpsearch/engine/experiment/orders.hpp"
+#include "hpsearch/jobs/launch/launch_spec.hpp"
+#include "hpsearch/proto/wire/version.hpp"
+
+namespace hpsearch::proto {
+
+// The messages between hpsearchd and hpsearch-worker, one ZeroMQ frame each. SCHEMA.md describes every field.
+
+using Bytes = std::vector<std::byte>;
+
+/// No frame is larger; the receiver refuses before it reads.
+inline constexpr std::size_t max_frame_bytes = 256UL * 1024;
+
+/// No worker has more slots: memory is set aside for each, and all of them may be leased in one step.
+inline constexpr std::uint64_t max_worker_slots = 1024;
+
+/// Around every message.
+struct Envelope {
+  std::uint64_t cluster = 0;  ///< First 8 bytes of the store's identity; 0 in a first HELLO.
+  std::uint64_t daemon_epoch =
+      0;  ///< Counts daemon starts; a lower one than seen is a stale daemon. 0 in a first HELLO.
+  std::uint64_t session_epoch = 0;  ///< From WELCOME; 0 in HELLO.
+  std::uint64_t msg_no = 0;  ///< Counts the sender's messages of this session; in HELLO, see SCHEMA.md.
+};
+
+// --- worker → daemon ---
+
+struct Hello {
+  std::uint64_t speaks_from = oldest_wire_version;
+  std::uint64_t speaks_to = wire_version;
+  std::string uid;
+  std::string name;
+  std::uint64_t incarnation = 0;
+  std::string boot_id;
+  std::uint64_t pid = 0;  ///< Of the agent, in its own namespace; 0 = not said.
+  std::uint64_t slots = 0;
+  std::string slot_kind;  ///< "gpu" or "cpu"
+  std::vector<engine::HeldAttempt> held;
+  std::string
+      kills_by{};  ///< How it finds what belongs to a program: "cgroup" or "process table"; "" = not said.
+  std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
+  std::string pool{};                         ///< "" = the default one.
+  std::map<std::string, std::string> labels{};
+  std::vector<engine::SlotTrouble> troubles{};   ///< Slots that cannot be used: all there are.
+  std::string address{};                         ///< By which other workers reach it; "" = not said.
+  std::uint64_t nonce = 0;                       ///< Random, of this run of the agent; 0 = not said.
+  std::optional<std::uint64_t> max_unslotted{};  ///< Most attempts without slots at once; nothing: no bound.
+  std::string host{};                            ///< The name of its machine.
+  std::string version{};                         ///< Of its program.
+};
+/// How far a running program is, by what it said last.
+struct Progress {
+  engine::AttemptKey key;
+  engine::Units step{};
+  std::uint64_t silent_ms = 0;  ///< It said nothing since.
+};
+struct Beat {
+  std::vector<Progress> progress{};
+  std::vector<engine::LeakedProcesses> leaked_processes{};  ///< All there are.
+  bool draining = false;                                    ///< It takes no more work and will say goodbye.
+  std::vector<engine::SlotTrouble> troubles{};              ///< All there are.
+  /// Why it cannot store checkpoints at the place that WELCOME named, or "".
+  std::string checkpoint_problem{};
+};
+struct Started {
+  engine::AttemptKey key;
+};
+struct Reports {
+  engine::AttemptKey key;
+  std::uint64_t first_seq = 0;
+  std::vector<engine::Report> reports;
+};
+struct DecisionAck {
+  engine::AttemptKey key;
+  engine::Lsn decision;
+};
+/// Part of an attempt's log, the answer to ReadLog.
+struct LogPart {
+  std::uint64_t request = 0;
+  std::uint64_t offset = 0;  ///< Of the first byte of `text`.
+  std::uint64_t size = 0;    ///< Of the whole log so far.
+  std::string text;
+  std::string problem;  ///< Why there is none, or "".
+};
+/// What the daemon was to keep of an attempt's output did not get there.
+struct LogNotKept {
+  engine::AttemptKey key;
+  std::string why;  ///< One sentence for people.
+};
+/// The worker ends in good order; its programs are gone.
+struct Goodbye {
+  std::string why;
+};
+using FromWorker = std::variant<Hello, Beat, Started, Reports, DecisionAck, LogPart, Goodbye, LogNotKept>;
+
+// --- daemon → worker ---
+
+struct Welcome {
+  engine::WorkerId worker;
+  std::uint64_t beat_every_ms = 10'000;
+  std::vector<engine::WelcomeWorker::Attempt> attempts;
+  std::string http{};       ///< Where the daemon serves contexts, as it was told to listen: "0.0.0.0:8077" or
+                            ///< "unix:///path"; "" = nowhere.
+  std::uint64_t hello = 0;  ///< The number of the HELLO that this answers; 0 = not said.
+  std::uint64_t credit =
+      0;  ///< Bytes of reports the worker may have under way, all attempts together; 0 = its own limit.
+  std::string http_key{};  ///< Opens the daemon's contexts and takes logs while the session lasts; "" = there
+                           ///< is none.
+  /// Where checkpoints of experiments that name no other place go: the worker tries it, and BEAT tells what
+  /// came of it. The daemon's mark of its store lies there (checkpoint_owner.hpp).
+  std::string checkpoint_root{};
+};
+struct Lease {
+  jobs::LaunchSpec spec;
+};
+struct Ack {
+  engine::AttemptKey key;
+  std::uint64_t upto = 0;
+  std::uint64_t credit = 0;  ///< As in Welcome, from now on.
+};
+struct Nack {
+  engine::AttemptKey key;
+  std::uint64_t expect = 0;
+};
+struct Decide {
+  engine::AttemptKey key;
+  engine::Decision decision;
+};
+struct Fenced {
+  engine::AttemptKey key;
+};
+struct Hold {
+  engine::AttemptKey key;
+};
+/// We do not know this session (any more): say HELLO on a new connection.
+struct Resync {};
+struct ReadLog {
+  std::uint64_t request = 0;
+  engine::AttemptKey key;
+  std::string stream;  ///< "stdout" or "stderr"
+  std::uint64_t offset = 0;
+  std::uint64_t limit = 0;  ///< Bytes, at most 128 KiB.
+  bool from_end = false;    ///< The last `limit` bytes instead of those from `offset`.
+  std::uint64_t process =
+      0;  ///< Which of the attempt's processes on this worker, from 0; see RankLevel::process.
+};
+/// Too many workers introduce themselves at once: say HELLO again after a time drawn between nothing and
+/// this.
+struct RetryAfter {
+  std::uint64_t after_ms = 0;
+};
+/// Why the daemon will not talk to this worker; it must not come back unchanged.
+struct Refused {
+  std::string why;
+  std::uint64_t incarnation = 0;  ///< Of the HELLO that this answers; 0 = whoever listens.
+};
+using FromDaemon =
+    std::variant<Welcome, Lease, Ack, Nack, Decide, Fenced, Hold, Resync, ReadLog, RetryAfter, Refused>;
+
+template <class Message>
+struct Framed {
+  Envelope envelope;
+  Message message;
+};
+
+[[nodiscard]] Bytes encode(const Envelope& envelope, const FromWorker& message);
+[[nodiscard]] Bytes encode(const Envelope& envelope, const FromDaemon& message);
+
+/// corrupt: not one of our frames, or past a limit; version_mismatch: of a version we do not speak.
+/// Unknown keys are skipped. Never throws, never allocates more than a small multiple of the frame.
+[[nodiscard]] engine::Result<Framed<FromWorker>> decode_from_worker(std::span<const std::byte> frame);
+[[nodiscard]] engine::Result<Framed<FromDaemon>> decode_from_daemon(std::span<const std::byte> frame);
+
+/// "HELLO", "REPORTS", …: for logs.
+[[nodiscard]] const char* name_of(const FromWorker& message) noexcept;
+[[nodiscard]] const char* name_of(const FromDaemon& message) noexcept;
+
+}  // namespace hpsearch::proto

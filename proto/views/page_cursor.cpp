@@ -1,0 +1,101 @@
+#include "hpsearch/proto/views/page_cursor.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/views/trial_filter.hpp"
+
+namespace hpsearch::queries {
+
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Value;
+
+namespace {
+
+constexpr std::size_t most_keys = 8;
+constexpr std::string_view digits = "0123456789abcdef";
+constexpr std::size_t most_cursor_bytes = 4'000;
+
+Error wrong_cursor() {
+  return {Errc::bad_request, "after is not what `next` of a page with the same sort says"};
+}
+
+}  // namespace
+
+Result<std::vector<SortKey>> read_sort(std::string_view text) {
+  std::vector<SortKey> keys;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    std::string_view name = text.substr(begin, comma - begin);
+    const bool is_reversed = name.starts_with('-');
+    name.remove_prefix(is_reversed ? 1 : 0);
+    if (name.empty()) {
+      return Error{Errc::bad_request,
+                   "sort: a name is missing; it has to be NAME or -NAME, with commas between"};
+    }
+    keys.push_back({std::string(name), is_reversed});
+    begin = comma + 1;
+  }
+  if (keys.size() > most_keys) {
+    return Error{Errc::bad_request, "sort: at most " + std::to_string(most_keys) + " names are allowed"};
+  }
+  return keys;
+}
+
+std::string PageCursor::text() const {
+  Value::List all = keys;
+  all.emplace_back(static_cast<std::int64_t>(number));
+  std::string text;
+  for (const char byte : engine::compact_json(all)) {
+    const auto bits = static_cast<unsigned char>(byte);
+    text += digits[bits >> 4U];
+    text += digits[bits & 15U];
+  }
+  return text;
+}
+
+Result<PageCursor> PageCursor::read(std::string_view text, std::size_t keys) {
+  if (text.size() % 2 != 0 || text.size() > most_cursor_bytes) {
+    return wrong_cursor();
+  }
+  std::string json;
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    const std::size_t high = digits.find(text[i]);
+    const std::size_t low = digits.find(text[i + 1]);
+    if (high == std::string_view::npos || low == std::string_view::npos) {
+      return wrong_cursor();
+    }
+    json += static_cast<char>(high << 4U | low);
+  }
+  const auto value = proto::parse_json(json);
+  const Value::List* list = value ? value->as_list() : nullptr;
+  if (list == nullptr || list->size() != keys + 1 || list->back().as_integer() == nullptr ||
+      *list->back().as_integer() < 0) {
+    return wrong_cursor();
+  }
+  PageCursor cursor;
+  cursor.keys.assign(list->begin(), list->end() - 1);
+  cursor.number = static_cast<std::uint64_t>(*list->back().as_integer());
+  return cursor;
+}
+
+bool SortedPage::is_before(const Entry& a, const Entry& b) const {
+  for (std::size_t i = 0; i < sort_.size(); ++i) {
+    const Value& left = a.keys[i];
+    const Value& right = b.keys[i];
+    if (left.is_null() != right.is_null()) {
+      return right.is_null();
+    }
+    const int order = left.is_null() ? 0 : compare_values(left, right);
+    if (order != 0) {
+      return sort_[i].is_reversed ? order > 0 : order < 0;
+    }
+  }
+  return a.number < b.number;
+}
+
+}  // namespace hpsearch::queries

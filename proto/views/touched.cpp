@@ -1,0 +1,43 @@
+#include "hpsearch/proto/views/touched.hpp"
+
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+namespace hpsearch::queries {
+namespace {
+
+/// Finds both among the fields that an event lists.
+struct Finder {
+  Touched& touched;
+
+  template <class Member>
+  void operator()(std::string_view key, const Member& member) const {
+    if constexpr (std::is_same_v<Member, engine::ExperimentId>) {
+      touched.experiment = member;
+    } else if constexpr (std::is_same_v<Member, engine::TrialNumber>) {
+      if (key == "trial") {
+        touched.trial = member;
+      }
+    }
+  }
+  template <class Member>
+  void maybe(std::string_view key, const Member& member) const {
+    (*this)(key, member);
+  }
+};
+
+}  // namespace
+
+Touched touched_by(const engine::Event& event) {
+  Touched touched;
+  std::visit(
+      [&touched](const auto& body) {
+        const Finder finder{touched};
+        std::remove_cvref_t<decltype(body)>::list_fields(finder, body);
+      },
+      event.body);
+  return touched;
+}
+
+}  // namespace hpsearch::queries

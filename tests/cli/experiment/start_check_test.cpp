@@ -1,0 +1,221 @@
+#include "cli/experiment/start_check.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include "scratch.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using Machine = StartPlace::Machine;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// An experiment in a directory of its own, and what a command says of its start.
+class StartCheckTest : public testing::Test {
+ protected:
+  static std::vector<std::string> texts(const std::vector<FileProblem>& problems) {
+    std::vector<std::string> out;
+    for (const FileProblem& problem : problems) {
+      out.push_back(to_text("e.yaml", problem));
+    }
+    return out;
+  }
+
+  void check(const std::string& entrypoint, Machine machine, const std::string& more = "",
+             std::optional<std::string> slots = std::nullopt) {
+    ExperimentFile file = open_experiment_file(scratch.write(
+        "work/e.yaml",
+        "entrypoint: " + entrypoint + "\nsearcher: {name: single, metric: loss, max_length: 3}\n" + more));
+    ASSERT_TRUE(file.config) << texts(file.problems).front();
+    file.notes.clear();
+    check_start(file, {scratch.path() / "work", machine, std::move(slots)});
+    problems = texts(file.problems);
+    notes = texts(file.notes);
+    EXPECT_EQ(file.config.has_value(), problems.empty());
+  }
+
+  std::string executable(const std::string& name, const std::string& text = "#!/bin/sh\n") const {
+    const std::string path = scratch.write(name, text);
+    EXPECT_EQ(::chmod(path.c_str(), 0755), 0);
+    return path;
+  }
+
+  Scratch scratch;
+  std::vector<std::string> problems;
+  std::vector<std::string> notes;
+};
+
+TEST_F(StartCheckTest, SaysNothingOfWhatIsThere) {
+  executable("work/run.sh");
+  scratch.write("work/train.py", "");
+  for (const char* entrypoint :
+       {"./run.sh", "sh run.sh {args}", "[/bin/sh, train.py]", "[sh, -c, nothing]", "cd x && nothing",
+        "[\"{x}\"]\nhyperparameters: {x: {type: const, val: a}}"}) {
+    check(entrypoint, Machine::this_one);
+    EXPECT_THAT(problems, IsEmpty()) << entrypoint;
+    EXPECT_THAT(notes, IsEmpty()) << entrypoint;
+  }
+}
+
+TEST_F(StartCheckTest, ProgramThatIsNotOnPathIsAProblemOnlyHere) {
+  check("pyhton3 train.py", Machine::this_one);
+  EXPECT_THAT(problems,
+              ElementsAre("e.yaml:1: entrypoint: starts pyhton3, which isn't on PATH of this machine "
+                          "(did you mean python3?)"));
+  for (const Machine machine : {Machine::worker, Machine::unknown}) {
+    check("[pyhton3, -c, x]", machine);
+    EXPECT_THAT(problems, IsEmpty());
+    EXPECT_THAT(notes,
+                ElementsAre(HasSubstr("every worker that runs a trial needs it (did you mean python3?)")));
+  }
+  check("[hpsearch-no-such-program]", Machine::this_one, "environment: {image: somewhere/else}\n");
+  EXPECT_THAT(problems, IsEmpty()) << "it is in the image";
+}
+
+TEST_F(StartCheckTest, ProgramOfTheContextNeedsADot) {
+  executable("work/train");
+  check("train --lr 1", Machine::this_one);
+  EXPECT_THAT(problems, ElementsAre(HasSubstr("(./train, to start the file of the context directory)")));
+}
+
+TEST_F(StartCheckTest, PathOfTheProgramIsThatOfTheExperiment) {
+  executable("bin/fit");
+  const std::string path = "environment: {environment_variables: {PATH: " + scratch.path("bin") + "}}\n";
+  check("[fit]", Machine::this_one, path);
+  EXPECT_THAT(problems, IsEmpty());
+  check("[fit]", Machine::this_one);
+  EXPECT_THAT(problems, ElementsAre(HasSubstr("starts fit, which isn't on PATH")));
+  check("[fit]", Machine::this_one, "environment: {requirements: install}\n");
+  EXPECT_THAT(problems, IsEmpty()) << "a requirement may bring it";
+  scratch.write("work/startup-hook.sh", "");
+  check("[fit]", Machine::this_one);
+  EXPECT_THAT(problems, IsEmpty()) << "the hook may";
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("starts fit, which isn't on PATH")));
+}
+
+TEST_F(StartCheckTest, ScriptThatIsNotInTheContextIsAProblemWhereTheContextIsKnown) {
+  scratch.write("work/train.py", "");
+  for (const Machine machine : {Machine::worker, Machine::this_one}) {
+    check("[/bin/sh, trian.py]", machine);
+    EXPECT_THAT(problems,
+                ElementsAre(AllOf(HasSubstr("starts trian.py, which isn't in the context directory " +
+                                            scratch.path("work")),
+                                  HasSubstr("(did you mean train.py?)"))));
+  }
+  check("[/bin/sh, trian.py]", Machine::unknown);
+  EXPECT_THAT(problems, IsEmpty());
+  EXPECT_THAT(notes,
+              ElementsAre("e.yaml:1: entrypoint: starts trian.py, which isn't in the context directory "
+                          "(did you mean train.py?)"));
+  scratch.write("work/startup-hook.sh", "");
+  check("[/bin/sh, trian.py]", Machine::this_one);
+  EXPECT_THAT(problems, IsEmpty()) << "the hook may make it";
+  EXPECT_EQ(notes.size(), 1U);
+}
+
+// The program of an imported sweep is started by hpsearch.wandb.
+TEST_F(StartCheckTest, ProgramBehindTheStandInForWandbIsLookedFor) {
+  executable("python3");
+  const std::string path = "environment: {environment_variables: {PATH: " + scratch.path().string() + "}}\n";
+  scratch.write("work/train.py", "");
+  scratch.write("work/pkg/__init__.py", "");
+  scratch.write("work/pkg/train.py", "");
+  scratch.write("work/pkg/tool/__main__.py", "");
+  for (const char* there :
+       {"train.py", "-m, pkg.train", "-m, pkg.tool", "-m, installed.train", "-m, installed"}) {
+    check("[python3, -m, hpsearch.wandb, " + std::string(there) + "]", Machine::this_one, path);
+    EXPECT_THAT(problems, IsEmpty()) << there;
+  }
+  check("[python3, -u, -m, hpsearch.wandb, trian.py]", Machine::this_one, path);
+  EXPECT_THAT(problems, ElementsAre(AllOf(HasSubstr("starts trian.py, which isn't in the context directory"),
+                                          HasSubstr("(did you mean train.py?)"))));
+  for (const char* start : {"python3, -m, pkg.trian", "python3, -m, hpsearch.wandb, -m, pkg.trian"}) {
+    check("[" + std::string(start) + "]", Machine::this_one, path);
+    EXPECT_THAT(problems, ElementsAre(AllOf(
+                              HasSubstr("starts the module pkg.trian, which the package pkg of the context "
+                                        "directory doesn't have"),
+                              HasSubstr("(did you mean train.py?)"))))
+        << start;
+  }
+}
+
+TEST_F(StartCheckTest, InterpreterThatIsNotPackedNamesTheWaysToReachIt) {
+  executable("work/.venv/bin/python");
+  check("[.venv/bin/python, -c, x]", Machine::this_one);
+  EXPECT_THAT(problems, ElementsAre(AllOf(
+                            HasSubstr("exists in the context directory but isn't packed"),
+                            HasSubstr("its absolute path " + scratch.path("work/.venv/bin/python") +
+                                      ", bind_mounts, or source: in_place, or !.venv in .hpsearchignore"))));
+  executable("env/bin/python");
+  check("[../env/bin/python, -c, x]", Machine::this_one);
+  EXPECT_THAT(problems, ElementsAre(AllOf(HasSubstr("is outside the context directory"),
+                                          HasSubstr("its absolute path " + scratch.path("env/bin/python")))));
+  for (const char* entrypoint : {"[.venv/bin/python, -c, x]", "[../env/bin/python, -c, x]"}) {
+    check(entrypoint, Machine::this_one, "source: in_place\n");
+    EXPECT_THAT(problems, IsEmpty());
+  }
+  check("[.venv/bin/python, -c, x]", Machine::this_one,
+        "bind_mounts: [{host_path: " + scratch.path("work/.venv") + ", container_path: .venv}]\n");
+  EXPECT_THAT(problems, IsEmpty());
+}
+
+TEST_F(StartCheckTest, ProgramMustBeExecutable) {
+  scratch.write("work/run.sh", "#!/bin/sh\n");
+  check("./run.sh", Machine::worker);
+  EXPECT_THAT(problems, ElementsAre(AllOf(HasSubstr("isn't executable"), HasSubstr("chmod +x ./run.sh"))));
+  executable("work/dos.sh", "#!/bin/sh\r\necho\r\n");
+  check("./dos.sh", Machine::worker);
+  EXPECT_THAT(problems, ElementsAre(HasSubstr("ends in a carriage return")));
+  executable("work/other.py", "#!/no/such/python\n");
+  check("./other.py", Machine::this_one);
+  EXPECT_THAT(problems, ElementsAre(HasSubstr("names /no/such/python, which doesn't exist")));
+  check("[/no/such/program]", Machine::this_one);
+  EXPECT_THAT(problems,
+              ElementsAre(HasSubstr("starts /no/such/program, which doesn't exist on this machine")));
+}
+
+TEST_F(StartCheckTest, MountsAndInputsMustExistHere) {
+  const std::string more =
+      "bind_mounts: [{host_path: /, container_path: a}, {host_path: /no/such, "
+      "container_path: b}]\ninputs: {train: /no/data, test: test.csv}\n";
+  check("[sh]", Machine::this_one, more);
+  EXPECT_THAT(problems,
+              ElementsAre(HasSubstr("bind_mounts[1].host_path: is \"/no/such\", which doesn't exist"),
+                          HasSubstr("inputs.test: is \"test.csv\", which isn't in what is packed"),
+                          HasSubstr("inputs.train: is \"/no/data\", which doesn't exist")));
+  check("[sh]", Machine::worker, more);
+  EXPECT_THAT(problems, ElementsAre(HasSubstr("inputs.test")));
+  EXPECT_EQ(notes.size(), 2U);
+}
+
+TEST_F(StartCheckTest, RequirementsAreNotedWhenNobodyInstallsThem) {
+  scratch.write("work/requirements.txt", "numpy\n");
+  check("[sh]", Machine::this_one);
+  EXPECT_THAT(notes,
+              ElementsAre(AllOf(HasSubstr("requirements.txt is in the context directory and isn't installed"),
+                                HasSubstr("environment.requirements: install"))));
+  for (const char* more : {"environment: {requirements: install}\n", "layout: /ml\n"}) {
+    check("[sh]", Machine::this_one, more);
+    EXPECT_THAT(notes, IsEmpty()) << more;
+  }
+}
+
+TEST_F(StartCheckTest, ThisMachineHasTheSlotsAndThePoolThatItHas) {
+  check("[sh]", Machine::this_one, "resources: {slots_per_trial: 8, resource_pool: gpu}\n", "cpu:2");
+  EXPECT_THAT(problems,
+              ElementsAre(AllOf(HasSubstr("resources.resource_pool: is \"gpu\""), HasSubstr("no worker")),
+                          AllOf(HasSubstr("no worker has 8 slots"), HasSubstr("(at most 2)"))));
+  check("[sh]", Machine::this_one, "resources: {slots_per_trial: 8}\n", "auto");
+  EXPECT_THAT(problems, IsEmpty()) << "how many that is, the worker finds out";
+  check("[sh]", Machine::this_one, "resources: {slots_per_trial: 8}\n", "0");
+  EXPECT_THAT(problems, IsEmpty()) << "the worker refuses it";
+  check("[sh]", Machine::worker, "resources: {slots_per_trial: 8, resource_pool: gpu}\n");
+  EXPECT_THAT(problems, IsEmpty());
+}
+
+}  // namespace
+}  // namespace hpsearch::cli

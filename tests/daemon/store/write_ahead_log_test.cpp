@@ -1,0 +1,206 @@
+#include "daemon/store/tools/write_ahead_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "daemon/store/sqlite_store.hpp"
+#include "daemon/store/tools/closed_store.hpp"
+#include "daemon/store/tools/salvage.hpp"
+#include "scratch.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Errc;
+
+constexpr std::size_t header_bytes = 32;
+constexpr std::size_t frame_bytes = 24 + 4'096;
+
+engine::Event event(std::uint64_t lsn) {
+  const engine::AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(2), engine::AttemptNumber(3),
+                               engine::LeaseId(4)};
+  return engine::Event{
+      engine::Lsn(lsn), engine::Instant::from_micros(static_cast<std::int64_t>(lsn)),
+      engine::ReportTaken{key, lsn, engine::InvalidHparamsReport{"report " + std::to_string(lsn)}}};
+}
+
+using Bytes = std::vector<std::byte>;
+
+Bytes content(const std::string& path) {
+  const std::string text = text_of(path);
+  Bytes bytes(text.size());
+  std::transform(text.begin(), text.end(), bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
+  return bytes;
+}
+
+/// A store whose daemon was killed with ten commits in the write-ahead log: one of its start, nine of three
+/// events.
+class KilledStore : public testing::Test {
+ protected:
+  static constexpr std::uint64_t events = 27;
+
+  void SetUp() override {
+    scratch_.write("live/events.db", "");
+    { ASSERT_TRUE(SqliteStore::open(live())); }  // A first start leaves no commit in the log.
+    auto store = SqliteStore::open(live());
+    ASSERT_TRUE(store) << store.error().message;
+    ASSERT_TRUE((*store)->recover([](const engine::Event&) -> engine::Status { return engine::Done{}; }));
+    for (std::uint64_t lsn = 1; lsn <= events; lsn += 3) {
+      ASSERT_TRUE((*store)->append(std::vector{event(lsn), event(lsn + 1), event(lsn + 2)}));
+    }
+    std::filesystem::copy(live(), path());
+    std::filesystem::copy(scratch_.path("live/sealed"), scratch_.path("sealed"));
+    log = content(live() + "-wal");
+    ASSERT_EQ((log.size() - header_bytes) % frame_bytes, 0U);
+    for (std::size_t at = header_bytes; at < log.size(); at += frame_bytes) {
+      const bool commit =
+          std::any_of(&log[at + 4], &log[at + 8], [](std::byte byte) { return byte != std::byte{}; });
+      if (commit) {
+        commit_ends.push_back(at + frame_bytes);
+      }
+    }
+    ASSERT_EQ(commit_ends.size(), 10U);
+  }
+
+  [[nodiscard]] std::string live() const { return scratch_.path("live/events.db"); }
+  [[nodiscard]] std::string path() const { return scratch_.path("events.db"); }
+  void write_log() const {
+    std::ofstream file(path() + "-wal", std::ios::binary);
+    file.write(reinterpret_cast<const char*>(log.data()), static_cast<std::streamsize>(log.size()));
+  }
+  void flip(std::size_t byte, unsigned bit = 0) { log[byte] ^= static_cast<std::byte>(1U << bit); }
+  [[nodiscard]] std::size_t last_commit() const { return commit_ends[commit_ends.size() - 2]; }
+
+  Bytes log;
+  std::vector<std::size_t> commit_ends;  ///< Behind each commit's last frame.
+
+ private:
+  Scratch scratch_;
+};
+
+TEST_F(KilledStore, IsReadWhole) {
+  ASSERT_TRUE(check_write_ahead_log(log));
+  write_log();
+  auto store = SqliteStore::open(path());
+  ASSERT_TRUE(store) << store.error().message;
+  std::uint64_t read = 0;
+  EXPECT_TRUE((*store)->recover([&](const engine::Event&) -> engine::Status {
+    ++read;
+    return engine::Done{};
+  }));
+  EXPECT_EQ(read, events);
+}
+
+TEST_F(KilledStore, AFlippedBitBeforeTheLastCommitIsFound) {
+  const Bytes sound = log;
+  const unsigned seed = 20'261'122;
+  std::mt19937 random(seed);
+  for (int i = 0; i < 3'000; ++i) {
+    log = sound;
+    // All of the header, every byte of a frame's own header, and anything in the pages.
+    const std::size_t frame =
+        header_bytes + random() % ((last_commit() - header_bytes) / frame_bytes) * frame_bytes;
+    const std::size_t byte = i % 3 == 0 ? random() % header_bytes
+                                        : frame + random() % (i % 3 == 1 ? std::size_t{24} : frame_bytes);
+    if (byte >= last_commit() - frame_bytes + 4 && byte < last_commit() - frame_bytes + 8) {
+      continue;  // The mark of the last commit but one.
+    }
+    flip(byte, random() % 8);
+    const engine::Status checked = check_write_ahead_log(log);
+    ASSERT_FALSE(checked) << "byte " << byte << ", seed " << seed;
+    ASSERT_EQ(checked.error().code, Errc::corrupt);
+    const std::string place = "(at byte " + std::to_string(i % 3 == 0 ? 0 : frame) + ")";
+    ASSERT_NE(checked.error().message.find(place), std::string::npos)
+        << checked.error().message << ", byte " << byte;
+  }
+}
+
+TEST_F(KilledStore, LostSectorsBeforeTheLastCommitAreFound) {
+  std::fill(log.begin() + static_cast<std::ptrdiff_t>(commit_ends[1] + frame_bytes),
+            log.begin() + static_cast<std::ptrdiff_t>(commit_ends[1] + frame_bytes + 8'192), std::byte{});
+  const engine::Status checked = check_write_ahead_log(log);
+  ASSERT_FALSE(checked);
+  const std::size_t whole_frames = (commit_ends[1] - header_bytes) / frame_bytes + 1;
+  EXPECT_NE(checked.error().message.find("frame " + std::to_string(whole_frames + 1) + " "),
+            std::string::npos)
+      << checked.error().message;
+}
+
+TEST_F(KilledStore, AnyCutIsACommitThatWasNotFinished) {
+  const Bytes sound = log;
+  for (std::size_t size = 0; size < sound.size(); size += 97) {
+    const engine::Status checked = check_write_ahead_log(std::span(sound).first(size));
+    ASSERT_TRUE(checked) << size << ": " << checked.error().message;
+  }
+}
+
+TEST_F(KilledStore, AnyPartOfTheLastCommitMayBeMissing) {
+  const Bytes sound = log;
+  std::mt19937 random(1);
+  for (int i = 0; i < 500; ++i) {
+    log = sound;
+    for (std::size_t at = last_commit() / 512 * 512 + 512; at < log.size(); at += 512) {
+      if (random() % 2 == 0) {
+        const std::size_t end = std::min(at + 512, log.size());
+        std::fill(log.begin() + static_cast<std::ptrdiff_t>(at),
+                  log.begin() + static_cast<std::ptrdiff_t>(end), std::byte{});
+      }
+    }
+    const engine::Status checked = check_write_ahead_log(log);
+    ASSERT_TRUE(checked) << checked.error().message;
+  }
+}
+
+TEST_F(KilledStore, WhatALongerLogLeftBehindIsNotOfThisOne) {
+  // As after a checkpoint: the log begins anew, with other salts, over the frames of the last one.
+  Bytes longer = log;
+  longer.insert(longer.end(), log.begin() + static_cast<std::ptrdiff_t>(header_bytes), log.end());
+  for (std::size_t at = log.size() + 8; at < longer.size(); at += frame_bytes) {
+    longer[at] ^= std::byte{1};
+  }
+  const engine::Status checked = check_write_ahead_log(longer);
+  EXPECT_TRUE(checked) << checked.error().message;
+}
+
+TEST_F(KilledStore, NoDaemonStartsOnADamagedLogAndItIsLeftAsItIs) {
+  flip(commit_ends[4] + 1'000);
+  write_log();
+  const auto store = SqliteStore::open(path());
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().code, Errc::corrupt);
+  EXPECT_NE(store.error().message.find(path() + "-wal"), std::string::npos) << store.error().message;
+  EXPECT_EQ(content(path() + "-wal"), log);
+}
+
+TEST_F(KilledStore, ClosedItTellsWhatIsBeforeTheDamageAndSalvageTakesIt) {
+  flip(commit_ends[4] + 1'000);
+  write_log();
+  {
+    auto store = ClosedStore::open(path());
+    ASSERT_TRUE(store) << store.error().message;
+    std::uint64_t told = 0;
+    const engine::Status read =
+        (*store)->read([&](const RecordView&, const engine::Event&) -> engine::Status {
+          ++told;
+          return engine::Done{};
+        });
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code, Errc::corrupt);
+    EXPECT_EQ(told, 12U);
+    EXPECT_FALSE((*store)->copy_to(path() + ".copy"));
+    const auto saved = salvage(**store, path() + ".saved", engine::Instant{});
+    ASSERT_TRUE(saved) << saved.error().message;
+    EXPECT_EQ(saved->kept.number(), 12U);
+    EXPECT_NE(saved->damage.find("-wal"), std::string::npos) << saved->damage;
+  }
+  EXPECT_EQ(content(path() + "-wal"), log);
+}
+
+}  // namespace
+}  // namespace hpsearch::daemon

@@ -1,0 +1,116 @@
+#include "hpsearch/proto/sentences/reason.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "hpsearch/proto/sentences/uncertain_number.hpp"
+
+namespace hpsearch::sentences {
+namespace {
+
+using engine::Reason;
+using Why = Reason::Why;
+
+TEST(ReasonText, HasRankRungAndCutOff) {
+  Reason reason{Why::promoted, 0, 1, 2, 17, 4, 0.912, ""};
+  EXPECT_EQ(describe(reason),
+            "promoted; rank 3 of 17 at rung 1 of bracket 0 (keeps the best 4, cut-off 0.912)");
+  EXPECT_EQ(describe_rank(reason), "rank 3 of 17 at rung 1 of bracket 0 (keeps the best 4, cut-off 0.912)");
+  reason.rung.reset();
+  reason.keep.reset();
+  EXPECT_EQ(describe_rank(reason), "rank 3 of 17 at bracket 0 (cut-off 0.912)");
+}
+
+TEST(ReasonText, HasOnlyWhatIsSet) {
+  EXPECT_EQ(describe(Reason{}), "new trial");
+  EXPECT_EQ(describe_rank(Reason{}), "");
+  Reason exit;
+  exit.why = Why::early_exit;
+  exit.detail = "exit code 1";
+  EXPECT_EQ(describe(exit), "ended early: exit code 1");
+  Reason ranked;
+  ranked.why = Why::below_cutoff;
+  ranked.rank = 4;
+  EXPECT_EQ(describe(ranked), "not among the best; rank 5");
+  Reason alone;
+  alone.cutoff = 0.5;
+  EXPECT_EQ(describe(alone), "new trial (cut-off 0.5)");
+}
+
+TEST(ReasonText, ARungThatPromotesNoneYetHasTooFewResults) {
+  Reason waits{Why::waits_at_rung, {}, 0, 1, 2, 0, {}, ""};
+  EXPECT_EQ(describe(waits), "waits at its rung; rank 2 of 2 at rung 0 (too few results for a promotion)");
+}
+
+TEST(ReasonText, ARepeatNamesItsTrial) {
+  Reason reason;
+  reason.why = Why::repeat;
+  reason.near = 17;
+  reason.detail = "2 of 3";
+  EXPECT_EQ(describe(reason), "repeat 2 of 3 of trial 17");
+}
+
+TEST(ReasonText, SaysNearWhichTrialAConfigurationWasDrawn) {
+  Reason reason;
+  reason.why = Why::near_trial;
+  EXPECT_EQ(describe(reason), "drawn near an earlier trial");
+  reason.near = 12;
+  reason.near_rank = 2;
+  reason.results = 40;
+  reason.spread = 1.0 / 3;
+  EXPECT_EQ(describe(reason), "drawn near trial 12 (rank 3 of 40), in windows of 33.3333 % of each range");
+}
+
+TEST(ReasonText, SaysWhatAModelExpected) {
+  Reason reason;
+  reason.why = Why::model_choice;
+  reason.rung = 1;
+  reason.results = 40;
+  reason.expected = engine::ExpectedResult{0.93123, 0.01249, -3.2149, 0.834, {12, 7, 3}};
+  EXPECT_EQ(
+      describe(reason),
+      "the model's choice: expects 0.931 ± 0.012 at full length; ln of the expected improvement -3.21; "
+      "metrics at its first rung correlate with those at full length by 0.83; nearest earlier trials 12, "
+      "7, 3; rung 1");
+  reason.rung.reset();
+  reason.expected = engine::ExpectedResult{2104.6, 310, 0.5, {}, {4}};
+  EXPECT_EQ(
+      describe(reason),
+      "the model's choice: expects 2105 ± 310 at full length; ln of the expected improvement 0.50; nearest "
+      "earlier trial 4");
+}
+
+TEST(ReasonText, SaysWhereTheModelDidNotChoose) {
+  Reason reason;
+  reason.why = Why::before_model;
+  reason.results = 3;
+  EXPECT_EQ(describe(reason), "before the model has enough results (3 so far)");
+  reason.why = Why::explored;
+  EXPECT_EQ(describe(reason), "to explore");
+  reason.detail = "the model found no new configuration";
+  EXPECT_EQ(describe(reason), "to explore: the model found no new configuration");
+}
+
+TEST(UncertainNumber, HasTwoDigitsOfItsDeviation) {
+  EXPECT_EQ(with_deviation(0.5, 0.25), "0.50 ± 0.25");
+  EXPECT_EQ(with_deviation(-12.3456, 0.00123), "-12.3456 ± 0.0012");
+  EXPECT_EQ(with_deviation(123456, 7890), "123456 ± 7890");
+  EXPECT_EQ(with_deviation(1e300, 1e299), "1e+300 ± 1e+299");
+  EXPECT_EQ(with_deviation(1e-20, 1e-22), "1e-20 ± 1e-22");
+  EXPECT_EQ(with_deviation(2, 0), "2 ± 0");
+}
+
+TEST(ReasonText, EachCauseHasItsOwnPhrase) {
+  std::set<std::string> phrases;
+  for (int i = 0; i <= static_cast<int>(Why::experiment_end); ++i) {
+    Reason reason;
+    reason.why = static_cast<Why>(i);
+    phrases.insert(describe(reason));
+  }
+  EXPECT_EQ(phrases.size(), 16U);
+  EXPECT_EQ(phrases.count("unknown"), 0U);
+}
+
+}  // namespace
+}  // namespace hpsearch::sentences

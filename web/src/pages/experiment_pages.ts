@@ -1,9 +1,0 @@
-// Pages of an experiment that are loaded together: one file packs better than many small ones.
-export {default as Checkpoints} from "./checkpoints";
-export {default as Compare} from "./compare";
-export {default as Config} from "./config";
-export {default as Events} from "./events";
-export {default as Overview} from "./overview";
-export {default as Trial} from "./trial";
-export {default as TrialLog} from "./trial_log";
-export {default as Trials} from "./trials";

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hpsearch/jobs/launch/launch_spec.hpp"
+#include "hpsearch/workers/core/launch/launch_environment.hpp"
+
+namespace hpsearch::workers {
+
+// What plan_launch and its adapters share.
+
+using Variables = std::map<std::string, std::string>;
+
+// The kernel's limit for one argument or one NAME=VALUE, its zero included (MAX_ARG_STRLEN).
+inline constexpr std::size_t longest_string = std::size_t{128} * 1024;
+
+/// The bytes of NAME=VALUE, its zero included.
+[[nodiscard]] std::size_t string_size(const std::string& name, const std::string& value);
+
+/// Adds the hyperparameters that fit into one variable each. A program that doesn't read the others shall not
+/// fail for them; submission has noted them. Variables that are already set stay.
+void add_hyperparameters(Variables hyperparameters, Variables& environment);
+
+/// The words with commas between them.
+[[nodiscard]] std::string joined(const std::vector<std::string>& words);
+
+/// The slots that are devices, by number: none on the processors.
+[[nodiscard]] std::vector<std::size_t> device_slots(const jobs::LaunchSpec& spec, const LentMachine& machine);
+
+/// The same as texts.
+[[nodiscard]] std::vector<std::string> slot_ids(const jobs::LaunchSpec& spec, const LentMachine& machine);
+
+/// The devices of these slots, each once: several slots may share one.
+[[nodiscard]] std::vector<std::string> device_names(const jobs::LaunchSpec& spec, const LentMachine& machine);
+
+/// The share of the machine's cores that each of the attempt's `processes` has.
+[[nodiscard]] std::uint64_t threads_of(const jobs::LaunchSpec& spec, const LentMachine& machine,
+                                       std::uint64_t processes);
+
+}  // namespace hpsearch::workers

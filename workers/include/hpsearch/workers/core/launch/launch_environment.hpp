@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/jobs/launch/launch_spec.hpp"
+#include "hpsearch/workers/core/launch/attempt_places.hpp"
+#include "hpsearch/workers/core/launch/program_start.hpp"
+#include "hpsearch/workers/core/launch/run_as.hpp"
+
+namespace hpsearch::workers {
+
+/// What the worker's machine lends to programs.
+struct LentMachine {
+  std::uint64_t slots = 1;
+  std::uint64_t cores = 1;
+  std::vector<std::string> devices;  ///< CUDA names by slot; empty when slots are shares of the processors.
+  std::map<std::string, std::string> environment;  ///< The worker's own, as it was started.
+  std::string determined_host = {};                ///< The program hpsearch-determined; "" = there is none.
+  std::string ranks_host = {};                     ///< The program hpsearch-ranks.
+  RunAs run_as = {};
+};
+
+/// A program that is to be started, and the files that it reads.
+struct Launch {
+  ProgramStart program;                      ///< argv is never empty. workers/shell sets the token.
+  std::map<std::string, std::string> files;  ///< params_file_name or config_file() → text.
+};
+
+/// Paths of these files below the attempt's directory: the parameters file, and the files of PAI_CONFIG_DIR.
+inline constexpr std::string_view params_file_name = "params.json";
+inline constexpr std::string_view config_directory_name = "ml/input/config";
+[[nodiscard]] inline std::string config_file(std::string_view name) {
+  return std::string(config_directory_name) + "/" + std::string(name);
+}
+
+/// A variable of this name tells a program who it is: the worker's own ones of these names, which may itself
+/// be somebody's job, are not its programs'.
+[[nodiscard]] bool is_identity_variable(std::string_view name) noexcept;
+
+/// The devices that the lease's slots are, by CUDA's names; none where slots are shares of the processors.
+[[nodiscard]] std::vector<std::string> devices_lent(const jobs::LaunchSpec& spec, const LentMachine& machine);
+
+/// Turns a lease into argv, environment and files. Later ones win: the worker's own environment (without what
+/// tells a program who it is), thread counts, the experiment's variables, the job contract's
+/// (docs/job-contract.md): hpsearch's own, those of other platforms in the order of
+/// core/adapters/adapters.cpp, and the slots.
+///
+/// bad_request: an entrypoint that is empty or has a placeholder that names nothing; an argument or a
+/// variable longer than the kernel takes.
+[[nodiscard]] engine::Result<Launch> plan_launch(const jobs::LaunchSpec& spec, const AttemptPlaces& places,
+                                                 const LentMachine& machine);
+
+}  // namespace hpsearch::workers

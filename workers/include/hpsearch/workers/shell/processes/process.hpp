@@ -1,0 +1,118 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/io/net/loop.hpp"
+#include "hpsearch/workers/core/launch/program_start.hpp"
+#include "hpsearch/workers/shell/files.hpp"
+#include "hpsearch/workers/shell/processes/control_group.hpp"
+#include "hpsearch/workers/shell/processes/process_table.hpp"
+
+namespace hpsearch::workers {
+
+/// A program that runs, with the ends of its pipes.
+struct RunningProgram {
+  pid_t pid = 0;
+  std::uint64_t start_time = 0;
+  std::string group;  ///< Directory of its cgroup; "" when it is followed in the process table.
+  std::string mark;   ///< Of a spare: the assignment that it was started with; "" otherwise.
+  Descriptor out;     ///< What it writes to stdout; does not block.
+  Descriptor err;
+};
+
+/// How a program ended.
+struct ProgramEnd {
+  bool by_signal = false;
+  int code = 0;                ///< Exit status, or the signal's number.
+  bool out_of_memory = false;  ///< The kernel ended something of it for that.
+};
+
+/// Starts programs, each leading a session of its own, and knows when all of one is gone: the process itself
+/// and everything it started, detached daemons included.
+///
+/// Where it may, it gives each a cgroup of its own. In any case this process adopts orphans of its
+/// descendants, so nothing escapes by a double fork, and what somebody else started for the program (the
+/// daemon behind `docker run`) is found by its mark. When a program's first process ends, what is left of it
+/// is killed; unless it was asked to end, then the rest has as long as the caller lets it. Killing goes on
+/// until nothing is left.
+///
+/// Threads: the loop's. One per process: it reaps every child.
+class ProgramShim {
+ public:
+  using OnEnd = std::function<void(const ProgramEnd& end)>;
+  using BeforeRun = std::function<engine::Status(const RunningProgram& program)>;
+
+  using OnStuck = std::function<void(pid_t pid)>;
+
+  /// `on_stuck` is called once per program of which something outlives the first SIGKILL by a minute.
+  explicit ProgramShim(net::Loop& loop, OnStuck on_stuck = {});
+  ~ProgramShim();
+  ProgramShim(const ProgramShim&) = delete;
+  ProgramShim& operator=(const ProgramShim&) = delete;
+
+  /// Runs `before_run` while the new process stands still, so that it is on record before it can do anything.
+  /// `on_end` is called once, from the loop, when nothing is left. `input` becomes its standard input;
+  /// without it, that is empty. not_found, unavailable: the program cannot be run; the sentence names it.
+  [[nodiscard]] engine::Result<RunningProgram> start(const ProgramStart& what, const BeforeRun& before_run,
+                                                     OnEnd on_end, const Descriptor* input = nullptr);
+
+  /// A program that runs is another one from now on: it has this token too, and this is called at its end.
+  void rename(pid_t pid, const std::string& token, OnEnd on_end);
+  void when_stuck(OnStuck on_stuck) { on_stuck_ = std::move(on_stuck); }
+
+  /// Signals the program's first process only; nothing happens when it is gone.
+  void notify(pid_t pid, int signal);
+  /// Signals everything of the program that began as `pid`; nothing happens when it is gone. What outlives
+  /// its first process may do so for `grace` from the first of these signals on, and is killed then: who
+  /// asked for its end may be gone, and without it nobody would.
+  void terminate(pid_t pid, std::chrono::milliseconds grace);
+  void kill(pid_t pid);
+
+ private:
+  struct Kept {
+    std::vector<std::string> tokens;
+    std::optional<ControlGroup> group;
+    OnEnd on_end;
+    bool exited = false;  ///< The first process is gone.
+    int status = 0;
+    std::optional<std::chrono::steady_clock::time_point>
+        leave_until;  ///< SIGTERM was sent: let the rest end by itself.
+    bool killing = false;
+    std::int64_t sweeps = 0;
+    std::optional<std::chrono::steady_clock::time_point> killed_at;  ///< When SIGKILL was sent first.
+    bool told_stuck = false;
+    std::uint64_t oom_kills_before = 0;
+    net::Watch again;
+    Descriptor process;  ///< A pidfd; none where the kernel has none.
+    net::Watch death;    ///< Of the first process, by that: a signal may be lost on its way.
+  };
+
+  void reap();
+  void watch_death(pid_t pid, Kept& kept);
+  void sweep(pid_t pid);
+  void end(std::map<pid_t, Kept>::iterator program);
+  void force(Kept& kept, const std::vector<ProcessInfo>& left);
+  [[nodiscard]] std::vector<ProcessInfo> left_of(pid_t pid, const std::vector<ProcessInfo>& all) const;
+
+  net::Loop& loop_;
+  OnStuck on_stuck_;
+  std::map<pid_t, Kept> programs_;
+  std::set<pid_t> before_us_;  ///< Children this process already had, from the script that became us.
+  net::Watch child_signals_;
+};
+
+/// The file that runs for argv[0], as execvp would find it with this environment; not_found names PATH.
+[[nodiscard]] engine::Result<std::string> find_program(const ProgramStart& what);
+
+}  // namespace hpsearch::workers

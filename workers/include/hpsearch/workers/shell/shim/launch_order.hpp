@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/units.hpp"
+#include "hpsearch/proto/encoding/spell.hpp"
+#include "hpsearch/workers/core/launch/program_start.hpp"
+
+namespace hpsearch::workers {
+
+/// What an agent wants a shim to run; a file in the attempt's directory, for its owner's eyes only.
+struct LaunchOrder {
+  ProgramStart program;
+  std::string report_socket;  ///< Where the program reports.
+  std::string agent_socket;   ///< Where agents find the shim.
+  std::map<std::string, std::string> metric_patterns;
+  std::string metric;  ///< The search's, if this program should report it; "" otherwise.
+  engine::Units first_step{};
+};
+
+void spell(auto& fields, proto::Is<LaunchOrder> auto& order) {
+  fields("program", order.program);
+  fields.bytes("report_socket", order.report_socket);
+  fields.bytes("agent_socket", order.agent_socket);
+  fields.bytes("metric_patterns", order.metric_patterns);
+  fields.bytes("metric", order.metric);
+  fields("first_step", order.first_step);
+}
+
+engine::Status write_launch_order(const std::filesystem::path& path, const LaunchOrder& order);
+
+/// corrupt: the file is none.
+[[nodiscard]] engine::Result<LaunchOrder> read_launch_order(const std::filesystem::path& path);
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "hpsearch/io/net/loop.hpp"
+#include "hpsearch/workers/core/line_thinning.hpp"
+#include "hpsearch/workers/core/log_text.hpp"
+#include "hpsearch/workers/core/program_message.hpp"
+#include "hpsearch/workers/shell/attempt_directory.hpp"
+#include "hpsearch/workers/shell/journal.hpp"
+#include "hpsearch/workers/shell/processes/process.hpp"
+#include "hpsearch/workers/shell/shim/launch_order.hpp"
+#include "hpsearch/workers/shell/shim/metric_scanner.hpp"
+#include "hpsearch/workers/shell/shim/program_log.hpp"
+#include "hpsearch/workers/shell/shim/program_pipe.hpp"
+#include "hpsearch/workers/shell/shim/report_socket.hpp"
+#include "hpsearch/workers/shell/shim/spare_program.hpp"
+#include "hpsearch/workers/shell/shim/unread_metric.hpp"
+
+namespace hpsearch::workers {
+
+/// Runs one attempt's program and outlives agents: parent of the program, reader of its pipes, listener of
+/// its socket, writer of its logs and of the journal of all it said. It decides nothing; whoever connects to
+/// its agent socket answers the program's questions and may have it signaled.
+///
+/// Agents say lines:
+///
+///   answer QUESTION LINE    to whoever asked
+///   ahead STEP LINE         to every report of a lower step, and every remark, from now on; 0 = to none
+///   signal CHECKPOINT | signal TERM GRACE_MS | signal KILL
+///   drop POSITION           what the journal holds before it is not needed any more
+///
+/// and hear "upto POSITION" when the journal has grown, and "unwritten WHY" again and again while the disk
+/// does not take it. The newest connection counts.
+///
+/// Without an agent it goes on; it ends when everything of the program is gone and the journal says so.
+///
+/// Threads: the loop's. One per process: it reaps every child.
+class Shim {
+ public:
+  using OnEnd = std::function<void()>;
+
+  /// The attempt's program runs in `spare` if that is ready and fits; otherwise the spare is killed.
+  Shim(net::Loop& loop, AttemptDirectory directory, OnEnd on_end,
+       std::unique_ptr<SpareProgram> spare = nullptr);
+  ~Shim();
+  Shim(const Shim&) = delete;
+  Shim& operator=(const Shim&) = delete;
+
+  /// Starts the program of the attempt's launch order. Whatever happens is in the journal, and at `agent`, a
+  /// connected socket or none. wrong_state: somebody keeps this attempt, did so before or gave it up.
+  [[nodiscard]] engine::Status start(Descriptor agent);
+
+ private:
+  struct Output {
+    ProgramPipe pipe;
+    std::optional<ProgramLog> log;
+    LineSplitter lines;
+    net::Watch watch;
+    net::Watch catch_up;  ///< While the log waits.
+  };
+
+  [[nodiscard]] engine::Status launch(LaunchOrder order);
+  [[nodiscard]] engine::Result<RunningProgram> run(const LaunchOrder& order);
+  [[nodiscard]] engine::Status listen_to_agents(const std::string& path);
+  void accept_agent();
+  void serve(Descriptor agent);
+  void read_agent();
+  void obey(std::string_view line);
+
+  void heard(ConnectionId connection, std::string_view line);
+  void show(const RemarkMessage& remark);
+  bool read_output(Output& output);
+  void look_for_lines(Output& output, std::string_view bytes);
+  void catch_up_soon(Output& output);
+  void take_line(const Output& output, std::string_view line);
+  [[nodiscard]] bool is_below_length(const engine::Result<ProgramMessage>& message) const;
+  void take_payload(std::string payload);
+  void tell_unread(bool ended);
+  void program_ended(const ProgramEnd& end);
+
+  void record(JournalRecord record, bool droppable);
+  void hold_questions();
+  void write_down();
+  void send_to_agent();
+  void send_reason_to_agent(const std::string& why);
+  void end_if_done();
+
+  net::Loop& loop_;
+  AttemptDirectory directory_;
+  OnEnd on_end_;
+  std::optional<JournalWriter> journal_;
+  std::deque<JournalRecord> unwritten_;  ///< The disk did not take them yet.
+  std::size_t unwritten_bytes_ = 0;      ///< About so much of it are lines.
+  std::string unwritten_because_;        ///< The last reason, or "".
+  LineThinning thinning_;
+  net::Watch write_again_;
+  bool ended_ = false;
+
+  std::string agent_path_;
+  Descriptor listener_;
+  net::Watch listening_;
+  Descriptor agent_;
+  net::Watch agent_watch_;
+  LineSplitter agent_lines_;
+  bool telling_ = false;
+  net::Watch tell_again_;
+
+  std::unique_ptr<ReportSocket> socket_;
+  std::uint64_t last_question_ = 0;
+  std::map<std::uint64_t, ConnectionId> open_;  ///< Questions without an answer.
+  engine::Units ahead_below_{};
+  std::string ahead_line_;
+  std::optional<int> shown_percent_;  ///< The last one in the log.
+  Output out_;
+  Output err_;
+  std::optional<MetricScanner> scanner_;
+  UnreadMetric unread_{""};
+  bool lookalike_told_ = false;  ///< A line that looks like a report and is none.
+  pid_t pid_ = 0;
+  int checkpoint_signal_ = 0;  ///< 0 = the experiment wants none.
+  std::string followed_by_;
+  bool asked_ = false;
+  std::unique_ptr<SpareProgram> spare_;  ///< Or none.
+  std::unique_ptr<ProgramShim> programs_;
+};
+
+}  // namespace hpsearch::workers

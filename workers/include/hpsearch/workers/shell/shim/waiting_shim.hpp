@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "hpsearch/io/net/loop.hpp"
+#include "hpsearch/workers/shell/attempt_directory.hpp"
+#include "hpsearch/workers/shell/shim/shim.hpp"
+#include "hpsearch/workers/shell/shim/spare_program.hpp"
+
+namespace hpsearch::workers {
+
+/// A shim whose attempt is not there yet: it keeps a spare. The agent says one line to it,
+///
+///   run ATTEMPT-DIRECTORY
+///
+/// and it is that attempt's Shim, which keeps the connection. Unlike that, it does not outlive its agent:
+/// when the connection closes, the spare is killed. When the spare ends by itself, the agent hears "ended
+/// WHY".
+///
+/// Threads: the loop's. One per process.
+class WaitingShim {
+ public:
+  using OnAttempt = std::function<void(const AttemptDirectory& attempt)>;
+  using OnEnd = std::function<void()>;
+
+  /// `place`: the spare's directory, with its launch order; removed when the spare is an attempt's, or gone.
+  /// `on_attempt` is called before anything is done for the attempt.
+  WaitingShim(net::Loop& loop, AttemptDirectory place, Descriptor agent, OnAttempt on_attempt, OnEnd on_end);
+
+  /// Any error: there is no spare.
+  [[nodiscard]] engine::Status start();
+
+ private:
+  void read_agent();
+  void run(const std::string& directory);
+  void end_spare();
+  void spare_ended(const std::string& why);
+  void over();
+  void remove_place() const;
+
+  net::Loop& loop_;
+  AttemptDirectory place_;
+  Descriptor agent_;
+  OnAttempt on_attempt_;
+  OnEnd on_end_;
+  net::Watch agent_watch_;
+  std::string line_;
+  std::unique_ptr<SpareProgram> spare_;
+  bool has_ended_ = false;      ///< The spare, by itself.
+  std::unique_ptr<Shim> shim_;  ///< When it has an attempt.
+};
+
+}  // namespace hpsearch::workers

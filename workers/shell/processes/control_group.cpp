@@ -1,0 +1,122 @@
+#include "hpsearch/workers/shell/processes/control_group.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <sstream>
+#include <string_view>
+
+#include "hpsearch/workers/shell/files.hpp"
+
+namespace hpsearch::workers {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t longest_file = 4 * 1024 * 1024;
+
+bool write_to(const fs::path& path, const std::string& text) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  return file && write_all(file.get(), text);
+}
+
+/// Where version 2 is mounted; "" when it is not.
+std::string mount_point() {
+  const auto mounts = read_file("/proc/self/mounts", longest_file);
+  std::istringstream lines(mounts ? *mounts : std::string());
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string device;
+    std::string place;
+    std::string type;
+    if (words >> device >> place >> type && type == "cgroup2") {
+      return place;
+    }
+  }
+  return "";
+}
+
+/// This process's cgroup of version 2, below the mount point.
+std::string own_group() {
+  const auto text = read_file("/proc/self/cgroup", longest_file);
+  std::istringstream lines(text ? *text : std::string());
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("0::")) {
+      return line.substr(3);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<ControlGroup> ControlGroup::make(const std::string& name) {
+  const std::string mount = mount_point();
+  const std::string own = own_group();
+  if (mount.empty() || own.empty()) {
+    return std::nullopt;
+  }
+  const fs::path directory = fs::path(mount + own) / name;
+  if (::mkdir(directory.c_str(), 0755) != 0) {
+    return std::nullopt;
+  }
+  struct statfs info {};
+  const bool real = ::statfs(directory.c_str(), &info) == 0 && info.f_type == CGROUP2_SUPER_MAGIC &&
+                    ::access((directory / "cgroup.kill").c_str(), W_OK) == 0;
+  if (!real) {  // Another file system lies over it, or a kernel before 5.14.
+    ::rmdir(directory.c_str());
+    return std::nullopt;
+  }
+  // Without the rest of it a program that lost one process to the kernel hangs. Not where memory is not
+  // counted.
+  static_cast<void>(write_to(directory / "memory.oom.group", "1"));
+  return ControlGroup(directory);
+}
+
+bool ControlGroup::may_be_made() {
+  const std::optional<ControlGroup> tried = make("hpsearch-try-" + std::to_string(::getpid()));
+  if (tried) {
+    tried->remove();
+  }
+  return tried.has_value();
+}
+
+bool ControlGroup::take(pid_t pid) const {
+  return write_to(directory_ / "cgroup.procs", std::to_string(pid));
+}
+
+void ControlGroup::kill() const {
+  static_cast<void>(write_to(directory_ / "cgroup.kill", "1"));
+}
+
+std::vector<pid_t> ControlGroup::processes() const {
+  const auto text = read_file(directory_ / "cgroup.procs", longest_file);
+  std::istringstream numbers(text ? *text : std::string());
+  std::vector<pid_t> all;
+  for (pid_t pid = 0; numbers >> pid;) {
+    all.push_back(pid);
+  }
+  return all;
+}
+
+bool ControlGroup::ran_out_of_memory() const {
+  const auto text = read_file(directory_ / "memory.events", longest_file);
+  std::istringstream words(text ? *text : std::string());
+  std::string name;
+  for (std::uint64_t count = 0; words >> name >> count;) {
+    if (name == "oom_kill") {
+      return count > 0;
+    }
+  }
+  return false;
+}
+
+void ControlGroup::remove() const {
+  ::rmdir(directory_.c_str());
+}
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,143 @@
+#include "hpsearch/workers/shell/processes/process_table.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "hpsearch/workers/shell/files.hpp"
+
+namespace hpsearch::workers {
+
+namespace {
+
+constexpr std::size_t longest_environment = 4 * 1024 * 1024;
+
+std::string proc_path(pid_t pid, const char* name) {
+  return "/proc/" + std::to_string(pid) + "/" + name;
+}
+
+template <class Number>
+Number number_in(std::string_view text) {
+  Number number{};
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
+};
+
+/// Nothing when that is no line of the table.
+std::optional<ProcessInfo> parse_stat(pid_t pid, const std::string& text) {
+  // "pid (name) state ppid pgrp session …"; the name may hold anything, so count from its last parenthesis.
+  const std::size_t name_end = text.rfind(") ");
+  if (name_end == std::string::npos) {
+    return std::nullopt;
+  }
+  std::string_view rest = std::string_view(text).substr(name_end + 2);
+  std::vector<std::string_view> fields;
+  while (!rest.empty() && fields.size() < 20) {
+    const std::size_t gap = rest.find(' ');
+    fields.push_back(rest.substr(0, gap));
+    rest.remove_prefix(gap == std::string_view::npos ? rest.size() : gap + 1);
+  }
+  if (fields.size() < 20 || fields[0].empty()) {
+    return std::nullopt;
+  }
+  ProcessInfo info;
+  info.pid = pid;
+  info.state = fields[0].front();
+  info.parent = number_in<pid_t>(fields[1]);
+  info.group = number_in<pid_t>(fields[2]);
+  info.session = number_in<pid_t>(fields[3]);
+  info.threads = number_in<std::uint64_t>(fields[17]);
+  info.start_time = number_in<std::uint64_t>(fields[19]);
+  return info;
+}
+
+}  // namespace
+
+std::optional<ProcessInfo> process_info(pid_t pid) {
+  const auto text = read_file(proc_path(pid, "stat"), 16 * 1024);
+  return text ? parse_stat(pid, *text) : std::nullopt;
+}
+
+std::optional<std::vector<ProcessInfo>> all_processes() {
+  std::vector<ProcessInfo> all;
+  const std::unique_ptr<DIR, CloseDirectory> proc(::opendir("/proc"));
+  if (!proc) {
+    return std::nullopt;
+  }
+  bool ourselves = false;
+  while (const dirent* entry = ::readdir(proc.get())) {
+    const pid_t pid = number_in<pid_t>(entry->d_name);
+    if (pid <= 0) {
+      continue;
+    }
+    const Descriptor file(::open(proc_path(pid, "stat").c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+      return std::nullopt;  // It may be there.
+    }
+    std::array<char, 4096> text;  // Filled by read().
+    const ssize_t got = file ? ::read(file.get(), text.data(), text.size()) : 0;
+    if (got < 0 && errno != ESRCH) {
+      return std::nullopt;
+    }
+    if (got <= 0) {
+      continue;  // Gone by now, or hidden from us.
+    }
+    if (auto info = parse_stat(pid, std::string(text.data(), static_cast<std::size_t>(got)))) {
+      ourselves = ourselves || pid == ::getpid();
+      all.push_back(*info);
+    }
+  }
+  return ourselves ? std::optional(std::move(all)) : std::nullopt;
+}
+
+bool started_with(pid_t pid, const std::string& assignment) {
+  const auto text = read_file(proc_path(pid, "environ"), longest_environment);
+  if (!text) {
+    return false;
+  }
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\0');
+    if (rest.substr(0, end) == assignment) {
+      return true;
+    }
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  return false;
+}
+
+void signal_exactly(const ProcessInfo& process, int signal) noexcept {
+  // By number: glibc 2.36 declares these calls without C linkage.
+  const Descriptor held(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
+  if (!held) {
+    if (errno == ENOSYS) {
+      ::kill(process.pid, signal);
+    }
+    return;
+  }
+  // The descriptor pins whoever has the pid now; it is the one that was meant if it began at the same tick.
+  const auto now = process_info(process.pid);
+  if (now && now->start_time == process.start_time) {
+    ::syscall(SYS_pidfd_send_signal, held.get(), signal, nullptr, 0);
+  }
+}
+
+std::string boot_id() {
+  const auto text = read_file("/proc/sys/kernel/random/boot_id", 256);
+  return text ? text->substr(0, text->find('\n')) : "";
+}
+
+}  // namespace hpsearch::workers

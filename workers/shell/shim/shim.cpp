@@ -1,0 +1,504 @@
+#include "hpsearch/workers/shell/shim/shim.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <span>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "hpsearch/io/net/log.hpp"
+#include "hpsearch/jobs/fields/checkpoint_signal.hpp"
+#include "hpsearch/workers/core/lookalike.hpp"
+#include "hpsearch/workers/core/program_message.hpp"
+#include "hpsearch/workers/shell/shim/local_socket.hpp"
+
+namespace hpsearch::workers {
+
+using engine::Done;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+using engine::Units;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t read_piece = 64 * 1024;
+constexpr int pieces_per_turn = 16;
+// What a program left in its pipe when it ended is at most the pipe's size; more means somebody still writes.
+constexpr int turns_at_end = 64;
+// Whoever follows a log that cannot keep up sees its end that often.
+constexpr std::chrono::milliseconds catch_up_after = 100ms;
+constexpr std::size_t log_tail_bytes = 4 * 1024;
+// An answer may quote what was wrong with the longest line there is.
+constexpr std::size_t longest_order = 4 * max_message_bytes;
+// Beyond it, only what decides is written: the agent has been away for long.
+constexpr std::uint64_t largest_journal = std::uint64_t{256} * 1024 * 1024;
+// Of lines that a disk does not take.
+constexpr std::size_t most_unwritten = std::size_t{16} * 1024 * 1024;
+constexpr std::chrono::milliseconds again_after = 500ms;
+constexpr std::uint64_t longest_grace_ms = 7ULL * 24 * 3'600 * 1'000;
+
+/// About what a record takes in memory while it is not written.
+std::size_t size_of(const JournalRecord& record) {
+  const auto* said = std::get_if<JournalMessageReceived>(&record);
+  return sizeof(JournalRecord) + (said == nullptr ? 0 : said->line.size());
+}
+
+bool blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+/// Cuts a word off.
+std::string_view word(std::string_view& rest) {
+  const std::size_t end = std::min(rest.find(' '), rest.size());
+  const std::string_view first = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return first;
+}
+
+std::optional<std::uint64_t> number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+int checkpoint_signal_of(const ProgramStart& program) {
+  const auto name = program.environment.find(jobs::checkpoint_signal_variable);
+  if (name == program.environment.end()) {
+    return 0;
+  }
+  return name->second == "SIGUSR1" ? SIGUSR1 : name->second == "SIGUSR2" ? SIGUSR2 : 0;
+}
+
+}  // namespace
+
+Shim::Shim(net::Loop& loop, AttemptDirectory directory, OnEnd on_end, std::unique_ptr<SpareProgram> spare)
+    : loop_(loop),
+      directory_(std::move(directory)),
+      on_end_(std::move(on_end)),
+      agent_lines_(longest_order),
+      out_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .catch_up = {}},
+      err_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .catch_up = {}},
+      spare_(std::move(spare)),
+      programs_(spare_ ? spare_->take_programs() : std::make_unique<ProgramShim>(loop)) {
+  programs_->when_stuck([this](pid_t pid) { record(JournalStuck{pid}, false); });
+}
+
+Shim::~Shim() {
+  if (listener_) {
+    ::unlink(agent_path_.c_str());
+  }
+}
+
+Status Shim::start(Descriptor agent) {
+  Result<JournalWriter> journal = JournalWriter::open(directory_.journal());
+  if (!journal) {
+    return journal.error();
+  }
+  if (journal->size() > 0) {
+    return Error{Errc::wrong_state, directory_.journal().string() + " tells of an earlier run"};
+  }
+  journal_ = *std::move(journal);
+  if (agent) {
+    serve(std::move(agent));
+  }
+  Result<LaunchOrder> order = read_launch_order(directory_.launch());
+  const Status launched = order ? launch(*std::move(order)) : Status(order.error());
+  if (launched) {
+    record(JournalStarted{followed_by_}, false);
+  } else {
+    record(JournalNotStarted{launched.error().message}, false);
+    ended_ = true;
+    end_if_done();
+  }
+  return Done{};
+}
+
+Status Shim::launch(LaunchOrder order) {
+  if (Status listening = listen_to_agents(order.agent_socket); !listening) {
+    return listening;
+  }
+  Result<MetricScanner> scanner = MetricScanner::compile(order.metric_patterns, order.first_step);
+  if (!scanner) {
+    return scanner.error();
+  }
+  Result<ProgramLog> out_log = ProgramLog::create(directory_.log("stdout"));
+  Result<ProgramLog> err_log = ProgramLog::create(directory_.log("stderr"));
+  if (!out_log || !err_log) {
+    return out_log ? err_log.error() : out_log.error();
+  }
+  out_.log = *std::move(out_log);
+  err_.log = *std::move(err_log);
+  Result<std::unique_ptr<ReportSocket>> socket = ReportSocket::listen(
+      loop_, order.report_socket,
+      [this](ConnectionId connection, std::string_view line) { heard(connection, line); });
+  if (!socket) {
+    return socket.error();
+  }
+  // Nobody but its user and root can then connect to it.
+  if (const auto& account = order.program.account;
+      account && ::lchown(order.report_socket.c_str(), static_cast<uid_t>(account->uid),
+                          static_cast<gid_t>(account->gid)) != 0) {
+    return file_error("cannot give its user", order.report_socket, errno);
+  }
+  Result<RunningProgram> running = run(order);
+  if (!running) {
+    return running.error();
+  }
+  socket_ = *std::move(socket);
+  if (!order.metric_patterns.empty()) {
+    scanner_.emplace(*std::move(scanner));
+  }
+  unread_ = UnreadMetric(order.metric);
+  pid_ = running->pid;
+  checkpoint_signal_ = checkpoint_signal_of(order.program);
+  followed_by_ = running->group.empty() ? "process table" : "cgroup";
+  out_.pipe = ProgramPipe(std::move(running->out));
+  err_.pipe = ProgramPipe(std::move(running->err));
+  for (Output* output : {&out_, &err_}) {
+    output->watch = loop_.when_readable(output->pipe.get(), [this, output] { read_output(*output); });
+  }
+  return Done{};
+}
+
+/// In the spare, or as any program is started.
+Result<RunningProgram> Shim::run(const LaunchOrder& order) {
+  const auto on_record = [this, &order](const RunningProgram& program) {
+    return directory_.write_process({.pid = program.pid,
+                                     .start_time = program.start_time,
+                                     .boot_id = boot_id(),
+                                     .socket = order.report_socket,
+                                     .group = program.group,
+                                     .mark = program.mark});
+  };
+  const auto on_end = [this](const ProgramEnd& end) { program_ended(end); };
+  if (spare_) {
+    Result<RunningProgram> taken = spare_->become(order.program, on_record, on_end);
+    if (taken) {
+      return taken;
+    }
+    net::log(net::Level::info, "the spare is not used: " + taken.error().message);
+    spare_->kill();
+  }
+  return programs_->start(order.program, on_record, on_end);
+}
+
+// --- agents ---
+
+Status Shim::listen_to_agents(const std::string& path) {
+  Result<Descriptor> listener = listen_locally(path);
+  if (!listener) {
+    return listener.error();
+  }
+  agent_path_ = path;
+  listener_ = *std::move(listener);
+  listening_ = loop_.when_readable(listener_.get(), [this] { accept_agent(); });
+  return Done{};
+}
+
+void Shim::accept_agent() {
+  for (;;) {
+    Descriptor agent(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!agent) {
+      return;
+    }
+    if (is_ours(agent)) {
+      serve(std::move(agent));
+    }
+  }
+}
+
+void Shim::serve(Descriptor agent) {
+  agent_watch_ = net::Watch();
+  agent_ = std::move(agent);
+  agent_lines_ = LineSplitter(longest_order);
+  agent_watch_ = loop_.when_readable(agent_.get(), [this] { read_agent(); });
+  send_to_agent();
+}
+
+void Shim::read_agent() {
+  std::array<char, read_piece> piece;  // Filled by recv().
+  const ssize_t got = ::recv(agent_.get(), piece.data(), piece.size(), MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+    return;
+  }
+  if (got <= 0) {  // The agent is gone; the next one finds the listener.
+    agent_watch_ = net::Watch();
+    agent_.reset();
+    return;
+  }
+  agent_lines_.feed({piece.data(), static_cast<std::size_t>(got)},
+                    [this](std::string_view line) { obey(line); });
+}
+
+void Shim::obey(std::string_view line) {
+  const std::string_view what = word(line);
+  if (what == "answer") {
+    const auto question = number(word(line));
+    const auto open = open_.find(question.value_or(0));
+    if (open != open_.end()) {
+      const ConnectionId connection = open->second;
+      open_.erase(open);
+      socket_->answer(connection, line);
+    }
+  } else if (what == "ahead") {
+    ahead_below_ = Units{number(word(line)).value_or(0)};
+    thinning_.decides_from(ahead_below_);
+    ahead_line_ = line;
+  } else if (what == "signal") {
+    asked_ = true;
+    const std::string_view which = word(line);
+    if (which == "KILL") {
+      programs_->kill(pid_);
+    } else if (which == "CHECKPOINT") {
+      programs_->notify(pid_, checkpoint_signal_);
+    } else {
+      // Agents that do not say it kill by themselves.
+      const std::uint64_t grace = std::min(number(line).value_or(longest_grace_ms), longest_grace_ms);
+      programs_->terminate(pid_, std::chrono::milliseconds(grace));
+    }
+  } else if (what == "drop") {
+    journal_->drop_before(number(line).value_or(0));
+  }
+}
+
+void Shim::send_to_agent() {
+  if (telling_ || !agent_) {
+    return;
+  }
+  telling_ = true;
+  loop_.post([this] {
+    telling_ = false;
+    if (!agent_) {
+      return;
+    }
+    const std::string text = "upto " + std::to_string(journal_->size()) + "\n";
+    if (::send(agent_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+        (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      tell_again_ = loop_.after(again_after, [this] { send_to_agent(); });
+    }
+  });
+}
+
+/// The agent's own files may have a place left where the journal has none, and then nobody else would say it.
+void Shim::send_reason_to_agent(const std::string& why) {
+  if (std::exchange(unwritten_because_, why) != why) {
+    net::log(net::Level::warning, why);
+  }
+  if (agent_) {  // One that does not read hears it the next time.
+    const std::string text = "unwritten " + why + "\n";
+    static_cast<void>(::send(agent_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+  }
+}
+
+// --- the program ---
+
+void Shim::heard(ConnectionId connection, std::string_view line) {
+  const std::uint64_t question = ++last_question_;
+  const Result<ProgramMessage> message = parse_socket_line(line);
+  if (message) {
+    unread_.hear(*message);
+  }
+  const auto* remark = message ? std::get_if<RemarkMessage>(&*message) : nullptr;
+  if (remark != nullptr) {
+    show(*remark);
+  }
+  const bool below = ahead_below_ != Units{} && (remark != nullptr || is_below_length(message));
+  // One after the other: an answer must not overtake that to an earlier question.
+  const bool answered = below && socket_->unanswered(connection) == 1;
+  if (!answered) {
+    open_[question] = connection;
+  }
+  record(JournalMessageReceived{question, answered, std::string(line)}, answered);
+  if (answered) {
+    socket_->answer(connection, ahead_line_);
+  }
+}
+
+/// Remarks are lines of the log; progress is one whenever it has come to another percent.
+void Shim::show(const RemarkMessage& remark) {
+  std::string line = remark.log;
+  if (remark.percent && remark.percent != shown_percent_) {
+    shown_percent_ = remark.percent;
+    line = "progress " + std::to_string(*remark.percent) + "%";
+  }
+  if (!line.empty()) {
+    read_output(out_);  // What was printed before comes before it.
+    out_.log->append(line + "\n");
+  }
+}
+
+bool Shim::read_output(Output& output) {
+  for (int turn = 0; (turn < pieces_per_turn || output.pipe.holds()) && output.pipe; ++turn) {
+    const std::span<char> room = output.log->room();
+    const ssize_t got = output.pipe.read(room);
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      catch_up_soon(output);
+      return false;
+    }
+    if (got <= 0) {
+      output.log->catch_up();
+      output.watch = net::Watch();
+      output.pipe = ProgramPipe();
+      return false;
+    }
+    const auto size = static_cast<std::size_t>(got);
+    output.log->take(size, loop_.now());
+    look_for_lines(output, {room.data(), size});
+  }
+  catch_up_soon(output);
+  return static_cast<bool>(output.pipe);
+}
+
+void Shim::look_for_lines(Output& output, std::string_view bytes) {
+  const auto line = [this, &output](std::string_view text) { take_line(output, text); };
+  if (scanner_ || !unread_.done()) {
+    output.lines.feed(bytes, line);
+  } else {
+    output.lines.feed_lines_with(report_word, bytes, line);
+  }
+}
+
+void Shim::catch_up_soon(Output& output) {
+  if (!output.log->waits() || output.catch_up) {
+    return;
+  }
+  output.catch_up = loop_.after(catch_up_after, [&output] {
+    output.catch_up = net::Watch();
+    output.log->catch_up();
+  });
+}
+
+void Shim::take_line(const Output& output, std::string_view line) {
+  if (&output == &out_) {
+    if (const auto payload = stdout_payload(line)) {
+      take_payload(std::string(*payload));
+      return;
+    }
+  }
+  if (!lookalike_told_) {
+    const auto stream = &output == &out_ ? PrintedTo::stdout_stream : PrintedTo::stderr_stream;
+    if (const std::optional<std::string> why = why_no_report(line, stream)) {
+      lookalike_told_ = true;  // One example is enough.
+      record(JournalMessageReceived{0, false, lookalike_payload(line, *why)}, false);
+    }
+  }
+  if (scanner_) {
+    for (std::string& payload : scanner_->scan(line)) {
+      take_payload(std::move(payload));
+    }
+  }
+  unread_.look_at(line);
+  tell_unread(/*ended=*/false);
+}
+
+void Shim::take_payload(std::string payload) {
+  const Result<ProgramMessage> message = parse_stdout_payload(payload);
+  if (message) {
+    unread_.hear(*message);
+  }
+  const bool droppable = thinning_.spares(message);
+  record(JournalMessageReceived{0, false, std::move(payload)}, droppable);
+}
+
+void Shim::tell_unread(bool ended) {
+  if (const std::optional<UnreadMessage> found = unread_.take_finding(ended)) {
+    record(JournalMessageReceived{0, false, unread_payload(*found)}, false);
+  }
+}
+
+/// Never while something was decided: then every question is the agent's.
+bool Shim::is_below_length(const Result<ProgramMessage>& message) const {
+  const auto* metrics = message ? std::get_if<MetricsMessage>(&*message) : nullptr;
+  return metrics != nullptr && metrics->step < ahead_below_;
+}
+
+void Shim::program_ended(const ProgramEnd& end) {
+  for (Output* output : {&out_, &err_}) {
+    for (int turn = 0; turn < turns_at_end && read_output(*output); ++turn) {
+    }
+    output->lines.finish([this, output](std::string_view line) { take_line(*output, line); });
+    output->watch = net::Watch();
+    output->catch_up = net::Watch();
+    output->log->catch_up();
+  }
+  socket_->drain();
+  tell_unread(/*ended=*/true);
+  std::string tail = err_.log->last_lines(log_tail_bytes);
+  if (blank(tail)) {
+    tail = out_.log->last_lines(log_tail_bytes);
+  }
+  ended_ = true;
+  record(JournalEnded{end.by_signal, end.code, asked_, end.out_of_memory, std::move(tail)}, false);
+  end_if_done();
+}
+
+// --- the journal ---
+
+/// In order; what is `droppable` is left out rather than kept waiting, and any line that is no question
+/// rather than kept for ever.
+void Shim::record(JournalRecord record, bool droppable) {
+  if (droppable && (!unwritten_.empty() || journal_->wanted() > largest_journal)) {
+    return;
+  }
+  const auto* said = std::get_if<JournalMessageReceived>(&record);
+  const bool is_endless = unwritten_bytes_ > most_unwritten || journal_->wanted() > 2 * largest_journal;
+  if (said != nullptr && said->question == 0 && is_endless) {
+    return;
+  }
+  unwritten_bytes_ += size_of(record);
+  unwritten_.push_back(std::move(record));
+  write_down();
+}
+
+/// Who asks waits for its answer anyway, and is read again when the disk has taken what was said.
+void Shim::hold_questions() {
+  if (socket_) {
+    socket_->hold(unwritten_bytes_ > most_unwritten);
+  }
+}
+
+void Shim::write_down() {
+  while (!unwritten_.empty()) {
+    // A line need not survive a power failure: the program that said it does not either, and the daemon
+    // hears of it only when it is in the agent's spool.
+    const bool durable = !std::holds_alternative<JournalMessageReceived>(unwritten_.front());
+    if (!journal_->append(unwritten_.front(), durable)) {
+      send_reason_to_agent(file_error("cannot write", directory_.journal(), errno).message);
+      hold_questions();
+      write_again_ = loop_.after(again_after, [this] {
+        write_down();
+        end_if_done();
+      });
+      return;
+    }
+    unwritten_because_.clear();
+    unwritten_bytes_ -= size_of(unwritten_.front());
+    unwritten_.pop_front();
+    send_to_agent();
+  }
+  hold_questions();
+}
+
+void Shim::end_if_done() {
+  if (ended_ && unwritten_.empty()) {
+    directory_.remove_process();
+    loop_.post([this] { on_end_(); });  // Behind the last word to the agent.
+  }
+}
+
+}  // namespace hpsearch::workers

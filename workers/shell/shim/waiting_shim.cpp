@@ -1,0 +1,109 @@
+#include "hpsearch/workers/shell/shim/waiting_shim.hpp"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "hpsearch/io/files/tree.hpp"
+#include "hpsearch/io/net/log.hpp"
+
+namespace hpsearch::workers {
+
+using engine::Result;
+using engine::Status;
+
+namespace {
+
+constexpr std::string_view run_word = "run ";
+constexpr std::size_t longest_line = 8 * 1024;
+
+}  // namespace
+
+WaitingShim::WaitingShim(net::Loop& loop, AttemptDirectory place, Descriptor agent, OnAttempt on_attempt,
+                         OnEnd on_end)
+    : loop_(loop),
+      place_(std::move(place)),
+      agent_(std::move(agent)),
+      on_attempt_(std::move(on_attempt)),
+      on_end_(std::move(on_end)) {
+}
+
+Status WaitingShim::start() {
+  Result<std::unique_ptr<SpareProgram>> spare =
+      SpareProgram::start(loop_, place_, [this](const std::string& why) { spare_ended(why); });
+  if (!spare) {
+    remove_place();
+    return spare.error();
+  }
+  spare_ = *std::move(spare);
+  agent_watch_ = loop_.when_readable(agent_.get(), [this] { read_agent(); });
+  return engine::Done{};
+}
+
+/// Byte by byte: what comes behind the line is for the attempt's Shim to read.
+void WaitingShim::read_agent() {
+  for (;;) {
+    char byte = 0;
+    const ssize_t got = ::recv(agent_.get(), &byte, 1, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+      return;
+    }
+    if (got <= 0 || line_.size() > longest_line || (byte == '\n' && !line_.starts_with(run_word))) {
+      end_spare();
+      return;
+    }
+    if (byte == '\n') {
+      run(line_.substr(run_word.size()));
+      return;
+    }
+    line_.push_back(byte);
+  }
+}
+
+/// The spare's record goes first: from now on, it is found by that of its attempt.
+void WaitingShim::run(const std::string& directory) {
+  agent_watch_ = net::Watch();
+  remove_place();
+  const AttemptDirectory attempt{std::filesystem::path(directory)};
+  on_attempt_(attempt);
+  shim_ = std::make_unique<Shim>(loop_, attempt, on_end_, std::move(spare_));
+  if (const Status started = shim_->start(std::move(agent_)); !started) {
+    net::log(net::Level::error, started.error().message);
+    on_end_();  // With this process, the spare ends.
+  }
+}
+
+void WaitingShim::end_spare() {
+  agent_watch_ = net::Watch();
+  if (!has_ended_) {
+    spare_->kill([this] { over(); });
+  }
+}
+
+/// The line may have come meanwhile: then the attempt's program is started.
+void WaitingShim::spare_ended(const std::string& why) {
+  has_ended_ = true;
+  read_agent();
+  if (shim_) {
+    return;
+  }
+  const std::string text = "ended " + why + "\n";
+  static_cast<void>(::send(agent_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+  over();
+}
+
+void WaitingShim::over() {
+  agent_watch_ = net::Watch();
+  remove_place();
+  on_end_();
+}
+
+void WaitingShim::remove_place() const {
+  if (const Result<trees::Directory> parent = trees::Directory::open(place_.root().parent_path())) {
+    static_cast<void>(trees::remove_tree(*parent, place_.root().filename()).has_value());
+  }
+}
+
+}  // namespace hpsearch::workers

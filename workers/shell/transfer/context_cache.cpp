@@ -1,0 +1,264 @@
+#include "hpsearch/workers/shell/transfer/context_cache.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <functional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/io/archive/context_archive.hpp"
+#include "hpsearch/io/files/sha256.hpp"
+#include "hpsearch/io/files/tree.hpp"
+#include "hpsearch/io/http/http.hpp"
+#include "hpsearch/io/net/log.hpp"
+#include "hpsearch/workers/shell/files.hpp"
+
+namespace hpsearch::workers {
+
+namespace fs = std::filesystem;
+using engine::Done;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+using trees::Directory;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::seconds patience_with_knocking = 10s;
+constexpr std::chrono::seconds patience_with_content = 300s;
+constexpr std::uint64_t bytes_per_more_second = 250'000;  // As patient as the daemon is.
+// However large the daemon may take them.
+constexpr std::uint64_t largest_archive = context::most_archive_bytes(context::largest_limit_megabytes);
+
+/// The digest and the bytes that a tree's name tells; no digest when it is none.
+std::pair<std::string, std::uint64_t> read_name(const std::string& name) {
+  std::uint64_t bytes = 0;
+  const std::string digest = name.substr(0, 64);
+  if (!context::is_sha256(digest) || name.size() < 66 || name[64] != '-') {
+    return {};
+  }
+  const auto [end, error] = std::from_chars(name.data() + 65, name.data() + name.size(), bytes);
+  return error == std::errc{} && end == name.data() + name.size() ? std::pair(digest, bytes)
+                                                                  : std::pair<std::string, std::uint64_t>();
+}
+
+void touch(const fs::path& path) noexcept {
+  ::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+}
+
+void remove_from(const fs::path& directory, const std::function<bool(const std::string& name)>& which) {
+  const Result<Directory> here = Directory::open(directory);
+  const auto entries = here ? here->entries() : Result<std::vector<trees::Entry>>(here.error());
+  for (std::size_t i = 0; entries && i < entries->size(); ++i) {
+    if (const std::string& name = (*entries)[i].name; which(name)) {
+      static_cast<void>(trees::remove_tree(*here, name).has_value());
+    }
+  }
+}
+
+}  // namespace
+
+std::string contexts_address(const std::string& http, const std::string& endpoint) {
+  if (http.starts_with("unix://")) {
+    return http;
+  }
+  constexpr std::string_view tls = "https://";
+  const std::size_t start = http.starts_with(tls) ? tls.size() : 0;
+  const std::size_t scheme = endpoint.find("://");
+  const std::size_t port = http.rfind(':');
+  const std::size_t end = endpoint.rfind(':');
+  if (scheme == std::string::npos || port == std::string::npos || port < start || end <= scheme) {
+    return "";
+  }
+  const std::string host = http.substr(start, port - start);
+  const bool everywhere = host == "0.0.0.0" || host == "[::]" || host == "*";
+  return everywhere
+             ? http.substr(0, start) + endpoint.substr(scheme + 3, end - scheme - 3) + http.substr(port)
+             : http;
+}
+
+ContextCache::ContextCache(fs::path directory, std::string boot, std::uint64_t most_bytes)
+    : directory_(directory / (boot.empty() ? "boot" : boot)), most_bytes_(most_bytes) {
+  remove_from(directory, [this](const std::string& name) { return name != directory_.filename(); });
+  // Half unpacked when an earlier agent died.
+  remove_from(directory_, [](const std::string& name) { return read_name(name).first.empty(); });
+  std::multimap<fs::file_time_type, std::pair<std::string, Entry>> found;
+  std::error_code error;
+  for (fs::directory_iterator at(directory_, error), end; !error && at != end; at.increment(error)) {
+    auto [digest, bytes] = read_name(at->path().filename().string());
+    std::error_code ignored;
+    found.emplace(at->last_write_time(ignored),
+                  std::pair(std::move(digest), Entry{at->path(), bytes, 0, {}}));
+  }
+  for (auto& [when, entry] : found) {
+    entry.second.used = ++uses_;
+    entries_.insert(std::move(entry));
+  }
+}
+
+void ContextCache::fetch_from(std::string address, std::string key) {
+  const std::scoped_lock lock(mutex_);
+  address_ = std::move(address);
+  key_ = std::move(key);
+}
+
+Result<ContextCache::Tree> ContextCache::provide(const std::string& digest) {
+  if (Tree tree = find(digest)) {
+    return tree;
+  }
+  const std::scoped_lock one_at_a_time(fetching_);
+  if (Tree tree = find(digest)) {
+    return tree;
+  }
+  const Result<std::string> archive = fetch(digest);
+  if (!archive) {
+    return archive.error();
+  }
+  if (const Status put_there = put(digest, *archive); !put_there) {
+    return put_there.error();
+  }
+  Tree tree = find(digest);
+  make_room(digest);
+  return tree;
+}
+
+ContextCache::Tree ContextCache::find(const std::string& digest) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = entries_.find(digest);
+  std::error_code error;
+  if (found == entries_.end()) {
+    return nullptr;
+  }
+  Entry& entry = found->second;
+  if (!fs::is_directory(fs::symlink_status(entry.path, error))) {
+    entries_.erase(found);  // Somebody tidied up.
+    return nullptr;
+  }
+  entry.used = ++uses_;
+  touch(entry.path);
+  Tree tree = entry.user.lock();
+  if (tree == nullptr) {
+    tree = std::make_shared<const fs::path>(entry.path);
+    entry.user = tree;
+  }
+  return tree;
+}
+
+Result<std::string> ContextCache::fetch(const std::string& digest) const {
+  std::string address;
+  // By whatever name we found it: that check is for browsers, which other people's pages tell where to go.
+  net::HttpHeaders headers{{"Host", "localhost"}};
+  {
+    const std::scoped_lock lock(mutex_);
+    address = address_;
+    if (!key_.empty()) {
+      headers.emplace_back("Authorization", "Bearer " + key_);
+    }
+  }
+  const auto failed = [&](Errc code, const std::string& why) {
+    return Error{code, "cannot fetch the context " + digest.substr(0, 12) + " from the daemon: " + why};
+  };
+  if (address.empty()) {
+    return failed(Errc::unavailable, "it has announced no HTTP address");
+  }
+  const std::string target = "/api/v1/contexts/" + digest;
+  // A knock first: a daemon that is away is known soon, while a large context may take its time.
+  const auto there = net::http_request(address, "HEAD", target, "", patience_with_knocking, headers);
+  if (!there) {
+    return failed(Errc::unavailable,
+                  there.error().message +
+                      ". The daemon must run, and this machine must reach the address in its --http");
+  }
+  if (there->status == 404) {
+    return failed(Errc::not_found, "it does not have the context; copy " + digest +
+                                       ".tar to contexts/ of its state directory, or submit again");
+  }
+  if (there->status != 200) {
+    return failed(Errc::unavailable, "it answered with status " + std::to_string(there->status));
+  }
+  const std::uint64_t bytes = there->content_length.value_or(net::AnswerLimit{}.bytes);
+  if (bytes > largest_archive) {
+    return failed(Errc::unavailable, "it announced " + std::to_string(bytes) +
+                                         " bytes; a context has at most " + std::to_string(largest_archive));
+  }
+  const std::chrono::seconds patience =
+      patience_with_content + std::chrono::seconds(bytes / bytes_per_more_second);
+  auto got = net::http_request(address, "GET", target, "", patience, headers, net::AnswerLimit{bytes});
+  if (!got) {
+    return failed(Errc::unavailable, got.error().message);
+  }
+  if (got->status != 200) {
+    return failed(Errc::unavailable, "it answered with status " + std::to_string(got->status));
+  }
+  if (context::sha256_of(got->body) != digest) {
+    return failed(Errc::unavailable, "what came has another digest");
+  }
+  return std::move(got->body);
+}
+
+Status ContextCache::put(const std::string& digest, const std::string& archive) {
+  const std::string name = digest + "-" + std::to_string(archive.size());
+  const std::string draft = "draft-" + std::to_string(::getpid()) + "-" + std::to_string(++drafts_);
+  Status done = make_directories(directory_);
+  const Result<Directory> here = done ? Directory::open(directory_) : done.error();
+  done = here ? here->make_directory(draft) : Status(here.error());
+  const Result<Directory> tree = done ? here->directory(draft) : done.error();
+  done = tree ? context::unpack(archive, *tree) : Status(tree.error());
+  if (done) {
+    done = trees::move_entry(*here, draft, *here, name);
+    if (!done && here->directory(name)) {
+      done = Done{};  // Somebody else has put it there meanwhile.
+    }
+  }
+  if (here) {
+    static_cast<void>(trees::remove_tree(*here, draft).has_value());
+  }
+  if (!done) {
+    return Error{Errc::unavailable, done.error().message};
+  }
+  const fs::path place = directory_ / name;
+  const std::scoped_lock lock(mutex_);
+  entries_[digest] = Entry{place, archive.size(), ++uses_, {}};
+  return Done{};
+}
+
+void ContextCache::make_room(const std::string& besides) {
+  std::vector<fs::path> gone;
+  {
+    const std::scoped_lock lock(mutex_);
+    std::uint64_t bytes = 0;
+    std::map<std::uint64_t, std::string> by_use;
+    for (const auto& [digest, entry] : entries_) {
+      bytes += entry.bytes;
+      if (digest != besides && entry.user.expired()) {
+        by_use.emplace(entry.used, digest);
+      }
+    }
+    for (const auto& [used, digest] : by_use) {
+      if (bytes <= most_bytes_) {
+        break;
+      }
+      const auto found = entries_.find(digest);
+      bytes -= found->second.bytes;
+      gone.push_back(found->second.path);
+      entries_.erase(found);
+    }
+  }
+  const Result<Directory> here = Directory::open(directory_);
+  for (std::size_t i = 0; here && i < gone.size(); ++i) {
+    const std::string name = gone[i].filename().string();
+    // Another name at once: half of it must not be taken for the whole.
+    const bool aside = trees::move_entry(*here, name, *here, name + ".gone").has_value();
+    static_cast<void>(trees::remove_tree(*here, aside ? name + ".gone" : name).has_value());
+  }
+}
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,115 @@
+#include "hpsearch/workers/shell/transfer/log_delivery.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "hpsearch/io/archive/kept_log.hpp"
+#include "hpsearch/io/http/http.hpp"
+#include "hpsearch/workers/shell/shim/program_log.hpp"
+
+namespace hpsearch::workers {
+
+using engine::AttemptKey;
+using engine::Errc;
+using engine::Result;
+using std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::milliseconds next_try_after = 1s;
+constexpr std::uint64_t most_processes = 1024;
+
+/// Until the time is over.
+class Patience {
+ public:
+  Patience(std::chrono::milliseconds within, const std::stop_token& stop)
+      : end_(steady_clock::now() + within), stop_(stop) {}
+
+  [[nodiscard]] std::chrono::milliseconds left() const {
+    return stop_.stop_requested()
+               ? 0ms
+               : std::chrono::duration_cast<std::chrono::milliseconds>(end_ - steady_clock::now());
+  }
+  void wait(std::chrono::milliseconds time) const {
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    stopped.wait_for(lock, stop_, time, [] { return false; });
+  }
+
+ private:
+  steady_clock::time_point end_;
+  const std::stop_token& stop_;
+};
+
+std::string target_of(const AttemptKey& key, std::string_view stream, std::uint64_t process) {
+  return "/api/v1/logs/" + std::to_string(key.experiment.number()) + "/" +
+         std::to_string(key.trial.number()) + "/" + std::to_string(key.attempt.number()) +
+         "?lease=" + std::to_string(key.lease.number()) + "&process=" + std::to_string(process) +
+         "&stream=" + std::string(stream);
+}
+
+std::string send(const LogTaker& taker, const std::string& target, const std::string& packed,
+                 const Patience& patience) {
+  // By whatever name we found it: that check is for browsers, which other people's pages tell where to go.
+  net::HttpHeaders headers{{"Host", "localhost"}, {"Content-Type", "application/zstd"}};
+  if (!taker.key.empty()) {
+    headers.emplace_back("Authorization", "Bearer " + taker.key);
+  }
+  std::string problem = "there was no time to send it";
+  while (patience.left() > 0ms) {
+    const auto answer = net::http_request(taker.address, "PUT", target, packed, patience.left(), headers);
+    if (answer && answer->status < 300) {
+      return "";
+    }
+    problem =
+        answer ? "the daemon answered with status " + std::to_string(answer->status) : answer.error().message;
+    if (answer && answer->status < 500 && answer->status != 429) {
+      break;  // It will say the same again.
+    }
+    patience.wait(std::min(next_try_after, std::max<std::chrono::milliseconds>(patience.left(), 0ms)));
+  }
+  return problem;
+}
+
+}  // namespace
+
+std::string deliver_log(const AttemptDirectory& directory, const AttemptKey& key, const LogTaker& taker,
+                        std::chrono::milliseconds within, const std::stop_token& stop) {
+  if (taker.address.empty()) {
+    return "the daemon has announced no HTTP address";
+  }
+  const Result<trees::Directory> root = directory.opened();
+  if (!root) {
+    return root.error().code == Errc::not_found ? "" : root.error().message;
+  }
+  const Patience patience(within, stop);
+  for (std::uint64_t process = 0; process < most_processes; ++process) {
+    bool some = false;
+    for (const std::string_view stream : {"stdout", "stderr"}) {
+      const Result<LogReader> log = LogReader::open(*root, directory.log(stream, process).filename());
+      some = some || log;
+      if (!log || (stream == "stderr" && log->size() == 0)) {
+        continue;
+      }
+      const Result<std::string> packed =
+          logs::pack(logs::bytes_to_keep(log->size(), log->front(), log->back()),
+                     [&log](std::uint64_t offset, std::uint64_t limit) { return log->read(offset, limit); });
+      const std::string problem =
+          packed ? send(taker, target_of(key, stream, process), *packed, patience) : packed.error().message;
+      if (!problem.empty()) {
+        return problem;
+      }
+    }
+    if (!some) {
+      break;
+    }
+  }
+  return "";
+}
+
+}  // namespace hpsearch::workers
