@@ -21,7 +21,8 @@ def main():
         return 2
     path = names[sys.argv[1]]
     sys.argv[:2] = [str(path)]
-    sys.path[:1] = [str(path.parent), str(HERE)]  # harness.py and its neighbours, and what stands beside the test.
+    # What the tests share: harness.py and its neighbours, and what one test takes from another.
+    sys.path[:1] = [str(HERE), *sorted({str(one.parent) for one in names.values()})]
     runpy.run_path(str(path), run_name="__main__")
     return 0
 
