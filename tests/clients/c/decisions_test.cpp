@@ -196,6 +196,7 @@ TEST(CLibrary, SaysWhichLineOfASavedSearchIsWrong) {
   std::string more = saved;
   more.insert(second, "00000000 {\"lsn\": 2}\n");
   EXPECT_NE(complaint(more).find("line 2 of saved is damaged"), std::string::npos) << complaint(more);
+  EXPECT_NE(complaint(saved + saved).find("follows its end"), std::string::npos) << complaint(saved + saved);
   // One changed byte in six was loaded without a word, others ended the program.
   for (std::size_t at = 0; at < saved.size(); ++at) {
     std::string changed = saved;

@@ -290,6 +290,25 @@ TEST_F(AuditedDaemon, ARefusalOfATokenMovesNoChangeEither) {
   EXPECT_EQ(lines().size(), 0U);
 }
 
+// A part that is full is followed by another one only between two groups.
+TEST_F(AuditedDaemon, ManyChangesAtOnceAreWrittenInGroups) {
+  daemon_.http.reset();
+  open(in_parts_of(1));
+  std::size_t left = 4 * AuditLog::at_once;
+  for (std::size_t i = left; i > 0; --i) {
+    log_->record(change_by("ann"), [&left](const engine::Status& written) {
+      EXPECT_TRUE(written) << written.error().message;
+      --left;
+    });
+  }
+  daemon_.pump_until([&] { return left == 0; });
+  for (const char* part : {"audit.jsonl.1", "audit.jsonl.2", "audit.jsonl.3"}) {
+    const std::string text = text_of(daemon_.folder.path() / part);
+    EXPECT_GT(text.size(), 0U) << part;
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), AuditLog::at_once) << part;
+  }
+}
+
 TEST_F(AuditedDaemon, NamesWhatWasChangedOrMadeAndItsWorkspace) {
   engine::Value config = small_search(1);
   (*config.as_map())["workspace"] = "nlp";

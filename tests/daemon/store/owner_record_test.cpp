@@ -104,6 +104,17 @@ TEST_F(OwnerFileTest, ThatWasNotRenewedForFiveMinutesIsTakenOver) {
   EXPECT_EQ(scratch_.read("state/owner.json").find("login2"), std::string::npos);
 }
 
+// On a full disk there is no room for another file beside it, and a daemon that was killed must start again.
+TEST_F(OwnerFileTest, IsOverwrittenWhereNoOtherFileCanBeWritten) {
+  write(with("login2", "m2", "b2"));
+  age(std::chrono::minutes(5));
+  fs::create_directories(path() + ".new");  // In the way.
+  const auto opened = open();
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(scratch_.read("state/owner.json").find("login2"), std::string::npos);
+  EXPECT_TRUE((*opened)->check_ours());
+}
+
 TEST_F(OwnerFileTest, ThatCannotBeReadCountsAsSomebodys) {
   scratch_.write("state/owner.json", "no record");
   const auto refused = open();

@@ -156,6 +156,42 @@ TEST_F(Quarantines, NoWorkerBecauseOfProgramsThatFailNowAndThen) {
   EXPECT_EQ(quarantines, 0U);
 }
 
+// Each trial fails once, wherever that is: a worker on which several do so in a row is like the others.
+TEST_F(Quarantines, NoWorkerBecauseOfProgramsThatFailAsOftenElsewhere) {
+  for (int i = 0; i < 4; ++i) {
+    ids.push_back(cluster.join("w" + std::to_string(i), 2));
+  }
+  for (int i = 0; i < 2; ++i) {
+    searches.push_back(cluster.create(random_config(400, 5, Value::Map{{"max_restarts", 5}})));
+  }
+  std::size_t most_marks = 0;
+  for (std::size_t i = 0; i < 60; ++i) {
+    cluster.now = cluster.now + Duration::seconds(2);
+    cluster.step(CheckTimers{});
+    bool has_failed = false;  // On the first worker, in this turn.
+    for (std::size_t number = 0; number < ids.size(); ++number) {
+      const std::set<AttemptKey> running = worker(number).attempts;
+      for (const AttemptKey& key : running) {
+        if (key.attempt != AttemptNumber(1)) {
+          if (number > 0 || i % 6 == 5) {  // On the first worker good starts are seldom.
+            cluster.report(key, 1, 0.5);
+            cluster.exit(key);
+          }
+        } else if (number > 0 || (!has_failed && key.experiment == searches[i % 2])) {
+          has_failed = has_failed || number == 0;
+          cluster.exit(key, 1);
+        }
+      }
+    }
+    const auto& marks = worker(0).marks;
+    const auto known = std::count_if(marks.begin(), marks.end(),
+                                     [](const WorkerMark& mark) { return mark.worked_elsewhere; });
+    most_marks = std::max(most_marks, static_cast<std::size_t>(known));
+    ASSERT_EQ(in_quarantine(), 0U) << i;
+  }
+  EXPECT_GE(most_marks, 3U) << "or this test shows nothing";
+}
+
 TEST_F(Quarantines, NoWorkerBecauseOfOneExperiment) {
   begin(4, 1);
   turns(60, [](std::size_t number, const AttemptKey&) { return number == 0; });
@@ -203,6 +239,34 @@ TEST_F(Quarantines, AMarkIsTakenBackWhenTheTrialFailsElsewhereToo) {
   EXPECT_TRUE(worker(1).marks.empty());
 }
 
+TEST_F(Quarantines, ATrialThatFailedOnTwoWorkersMarksNoneAnyMore) {
+  begin(3);
+  const AttemptKey failing = *on(0);
+  const auto trial = [&]() -> const TrialRecord& {
+    return cluster.trial(failing.experiment, failing.trial.number());
+  };
+  const std::vector<std::string> messages{"one way", "another way", "a third way"};
+  std::size_t times = 0;
+  for (int i = 0; i < 100 && times < messages.size(); ++i) {
+    cluster.now = cluster.now + Duration::seconds(2);
+    cluster.step(CheckTimers{});
+    if (trial().live) {
+      ExitReport exit;
+      exit.code = 1;
+      exit.message = messages[times++];
+      cluster.send(trial().live->key, exit);
+      EXPECT_EQ(worker(0).marks.size() + worker(1).marks.size() + worker(2).marks.size(),
+                times == 1 ? 1U : 0U);
+      continue;
+    }
+    for (std::size_t number = 0; number < ids.size() && !trial().live; ++number) {
+      cluster.report(*on(number), 1, 0.5);
+      cluster.exit(*on(number));
+    }
+  }
+  EXPECT_EQ(times, messages.size());
+}
+
 TEST_F(Quarantines, AGoodStartSpeaksForTheWorker) {
   begin(4);
   int turn_number = 0;
@@ -228,6 +292,12 @@ TEST_F(Quarantines, OneWorkerOfAPoolAtATime) {
   EXPECT_EQ(in_quarantine(), 1U);
 }
 
+TEST_F(Quarantines, ATenthOfALargePool) {
+  begin(20);
+  turns(100, [](std::size_t number, const AttemptKey&) { return number < 3; });
+  EXPECT_EQ(in_quarantine(), 2U);
+}
+
 TEST_F(Quarantines, NotTheLastWorkerOfItsKindOfSlots) {
   begin(0);
   JoinWorker gpu{"gpu", "gpu", 1, 1, "gpu", {}};
@@ -237,6 +307,37 @@ TEST_F(Quarantines, NotTheLastWorkerOfItsKindOfSlots) {
   }
   turns(60, [](std::size_t number, const AttemptKey&) { return number == 0; });
   EXPECT_FALSE(in_quarantine(0));
+}
+
+// The other worker of the pool is drained: those of other pools don't take its place.
+TEST_F(Quarantines, NotTheLastWorkerOfItsPool) {
+  std::size_t spared = 0;
+  for (int before = 0; before < 30; ++before) {
+    SCOPED_TRACE(before);
+    cluster = TestCluster();
+    ids.clear();
+    for (const char* name : {"bad", "good"}) {
+      JoinWorker apart{name, name, 1, name == std::string("bad") ? 1U : 4U, "cpu", {}};
+      apart.pool = "apart";
+      ids.push_back(*cluster.step(apart).joined);
+    }
+    cluster.join("other", 1);
+    for (int i = 0; i < 2; ++i) {
+      cluster.create(random_config(
+          200, 0, Value::Map{{"max_restarts", 5}, {"resources", Value::Map{{"resource_pool", "apart"}}}}));
+    }
+    const auto bad_fails = [](std::size_t number, const AttemptKey&) { return number == 0; };
+    turns(before, bad_fails);
+    if (in_quarantine(0)) {
+      break;
+    }
+    ++spared;
+    cluster.step(DrainWorker{ids[1]});
+    turns(30, bad_fails);
+    EXPECT_FALSE(in_quarantine(0));
+  }
+  EXPECT_GT(spared, 2U);
+  EXPECT_TRUE(in_quarantine(0)) << "or this test shows nothing";
 }
 
 // Old: a worker of another pool was waited for, which can never have the trial.

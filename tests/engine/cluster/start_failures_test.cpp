@@ -179,6 +179,58 @@ TEST_F(StartFailures, OfTwoProgramsThatKillTheirShimsAreNotTheWorkers) {
   cluster.expect_replayable();
 }
 
+// The other worker is busy, so that no trial shows that it ends as soon there.
+TEST_F(StartFailures, LetTheirWorkerRestForAMinuteAtMost) {
+  cluster.join("busy", 1);
+  cluster.create(random_config(1, 1));
+  const WorkerId bad = cluster.join("bad", 1);
+  Duration longest;
+  for (int i = 0; i < 12; ++i) {
+    cluster.create(random_config(1, 1));
+    while (cluster.engine.workers().at(bad).attempts.empty() && cluster.engine.next_deadline()) {
+      wait();
+    }
+    ASSERT_FALSE(cluster.engine.workers().at(bad).attempts.empty());
+    cluster.send(*cluster.engine.workers().at(bad).attempts.begin(), lost("its shim was killed"));
+    const auto rest = rest_of(cluster.engine.workers().at(bad), cluster.now);
+    longest = std::max(longest, rest ? rest->remaining : Duration{});
+  }
+  EXPECT_EQ(longest, Duration::seconds(60));
+}
+
+TEST_F(StartFailures, OfTwoExperimentsLetTheOnlyWorkerOfItsKindNeverRest) {
+  const WorkerId only = cluster.join("only", 1);
+  cluster.create(random_config(100, 1));
+  cluster.create(random_config(100, 1));
+  std::uint64_t most = 0;
+  for (int i = 0; i < 60; ++i) {
+    const auto& attempts = cluster.engine.workers().at(only).attempts;
+    if (attempts.empty()) {
+      wait();
+      continue;
+    }
+    cluster.send(*attempts.begin(), lost("its shim was killed"));
+    most = std::max(most, cluster.engine.workers().at(only).start_failures);
+    EXPECT_FALSE(rest_of(cluster.engine.workers().at(only), cluster.now));
+  }
+  EXPECT_GT(most, 2U) << "or this test shows nothing";
+}
+
+TEST_F(StartFailures, OfATrialThatEndsAsSoonOnAnotherWorkerAreTakenBack) {
+  const WorkerId a = cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  cluster.send(cluster.live(id, 0), lost());
+  EXPECT_EQ(cluster.engine.workers().at(a).start_failures, 1U);
+  const WorkerId b = cluster.join("b", 1);
+  cluster.send(cluster.live(id, 0), lost());
+  wait();
+  ASSERT_TRUE(cluster.trial(id, 0).live);
+  ASSERT_EQ(cluster.trial(id, 0).live->worker, b);
+  cluster.send(cluster.live(id, 0), lost());
+  EXPECT_EQ(cluster.engine.workers().at(a).start_failures, 0U);
+  EXPECT_EQ(cluster.engine.workers().at(b).start_failures, 0U);
+}
+
 // No worker is idle for more than a minute because of them.
 TEST_F(StartFailures, KeepTheirPlaceFromOtherTrialsNotForLong) {
   cluster.join("w", 1);

@@ -84,6 +84,17 @@ TEST(MayFinish, UntilALimitOfTimeAndNotUntilATarget) {
   }
 }
 
+TEST(MayFinish, WhoseTrialIsPausedAtItsLength) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(asha_config(9, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.report(key, 1, 0.5);
+  ASSERT_EQ(cluster.trial(id, 0).state, TrialState::paused);
+  EXPECT_EQ(cluster.attempts.at(key).decision->directive, Directive::pause);
+  EXPECT_TRUE(cluster.attempts.at(key).decision->may_finish);
+}
+
 TEST(MayFinish, NotWhoseUserEndsIt) {
   TestCluster cluster;
   cluster.join("a", 1);

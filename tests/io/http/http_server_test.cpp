@@ -32,6 +32,16 @@ class HttpServerTest : public testing::Test {
             later_ = loop_.after(20ms, [reply] { reply(HttpResponse{202, "text/plain", "later"}); });
             return;
           }
+          if (request.path == "/events" && answers_with_streams()) {
+            response.content_type = "text/event-stream";
+            response.stream = [this](const std::shared_ptr<HttpBody>& body) {
+              body->write(std::string("retry: 1000\n\n"));
+              bodies_.push_back(body);
+              ++streams_;
+            };
+            reply(std::move(response));
+            return;
+          }
           if (request.path == "/silent") {
             silent_.push_back(reply);  // As long as it is there, the answer may come.
             return;
@@ -63,12 +73,14 @@ class HttpServerTest : public testing::Test {
     loop_.post([this] {
       server_.reset();
       silent_.clear();
+      bodies_.clear();
       later_ = Watch{};
     });
     thread_.join();
   }
 
   [[nodiscard]] virtual HttpRules rules() const { return {}; }
+  [[nodiscard]] virtual bool answers_with_streams() const { return false; }
   [[nodiscard]] std::string host() const { return "Host: " + address_ + "\r\n"; }
 
   /// Opens a connection, sends `text`, and returns what comes until the server ends it or `patience` is over.
@@ -112,6 +124,8 @@ class HttpServerTest : public testing::Test {
   Watch later_;
   std::atomic<int> handled_{0};
   std::vector<HttpServer::Reply> silent_;
+  std::vector<std::shared_ptr<HttpBody>> bodies_;
+  std::atomic<int> streams_{0};
 };
 
 std::string status_of(const std::string& answer) {
@@ -534,6 +548,58 @@ TEST_F(HttpServerOfFew, SilentOnesMakeRoom) {
     ASSERT_TRUE(answer) << answer.error().message;
     EXPECT_EQ(answer->status, 200U);
   }
+  for (const int one : crowd) {
+    ::close(one);
+  }
+}
+
+/// A server behind a proxy: all its connections come from one address.
+class HttpServerBehindAProxy : public HttpServerTest {
+ protected:
+  [[nodiscard]] HttpRules rules() const override { return {.only_from = "127.0.0.0/8"}; }
+};
+
+TEST_F(HttpServerBehindAProxy, TakesMoreConnectionsThanOfAnotherAddress) {
+  const std::string silent = "GET /silent HTTP/1.1\r\n" + host() + "\r\n";
+  std::vector<int> crowd;
+  for (int i = 0; i < 100; ++i) {
+    crowd.push_back(connect());
+    ASSERT_EQ(::send(crowd.back(), silent.data(), silent.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(silent.size()));
+  }
+  const auto answer = http_request(address_, "GET", "/", "", 10s);
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->status, 200U);
+  for (const int one : crowd) {
+    EXPECT_FALSE(has_ended(one));
+    ::close(one);
+  }
+}
+
+/// Its answers are streams of events that never end.
+class HttpServerOfStreams : public HttpServerTest {
+ protected:
+  [[nodiscard]] bool answers_with_streams() const override { return true; }
+};
+
+// Streams counted as requests that are being answered: 64 of one viewer shut out everybody behind its
+// address.
+TEST_F(HttpServerOfStreams, TheOldestMakesRoom) {
+  const std::string follow = "GET /events HTTP/1.1\r\n" + host() + "\r\n";
+  std::vector<int> crowd;
+  for (int i = 0; i < 64; ++i) {
+    crowd.push_back(connect());
+    ASSERT_EQ(::send(crowd.back(), follow.data(), follow.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(follow.size()));
+    char byte = 0;
+    ASSERT_EQ(::recv(crowd.back(), &byte, 1, 0), 1) << i;
+  }
+  while (streams_ < 64) {
+    std::this_thread::sleep_for(1ms);
+  }
+  const auto answer = http_request(address_, "GET", "/", "", 10s);
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->status, 200U);
   for (const int one : crowd) {
     ::close(one);
   }
