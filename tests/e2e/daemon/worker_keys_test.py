@@ -82,6 +82,23 @@ class WorkerKeys(harness.Case):
         self.assertEqual(self.cluster.trials(experiment)[0]["attempts"], 2)
         self.assertNotIn("one", self.present())
 
+    def test_the_key_of_a_forgotten_worker_goes(self):
+        server = self.server_key()
+        for name in ("one", "two"):
+            self.keys("allow", name, self.key_of(name))
+        one = self.start_worker("one", "--server-key", server)
+        harness.wait_for(lambda: self.present() == ["one"], "worker one to join", one.said)
+        self.run_cli("worker", "forget", "one", "--state-dir", self.cluster.state, expect=4)
+        one.end()
+        harness.wait_for(lambda: self.present() == [], "worker one to be away", self.cluster.daemon.said)
+        self.run_cli("worker", "forget", "one", "--state-dir", self.cluster.state)
+        self.assertEqual(self.cluster.get("/api/v1/workers")["workers"], [])
+        listed = self.cluster.state / "worker_keys"
+        harness.wait_for(lambda: self.key_of("one") not in listed.read_text(), "its key to go", self.cluster.daemon.said)
+        self.assertIn(self.key_of("two"), listed.read_text())
+        again = self.start_worker("one", "--server-key", server)
+        self.wait_for_words(again, "does not allow this worker's key")
+
     def test_nobody_speaks_for_another_worker(self):
         server = self.server_key()
         self.keys("allow", "one", self.key_of("one"))
