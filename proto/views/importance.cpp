@@ -283,6 +283,36 @@ std::vector<double> places_of(const std::vector<Judged>& ordered) {
   return places;
 }
 
+/// What a forest learns of them. A sampler that learns tries most configurations near the best one: by their
+/// places, the many small differences there would outweigh the few large ones elsewhere. Losses far beyond
+/// the usual ones are cut, and trials that did not get so far or diverged stand behind, in their order.
+std::vector<double> targets_of(const std::vector<Judged>& ordered) {
+  constexpr double spreads = 3;
+  std::vector<double> losses;
+  for (const Judged& trial : ordered) {
+    if (trial.shorter == 0 && std::isfinite(trial.loss)) {
+      losses.push_back(trial.loss);
+    }
+  }
+  const double best = losses.empty() ? 0 : losses.front();
+  const double lower = losses.empty() ? 0 : losses[(losses.size() - 1) / 4];
+  const double upper = losses.empty() ? 0 : losses[3 * (losses.size() - 1) / 4];
+  const double worst = losses.empty()  ? 0
+                       : upper > lower ? std::min(losses.back(), upper + spreads * (upper - lower))
+                                       : losses.back();
+  if (!(worst > best) || !std::isfinite(worst - best)) {
+    return places_of(ordered);
+  }
+  const auto others = static_cast<double>(ordered.size() - losses.size());
+  std::vector<double> targets;
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    const auto behind = static_cast<double>(i - std::min(i, losses.size() - 1));
+    targets.push_back(i < losses.size() ? std::min(losses[i], worst)
+                                        : worst + (worst - best) * behind / others);
+  }
+  return targets;
+}
+
 void put_shares(JsonText& json, const std::vector<ImportanceInput>& inputs,
                 const std::vector<Share>& shares) {
   std::vector<std::size_t> order(inputs.size());
@@ -431,9 +461,9 @@ std::string importance_json(const RungLadder& ladder, const Columns& columns, co
         inputs[i].values.push_back(columns.columns[i].numbers[static_cast<std::size_t>(trial.trial)]);
       }
     }
-    const std::vector<double> places = places_of(ordered);
     put_shares(json, inputs,
-               sampler_learns ? shares_of_forest(places, inputs, space) : shares_of_draws(places, inputs));
+               sampler_learns ? shares_of_forest(targets_of(ordered), inputs, space)
+                              : shares_of_draws(places_of(ordered), inputs));
   }
   json.close(']');
   json.member("reason", enough           ? std::string()

@@ -236,6 +236,9 @@ TEST(Importance, TrialsThatWereStoppedEarlierCountAsWorse) {
   EXPECT_NE(few.find("too few results: 9 of 10"), std::string::npos) << few;
   const std::string usual = importance_json(ladder, columns, search.space, std::nullopt, false);
   EXPECT_NE(usual.find("\"length\":1,\"results\":120,\"others\":0"), std::string::npos) << usual;
+  EXPECT_NE(usual.find("\"name\":\"lr\""), usual.find("\"name\":")) << "it is compared with what was drawn";
+  const std::string learnt = importance_json(ladder, columns, search.space, std::nullopt, true);
+  EXPECT_EQ(learnt.find("\"name\":\"lr\""), learnt.find("\"name\":")) << learnt;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -94,6 +95,28 @@ TEST_P(LadderOfSearches, EachTrialStandsOnceInARungAndWhatBecameOfItFitsItsState
     }
     highest.insert(in_rung.begin(), in_rung.end());
   }
+}
+
+// A trial that failed before its length seemed to have reported NaN.
+TEST(RungLadder, OfFullLengthHasOnlyTrialsThatReportedThere) {
+  engine::Value searcher = SmallSearch::halving(2'000);
+  (*searcher.as_map())["name"] = "random";
+  searcher.as_map()->erase("num_rungs");
+  SmallSearch search(searcher);
+  while (!search.over()) {
+    search.advance();
+  }
+  const auto& trials = search.record().trials;
+  const auto failed = [](const engine::TrialRecord& trial) { return trial.state == TrialState::failed; };
+  ASSERT_GT(std::count_if(trials.begin(), trials.end(), failed), 1);
+  const RungLadder ladder = ladder_of(search);
+  std::size_t of_nan = 0;
+  for (const RungLadder::Result& result : ladder.brackets.front().rungs.front().results) {
+    EXPECT_FALSE(failed(trials[result.trial.number()])) << "trial " << result.trial.number();
+    EXPECT_EQ(result.metric.has_value(), result.nonfinite.empty()) << "trial " << result.trial.number();
+    of_nan += result.nonfinite == "nan" ? 1U : 0U;
+  }
+  EXPECT_GT(of_nan, 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, LadderOfSearches,
