@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "hpsearch/engine/config/search_doubts.hpp"
 #include "jobs/read_experiment.hpp"
 
 namespace hpsearch::jobs {
@@ -336,6 +337,48 @@ TEST(ParseConfig, SaysWhatIsSearchedForNothing) {
            Value::Map{{"name", "random"}, {"metric", "loss"}, {"max_length", 3}, {"max_trials", 50}});
   EXPECT_NE(lines(read_experiment(constant).notes).find("hold nothing to search: all 50 trials"),
             std::string::npos);
+}
+
+TEST(ParseConfig, OfAUselessSearchIsToBeConfirmed) {
+  const auto confirms = [](const Value& tree) {
+    const ParsedExperiment parsed = accepted(tree);
+    return engine::doubts_to_confirm(*parsed.config).size();
+  };
+  EXPECT_EQ(confirms(small_experiment()), 0U);
+  EXPECT_EQ(confirms(with(small_experiment(), "searcher.metric", "val_acc")), 1U) << "it is minimised";
+  EXPECT_EQ(confirms(with(small_experiment(), "hyperparameters.lr",
+                          Value::Map{{"type", "log"}, {"minval", 0.0001}, {"maxval", 0.1}})),
+            1U)
+      << "exponents that look like values";
+  const Value searcher =
+      Value::Map{{"name", "random"}, {"metric", "loss"}, {"max_length", 3}, {"max_trials", 50}};
+  EXPECT_EQ(confirms(with(with(small_experiment(), "hyperparameters", Value::Map{{"lr", 0.1}}), "searcher",
+                          searcher)),
+            1U)
+      << "nothing varies";
+  const Value two = Value::Map{{"lr", Value::Map{{"type", "categorical"}, {"vals", Value::List{1, 2}}}}};
+  EXPECT_EQ(confirms(with(with(small_experiment(), "hyperparameters", two), "searcher", searcher)), 0U)
+      << "repeats are noted, not asked about";
+}
+
+TEST(ParseConfig, SaysWherePatternsReadWhatIsHardlyMeant) {
+  const auto notes_of = [](Value::Map patterns, std::int64_t length) {
+    const Value searcher =
+        Value::Map{{"name", "random"}, {"metric", "loss"}, {"max_length", length}, {"max_trials", 2}};
+    return lines(
+        read_experiment(with(with(small_experiment(), "searcher", searcher), "metrics", std::move(patterns)))
+            .notes);
+  };
+  EXPECT_EQ(
+      notes_of({{"loss", "loss: {number}"}}, 10),
+      "metrics.loss: has no {step}: each line that it finds counts as one more unit of max_length, and a "
+      "value that is printed once as the first ({step} where the number of the epoch stands; or "
+      "max_length: 1)\n");
+  EXPECT_EQ(notes_of({{"loss", "loss: {number}"}}, 1), "");
+  EXPECT_EQ(notes_of({{"loss", "epoch {step} loss: {number}"}}, 10), "");
+  EXPECT_EQ(notes_of({{"loss", "loss: {number}"}, {"val_loss", "val_loss: {number}"}}, 1),
+            "metrics.loss: finds the number of val_loss too (\\b at the beginning of the pattern)\n");
+  EXPECT_EQ(notes_of({{"loss", "\\bloss: {number}"}, {"val_loss", "val_loss: {number}"}}, 1), "");
 }
 
 TEST(ParseConfig, SaysWhatIsAcceptedAndHardlyMeant) {

@@ -5,13 +5,13 @@ import {attemptsOf} from "../src/pages/trial/attempts";
 import {curvesFigure, type Curves} from "../src/plot/curves";
 import {csvText} from "../src/plot/drawing/figure";
 
-// Issue 47: of a gang, only the worker of rank 0 was shown.
+// Of a gang, only the worker of rank 0 was shown.
 test("an attempt of a gang has all its workers, by rank", () => {
     const [attempt] = attemptsOf([{lsn: 5, at: 1, type: "lease_granted", attempt: 1, worker: 3, slots: [0, 1], others: [{worker: 7, slots: [2]}, {worker: 4, slots: []}]} as never]);
     assert.deepEqual(attempt!.places, [{worker: 3, slots: [0, 1]}, {worker: 7, slots: [2]}, {worker: 4, slots: []}]);
 });
 
-// Issue 47: the file of the curves had a line for each trial, and no curve.
+// The file of the curves had a line for each trial, and no curve.
 test("the CSV of curves has their points, NaN where it was reported", () => {
     const curves = {metric: "loss", group: "", unit: "epochs", lsn: 1, rungs: [], trials: [
         {trial: 4, rung: 0, state: "STOPPED", step: [1, 3], time: [10, 30], min: [0.5, 0.25], max: [0.5, 0.3], last: [0.5, 0.1234567890123], nonfinite: [[2, "nan"]], events: []}]} as Curves;

@@ -1,4 +1,4 @@
-// What is copied and exported equals the trial (issue 47: a seed of 1981385539 was copied as 1981386000).
+// What is copied and exported equals the trial (a seed of 1981385539 was copied as 1981386000).
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import {exactText, parseExact, printExact} from "../src/api/exact";

@@ -227,7 +227,7 @@ test("CSV quotes what needs it", () => {
 const axesOf = (columns: Columns, hyperparameters: unknown) => parallelModel(columns, varyingNames(columns), {
     smallerIsBetter: true, metricLabel: "loss", lengthLabel: "epochs", logMetric: false, clip: "auto", rungCount: 1, space: declarationsOf(hyperparameters)}).axes;
 
-// Issue 47: the scale and the ends of an axis were guessed from the values that trials happened to have.
+// The scale and the ends of an axis were guessed from the values that trials happened to have.
 test("axes have the scale and the ends that the file declares", () => {
     const numbers = (name: string, ...data: number[]) => ({name, type: "f64" as const, data: Float64Array.from(data)});
     const columns: Columns = {lsn: 1, rows: 3, total: 3, filled: 3, fields: [
@@ -247,7 +247,7 @@ test("axes have the scale and the ends that the file declares", () => {
     assert.ok(of("optimizer").at(0) > of("optimizer").at(1), "others stand in the order of their results");
 });
 
-// Issue 47: a trial without a result made a red NaN strip, and one that reported NaN made none.
+// A trial without a result made a red NaN strip, and one that reported NaN made none.
 test("trials are compared at one length, and NaN is where it was reported", () => {
     const columns: Columns = {lsn: 1, rows: 5, total: 5, filled: 5, length: 9, lengths: [{length: 1, results: 5}, {length: 9, results: 2}], fields: [
         {name: "trial", type: "u32", data: Uint32Array.of(0, 1, 2, 3, 4)}, {name: "result", type: "f64", data: Float64Array.of(0.3, 0.2, NaN, NaN, NaN)},
@@ -261,7 +261,7 @@ test("trials are compared at one length, and NaN is where it was reported", () =
     assert.equal(axes.length, 0);
 });
 
-// Issue 47: a slot that others held, that was in quarantine, or whose worker was away, counted as idle.
+// A slot that others held, that was in quarantine, or whose worker was away, counted as idle.
 test("idle time is what nobody held while the worker was there and in service", () => {
     const slot = {worker: 1, name: "node", slot: 0, busy: 0.2, taken: 0.3, away: 0.1};
     const timeline = {from: 100, to: 200, now: 200, slots: [slot], taken: [], bars: [], presences: [{worker: 1, from: 110, to: null}], quarantines: [{worker: 1, from: 100, to: 120}]} as unknown as Timeline;

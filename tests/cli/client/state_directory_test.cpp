@@ -30,6 +30,13 @@ TEST(FileLock, IsHeldByOneAndNamesTheHolder) {
   EXPECT_TRUE(FileLock::take(file, "the thing"));
 }
 
+TEST(PrivateDirectory, ThatMayNotBeMadeIsNotCalledMissing) {
+  const auto made = make_private_directory("/sys/nobody-makes-this/search");
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.failure().message, HasSubstr("cannot make the directory /sys/nobody-makes-this: "));
+  EXPECT_THAT(made.failure().message, Not(HasSubstr("No such file")));
+}
+
 TEST(RunRecord, SurvivesTheDisk) {
   const Scratch scratch;
   const StateDirectory state(scratch.path());

@@ -61,6 +61,33 @@ test("the history ends at the best trial", async () => {
     assert.equal(six(last[metric]), six(best.metric));
 });
 
+// Pages named other values, without the length that they were measured at.
+test("the best is one trial with one value at one length on every page", async () => {
+    const {best, metric, unit} = json("show", String(id));
+    const value = String(Math.round(best.metric * 1e4) / 1e4);
+    const length = `at ${best.step} ${unit}`;
+    const has = async (address, place, parts) => {
+        await page.goto(`${stage.url}${address}`);
+        await page.locator(place).filter({hasText: parts[0]}).first().waitFor({timeout: patience});
+        const text = (await page.locator(place).filter({hasText: parts[0]}).first().textContent()).replace(/\s+/g, " ");
+        for (const part of parts) assert.ok(text.includes(part), `${part} is not in ${text}`);
+    };
+    await has(`e/${id}`, ".figures", [`Trial ${best.trial}`, value, length]);
+    await has("", "tbody tr", [value, metric, length]);
+    await has(`e/${id}/curves`, "main", [`by trial ${best.trial} ${length}`, `The best ${metric} is ${value}`]);
+    await page.setViewportSize({width: 1280, height: 2400});  // A table makes the rows that are seen.
+    for (const sort of ["trial", "-trial"]) {
+        await page.goto(`${stage.url}e/${id}/trials?sort=${sort}`);
+        const marked = page.locator("[data-row]").filter({has: page.locator(".good-tag")});
+        await marked.first().waitFor({timeout: patience});
+        assert.equal(await marked.locator("[data-open]").first().textContent(), String(best.trial), sort);
+        assert.equal(await marked.count(), 1, sort);
+    }
+    await page.setViewportSize({width: 1280, height: 860});
+    await page.goto(`${stage.url}e/${id}/checkpoints`);
+    await page.getByRole("columnheader", {name: `${metric} there`}).first().waitFor({timeout: patience});
+});
+
 // Results of 1 epoch stood beside those of 9, as if they could be compared.
 test("the parallel plot compares at one length, which it names, as the rung ladder has it", async () => {
     const rows = await tableOf(`e/${id}/parallel`);

@@ -131,6 +131,12 @@ TEST_F(Idempotency, SubmissionsOfDifferentClientsUnderOneKeyAreDifferentExperime
   const std::string another = R"({"config":)" + engine::compact_json(small_search(3)) + "}";
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments", another, under("nightly-1")).at("experiment"), "3")
       << "nothing of the others' experiments is in the answer";
+  engine::Value config = small_search(3);
+  (*config.as_map())["workspace"] = "nlp";
+  (*config.as_map())["project"] = "letters";
+  const std::string elsewhere = R"({"config":)" + engine::compact_json(config) + "}";
+  const auto of_workspace = daemon_.ask("POST", "/api/v1/experiments", elsewhere, under("nightly-1"));
+  EXPECT_EQ(of_workspace.at("experiment"), "4") << of_workspace.text;
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/experiments/2", "", bob).at("owner"), "\"bob\"");
   daemon_.restart();
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments", body, bob).at("experiment"), "2");

@@ -622,11 +622,18 @@ TEST(WorkerSessions, ShowHostVersionLastMessageAndWhatIsWrongWithCheckpoints) {
   EXPECT_EQ(shown().at("checkpoint_problem"), "null");
   proto::Beat beat;
   beat.checkpoint_problem = "/checkpoints/default is not there";
+  testing::internal::CaptureStderr();
   worker.send(beat);
   fixture.pump_until([&] { return shown().at("checkpoint_problem") != "null"; });
   EXPECT_EQ(shown().at("checkpoint_problem"), R"("/checkpoints/default is not there")");
   worker.send(proto::Beat{});
   fixture.pump_until([&] { return shown().at("checkpoint_problem") == "null"; });
+  const std::string log = testing::internal::GetCapturedStderr();
+  const std::size_t cannot = log.find(
+      "cannot store checkpoints of experiments without checkpoint_storage: /checkpoints/default is not "
+      "there");
+  EXPECT_NE(cannot, std::string::npos) << log;
+  EXPECT_NE(log.find("can store checkpoints in ", cannot), std::string::npos) << log;
 }
 
 TEST(WorkerSessions, ADrainingWorkerIsNotLeasedWhatItGaveBack) {

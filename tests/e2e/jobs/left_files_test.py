@@ -67,12 +67,15 @@ class LeftFiles(harness.Case):
         listed = self.run_cli("files", "--output", "json")["trials"]
         self.assertEqual([one["trial"] for one in listed], [0, 1, 2])
         self.assertIn("runs/model.txt", self.run_cli("files", 1, 2).stdout)
+        self.assertIn("runs/model.txt", self.run_cli("files", "left", 2).stdout)
+        self.assertEqual(self.run_cli("files", "path", "left", 2).stdout, f"{trials / '2' / 'files'}\n")
         self.assertEqual(self.run_cli("files", "path", 2).stdout, f"{trials / '2' / 'files'}\n")
         best = self.run_cli("best", "--output", "json")["trial"]
         self.assertEqual(self.run_cli("best", "--path").stdout, f"{trials / str(best) / 'files'}\n")
         self.run_cli("best", "--copy-to", self.folder / "model")
         self.run_cli("files", "get", 1, best, self.folder / "files")
-        for copy in ("model", "files"):
+        self.run_cli("files", "get", "left", best, self.folder / "by-name")
+        for copy in ("model", "files", "by-name"):
             self.assertIn("weights of", (self.folder / copy / "runs/model.txt").read_text())
         again = self.run_cli("files", "get", best, self.folder / "files", expect=4)
         self.assertIn("already exists", again.stderr)

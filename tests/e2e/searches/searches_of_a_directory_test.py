@@ -40,7 +40,7 @@ class SearchesOfADirectory(harness.Case):
         self.assertRegex(first, r"best.*1\.0003")
         self.assertRegex(second, r"best.*2\.0003")
         listed = self.run_cli("list").stdout
-        self.assertRegex(listed, r"(?m)^experiment +COMPLETED +100\.0 % +1\.0003")
+        self.assertRegex(listed, r"(?m)^experiment +COMPLETED +100\.0 % +1\.0003 +3 epochs")
         self.assertRegex(listed, r"(?m)^b-experiment +COMPLETED +100\.0 % +2\.0003")
         searches = self.run_cli("list", "-o", "json", expect=None)
         self.assertEqual([search["search"] for search in json.loads(searches.stdout)["searches"]],
@@ -50,6 +50,12 @@ class SearchesOfADirectory(harness.Case):
         self.assertIn("already ended", again.stderr)
         self.assertRegex(again.stdout, r"best.*1\.0003")
         self.assertIn("1.0003", self.run_cli("best").stdout)
+
+    def test_where_no_search_is_verbs_that_read_say_so(self):
+        for verb in ("list", "show", "trials", "best", "logs", "explain", "files"):
+            told = self.run_cli(verb, *([0] if verb in ("logs", "explain") else []), expect=None)
+            self.assertNotEqual(told.returncode, 0, verb)
+            self.assertIn("there is no search in this directory: hpsearch run FILE starts one", told.stderr, verb)
 
     def test_every_verb_names_experiment_and_trial_alike_without_a_daemon(self):
         self.run_both()

@@ -55,6 +55,13 @@ TEST(TlsIdentity, IsForTheNamesAndAddressesOfItsServer) {
   }
 }
 
+TEST(ServerNames, WithIpv6AddressesOnlyAreReachedOverIpv6) {
+  EXPECT_TRUE(needs_ipv6("tcp://[::1]:8078"));
+  EXPECT_FALSE(needs_ipv6("tcp://127.0.0.1:8078"));
+  EXPECT_FALSE(needs_ipv6("tcp://localhost:8078")) << "it has an IPv4 address, too";
+  EXPECT_FALSE(needs_ipv6("ipc:///run/hpsearch/workers.sock"));
+}
+
 TEST(ServerNames, AreTheHostOrAllAddressesAndThoseOfThisMachine) {
   const auto has = [](const std::string& address, const std::string& name) {
     const std::vector<std::string> names = names_of_server(address);

@@ -302,6 +302,33 @@ TEST(Notes, ALineThatNothingReadsIsToldWithThePatternThatReadsIt) {
       << notes.front().text;
 }
 
+TEST(Notes, APatternThatReadsAnotherMetricIsToldOnce) {
+  Conversation talk = Conversation::running();
+  for (int line = 0; line < 2; ++line) {
+    talk.tell(std::nullopt, doubtful_payload({"loss", "val_loss: 0.25 loss: 0.5", "val_loss"}));
+  }
+  const std::vector<engine::NoteReport> notes = talk.whole_notes();
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes.front().about, "other_metric");
+  EXPECT_NE(notes.front().text.find("the pattern of metrics.loss reads the number of val_loss in the line "
+                                    "\"val_loss: 0.25 loss: 0.5\""),
+            std::string::npos)
+      << notes.front().text;
+}
+
+TEST(Notes, APatternWhoseLinesAreNotEpochsIsTold) {
+  LaunchSpec of_epochs = Conversation::spec();
+  of_epochs.unit = "epochs";
+  Conversation talk = Conversation::running({}, of_epochs);
+  talk.tell(std::nullopt, doubtful_payload({"loss", "Epoch 1/3, batch 2: loss 0.5", ""}));
+  const std::vector<engine::NoteReport> notes = talk.whole_notes();
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes.front().about, "each_batch");
+  EXPECT_NE(notes.front().text.find("has no {step}, so each of its lines counts as one epoch"),
+            std::string::npos)
+      << notes.front().text;
+}
+
 TEST(Notes, WhatIsNoNumberIsTold) {
   Conversation talk = Conversation::running();
   talk.report(first, 1, R"("acc":1,"name":"x")");
