@@ -100,9 +100,12 @@ void Promises::offered(std::span<const engine::Event> events, engine::Instant cl
     if (const auto* granted = std::get_if<engine::LeaseGranted>(&event.body)) {
       const engine::ExperimentRecord* record = fold_.find(granted->experiment);
       if (record == nullptr || record->first_lease_at == engine::Instant{}) {
-        // Perhaps it is lost, and another one is the first.
-        budget_times_.insert_or_assign(granted->experiment,
-                                       BudgetTime{ran_until(clock - event.at), daemons_, std::nullopt});
+        // One that this daemon offered before is on its way to the disk; one of an earlier daemon is lost.
+        const auto known = budget_times_.find(granted->experiment);
+        if (known == budget_times_.end() || known->second.daemons != daemons_) {
+          budget_times_.insert_or_assign(granted->experiment,
+                                         BudgetTime{ran_until(clock - event.at), daemons_, std::nullopt});
+        }
       }
     } else if (const auto* stopping = std::get_if<engine::ExperimentStopping>(&event.body)) {
       if (const auto times = budget_times_.find(stopping->experiment); times != budget_times_.end()) {
