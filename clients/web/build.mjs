@@ -23,8 +23,7 @@ function filesUnder(folder) {
 /// The digest that tells a build of these sources from any other: SHA-256 over names and contents of what a build reads.
 export function sourcesDigest() {
     const digest = createHash("sha256");
-    for (const path of [...filesUnder(join(here, "src")), join(here, "package-lock.json"), join(here, "build.mjs"),
-        join(here, "index.html")]) {
+    for (const path of [...filesUnder(join(here, "src")), join(here, "package-lock.json"), join(here, "build.mjs"), join(here, "index.html")]) {
         const content = createHash("sha256").update(readFileSync(path)).digest("hex");
         digest.update(`${content}  ${relative(here, path)}\n`);
     }
@@ -79,7 +78,10 @@ function firstScripts(metafile, main) {
     };
     need(main);
     need(Object.keys(metafile.outputs).find((path) => metafile.outputs[path].entryPoint === "src/pages/experiments.tsx"));
-    return [...needed].filter((path) => path !== main).map((path) => basename(path)).sort();
+    return [...needed]
+        .filter((path) => path !== main)
+        .map((path) => basename(path))
+        .sort();
 }
 
 /// Licences of the packages whose code is in the outputs.
@@ -93,13 +95,16 @@ function licences(metafiles) {
             }
         }
     }
-    return [...packages].sort().map((name) => {
-        const folder = join(here, "node_modules", name);
-        const {version, license} = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-        const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
-        const text = file ? readFileSync(join(folder, file), "utf8").trim() : `License: ${license}`;
-        return `${name} ${version} (${license})\n\n${text}\n`;
-    }).join("\n----------------------------------------------------------------------\n\n");
+    return [...packages]
+        .sort()
+        .map((name) => {
+            const folder = join(here, "node_modules", name);
+            const {version, license} = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+            const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+            const text = file ? readFileSync(join(folder, file), "utf8").trim() : `License: ${license}`;
+            return `${name} ${version} (${license})\n\n${text}\n`;
+        })
+        .join("\n----------------------------------------------------------------------\n\n");
 }
 
 export async function buildPages(out, {readable = false} = {}) {
@@ -117,7 +122,9 @@ export async function buildPages(out, {readable = false} = {}) {
     const script = nameOf(pages, "src/main.tsx", ".js");
     const main = Object.keys(pages.metafile.outputs).find((path) => path.endsWith(script));
     const style = basename(pages.metafile.outputs[main].cssBundle);
-    const hints = firstScripts(pages.metafile, main).map((name) => `<link rel="modulepreload" href="{{base}}assets/${name}">`).join("\n");
+    const hints = firstScripts(pages.metafile, main)
+        .map((name) => `<link rel="modulepreload" href="{{base}}assets/${name}">`)
+        .join("\n");
     const html = readFileSync(join(here, "index.html"), "utf8").replace("{{style}}", style).replace("{{script}}", script).replace("{{hints}}", hints);
     writeFileSync(join(out, "index.html"), html);
     writeFileSync(join(out, "LICENSES.txt"), licences([workers.metafile, pages.metafile]));

@@ -33,5 +33,4 @@ watch(join(dirname(fileURLToPath(import.meta.url)), "src"), {recursive: true}, (
     clearTimeout(due);
     due = setTimeout(rebuild, 100);
 });
-servePages({root, daemon, prefix}).listen(port, "127.0.0.1", () =>
-    console.log(`http://127.0.0.1:${port}${prefix}/ shows the daemon at ${daemon}`));
+servePages({root, daemon, prefix}).listen(port, "127.0.0.1", () => console.log(`http://127.0.0.1:${port}${prefix}/ shows the daemon at ${daemon}`));

@@ -3,11 +3,17 @@ import {createServer, request} from "node:http";
 import {readFileSync, existsSync} from "node:fs";
 import {extname, join, normalize} from "node:path";
 
-const types = {".js": "text/javascript", ".css": "text/css", ".html": "text/html; charset=utf-8", ".svg": "image/svg+xml",
-    ".txt": "text/plain; charset=utf-8"};
+const types = {
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".html": "text/html; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+};
 
 export const pageHeaders = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+    "Content-Security-Policy":
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
         "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -47,8 +53,11 @@ export function servePages({root, daemon, prefix = "", intercept = undefined}) {
         const file = join(root, path);
         const known = /^\/(assets\/[^/]+|LICENSES\.txt)$/.test(path) && existsSync(file);
         if (known) {
-            answer.writeHead(200, {"Content-Type": types[extname(file)] ?? "application/octet-stream", ...pageHeaders,
-                "Cache-Control": "public, max-age=31536000, immutable"});
+            answer.writeHead(200, {
+                "Content-Type": types[extname(file)] ?? "application/octet-stream",
+                ...pageHeaders,
+                "Cache-Control": "public, max-age=31536000, immutable",
+            });
             answer.end(readFileSync(file));
             return;
         }

@@ -7,10 +7,16 @@ import {fileURLToPath} from "node:url";
 import openapiTS, {astToString} from "openapi-typescript";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const {openapi, info, components: {schemas}} = JSON.parse(readFileSync(join(here, "..", "..", "docs", "openapi.json"), "utf8"));
+const {
+    openapi,
+    info,
+    components: {schemas},
+} = JSON.parse(readFileSync(join(here, "..", "..", "docs", "openapi.json"), "utf8"));
 // Pages name their routes themselves: without these, the file has a third of its length.
-const tree = await openapiTS({openapi, info, paths: {}, components: {schemas}},
-    {rootTypes: true, rootTypesNoSchemaPrefix: true, immutable: true, alphabetize: true, emptyObjectsUnknown: true});
+const tree = await openapiTS(
+    {openapi, info, paths: {}, components: {schemas}},
+    {rootTypes: true, rootTypesNoSchemaPrefix: true, immutable: true, alphabetize: true, emptyObjectsUnknown: true},
+);
 const text = `// Written by \`npm run types\` from docs/openapi.json.\n\n${astToString(tree)}`;
 const file = join(here, "src", "api", "types.ts");
 if (!process.argv.includes("--check")) writeFileSync(file, text);

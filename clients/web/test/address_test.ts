@@ -45,15 +45,25 @@ test("an empty value removes its parameter", () => {
 test("what a page can't use is told from what it can, and neither is lost", () => {
     const random = new Random();
     for (let round = 0; round < 3000; round += 1) {
-        const path = random.pick([...plainRoutes.map(({pattern}) => pattern), ...experimentRoutes.map(({pattern}) => `e/3/${pattern}`)]).replace("*", "1").split("/").filter((part) => part !== "");
+        const path = random
+            .pick([...plainRoutes.map(({pattern}) => pattern), ...experimentRoutes.map(({pattern}) => `e/3/${pattern}`)])
+            .replace("*", "1")
+            .split("/")
+            .filter((part) => part !== "");
         const shapes = stateOf(path)!;
         const query: Record<string, string> = {};
-        for (let n = random.below(6); n > 0; n -= 1) query[random.pick([...Object.keys(pageState.curves), ...Object.keys(sharedState), "q", "sort", "state", random.text(3) || "z"])] = random.pick(["1", "log", "0,1", "RUNNING", "metric,-hparams.lr", "x:0.1-0.5", random.text(), "NaN"]) || "1";
+        for (let n = random.below(6); n > 0; n -= 1)
+            query[random.pick([...Object.keys(pageState.curves), ...Object.keys(sharedState), "q", "sort", "state", random.text(3) || "z"])] =
+                random.pick(["1", "log", "0,1", "RUNNING", "metric,-hparams.lr", "x:0.1-0.5", random.text(), "NaN"]) || "1";
         const first = fitting(query, shapes);
         // What fits is unchanged by being printed and read, and by being checked once more.
         assert.deepEqual(parseAddress(printAddress({path, query: first.query})), {path, query: first.query}, `seed ${seed}, round ${round}`);
         assert.deepEqual(fitting(first.query, shapes), {query: first.query, ignored: []}, `seed ${seed}, round ${round}`);
-        for (const [name, value] of Object.entries(query)) assert.ok(first.query[name] === value || first.ignored.some((part) => part.startsWith(`${name}=`)) || value.includes(","), `seed ${seed}, round ${round}: ${name}=${value}`);
+        for (const [name, value] of Object.entries(query))
+            assert.ok(
+                first.query[name] === value || first.ignored.some((part) => part.startsWith(`${name}=`)) || value.includes(","),
+                `seed ${seed}, round ${round}: ${name}=${value}`,
+            );
     }
 });
 

@@ -16,7 +16,7 @@ const random = new Random();
 
 const integers = [0n, 1n, -1n, 16777217n, 1981385539n, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n) + 1n];
 const doubles = [0.1, 1 / 3, 1e-300, 5e-324, 0.30000000000000004, -2.5, 123456789.123456789, 1e300, 1e21, 4.35];
-const words = ["a,b", "say \"yes\"", "plain", "3", 3, 0.1, true, false, null, "line\nbreak", "- x: y", "#no", 9007199254740993n];
+const words = ["a,b", 'say "yes"', "plain", "3", 3, 0.1, true, false, null, "line\nbreak", "- x: y", "#no", 9007199254740993n];
 
 const wordsJson = (all: readonly unknown[]) => printExact(all);
 
@@ -24,24 +24,30 @@ const wordsJson = (all: readonly unknown[]) => printExact(all);
 function someTrials(rows: number): {columns: Columns; trials: Record<string, unknown>[]} {
     const trials = Array.from({length: rows}, () => ({
         seed: random.below(4) === 0 ? BigInt(random.below(2 ** 31)) * BigInt(random.below(2 ** 31)) : random.pick(integers),
-        lr: random.below(3) === 0 ? random.below(2 ** 31) / (1 + random.below(2 ** 31)) : random.pick(doubles), kind: random.pick(words)}));
+        lr: random.below(3) === 0 ? random.below(2 ** 31) / (1 + random.below(2 ** 31)) : random.pick(doubles),
+        kind: random.pick(words),
+    }));
     const code = (value: unknown) => words.indexOf(value as never);
-    const text = `{"lsn":1,"rows":${rows},"total":${rows},"fields":[{"name":"trial","type":"u32"},{"name":"hparams.seed","type":"i64"},{"name":"hparams.lr","type":"f64"},{"name":"hparams.kind","type":"u16","words":${wordsJson(words)}}],`
-        + `"columns":[[${trials.map((_, row) => row)}],[${trials.map((trial) => trial.seed)}],[${trials.map((trial) => trial.lr)}],[${trials.map((trial) => code(trial.kind))}]]}`;
+    const text =
+        `{"lsn":1,"rows":${rows},"total":${rows},"fields":[{"name":"trial","type":"u32"},{"name":"hparams.seed","type":"i64"},{"name":"hparams.lr","type":"f64"},{"name":"hparams.kind","type":"u16","words":${wordsJson(words)}}],` +
+        `"columns":[[${trials.map((_, row) => row)}],[${trials.map((trial) => trial.seed)}],[${trials.map((trial) => trial.lr)}],[${trials.map((trial) => code(trial.kind))}]]}`;
     return {columns: fromJson(parseExact(text)), trials};
 }
 
 const plain = (value: unknown): unknown => (typeof value === "bigint" ? (Number.isSafeInteger(Number(value)) ? Number(value) : value) : value);
 const equal = (found: Record<string, unknown>, trial: Record<string, unknown>) =>
-    assert.deepEqual(Object.fromEntries(Object.entries(found).map(([name, value]) => [name, plain(value)])),
-        Object.fromEntries(Object.entries(trial).map(([name, value]) => [name, plain(value)])), `seed ${seed}`);
+    assert.deepEqual(
+        Object.fromEntries(Object.entries(found).map(([name, value]) => [name, plain(value)])),
+        Object.fromEntries(Object.entries(trial).map(([name, value]) => [name, plain(value)])),
+        `seed ${seed}`,
+    );
 
 /// RFC 4180.
 function readCsv(text: string): string[][] {
     const rows: string[][] = [[]];
     for (const found of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|$)/g)) {
         if (found[0] === "") break;
-        rows.at(-1)!.push(found[1] !== undefined ? found[1].replaceAll("\"\"", "\"") : found[2]!);
+        rows.at(-1)!.push(found[1] !== undefined ? found[1].replaceAll('""', '"') : found[2]!);
         if (found[3] !== ",") rows.push([]);
     }
     return rows.filter((row) => row.length > 0);
@@ -71,8 +77,10 @@ test("a configuration copied from a trial is the trial's", () => {
         equal(parseYaml(printYaml({x: value as never})) as Record<string, unknown>, {x: value});
         equal(parseExact<Record<string, unknown>>(printExact({x: value}, 2)), {x: value});
     }
-    equal(parseExact('{"a": 9007199254740993, "b": "9007199254740993", "c": 1.00000000000000001, "d": [12345678901234567890]}') as never,
-        {a: 9007199254740993n, b: "9007199254740993", c: 1, d: [12345678901234567890n]} as never);
+    equal(
+        parseExact('{"a": 9007199254740993, "b": "9007199254740993", "c": 1.00000000000000001, "d": [12345678901234567890]}') as never,
+        {a: 9007199254740993n, b: "9007199254740993", c: 1, d: [12345678901234567890n]} as never,
+    );
 });
 
 test("a change by the form leaves large integers as they are", () => {
@@ -83,13 +91,19 @@ test("a change by the form leaves large integers as they are", () => {
 test("integers are shown with all their digits", () => {
     assert.equal(formatNumber(1981385539), "1,981,385,539");
     assert.equal(formatNumber(9007199254740993n), "9,007,199,254,740,993");
-    assert.equal(exactText(1e20), "1" + "0".repeat(20));
-    assert.equal(csvText({columns: ["a"], rows: [[1 / 3], [null], [9007199254740993n], [NaN], [Infinity]]}),
-        "a\r\n0.3333333333333333\r\n\r\n9007199254740993\r\nnan\r\ninf\r\n");
+    assert.equal(exactText(1e20), `1${"0".repeat(20)}`);
+    assert.equal(
+        csvText({columns: ["a"], rows: [[1 / 3], [null], [9007199254740993n], [NaN], [Infinity]]}),
+        "a\r\n0.3333333333333333\r\n\r\n9007199254740993\r\nnan\r\ninf\r\n",
+    );
 });
 
 test("a condition on a large integer finds that one only", () => {
-    const columns = fromJson(parseExact('{"lsn":1,"rows":3,"total":3,"fields":[{"name":"trial","type":"u32"},{"name":"hparams.seed","type":"i64"}],"columns":[[0,1,2],[9007199254740992,9007199254740993,9007199254740994]]}'));
+    const columns = fromJson(
+        parseExact(
+            '{"lsn":1,"rows":3,"total":3,"fields":[{"name":"trial","type":"u32"},{"name":"hparams.seed","type":"i64"}],"columns":[[0,1,2],[9007199254740992,9007199254740993,9007199254740994]]}',
+        ),
+    );
     assert.deepEqual([...answer(columns, {sort: "", where: "seed=9007199254740993", states: []}).rows], [1]);
     assert.deepEqual([...answer(columns, {sort: "-metric", where: "seed>9007199254740993", states: []}).rows], [2]);
 });

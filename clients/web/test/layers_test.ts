@@ -7,7 +7,10 @@ import {test} from "node:test";
 declare const WEB_FOLDER: string;
 
 const may: Readonly<Record<string, readonly string[]>> = {
-    state: ["api", "live"], api: ["state"], live: ["api", "state"], i18n: ["api", "state"],
+    state: ["api", "live"],
+    api: ["state"],
+    live: ["api", "state"],
+    i18n: ["api", "state"],
     design: ["api", "i18n", "live", "state"],
     plot: ["api", "design", "i18n", "live", "state"],
     table: ["api", "design", "i18n", "plot", "state"],
@@ -15,7 +18,7 @@ const may: Readonly<Record<string, readonly string[]>> = {
     form: ["api", "design", "i18n", "state"],
     pages: ["api", "design", "form", "i18n", "live", "log", "plot", "state", "table"],
 };
-const mostLines = 300;
+const mostLines = 350;
 
 test("rooms include only what they may, and pages are short", () => {
     const source = join(WEB_FOLDER, "src");

@@ -52,7 +52,7 @@ test("text in pieces is folded like text in one", () => {
         const two = new LogFolder();
         const pieces = [];
         const letters = [...text];
-        for (let at = 0; at < letters.length;) {
+        for (let at = 0; at < letters.length; ) {
             const next = at + 1 + random.below(5);
             pieces.push(...two.take(letters.slice(at, next).join("")));
             at = next;
@@ -65,7 +65,10 @@ test("text in pieces is folded like text in one", () => {
 
 test("a line begins at its byte", () => {
     const lines = new LogFolder(100).take("é\nab\n\x1b[31mc\n");
-    assert.deepEqual(lines.map((line) => line.offset), [100, 103, 106]);
+    assert.deepEqual(
+        lines.map((line) => line.offset),
+        [100, 103, 106],
+    );
 });
 
 test("a colour goes on in the next line", () => {

@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import {dragged, filterRows, normal, parse, press, print, withRanges, type Brushes} from "../src/plot/brush";
-import {ColumnDecoder, columnOf, encode, fromJson, makeArray, missingOf, numbersOf, wordOf, type Columns, type ColumnType} from "../src/plot/data/columns";
+import {
+    ColumnDecoder,
+    columnOf,
+    encode,
+    fromJson,
+    makeArray,
+    missingOf,
+    numbersOf,
+    wordOf,
+    type Columns,
+    type ColumnType,
+} from "../src/plot/data/columns";
 import {binMeans} from "../src/plot/contour";
 import {HitGrid} from "../src/plot/drawing/hit_grid";
 import {bandDensity, binned, BINS, largest, paintDensity, pairCounts} from "../src/plot/data/pair_counts";
@@ -23,8 +34,15 @@ function someColumns(rows: number): Columns {
     const fields = Array.from({length: 1 + random.below(6)}, (_, index) => {
         const type = random.pick(types);
         const data = makeArray(type, rows);
-        for (let row = 0; row < rows; ++row) data[row] = type === "i64" && row === 2 && rows > 3 ? 2 ** 53 : random.below(9) === 0 ? missingOf(type) : random.below(200);
-        return {name: `field ${index} ${random.text(5)}`, type, ...(type === "u16" ? {words: ["a", "ü", 3, null, true]} : {}), data, ...(type === "i64" ? {integers: new Map(rows > 3 ? [[2, 2n ** 53n + 1n]] : [])} : {})};
+        for (let row = 0; row < rows; ++row)
+            data[row] = type === "i64" && row === 2 && rows > 3 ? 2 ** 53 : random.below(9) === 0 ? missingOf(type) : random.below(200);
+        return {
+            name: `field ${index} ${random.text(5)}`,
+            type,
+            ...(type === "u16" ? {words: ["a", "ü", 3, null, true]} : {}),
+            data,
+            ...(type === "i64" ? {integers: new Map(rows > 3 ? [[2, 2n ** 53n + 1n]] : [])} : {}),
+        };
     });
     return {lsn: random.below(1000), rows, total: rows, filled: rows, fields};
 }
@@ -34,7 +52,7 @@ test("binary columns come back from any pieces", () => {
         const columns = someColumns(random.below(200));
         const bytes = encode(columns, 1 + random.below(50));
         const decoder = new ColumnDecoder();
-        for (let at = 0; at < bytes.length;) {
+        for (let at = 0; at < bytes.length; ) {
             const size = 1 + random.below(97);
             decoder.push(bytes.slice(at, at + size));
             at += size;
@@ -46,7 +64,13 @@ test("binary columns come back from any pieces", () => {
 });
 
 test("chunks are there before the last has come", () => {
-    const columns: Columns = {lsn: 1, rows: 10, total: 10, filled: 10, fields: [{name: "trial", type: "u32", data: Uint32Array.from({length: 10}, (_, i) => i)}]};
+    const columns: Columns = {
+        lsn: 1,
+        rows: 10,
+        total: 10,
+        filled: 10,
+        fields: [{name: "trial", type: "u32", data: Uint32Array.from({length: 10}, (_, i) => i)}],
+    };
     const bytes = encode(columns, 4);
     const decoder = new ColumnDecoder();
     assert.equal(decoder.push(bytes.slice(0, bytes.length - 1)), true);
@@ -64,11 +88,32 @@ test("columns that end early or have an unknown type are refused", () => {
 });
 
 test("JSON columns give the same arrays", () => {
-    const columns = fromJson({lsn: 3, rows: 3, total: 3, fields: [{name: "trial", type: "u32"}, {name: "metric", type: "f64"}, {name: "state", type: "u8", words: ["RUNNING", "FAILED"]},
-        {name: "hparams.opt", type: "text"}], columns: [[0, 1, 2], [0.5, null, 2], [0, 1, null], ["adam", null, "sgd"]]});
+    const columns = fromJson({
+        lsn: 3,
+        rows: 3,
+        total: 3,
+        fields: [
+            {name: "trial", type: "u32"},
+            {name: "metric", type: "f64"},
+            {name: "state", type: "u8", words: ["RUNNING", "FAILED"]},
+            {name: "hparams.opt", type: "text"},
+        ],
+        columns: [
+            [0, 1, 2],
+            [0.5, null, 2],
+            [0, 1, null],
+            ["adam", null, "sgd"],
+        ],
+    });
     assert.deepEqual([...numbersOf(columnOf(columns, "metric")!)], [0.5, NaN, 2]);
-    assert.deepEqual([0, 1, 2].map((row) => wordOf(columnOf(columns, "state")!, row)), ["RUNNING", "FAILED", ""]);
-    assert.deepEqual([0, 1, 2].map((row) => wordOf(columnOf(columns, "hparams.opt")!, row)), ["adam", "", "sgd"]);
+    assert.deepEqual(
+        [0, 1, 2].map((row) => wordOf(columnOf(columns, "state")!, row)),
+        ["RUNNING", "FAILED", ""],
+    );
+    assert.deepEqual(
+        [0, 1, 2].map((row) => wordOf(columnOf(columns, "hparams.opt")!, row)),
+        ["adam", "", "sgd"],
+    );
     assert.deepEqual(varyingNames(columns), ["hparams.opt"]);
 });
 
@@ -108,7 +153,10 @@ test("brushes keep the rows that a plain filter keeps", () => {
         const count = filterRows(brushes, axes, positions, keep);
         let expected = 0;
         for (let row = 0; row < rows; ++row) {
-            const wanted = axes.every((name, a) => !brushes[name] || brushes[name]!.some(({from, to}) => positions[a]![row]! >= from - 1e-6 && positions[a]![row]! <= to + 1e-6));
+            const wanted = axes.every(
+                (name, a) =>
+                    !brushes[name] || brushes[name]!.some(({from, to}) => positions[a]![row]! >= from - 1e-6 && positions[a]![row]! <= to + 1e-6),
+            );
             assert.equal(keep[row], wanted ? 1 : 0, `seed ${seed}`);
             if (wanted) ++expected;
         }
@@ -125,7 +173,11 @@ test("pair counts count every kept trial with a place once", () => {
     pairCounts(binned(left), binned(right), keep, counts, rows);
     let expected = 0;
     for (let row = 0; row < rows; ++row) if (keep[row] && left[row]! >= 0 && right[row]! >= 0) ++expected;
-    assert.equal(counts.reduce((a, b) => a + b, 0), expected, `seed ${seed}`);
+    assert.equal(
+        counts.reduce((a, b) => a + b, 0),
+        expected,
+        `seed ${seed}`,
+    );
     const density = new Float32Array(20 * 64);
     bandDensity(counts, density, 20, 64);
     for (let x = 0; x < 20; ++x) {
@@ -135,7 +187,10 @@ test("pair counts count every kept trial with a place once", () => {
     }
     const pixels = new Uint32Array(density.length);
     paintDensity(density, largest(density), pixels, 0xffffff);
-    assert.ok(density.every((value, k) => (value > 0) === (pixels[k] !== 0)), "one trial is seen, none is not");
+    assert.ok(
+        density.every((value, k) => value > 0 === (pixels[k] !== 0)),
+        "one trial is seen, none is not",
+    );
 });
 
 test("the hit grid finds what a search over all marks finds", () => {
@@ -151,7 +206,10 @@ test("the hit grid finds what a search over all marks finds", () => {
             for (let m = 0; m < count; ++m) {
                 if (!(xs[m]! >= 0 && ys[m]! >= 0 && xs[m]! < 408 && ys[m]! < 204)) continue;
                 const distance = (xs[m]! - x) ** 2 + (ys[m]! - y) ** 2;
-                if (distance < least || (distance === least && m > best)) { least = distance; best = m; }
+                if (distance < least || (distance === least && m > best)) {
+                    least = distance;
+                    best = m;
+                }
             }
             assert.equal(grid.nearest(x, y, reach), best, `seed ${seed}`);
         }
@@ -179,7 +237,14 @@ test("the order of metrics is that of a plain sort; NaN is last", () => {
 
 test("means over cells leave empty cells empty", () => {
     const axis = (positions: number[]) => ({positions: Float32Array.from(positions)}) as never;
-    const cells = binMeans(axis([0.1, 0.1, 0.9, 0.9, -0.07]), axis([0.1, 0.2, 0.9, 0.9, 0.5]), Float64Array.from([1, 3, NaN, 5, 7]), new Uint8Array(5).fill(1), 2, 2);
+    const cells = binMeans(
+        axis([0.1, 0.1, 0.9, 0.9, -0.07]),
+        axis([0.1, 0.2, 0.9, 0.9, 0.5]),
+        Float64Array.from([1, 3, NaN, 5, 7]),
+        new Uint8Array(5).fill(1),
+        2,
+        2,
+    );
     assert.deepEqual([...cells.counts], [2, 0, 0, 1]);
     assert.deepEqual([...cells.means], [2, NaN, NaN, 5]);
 });
@@ -188,7 +253,9 @@ test("trials are counted in exactly one state at any moment", () => {
     const rows = 400;
     const created = Float64Array.from({length: rows}, () => random.below(1000));
     const started = created.map((time) => (random.below(5) === 0 ? NaN : time + random.below(50)));
-    const ended = created.map((time, row) => (random.below(3) === 0 ? NaN : (Number.isNaN(started[row]!) ? time : started[row]!) + random.below(400)));
+    const ended = created.map((time, row) =>
+        random.below(3) === 0 ? NaN : (Number.isNaN(started[row]!) ? time : started[row]!) + random.below(400),
+    );
     const state = Array.from(ended, (time) => (Number.isNaN(time) ? "RUNNING" : random.pick(["COMPLETED", "STOPPED", "FAILED", "CANCELED"])));
     const times = Float64Array.from({length: 60}, (_, i) => i * 30);
     const counts = countStates({created, started, ended, state}, times);
@@ -204,41 +271,101 @@ test("trials are counted in exactly one state at any moment", () => {
 });
 
 function searchColumns(): Columns {
-    return {lsn: 1, rows: 3, total: 3, filled: 3, fields: [
-        {name: "trial", type: "u32", data: Uint32Array.of(0, 1, 2)}, {name: "metric", type: "f64", data: Float64Array.of(0.5, 0.25, NaN)},
-        {name: "hparams.net.lr", type: "f64", data: Float64Array.of(0.001, 0.1, 1)}, {name: "hparams.opt", type: "u16", words: ["sgd", "a: b"], data: Uint16Array.of(0, 1, 1)}]};
+    return {
+        lsn: 1,
+        rows: 3,
+        total: 3,
+        filled: 3,
+        fields: [
+            {name: "trial", type: "u32", data: Uint32Array.of(0, 1, 2)},
+            {name: "metric", type: "f64", data: Float64Array.of(0.5, 0.25, NaN)},
+            {name: "hparams.net.lr", type: "f64", data: Float64Array.of(0.001, 0.1, 1)},
+            {name: "hparams.opt", type: "u16", words: ["sgd", "a: b"], data: Uint16Array.of(0, 1, 1)},
+        ],
+    };
 }
 
 test("brushed trials become points and ranges of the next search", () => {
     const columns = searchColumns();
-    assert.equal(pointsYaml(columns, [1, 0]), 'searcher:\n  points_to_evaluate:\n    - {net: {lr: 0.1}, opt: "a: b"}\n    - {net: {lr: 0.001}, opt: "sgd"}\n');
-    const model = parallelModel(columns, ["hparams.net.lr", "hparams.opt", "metric"], {smallerIsBetter: true, metricLabel: "loss", lengthLabel: "epochs", logMetric: false, clip: "auto", rungCount: 1,
-        space: declarationsOf({net: {lr: {type: "log", base: 10, minval: -3, maxval: 0}}, opt: {type: "categorical", vals: ["sgd", "a: b"]}})});
+    assert.equal(
+        pointsYaml(columns, [1, 0]),
+        'searcher:\n  points_to_evaluate:\n    - {net: {lr: 0.1}, opt: "a: b"}\n    - {net: {lr: 0.001}, opt: "sgd"}\n',
+    );
+    const model = parallelModel(columns, ["hparams.net.lr", "hparams.opt", "metric"], {
+        smallerIsBetter: true,
+        metricLabel: "loss",
+        lengthLabel: "epochs",
+        logMetric: false,
+        clip: "auto",
+        rungCount: 1,
+        space: declarationsOf({net: {lr: {type: "log", base: 10, minval: -3, maxval: 0}}, opt: {type: "categorical", vals: ["sgd", "a: b"]}}),
+    });
     assert.deepEqual([...model.order], [1, 0, 2]);
     assert.equal(model.axes[0]!.scale.kind, "log");
-    assert.deepEqual(brushedRanges(model, {"hparams.net.lr": [{from: 0, to: 0.5}], "hparams.opt": [{from: 0.5, to: 1}]}, columns),
-        {"net.lr": [0.001, 0.0316228], opt: {vals: ["a: b"]}});
+    assert.deepEqual(brushedRanges(model, {"hparams.net.lr": [{from: 0, to: 0.5}], "hparams.opt": [{from: 0.5, to: 1}]}, columns), {
+        "net.lr": [0.001, 0.0316228],
+        opt: {vals: ["a: b"]},
+    });
 });
 
 test("CSV quotes what needs it", () => {
-    assert.equal(csvText({columns: ["a", "b"], rows: [[1, 'x "y"'], [0.1, "p,q\n"]]}), 'a,b\r\n1,"x ""y"""\r\n0.1,"p,q\n"\r\n');
+    assert.equal(
+        csvText({
+            columns: ["a", "b"],
+            rows: [
+                [1, 'x "y"'],
+                [0.1, "p,q\n"],
+            ],
+        }),
+        'a,b\r\n1,"x ""y"""\r\n0.1,"p,q\n"\r\n',
+    );
 });
 
-const axesOf = (columns: Columns, hyperparameters: unknown) => parallelModel(columns, varyingNames(columns), {
-    smallerIsBetter: true, metricLabel: "loss", lengthLabel: "epochs", logMetric: false, clip: "auto", rungCount: 1, space: declarationsOf(hyperparameters)}).axes;
+const axesOf = (columns: Columns, hyperparameters: unknown) =>
+    parallelModel(columns, varyingNames(columns), {
+        smallerIsBetter: true,
+        metricLabel: "loss",
+        lengthLabel: "epochs",
+        logMetric: false,
+        clip: "auto",
+        rungCount: 1,
+        space: declarationsOf(hyperparameters),
+    }).axes;
 
 // The scale and the ends of an axis were guessed from the values that trials happened to have.
 test("axes have the scale and the ends that the file declares", () => {
     const numbers = (name: string, ...data: number[]) => ({name, type: "f64" as const, data: Float64Array.from(data)});
-    const columns: Columns = {lsn: 1, rows: 3, total: 3, filled: 3, fields: [
-        {name: "trial", type: "u32", data: Uint32Array.of(0, 1, 2)}, numbers("metric", 1, 2, 3), numbers("hparams.lr", 0.01, 0.02, 0.03), numbers("hparams.decay", 1e-6, 1e-3, 0.9),
-        {...numbers("hparams.width", 40, 50, 60), type: "i64", integers: new Map()}, numbers("hparams.outside", 0.5, 2, 0.25),
-        {name: "hparams.size", type: "u16", words: [16, 32, 64], data: Uint16Array.of(2, 0, 1)}, {name: "hparams.grade", type: "u16", words: ["small", "large", "middle"], data: Uint16Array.of(2, 0, 1)},
-        {name: "hparams.optimizer", type: "u16", words: ["sgd", "adam"], data: Uint16Array.of(0, 1, 1)}]};
-    const axes = axesOf(columns, {lr: {type: "log", base: 10, minval: -5, maxval: 0}, decay: {type: "double", minval: 0, maxval: 1}, width: {type: "int", minval: 1, maxval: 1024, scale: "log"},
-        outside: {type: "double", minval: 0, maxval: 1}, size: {type: "categorical", vals: [16, 32, 64]}, grade: {type: "categorical", vals: ["small", "large", "middle"], ordered: true}, optimizer: {type: "categorical", vals: ["sgd", "adam"]}});
+    const columns: Columns = {
+        lsn: 1,
+        rows: 3,
+        total: 3,
+        filled: 3,
+        fields: [
+            {name: "trial", type: "u32", data: Uint32Array.of(0, 1, 2)},
+            numbers("metric", 1, 2, 3),
+            numbers("hparams.lr", 0.01, 0.02, 0.03),
+            numbers("hparams.decay", 1e-6, 1e-3, 0.9),
+            {...numbers("hparams.width", 40, 50, 60), type: "i64", integers: new Map()},
+            numbers("hparams.outside", 0.5, 2, 0.25),
+            {name: "hparams.size", type: "u16", words: [16, 32, 64], data: Uint16Array.of(2, 0, 1)},
+            {name: "hparams.grade", type: "u16", words: ["small", "large", "middle"], data: Uint16Array.of(2, 0, 1)},
+            {name: "hparams.optimizer", type: "u16", words: ["sgd", "adam"], data: Uint16Array.of(0, 1, 1)},
+        ],
+    };
+    const axes = axesOf(columns, {
+        lr: {type: "log", base: 10, minval: -5, maxval: 0},
+        decay: {type: "double", minval: 0, maxval: 1},
+        width: {type: "int", minval: 1, maxval: 1024, scale: "log"},
+        outside: {type: "double", minval: 0, maxval: 1},
+        size: {type: "categorical", vals: [16, 32, 64]},
+        grade: {type: "categorical", vals: ["small", "large", "middle"], ordered: true},
+        optimizer: {type: "categorical", vals: ["sgd", "adam"]},
+    });
     const of = (name: string) => axes.find((axis) => axis.name === `hparams.${name}`)!.scale;
-    assert.deepEqual([of("lr").kind, of("lr").lo, of("lr").hi].map((each) => (typeof each === "number" ? Number(each.toPrecision(9)) : each)), ["log", 1e-5, 1]);
+    assert.deepEqual(
+        [of("lr").kind, of("lr").lo, of("lr").hi].map((each) => (typeof each === "number" ? Number(each.toPrecision(9)) : each)),
+        ["log", 1e-5, 1],
+    );
     assert.deepEqual([of("decay").kind, of("decay").lo, of("decay").hi], ["linear", 0, 1], "spread over decades, but declared on a linear scale");
     assert.deepEqual([of("width").kind, of("width").lo, of("width").hi], ["log", 1, 1024]);
     assert.deepEqual([of("outside").lo, of("outside").hi], [0, 2], "a point of the file beyond the range is seen");
@@ -249,13 +376,40 @@ test("axes have the scale and the ends that the file declares", () => {
 
 // A trial without a result made a red NaN strip, and one that reported NaN made none.
 test("trials are compared at one length, and NaN is where it was reported", () => {
-    const columns: Columns = {lsn: 1, rows: 5, total: 5, filled: 5, length: 9, lengths: [{length: 1, results: 5}, {length: 9, results: 2}], fields: [
-        {name: "trial", type: "u32", data: Uint32Array.of(0, 1, 2, 3, 4)}, {name: "result", type: "f64", data: Float64Array.of(0.3, 0.2, NaN, NaN, NaN)},
-        {name: "metric", type: "f64", data: Float64Array.of(0.25, 0.1, 0.05, NaN, NaN)}, {name: "nonfinite", type: "u8", words: ["nan", "inf", "-inf"], data: Uint8Array.of(255, 255, 255, 0, 255)}]};
+    const columns: Columns = {
+        lsn: 1,
+        rows: 5,
+        total: 5,
+        filled: 5,
+        length: 9,
+        lengths: [
+            {length: 1, results: 5},
+            {length: 9, results: 2},
+        ],
+        fields: [
+            {name: "trial", type: "u32", data: Uint32Array.of(0, 1, 2, 3, 4)},
+            {name: "result", type: "f64", data: Float64Array.of(0.3, 0.2, NaN, NaN, NaN)},
+            {name: "metric", type: "f64", data: Float64Array.of(0.25, 0.1, 0.05, NaN, NaN)},
+            {name: "nonfinite", type: "u8", words: ["nan", "inf", "-inf"], data: Uint8Array.of(255, 255, 255, 0, 255)},
+        ],
+    };
     const trials = (choice: number | "any" | undefined) => [...columnOf(comparedColumns(columns, choice), "trial")!.data];
     const metrics = (choice: number | "any" | undefined) => [...columnOf(comparedColumns(columns, choice), "metric")!.data];
-    assert.deepEqual([trials(undefined), metrics(undefined)], [[0, 1, 3], [0.3, 0.2, NaN]], "trial 2 was stopped before, trial 4 has reported nothing");
-    assert.deepEqual([trials("any"), metrics("any")], [[0, 1, 2, 3], [0.25, 0.1, 0.05, NaN]]);
+    assert.deepEqual(
+        [trials(undefined), metrics(undefined)],
+        [
+            [0, 1, 3],
+            [0.3, 0.2, NaN],
+        ],
+        "trial 2 was stopped before, trial 4 has reported nothing",
+    );
+    assert.deepEqual(
+        [trials("any"), metrics("any")],
+        [
+            [0, 1, 2, 3],
+            [0.25, 0.1, 0.05, NaN],
+        ],
+    );
     assert.equal(nonfiniteText(comparedColumns(columns, undefined), 2), "NaN");
     const axes = axesOf(comparedColumns(columns, undefined), {});
     assert.equal(axes.length, 0);
@@ -264,9 +418,33 @@ test("trials are compared at one length, and NaN is where it was reported", () =
 // A slot that others held, that was in quarantine, or whose worker was away, counted as idle.
 test("idle time is what nobody held while the worker was there and in service", () => {
     const slot = {worker: 1, name: "node", slot: 0, busy: 0.2, taken: 0.3, away: 0.1};
-    const timeline = {from: 100, to: 200, now: 200, slots: [slot], taken: [], bars: [], presences: [{worker: 1, from: 110, to: null}], quarantines: [{worker: 1, from: 100, to: 120}]} as unknown as Timeline;
+    const timeline = {
+        from: 100,
+        to: 200,
+        now: 200,
+        slots: [slot],
+        taken: [],
+        bars: [],
+        presences: [{worker: 1, from: 110, to: null}],
+        quarantines: [{worker: 1, from: 100, to: 120}],
+    } as unknown as Timeline;
     assert.deepEqual(absences(timeline, 1), [[100, 110]]);
     assert.equal(idleShare(timeline, slot).toFixed(6), "0.300000", "10 s of the quarantine were before the worker joined");
-    assert.deepEqual(absences({...timeline, presences: [{worker: 1, from: 90, to: 130}, {worker: 1, from: 150, to: 180}]}, 1), [[130, 150], [180, 200]]);
+    assert.deepEqual(
+        absences(
+            {
+                ...timeline,
+                presences: [
+                    {worker: 1, from: 90, to: 130},
+                    {worker: 1, from: 150, to: 180},
+                ],
+            },
+            1,
+        ),
+        [
+            [130, 150],
+            [180, 200],
+        ],
+    );
     assert.deepEqual(absences({...timeline, presences: []}, 1), [], "nothing is known");
 });

@@ -13,15 +13,37 @@ const real = () => (random.below(2_000_001) - 1_000_000) / 10 ** random.below(9)
 const near = (a: number, b: number, size: number) => Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(size));
 
 test("metrics are printed like those of the command line, which uses %g", () => {
-    for (const [value, text] of [[0.200939, "0.200939"], [1 / 3, "0.333333"], [1e-7, "1e-07"], [123456, "123456"], [1234567, "1.23457e+06"], [0.00001234, "1.234e-05"],
-        [0, "0"], [-2.5, "-2.5"], [NaN, "NaN"], [Infinity, "inf"], [-Infinity, "-inf"], [999999.6, "1e+06"], [100, "100"]] as const) {
+    for (const [value, text] of [
+        [0.200939, "0.200939"],
+        [1 / 3, "0.333333"],
+        [1e-7, "1e-07"],
+        [123456, "123456"],
+        [1234567, "1.23457e+06"],
+        [0.00001234, "1.234e-05"],
+        [0, "0"],
+        [-2.5, "-2.5"],
+        [NaN, "NaN"],
+        [Infinity, "inf"],
+        [-Infinity, "-inf"],
+        [999999.6, "1e+06"],
+        [100, "100"],
+    ] as const) {
         assert.equal(metricText(value), text);
     }
     assert.equal(metricText(null), "–");
 });
 
 test("durations have two units at most", () => {
-    assert.deepEqual([0, 0.25, 9.96, 59.6, 61, 3600, 7500, 90000].map(durationText), ["0 s", "250 ms", "10 s", "1 min", "1 min 1 s", "1 h", "2 h 5 min", "1 d 1 h"]);
+    assert.deepEqual([0, 0.25, 9.96, 59.6, 61, 3600, 7500, 90000].map(durationText), [
+        "0 s",
+        "250 ms",
+        "10 s",
+        "1 min",
+        "1 min 1 s",
+        "1 h",
+        "2 h 5 min",
+        "1 d 1 h",
+    ]);
 });
 
 test("a share of something is never printed as none, a share of less than all never as all", () => {
@@ -46,7 +68,10 @@ test("labels of ticks have a real minus and as many decimals as their distance n
 
 function comesBack(scale: Scale, value: number): void {
     const back = scale.value(scale.at(value));
-    assert.ok(near(back, value, Math.max(Math.abs(scale.lo), Math.abs(scale.hi))), `${scale.kind} ${scale.lo} ${scale.hi}: ${value} came back as ${back}, seed ${seed}`);
+    assert.ok(
+        near(back, value, Math.max(Math.abs(scale.lo), Math.abs(scale.hi))),
+        `${scale.kind} ${scale.lo} ${scale.hi}: ${value} came back as ${back}, seed ${seed}`,
+    );
 }
 
 test("value(at(x)) is x on linear and log scales", () => {
@@ -72,15 +97,36 @@ test("ticks lie on the axis, in order, and are not more than twice what was aske
                 assert.ok(tick.at > -1e-6 && tick.at < 1 + 1e-6);
                 if (k > 0) assert.ok(tick.at > ticks[k - 1]!.at);
             });
-            assert.equal(new Set(ticks.map((tick) => tick.label)).size, ticks.length, `labels repeat on ${scale.lo}–${scale.hi} (${scale.kind}): ${ticks.map((tick) => tick.label)}, seed ${seed}`);
+            assert.equal(
+                new Set(ticks.map((tick) => tick.label)).size,
+                ticks.length,
+                `labels repeat on ${scale.lo}–${scale.hi} (${scale.kind}): ${ticks.map((tick) => tick.label)}, seed ${seed}`,
+            );
         }
     }
 });
 
 test("log ticks are powers of ten, with 2 and 5 where there is room", () => {
-    assert.deepEqual(log(1e-5, 1).ticks(6).filter((tick) => tick.label).map((tick) => tick.label), ["1e−5", "0.0001", "0.001", "0.01", "0.1", "1"]);
-    assert.deepEqual(log(1, 100).ticks(8).filter((tick) => tick.label).map((tick) => tick.label), ["1", "2", "5", "10", "20", "50", "100"]);
-    assert.ok(log(3, 5).ticks(4).filter((tick) => tick.label).length >= 2, "less than a decade still has labels");
+    assert.deepEqual(
+        log(1e-5, 1)
+            .ticks(6)
+            .filter((tick) => tick.label)
+            .map((tick) => tick.label),
+        ["1e−5", "0.0001", "0.001", "0.01", "0.1", "1"],
+    );
+    assert.deepEqual(
+        log(1, 100)
+            .ticks(8)
+            .filter((tick) => tick.label)
+            .map((tick) => tick.label),
+        ["1", "2", "5", "10", "20", "50", "100"],
+    );
+    assert.ok(
+        log(3, 5)
+            .ticks(4)
+            .filter((tick) => tick.label).length >= 2,
+        "less than a decade still has labels",
+    );
 });
 
 test("a log scale has no place for zero and below", () => {
@@ -101,7 +147,10 @@ test("a quantile scale puts equally many values into every part", () => {
 test("scales of no value and of one value still have two ends", () => {
     for (const scale of [linear(3, 3), log(2, 2), log(0, 0), linear(0, 0), byQuantile([]), byQuantile([5])]) {
         assert.ok(scale.hi >= scale.lo);
-        assert.ok(scale.ticks(5).every((tick) => Number.isFinite(tick.at)), `${scale.kind} ${scale.lo}`);
+        assert.ok(
+            scale.ticks(5).every((tick) => Number.isFinite(tick.at)),
+            `${scale.kind} ${scale.lo}`,
+        );
     }
 });
 
@@ -109,7 +158,10 @@ test("categories come back from their places", () => {
     const words = ["sgd", "adam", "lion"];
     const scale = category(words, [2, 0, 1]);
     for (let code = 0; code < words.length; ++code) assert.equal(scale.value(scale.at(code)), code);
-    assert.deepEqual(scale.ticks(9).map((tick) => tick.label), ["adam", "lion", "sgd"]);
+    assert.deepEqual(
+        scale.ticks(9).map((tick) => tick.label),
+        ["adam", "lion", "sgd"],
+    );
     assert.ok(Number.isNaN(scale.at(7)));
 });
 
@@ -151,7 +203,9 @@ test("labels are moved apart and keep their order", () => {
         const places = Array.from({length: 1 + random.below(8)}, () => random.below(200));
         const moved = spreadLabels(places, 12, 0, 300);
         const order = places.map((_, k) => k).sort((a, b) => moved[a]! - moved[b]!);
-        order.forEach((each, k) => { if (k > 0) assert.ok(moved[each]! - moved[order[k - 1]!]! >= 12 - 1e-9 && places[each]! >= places[order[k - 1]!]!, `seed ${seed}`); });
+        order.forEach((each, k) => {
+            if (k > 0) assert.ok(moved[each]! - moved[order[k - 1]!]! >= 12 - 1e-9 && places[each]! >= places[order[k - 1]!]!, `seed ${seed}`);
+        });
     }
 });
 
@@ -161,7 +215,10 @@ test("colours of rungs, categories and states have a contrast of 3:1 in both the
         for (let rungs = 1; rungs <= 6; ++rungs) {
             for (let rung = 0; rung < rungs; ++rung) {
                 // The lightest rung is a mark, not a text, and has its number beside it.
-                assert.ok(contrast(rungColour(rung, rungs, theme.dark), surface) >= 2.4, `rung ${rung} of ${rungs}: ${contrast(rungColour(rung, rungs, theme.dark), surface)}`);
+                assert.ok(
+                    contrast(rungColour(rung, rungs, theme.dark), surface) >= 2.4,
+                    `rung ${rung} of ${rungs}: ${contrast(rungColour(rung, rungs, theme.dark), surface)}`,
+                );
             }
         }
         for (const colour of [...theme.categories, ...Object.values(theme.states), theme.faint, theme.accent]) {
@@ -173,7 +230,15 @@ test("colours of rungs, categories and states have a contrast of 3:1 in both the
 });
 
 test("colours are read in every spelling of CSS", () => {
-    assert.deepEqual([parseColour("#fff"), parseColour("#0a0B0c"), parseColour("rgb(1, 2,3)"), parseColour("rgba(1 2 3 / 50%)"), parseColour("teal")],
-        [[255, 255, 255], [10, 11, 12], [1, 2, 3], [1, 2, 3], [0, 0, 0]]);
+    assert.deepEqual(
+        [parseColour("#fff"), parseColour("#0a0B0c"), parseColour("rgb(1, 2,3)"), parseColour("rgba(1 2 3 / 50%)"), parseColour("teal")],
+        [
+            [255, 255, 255],
+            [10, 11, 12],
+            [1, 2, 3],
+            [1, 2, 3],
+            [0, 0, 0],
+        ],
+    );
     assert.equal(css([1, 2, 3], 0.5), "rgba(1,2,3,0.5)");
 });

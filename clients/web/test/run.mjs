@@ -13,15 +13,28 @@ mkdirSync(join(here, "..", "build"), {recursive: true});
 const out = mkdtempSync(join(here, "..", "build", "test-"));
 try {
     await build({
-        entryPoints: tests.map((name) => join(here, name)), outdir: out, outExtension: {".js": ".mjs"}, bundle: true, format: "esm", platform: "node",
-        target: "node18", jsx: "automatic", jsxImportSource: "preact", logLevel: "warning",
+        entryPoints: tests.map((name) => join(here, name)),
+        outdir: out,
+        outExtension: {".js": ".mjs"},
+        bundle: true,
+        format: "esm",
+        platform: "node",
+        target: "node18",
+        jsx: "automatic",
+        jsxImportSource: "preact",
+        logLevel: "warning",
         define: {TABLE_WORKER: '"none.js"', WEB_FOLDER: JSON.stringify(dirname(here))},
         external: ["esbuild"],
         banner: {js: "import {createRequire as __createRequire} from 'node:module'; const require = __createRequire(import.meta.url);"},
     });
-    const files = readdirSync(out).filter((name) => name.endsWith(".mjs")).map((name) => join(out, name));
-    const run = spawnSync(process.execPath, ["--import", pathToFileURL(join(here, "browser_stubs.mjs")).href, "--test", ...files],
-        {stdio: "inherit", cwd: dirname(here), env: {...process.env, NODE_OPTIONS: ""}});
+    const files = readdirSync(out)
+        .filter((name) => name.endsWith(".mjs"))
+        .map((name) => join(out, name));
+    const run = spawnSync(process.execPath, ["--import", pathToFileURL(join(here, "browser_stubs.mjs")).href, "--test", ...files], {
+        stdio: "inherit",
+        cwd: dirname(here),
+        env: {...process.env, NODE_OPTIONS: ""},
+    });
     process.exitCode = run.status ?? 1;
 } finally {
     rmSync(out, {recursive: true, force: true});

@@ -9,13 +9,20 @@ declare const WEB_FOLDER: string;
 const source = join(WEB_FOLDER, "src");
 
 function files(folder: string): string[] {
-    return readdirSync(folder, {withFileTypes: true}).flatMap((entry) => (entry.isDirectory() ? files(join(folder, entry.name)) : [join(folder, entry.name)]));
+    return readdirSync(folder, {withFileTypes: true}).flatMap((entry) =>
+        entry.isDirectory() ? files(join(folder, entry.name)) : [join(folder, entry.name)],
+    );
 }
 
 const read = (name: string) => JSON.parse(readFileSync(join(source, "i18n", name), "utf8")) as Record<string, string>;
-const pairs = [[read("en.json"), read("zh-CN.json")], [read("en.plots.json"), read("zh-CN.plots.json")]] as const;
+const pairs = [
+    [read("en.json"), read("zh-CN.json")],
+    [read("en.plots.json"), read("zh-CN.plots.json")],
+] as const;
 const english = Object.assign({}, ...pairs.map(([en]) => en)) as Record<string, string>;
-const code = files(source).filter((path) => /\.tsx?$/.test(path)).map((path) => ({name: relative(source, path), text: readFileSync(path, "utf8")}));
+const code = files(source)
+    .filter((path) => /\.tsx?$/.test(path))
+    .map((path) => ({name: relative(source, path), text: readFileSync(path, "utf8")}));
 const all = code.map(({text}) => text).join("\n");
 
 test("both languages have the same keys and places", () => {
@@ -23,7 +30,11 @@ test("both languages have the same keys and places", () => {
         assert.deepEqual(Object.keys(zh).sort(), Object.keys(en).sort());
         for (const [key, text] of Object.entries(en)) {
             const places = (of: string) => [...new Set(of.match(/\{\w+\}/g) ?? [])].sort();
-            assert.deepEqual(places(zh[key]!).filter((place) => place !== "{n}"), places(text).filter((place) => place !== "{n}"), key);
+            assert.deepEqual(
+                places(zh[key]!).filter((place) => place !== "{n}"),
+                places(text).filter((place) => place !== "{n}"),
+                key,
+            );
             assert.notEqual(zh[key]!.trim() === "", text.trim() !== "", key);
         }
     }
@@ -35,9 +46,12 @@ test("every key that is asked for has a text", () => {
 });
 
 test("no text is left that nothing shows", () => {
-    const dynamic = [...all.matchAll(/\btWord\("(\w+)"/g)].map(([, group]) => `${group}.`).concat([...all.matchAll(/`([\w.]+?[._])\$\{/g)].map(([, start]) => start!));
+    const dynamic = [...all.matchAll(/\btWord\("(\w+)"/g)]
+        .map(([, group]) => `${group}.`)
+        .concat([...all.matchAll(/`([\w.]+?[._])\$\{/g)].map(([, start]) => start!));
     const unused = Object.keys(english).filter((key) => {
-        const used = all.includes(`"${key}"`) || all.includes(`"${key.replace(/\.(one|other)$/, "")}"`) || dynamic.some((start) => key.startsWith(start));
+        const used =
+            all.includes(`"${key}"`) || all.includes(`"${key.replace(/\.(one|other)$/, "")}"`) || dynamic.some((start) => key.startsWith(start));
         return !used;
     });
     assert.deepEqual(unused, []);
@@ -57,7 +71,15 @@ test("no page has a text of its own", () => {
         ];
         for (const [, literal] of literals) {
             if (literal! in english) continue;
-            for (const word of literal!.split(/[^\p{L}]+/u)) if (/\p{L}{2,}/u.test(word) && !names.test(word) && !/^(pip|install|requirements|txt|python|train|py|daemon|ADDRESS|state|dir|DIR|submit|experiment|yaml|worker|open|epochs|system)$/.test(word)) found.push(`${name}: ${literal}`);
+            for (const word of literal!.split(/[^\p{L}]+/u))
+                if (
+                    /\p{L}{2,}/u.test(word) &&
+                    !names.test(word) &&
+                    !/^(pip|install|requirements|txt|python|train|py|daemon|ADDRESS|state|dir|DIR|submit|experiment|yaml|worker|open|epochs|system)$/.test(
+                        word,
+                    )
+                )
+                    found.push(`${name}: ${literal}`);
         }
     }
     assert.deepEqual(found, []);

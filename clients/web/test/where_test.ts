@@ -7,9 +7,25 @@ import {csvCell} from "../src/pages/experiment/trial_bulk_actions";
 import {Random, seed} from "./random";
 
 const columns = fromJson({
-    lsn: 1, rows: 5, total: 5,
-    fields: [{name: "trial", type: "u32"}, {name: "state", type: "u8", words: ["RUNNING", "COMPLETED", "FAILED"]}, {name: "metric", type: "f64"}, {name: "hparams.lr", type: "f64"}, {name: "hparams.opt", type: "u16", words: ["sgd", "adam"]}, {name: "hparams.size", type: "u16", words: [8, 64]}],
-    columns: [[0, 1, 2, 3, 4], [0, 1, 1, 2, 1], [null, 0.5, 0.25, null, 0.5], [0.1, 0.01, 0.1, 0.5, 0.001], [0, 1, 0, 1, null], [0, 1, 0, 1, 1]],
+    lsn: 1,
+    rows: 5,
+    total: 5,
+    fields: [
+        {name: "trial", type: "u32"},
+        {name: "state", type: "u8", words: ["RUNNING", "COMPLETED", "FAILED"]},
+        {name: "metric", type: "f64"},
+        {name: "hparams.lr", type: "f64"},
+        {name: "hparams.opt", type: "u16", words: ["sgd", "adam"]},
+        {name: "hparams.size", type: "u16", words: [8, 64]},
+    ],
+    columns: [
+        [0, 1, 2, 3, 4],
+        [0, 1, 1, 2, 1],
+        [null, 0.5, 0.25, null, 0.5],
+        [0.1, 0.01, 0.1, 0.5, 0.001],
+        [0, 1, 0, 1, null],
+        [0, 1, 0, 1, 1],
+    ],
 });
 const found = (where: string, sort = "") => [...answer(columns, {where, sort, states: []}).rows];
 
@@ -34,27 +50,51 @@ test("one key sorts like several", () => {
     const random = new Random();
     const values = () => random.pick([null, 0, -0, 1, -1, 0.5, -0.25, 1e-30, -1e30, 3e38, Infinity, -Infinity, random.below(1000) - 500]);
     const metric = Array.from({length: 3000}, values);
-    const many = fromJson({lsn: 1, rows: 3000, total: 3000, fields: [{name: "trial", type: "u32"}, {name: "metric", type: "f64"}, {name: "length", type: "u32"}],
-        columns: [metric.map((_, row) => row), metric, metric.map(() => random.pick([null, 0, 1, 7, 4294967294]))]});
+    const many = fromJson({
+        lsn: 1,
+        rows: 3000,
+        total: 3000,
+        fields: [
+            {name: "trial", type: "u32"},
+            {name: "metric", type: "f64"},
+            {name: "length", type: "u32"},
+        ],
+        columns: [metric.map((_, row) => row), metric, metric.map(() => random.pick([null, 0, 1, 7, 4294967294]))],
+    });
     for (const key of ["metric", "-metric", "length", "-length"]) {
-        assert.deepEqual(answer(many, {where: "", sort: key, states: []}).rows, answer(many, {where: "", sort: `${key},trial`, states: []}).rows, `seed ${seed}, ${key}`);
+        assert.deepEqual(
+            answer(many, {where: "", sort: key, states: []}).rows,
+            answer(many, {where: "", sort: `${key},trial`, states: []}).rows,
+            `seed ${seed}, ${key}`,
+        );
     }
 });
 
 test("a wrong condition names its place", () => {
-    for (const [text, at] of [["lr<", 3], ["lr 0.1", 3], ["lr<1 and", 8], ["(lr<1", 5], ["lr<1)", 4], ["in (1)", 3]] as const) {
-        assert.throws(() => parseWhere(text), (cause: unknown) => cause instanceof WhereProblem && cause.at === at, text);
+    for (const [text, at] of [
+        ["lr<", 3],
+        ["lr 0.1", 3],
+        ["lr<1 and", 8],
+        ["(lr<1", 5],
+        ["lr<1)", 4],
+        ["in (1)", 3],
+    ] as const) {
+        assert.throws(
+            () => parseWhere(text),
+            (cause: unknown) => cause instanceof WhereProblem && cause.at === at,
+            text,
+        );
     }
     assert.equal(answer(columns, {where: "nothing=1", sort: "", states: []}).problem?.unknown, true);
 });
 
 test("depth and terms have limits", () => {
-    assert.throws(() => parseWhere("not ".repeat(40) + "a=1"), WhereProblem);
+    assert.throws(() => parseWhere(`${"not ".repeat(40)}a=1`), WhereProblem);
     assert.throws(() => parseWhere(Array.from({length: 300}, () => "a=1").join(" or ")), WhereProblem);
 });
 
 function randomCondition(random: Random, depth = 0): Condition {
-    const word = () => random.pick(["lr", "opt", "a b", "and", "0.1", "é", "x\"y", "-3", "not", "="]);
+    const word = () => random.pick(["lr", "opt", "a b", "and", "0.1", "é", 'x"y', "-3", "not", "="]);
     const kind = depth > 3 ? random.below(2) : random.below(5);
     if (kind === 0) return {kind: "compare", name: word(), by: random.pick(["=", "!=", "<", "<=", ">", ">="] as const), value: word()};
     if (kind === 1) return {kind: "in", name: word(), values: Array.from({length: 1 + random.below(3)}, word)};

@@ -103,8 +103,12 @@ export function getRaw(path: string, headers: Record<string, string> = {}, signa
 }
 
 /// A change. Each has a key, so that a repeated request is done once. The answer comes when the change is durable.
-export async function change<T>(method: "POST" | "PATCH" | "PUT" | "DELETE", path: string, body?: unknown,
-    {type = "application/json", key = crypto.randomUUID?.() ?? String(Math.random())} = {}): Promise<T> {
+export async function change<T>(
+    method: "POST" | "PATCH" | "PUT" | "DELETE",
+    path: string,
+    body?: unknown,
+    {type = "application/json", key = crypto.randomUUID?.() ?? String(Math.random())} = {},
+): Promise<T> {
     const headers: Record<string, string> = {Accept: "application/json", "Idempotency-Key": key};
     const init: RequestInit = {method, headers};
     if (body !== undefined) {

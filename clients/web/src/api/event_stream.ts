@@ -66,7 +66,12 @@ export class EventStream {
     private async read(url: string): Promise<void> {
         let wasOpen = false;
         try {
-            const answer = await fetch(url, {credentials: "same-origin", cache: "no-store", signal: this.stop.signal, headers: withPageKey({Accept: "text/event-stream"})});
+            const answer = await fetch(url, {
+                credentials: "same-origin",
+                cache: "no-store",
+                signal: this.stop.signal,
+                headers: withPageKey({Accept: "text/event-stream"}),
+            });
             if (answer.ok && answer.body && answer.headers.get("Content-Type")?.startsWith("text/event-stream")) {
                 wasOpen = this.isOpen = true;
                 this.onopen?.();

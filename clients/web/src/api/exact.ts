@@ -22,19 +22,27 @@ export function parseExact<T>(text: string): T {
         return JSON.stringify(mark + found);
     });
     if (!any) return JSON.parse(text) as T;
-    return JSON.parse(marked, (_, value: unknown) => (typeof value === "string" && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value)) as T;
+    return JSON.parse(marked, (_, value: unknown) =>
+        typeof value === "string" && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value,
+    ) as T;
 }
 
 /// JSON.stringify, but for large integers.
 export function printExact(value: unknown, indent?: number): string {
     let any = false;
-    const text = JSON.stringify(value, (_, each: unknown) => {
-        if (typeof each !== "bigint") return each;
-        any = true;
-        return mark + String(each);
-    }, indent) ?? "null";
+    const text =
+        JSON.stringify(
+            value,
+            (_, each: unknown) => {
+                if (typeof each !== "bigint") return each;
+                any = true;
+                return mark + String(each);
+            },
+            indent,
+        ) ?? "null";
     return any ? text.replace(/"\\u0000integer:(-?\d+)"/g, "$1") : text;
 }
 
 /// A number as it is read back: an integer without an exponent, others with as many digits as it takes.
-export const exactText = (value: number | bigint): string => (typeof value === "number" && Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? String(BigInt(value)) : String(value));
+export const exactText = (value: number | bigint): string =>
+    typeof value === "number" && Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? String(BigInt(value)) : String(value);

@@ -13,8 +13,13 @@ export function isServed(ending: string, method = ""): boolean {
     if (!asked) {
         asked = true;
         void get<{paths?: Paths}>("openapi.json").then(
-            (description) => { paths.value = description.paths ?? {}; },
-            () => { paths.value = {}; });
+            (description) => {
+                paths.value = description.paths ?? {};
+            },
+            () => {
+                paths.value = {};
+            },
+        );
     }
     return Object.entries(paths.value ?? {}).some(([path, methods]) => path.endsWith(ending) && (method === "" || method in methods));
 }

@@ -9,7 +9,12 @@ export type Experiment = Api.Experiment & {readonly archived?: boolean};
 export type Token = Api.Token & {readonly workspaces?: readonly string[]};
 
 /// Seconds, numbers of trials and the like depend on the event's type: proto/SCHEMA.md.
-export type StoredEvent = Api.Event & {readonly experiment?: number; readonly trial?: number; readonly attempt?: number; readonly [field: string]: unknown};
+export type StoredEvent = Api.Event & {
+    readonly experiment?: number;
+    readonly trial?: number;
+    readonly attempt?: number;
+    readonly [field: string]: unknown;
+};
 
 /// The numbers behind a decision; which of them are there depends on `why`.
 export type Reason = Api.Reason & {

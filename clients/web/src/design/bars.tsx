@@ -8,7 +8,7 @@ import {toneOf} from "./state_mark";
 export function timeLeft(experiment: ExperimentSummary, now: number): number | undefined {
     const {progress, created_at: since, state} = experiment;
     if (state !== "ACTIVE" || progress === null || progress < 0.02 || progress >= 1) return undefined;
-    return (now - since) * (1 - progress) / progress;
+    return ((now - since) * (1 - progress)) / progress;
 }
 
 export function Progress({experiment, now}: {experiment: ExperimentSummary; now: number}) {
@@ -17,8 +17,20 @@ export function Progress({experiment, now}: {experiment: ExperimentSummary; now:
     const share = Math.max(0, Math.min(1, progress ?? 0));
     return (
         <div class={`progress tone-${toneOf(state)}`}>
-            <div class="bar" role="progressbar" aria-valuenow={Math.round(share * 100)} aria-valuemin={0} aria-valuemax={100} aria-label={t("list.progress")}><span style={{width: `${share * 100}%`}} /></div>
-            <span class="row-sub">{formatPercent(share)}{left !== undefined && <span>{t("list.left", {time: formatDuration(left)})}</span>}</span>
+            <div
+                class="bar"
+                role="progressbar"
+                aria-valuenow={Math.round(share * 100)}
+                aria-valuemin={0}
+                aria-valuemax={100}
+                aria-label={t("list.progress")}
+            >
+                <span style={{width: `${share * 100}%`}} />
+            </div>
+            <span class="row-sub">
+                {formatPercent(share)}
+                {left !== undefined && <span>{t("list.left", {time: formatDuration(left)})}</span>}
+            </span>
         </div>
     );
 }
@@ -32,7 +44,9 @@ export function TrialBar({trials, total}: {trials: Readonly<Record<string, numbe
     return (
         <div class="trial-bar" title={words}>
             <div class="bar" role="img" aria-label={words || t("list.no_trials")}>
-                {parts.map((state) => <span key={state} class={`tone-${toneOf(state)}`} style={{flexGrow: trials[state]!}} />)}
+                {parts.map((state) => (
+                    <span key={state} class={`tone-${toneOf(state)}`} style={{flexGrow: trials[state]!}} />
+                ))}
             </div>
             <span class="row-sub">{formatNumber(total)}</span>
         </div>

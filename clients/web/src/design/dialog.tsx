@@ -59,21 +59,28 @@ function useModal(onClose: () => void) {
             event.preventDefault();
             onClose();
         },
-        onClick: (event: MouseEvent) => { if (event.target === dialog.current) onClose(); },
+        onClick: (event: MouseEvent) => {
+            if (event.target === dialog.current) onClose();
+        },
     };
 }
 
 function Ask({question}: {question: Question}) {
     const [typed, setTyped] = useState("");
     const fields = question.fields ?? [];
-    const [values, setValues] = useState<Readonly<Record<string, string>>>(Object.fromEntries(fields.map((field) => [field.name, field.initial ?? ""])));
+    const [values, setValues] = useState<Readonly<Record<string, string>>>(
+        Object.fromEntries(fields.map((field) => [field.name, field.initial ?? ""])),
+    );
     const set = (name: string) => (event: {currentTarget: {value: string}}) => setValues({...values, [name]: event.currentTarget.value});
     const [waits, setWaits] = useState(false);
     const [problem, setProblem] = useState<string | undefined>();
     const id = useId();
-    const close = () => { if (!waits) open.value = null; };
+    const close = () => {
+        if (!waits) open.value = null;
+    };
     const modal = useModal(close);
-    const ready = (question.typed === undefined || typed === question.typed) && fields.every((field) => !field.required || values[field.name]!.trim() !== "");
+    const ready =
+        (question.typed === undefined || typed === question.typed) && fields.every((field) => !field.required || values[field.name]!.trim() !== "");
     const perform = async (event: Event) => {
         event.preventDefault();
         if (!ready || waits) return;
@@ -92,18 +99,47 @@ function Ask({question}: {question: Question}) {
             <form onSubmit={perform}>
                 <h2 id={`${id}-title`}>{question.title}</h2>
                 {question.body && <div>{question.body}</div>}
-                {fields.map((field) => <label class="field" key={field.name}><span>{field.label}</span>
-                    {field.choices
-                        ? <select class="select" value={values[field.name]} onChange={set(field.name)}>{field.choices.map(({value, text}) => <option key={value} value={value}>{text}</option>)}</select>
-                        : field.number ? <input class="input" type="number" min="0" step="1" value={values[field.name]} onInput={set(field.name)} />
-                            : <input class="input" autocomplete="off" value={values[field.name]} onInput={set(field.name)} />}
-                    {field.note && <span class="muted small">{field.note}</span>}</label>)}
-                {question.typed !== undefined && <label class="field"><span>{t("dialog.type_name", {name: question.typed})}</span>
-                    <input class="input" autocomplete="off" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} /></label>}
-                {problem !== undefined && <p class="field-problem" role="alert">{problem}</p>}
+                {fields.map((field) => (
+                    <label class="field" key={field.name}>
+                        <span>{field.label}</span>
+                        {field.choices ? (
+                            <select class="select" value={values[field.name]} onChange={set(field.name)}>
+                                {field.choices.map(({value, text}) => (
+                                    <option key={value} value={value}>
+                                        {text}
+                                    </option>
+                                ))}
+                            </select>
+                        ) : field.number ? (
+                            <input class="input" type="number" min="0" step="1" value={values[field.name]} onInput={set(field.name)} />
+                        ) : (
+                            <input class="input" autocomplete="off" value={values[field.name]} onInput={set(field.name)} />
+                        )}
+                        {field.note && <span class="muted small">{field.note}</span>}
+                    </label>
+                ))}
+                {question.typed !== undefined && (
+                    <label class="field">
+                        <span>{t("dialog.type_name", {name: question.typed})}</span>
+                        <input class="input" autocomplete="off" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
+                    </label>
+                )}
+                {problem !== undefined && (
+                    <p class="field-problem" role="alert">
+                        {problem}
+                    </p>
+                )}
                 <div class="dialog-actions">
-                    <button type="button" class="button" onClick={close} disabled={waits}>{t("dialog.back")}</button>
-                    <button type="submit" class={`button primary${question.danger ? " danger" : ""}${waits ? " waits" : ""}`} disabled={!ready || waits}>{question.action}</button>
+                    <button type="button" class="button" onClick={close} disabled={waits}>
+                        {t("dialog.back")}
+                    </button>
+                    <button
+                        type="submit"
+                        class={`button primary${question.danger ? " danger" : ""}${waits ? " waits" : ""}`}
+                        disabled={!ready || waits}
+                    >
+                        {question.action}
+                    </button>
                 </div>
             </form>
         </dialog>
@@ -111,20 +147,29 @@ function Ask({question}: {question: Question}) {
 }
 
 function Shown({children}: {children: ComponentChildren}) {
-    const close = () => { shown.value = null; };
+    const close = () => {
+        shown.value = null;
+    };
     const modal = useModal(close);
     return (
         <dialog class="dialog" {...modal}>
-            <div class="dialog-body">{children}
-                <div class="dialog-actions"><button class="button" onClick={close}>{t("dialog.close")}</button></div>
+            <div class="dialog-body">
+                {children}
+                <div class="dialog-actions">
+                    <button class="button" onClick={close}>
+                        {t("dialog.close")}
+                    </button>
+                </div>
             </div>
         </dialog>
     );
 }
 
 export function Dialogs() {
-    return <>
-        {open.value && <Ask question={open.value} />}
-        {shown.value && <Shown>{shown.value}</Shown>}
-    </>;
+    return (
+        <>
+            {open.value && <Ask question={open.value} />}
+            {shown.value && <Shown>{shown.value}</Shown>}
+        </>
+    );
 }

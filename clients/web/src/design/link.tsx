@@ -9,5 +9,9 @@ export function Link({to, children, ...rest}: {to: Address | string} & Omit<JSX.
         event.preventDefault();
         go(to);
     };
-    return <a {...rest} href={hrefOf(to)} onClick={open}>{children}</a>;
+    return (
+        <a {...rest} href={hrefOf(to)} onClick={open}>
+            {children}
+        </a>
+    );
 }

@@ -8,12 +8,26 @@ export interface MenuItem {
     readonly perform: () => void;
 }
 
-export function Menu({label, items, children, left = false, name}: {label: string; items: readonly MenuItem[]; children?: ComponentChildren; left?: boolean; name?: string}) {
+export function Menu({
+    label,
+    items,
+    children,
+    left = false,
+    name,
+}: {
+    label: string;
+    items: readonly MenuItem[];
+    children?: ComponentChildren;
+    left?: boolean;
+    name?: string;
+}) {
     const [open, setOpen] = useState(false);
     const whole = useRef<HTMLDivElement>(null);
     useEffect(() => {
         if (!open) return;
-        const outside = (event: Event) => { if (!whole.current?.contains(event.target as Node)) setOpen(false); };
+        const outside = (event: Event) => {
+            if (!whole.current?.contains(event.target as Node)) setOpen(false);
+        };
         addEventListener("pointerdown", outside);
         addEventListener("focusin", outside);
         whole.current?.querySelector<HTMLElement>(".menu-item")?.focus();
@@ -38,13 +52,33 @@ export function Menu({label, items, children, left = false, name}: {label: strin
     if (items.length === 0) return null;
     return (
         <div class="menu" ref={whole} onKeyDown={move}>
-            <button class="button" aria-haspopup="menu" aria-expanded={open} aria-label={children ? label : undefined} data-actions={name} onClick={() => setOpen(!open)}>{children ?? label}</button>
-            {open && <div class={`menu-list${left ? " left" : ""}`} role="menu">
-                {items.map((item) => <button key={item.label} role="menuitem" class={`menu-item${item.danger ? " danger" : ""}`} onClick={() => {
-                    setOpen(false);
-                    item.perform();
-                }}>{item.label}</button>)}
-            </div>}
+            <button
+                class="button"
+                aria-haspopup="menu"
+                aria-expanded={open}
+                aria-label={children ? label : undefined}
+                data-actions={name}
+                onClick={() => setOpen(!open)}
+            >
+                {children ?? label}
+            </button>
+            {open && (
+                <div class={`menu-list${left ? " left" : ""}`} role="menu">
+                    {items.map((item) => (
+                        <button
+                            key={item.label}
+                            role="menuitem"
+                            class={`menu-item${item.danger ? " danger" : ""}`}
+                            onClick={() => {
+                                setOpen(false);
+                                item.perform();
+                            }}
+                        >
+                            {item.label}
+                        </button>
+                    ))}
+                </div>
+            )}
         </div>
     );
 }

@@ -7,7 +7,9 @@ export function useNow(moves = true): number {
     useEffect(() => {
         if (!moves) return;
         setNow(Date.now() / 1000);
-        const timer = setInterval(() => { if (!document.hidden) setNow(Date.now() / 1000); }, 1000);
+        const timer = setInterval(() => {
+            if (!document.hidden) setNow(Date.now() / 1000);
+        }, 1000);
         return () => clearInterval(timer);
     }, [moves]);
     return now;

@@ -6,14 +6,23 @@ export function SearchField({value, label, onInput}: {value: string; label: stri
     const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
     const sent = useRef(value);
     // What comes back of one's own typing must not replace what was typed since.
-    useEffect(() => { if (value !== sent.current) setText(sent.current = value); }, [value]);
+    useEffect(() => {
+        if (value !== sent.current) setText((sent.current = value));
+    }, [value]);
     return (
-        <input class="input search" type="search" data-search placeholder={label} aria-label={label} value={text}
+        <input
+            class="input search"
+            type="search"
+            data-search
+            placeholder={label}
+            aria-label={label}
+            value={text}
             onInput={(event) => {
                 const next = event.currentTarget.value;
                 setText(next);
                 clearTimeout(timer.current);
-                timer.current = setTimeout(() => onInput(sent.current = next), 120);
-            }} />
+                timer.current = setTimeout(() => onInput((sent.current = next)), 120);
+            }}
+        />
     );
 }

@@ -5,11 +5,29 @@ import {tWord} from "../i18n/texts";
 export type Tone = "running" | "good" | "waiting" | "stopped" | "bad" | "idle";
 
 const tones: Readonly<Record<string, Tone>> = {
-    ACTIVE: "running", RUNNING: "running", STOPPING: "waiting",
-    PAUSED: "waiting", PENDING: "idle",
-    COMPLETED: "good", STOPPED: "stopped", CANCELED: "idle", FAILED: "bad", ERROR: "bad",
-    connected: "good", lost: "bad", suspect: "waiting", quarantined: "waiting", gone: "idle", draining: "waiting",
-    running: "running", finished: "good", paused: "waiting", stopped: "stopped", failed: "bad", canceled: "idle", preempted: "waiting",
+    ACTIVE: "running",
+    RUNNING: "running",
+    STOPPING: "waiting",
+    PAUSED: "waiting",
+    PENDING: "idle",
+    COMPLETED: "good",
+    STOPPED: "stopped",
+    CANCELED: "idle",
+    FAILED: "bad",
+    ERROR: "bad",
+    connected: "good",
+    lost: "bad",
+    suspect: "waiting",
+    quarantined: "waiting",
+    gone: "idle",
+    draining: "waiting",
+    running: "running",
+    finished: "good",
+    paused: "waiting",
+    stopped: "stopped",
+    failed: "bad",
+    canceled: "idle",
+    preempted: "waiting",
 };
 
 export const toneOf = (state: string): Tone => tones[state] ?? "idle";
@@ -28,13 +46,24 @@ export function StateShape({tone}: {tone: Tone}) {
     const filled = tone === "running";
     return (
         <svg class={`shape tone-${tone}`} width="12" height="12" viewBox="0 0 12 12" aria-hidden="true" focusable="false">
-            <path d={shapes[tone]} fill={filled ? "currentColor" : "none"} stroke="currentColor"
-                stroke-width={filled ? "1" : tone === "bad" ? "1.2" : "1.8"} stroke-linecap="round" stroke-linejoin="round" />
+            <path
+                d={shapes[tone]}
+                fill={filled ? "currentColor" : "none"}
+                stroke="currentColor"
+                stroke-width={filled ? "1" : tone === "bad" ? "1.2" : "1.8"}
+                stroke-linecap="round"
+                stroke-linejoin="round"
+            />
         </svg>
     );
 }
 
 export function StateMark({state, large = false}: {state: string; large?: boolean}) {
     const tone = toneOf(state);
-    return <span class={`state-mark tone-${tone}${large ? " large" : ""}`}><StateShape tone={tone} />{tWord("state", state)}</span>;
+    return (
+        <span class={`state-mark tone-${tone}${large ? " large" : ""}`}>
+            <StateShape tone={tone} />
+            {tWord("state", state)}
+        </span>
+    );
 }

@@ -24,7 +24,9 @@ export function Loading({rows = 6, top = false}: {rows?: number; top?: boolean})
     return (
         <div class="skeleton" role="status" aria-busy="true" aria-label={t("state.loading")}>
             {top && <h1 class="unseen">{t("state.loading")}</h1>}
-            {Array.from({length: rows}, (_, index) => <div class="skeleton-bar" key={index} style={{width: `${92 - ((index * 37) % 45)}%`}} />)}
+            {Array.from({length: rows}, (_, index) => (
+                <div class="skeleton-bar" key={index} style={{width: `${92 - ((index * 37) % 45)}%`}} />
+            ))}
             {slow && <p class="muted small">{t("state.loading_slow")}</p>}
         </div>
     );
@@ -32,40 +34,78 @@ export function Loading({rows = 6, top = false}: {rows?: number; top?: boolean})
 
 /// What would fill the view, and the command that does.
 /// `top`: it is the heading of the whole page.
-export function Empty({title, children, command, top = false}: {title: string; children?: ComponentChildren; command?: string | undefined; top?: boolean}) {
+export function Empty({
+    title,
+    children,
+    command,
+    top = false,
+}: {
+    title: string;
+    children?: ComponentChildren;
+    command?: string | undefined;
+    top?: boolean;
+}) {
     return (
         <div class="state-note">
             {top ? <h1>{title}</h1> : <h2>{title}</h2>}
             {children}
-            {command && <pre class="command"><code>{command}</code></pre>}
+            {command && (
+                <pre class="command">
+                    <code>{command}</code>
+                </pre>
+            )}
         </div>
     );
 }
 
 export function ProblemNote({resource, top = false}: {resource: Resource<unknown>; top?: boolean}) {
     const problem = resource.problem!;
-    const title = problem.status === 403 ? t("state.forbidden")
-        : problem.status === 404 ? t("state.not_found")
-        : problem.status === 0 ? t("state.unreachable")
-        : t("state.error");
+    const title =
+        problem.status === 403
+            ? t("state.forbidden")
+            : problem.status === 404
+              ? t("state.not_found")
+              : problem.status === 0
+                ? t("state.unreachable")
+                : t("state.error");
     return (
         <div class="state-note" role="alert">
             {top ? <h1>{title}</h1> : <h2>{title}</h2>}
             <p>{problem.message}</p>
             {problem.requestId && <p class="muted small">{t("state.request", {id: problem.requestId})}</p>}
-            <button class="button" onClick={resource.reload}>{t("action.try_again")}</button>
+            <button class="button" onClick={resource.reload}>
+                {t("action.try_again")}
+            </button>
         </div>
     );
 }
 
 /// Shows the data of a resource, or the state it is in instead.
-export function View<T>({resource, rows, top = false, children}: {resource: Resource<T>; rows?: number; top?: boolean; children: (data: T) => ComponentChildren}) {
+export function View<T>({
+    resource,
+    rows,
+    top = false,
+    children,
+}: {
+    resource: Resource<T>;
+    rows?: number;
+    top?: boolean;
+    children: (data: T) => ComponentChildren;
+}) {
     if (resource.data !== undefined) {
-        return <>
-            {resource.problem && resource.problem.status !== 0 && resource.problem.status !== 401 &&
-                <p class="inline-problem" role="alert">{resource.problem.message} <button class="link" onClick={resource.reload}>{t("action.try_again")}</button></p>}
-            {children(resource.data)}
-        </>;
+        return (
+            <>
+                {resource.problem && resource.problem.status !== 0 && resource.problem.status !== 401 && (
+                    <p class="inline-problem" role="alert">
+                        {resource.problem.message}{" "}
+                        <button class="link" onClick={resource.reload}>
+                            {t("action.try_again")}
+                        </button>
+                    </p>
+                )}
+                {children(resource.data)}
+            </>
+        );
     }
     if (resource.problem) return <ProblemNote resource={resource} top={top} />;
     return <Loading top={top} {...(rows === undefined ? {} : {rows})} />;
@@ -77,5 +117,10 @@ export function StaleNote() {
     const now = useNow(lost);
     if (!lost) return null;
     const seconds = Math.max(0, now - connection.value.since / 1000);
-    return seconds < 1.5 ? null : <div class="stale" role="status"><span class="stale-dot" />{t("state.stale", {age: formatDuration(Math.round(seconds))})}</div>;
+    return seconds < 1.5 ? null : (
+        <div class="stale" role="status">
+            <span class="stale-dot" />
+            {t("state.stale", {age: formatDuration(Math.round(seconds))})}
+        </div>
+    );
 }

@@ -14,7 +14,8 @@ export interface Draft {
 export function draftOf(text: string): Draft {
     try {
         const value = parseYaml(text);
-        if (typeof value !== "object" || value === null || Array.isArray(value)) return {text, tree: undefined, problem: new YamlProblem(1, text.slice(0, 20))};
+        if (typeof value !== "object" || value === null || Array.isArray(value))
+            return {text, tree: undefined, problem: new YamlProblem(1, text.slice(0, 20))};
         return {text, tree: value, problem: undefined};
     } catch (cause) {
         if (!(cause instanceof YamlProblem)) throw cause;
@@ -42,12 +43,16 @@ export const withValue = (draft: Draft, path: readonly string[], value: Yaml | u
 export function splitCommand(text: string): string[] {
     const words: string[] = [];
     const pattern = /"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g;
-    for (const found of text.matchAll(pattern)) words.push(found[1] !== undefined ? found[1].replace(/\\(.)/g, "$1") : found[2] ?? found[3]!);
+    for (const found of text.matchAll(pattern)) words.push(found[1] !== undefined ? found[1].replace(/\\(.)/g, "$1") : (found[2] ?? found[3]!));
     return words;
 }
 
 export const joinCommand = (value: Yaml | undefined): string =>
-    Array.isArray(value) ? value.map((word) => (/^[^\s"']+$/.test(String(word)) ? String(word) : JSON.stringify(String(word)))).join(" ") : typeof value === "string" ? value : "";
+    Array.isArray(value)
+        ? value.map((word) => (/^[^\s"']+$/.test(String(word)) ? String(word) : JSON.stringify(String(word)))).join(" ")
+        : typeof value === "string"
+          ? value
+          : "";
 
 export const starter = `name: my-search
 entrypoint: [python3, train.py]

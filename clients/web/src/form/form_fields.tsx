@@ -13,7 +13,16 @@ interface Props {
     readonly wrong: ReadonlyMap<string, string>;
 }
 
-function Text({draft, onChange, wrong, path, label, number = false, hint, command = false}: Props & {path: readonly string[]; label: TextKey; number?: boolean; hint?: string; command?: boolean}) {
+function Text({
+    draft,
+    onChange,
+    wrong,
+    path,
+    label,
+    number = false,
+    hint,
+    command = false,
+}: Props & {path: readonly string[]; label: TextKey; number?: boolean; hint?: string; command?: boolean}) {
     // While it is typed, "1." stays as it is, though the text has 1.
     const [typed, setTyped] = useState<string | undefined>();
     const id = useId();
@@ -21,28 +30,66 @@ function Text({draft, onChange, wrong, path, label, number = false, hint, comman
     const problem = wrong.get(path.join("."));
     const put = (text: string) => {
         if (text === now) return;
-        const value: Yaml | undefined = text.trim() === "" ? undefined : command ? splitCommand(text) : number && Number.isFinite(Number(text)) ? Number(text) : text;
+        const value: Yaml | undefined =
+            text.trim() === "" ? undefined : command ? splitCommand(text) : number && Number.isFinite(Number(text)) ? Number(text) : text;
         onChange(withValue(draft, path, value));
     };
     return (
-        <label class={`field${command ? " span" : ""}`} for={id}><span>{t(label)}</span>
-            <input id={id} class={`input${command ? " mono" : ""}`} inputMode={number ? "decimal" : "text"} value={typed ?? now} placeholder={hint} aria-invalid={problem !== undefined} aria-describedby={problem ? `${id}-problem` : undefined} spellcheck={false}
+        <label class={`field${command ? " span" : ""}`} for={id}>
+            <span>{t(label)}</span>
+            <input
+                id={id}
+                class={`input${command ? " mono" : ""}`}
+                inputMode={number ? "decimal" : "text"}
+                value={typed ?? now}
+                placeholder={hint}
+                aria-invalid={problem !== undefined}
+                aria-describedby={problem ? `${id}-problem` : undefined}
+                spellcheck={false}
                 onInput={(event) => {
                     setTyped(event.currentTarget.value);
                     put(event.currentTarget.value);
-                }} onBlur={() => setTyped(undefined)} />
-            {problem && <span class="field-problem" id={`${id}-problem`}>{problem}</span>}</label>
+                }}
+                onBlur={() => setTyped(undefined)}
+            />
+            {problem && (
+                <span class="field-problem" id={`${id}-problem`}>
+                    {problem}
+                </span>
+            )}
+        </label>
     );
 }
 
-function Choice({draft, onChange, path, label, options, fallback}: Props & {path: readonly string[]; label: TextKey; options: readonly (readonly [string, string])[]; fallback: string}) {
+function Choice({
+    draft,
+    onChange,
+    path,
+    label,
+    options,
+    fallback,
+}: Props & {path: readonly string[]; label: TextKey; options: readonly (readonly [string, string])[]; fallback: string}) {
     const now = textAt(draft.tree, path) || fallback;
     const known = options.some(([value]) => value === now) ? options : [...options, [now, now] as const];
-    return <label class="field"><span>{t(label)}</span>
-        <select class="select" value={now} onChange={(event) => {
-            const {value} = event.currentTarget;
-            onChange(withValue(draft, path, value === "true" ? true : value === "false" ? false : value));
-        }}>{known.map(([value, text]) => <option key={value} value={value}>{text}</option>)}</select></label>;
+    return (
+        <label class="field">
+            <span>{t(label)}</span>
+            <select
+                class="select"
+                value={now}
+                onChange={(event) => {
+                    const {value} = event.currentTarget;
+                    onChange(withValue(draft, path, value === "true" ? true : value === "false" ? false : value));
+                }}
+            >
+                {known.map(([value, text]) => (
+                    <option key={value} value={value}>
+                        {text}
+                    </option>
+                ))}
+            </select>
+        </label>
+    );
 }
 
 /// {epochs: 27}: a number and its unit.
@@ -53,15 +100,41 @@ function Length(props: Props) {
     const map = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
     const unit = Object.keys(map)[0] ?? "epochs";
     const problem = wrong.get("searcher.max_length");
-    return <label class="field"><span>{t("form.max_length")}</span>
-        <span class="pair"><input class="input" inputMode="numeric" aria-label={t("form.max_length")} aria-invalid={problem !== undefined} value={typeof value === "number" ? String(value) : String(map[unit] ?? "")} onChange={(event) => onChange(withValue(draft, path, {[unit]: Number(event.currentTarget.value)}))} />
-            <select class="select" aria-label={t("form.unit")} value={unit} onChange={(event) => onChange(withValue(draft, path, {[event.currentTarget.value]: map[unit] ?? 1}))}>
-                {["epochs", "batches", "records"].map((each) => <option key={each}>{each}</option>)}</select></span>
-        {problem && <span class="field-problem">{problem}</span>}</label>;
+    return (
+        <label class="field">
+            <span>{t("form.max_length")}</span>
+            <span class="pair">
+                <input
+                    class="input"
+                    inputMode="numeric"
+                    aria-label={t("form.max_length")}
+                    aria-invalid={problem !== undefined}
+                    value={typeof value === "number" ? String(value) : String(map[unit] ?? "")}
+                    onChange={(event) => onChange(withValue(draft, path, {[unit]: Number(event.currentTarget.value)}))}
+                />
+                <select
+                    class="select"
+                    aria-label={t("form.unit")}
+                    value={unit}
+                    onChange={(event) => onChange(withValue(draft, path, {[event.currentTarget.value]: map[unit] ?? 1}))}
+                >
+                    {["epochs", "batches", "records"].map((each) => (
+                        <option key={each}>{each}</option>
+                    ))}
+                </select>
+            </span>
+            {problem && <span class="field-problem">{problem}</span>}
+        </label>
+    );
 }
 
 function Section({title, children}: {title: string; children: ComponentChildren}) {
-    return <fieldset class="form-section"><legend>{title}</legend>{children}</fieldset>;
+    return (
+        <fieldset class="form-section">
+            <legend>{title}</legend>
+            {children}
+        </fieldset>
+    );
 }
 
 const early = (name: string) => name === "adaptive_asha" || name === "async_halving";
@@ -71,37 +144,64 @@ export function FormFields(props: Props & {searchers: readonly string[]; files: 
     const searcher = textAt(draft.tree as Tree, ["searcher", "name"]) || "adaptive_asha";
     return (
         <>
-            <Section title={t("form.what")}><div class="form-grid">
-                <Text {...props} path={["name"]} label="list.name" />
-                <Text {...props} path={["description"]} label="form.description" />
-                <Text {...props} path={["workspace"]} label="form.workspace" hint="default" />
-                <Text {...props} path={["project"]} label="form.project" hint="default" />
-            </div></Section>
+            <Section title={t("form.what")}>
+                <div class="form-grid">
+                    <Text {...props} path={["name"]} label="list.name" />
+                    <Text {...props} path={["description"]} label="form.description" />
+                    <Text {...props} path={["workspace"]} label="form.workspace" hint="default" />
+                    <Text {...props} path={["project"]} label="form.project" hint="default" />
+                </div>
+            </Section>
             <Section title={t("form.program")}>
-                <div class="form-grid"><Text {...props} path={["entrypoint"]} label="form.entrypoint" command hint="python3 train.py" /></div>
+                <div class="form-grid">
+                    <Text {...props} path={["entrypoint"]} label="form.entrypoint" command hint="python3 train.py" />
+                </div>
                 {props.files}
                 <div class="form-grid">
                     <Text {...props} path={["resources", "slots_per_trial"]} label="form.slots" number hint="1" />
                     <Text {...props} path={["environment", "image"]} label="form.image" hint={t("form.no_image")} />
                 </div>
             </Section>
-            <Section title={t("trial.hparams")}><SpaceTable draft={draft} onChange={props.onChange} />
-                {props.wrong.get("hyperparameters") && <p class="field-problem">{props.wrong.get("hyperparameters")}</p>}</Section>
-            <Section title={t("form.search")}><div class="form-grid">
-                <Choice {...props} path={["searcher", "name"]} label="overview.searcher" fallback="adaptive_asha" options={props.searchers.map((name) => [name, name] as const)} />
-                <Text {...props} path={["searcher", "metric"]} label="overview.metric" />
-                <Choice {...props} path={["searcher", "smaller_is_better"]} label="form.direction" fallback="true" options={[["true", t("overview.smaller")], ["false", t("overview.larger")]]} />
-                <Length {...props} />
-                {searcher !== "grid" && searcher !== "single" && <Text {...props} path={["searcher", "max_trials"]} label="form.max_trials" number />}
-                {early(searcher) && <Text {...props} path={["searcher", "divisor"]} label="form.divisor" number hint="4" />}
-                <Text {...props} path={["searcher", "max_concurrent_trials"]} label="form.concurrent" number hint="16" />
-            </div></Section>
-            <Section title={t("form.limits")}><div class="form-grid">
-                <Text {...props} path={["max_restarts"]} label="form.restarts" number hint="5" />
-                <Text {...props} path={["budget", "max_slot_hours"]} label="form.slot_hours" number hint={t("form.no_limit")} />
-                <Text {...props} path={["checkpoint_storage", "save_trial_best"]} label="form.save_best" number hint="1" />
-                <Text {...props} path={["checkpoint_storage", "save_trial_latest"]} label="form.save_latest" number hint="1" />
-            </div></Section>
+            <Section title={t("trial.hparams")}>
+                <SpaceTable draft={draft} onChange={props.onChange} />
+                {props.wrong.get("hyperparameters") && <p class="field-problem">{props.wrong.get("hyperparameters")}</p>}
+            </Section>
+            <Section title={t("form.search")}>
+                <div class="form-grid">
+                    <Choice
+                        {...props}
+                        path={["searcher", "name"]}
+                        label="overview.searcher"
+                        fallback="adaptive_asha"
+                        options={props.searchers.map((name) => [name, name] as const)}
+                    />
+                    <Text {...props} path={["searcher", "metric"]} label="overview.metric" />
+                    <Choice
+                        {...props}
+                        path={["searcher", "smaller_is_better"]}
+                        label="form.direction"
+                        fallback="true"
+                        options={[
+                            ["true", t("overview.smaller")],
+                            ["false", t("overview.larger")],
+                        ]}
+                    />
+                    <Length {...props} />
+                    {searcher !== "grid" && searcher !== "single" && (
+                        <Text {...props} path={["searcher", "max_trials"]} label="form.max_trials" number />
+                    )}
+                    {early(searcher) && <Text {...props} path={["searcher", "divisor"]} label="form.divisor" number hint="4" />}
+                    <Text {...props} path={["searcher", "max_concurrent_trials"]} label="form.concurrent" number hint="16" />
+                </div>
+            </Section>
+            <Section title={t("form.limits")}>
+                <div class="form-grid">
+                    <Text {...props} path={["max_restarts"]} label="form.restarts" number hint="5" />
+                    <Text {...props} path={["budget", "max_slot_hours"]} label="form.slot_hours" number hint={t("form.no_limit")} />
+                    <Text {...props} path={["checkpoint_storage", "save_trial_best"]} label="form.save_best" number hint="1" />
+                    <Text {...props} path={["checkpoint_storage", "save_trial_latest"]} label="form.save_latest" number hint="1" />
+                </div>
+            </Section>
         </>
     );
 }

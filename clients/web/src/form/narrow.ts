@@ -23,9 +23,15 @@ export function readRanges(text: string): Ranges {
     } catch {
         return {};
     }
-    return isTree(read) ? Object.fromEntries(Object.entries(read).filter(([, range]) =>
-        (Array.isArray(range) && range.length === 2 && range.every((end) => typeof end === "number" && Number.isFinite(end)))
-        || (isTree(range) && Array.isArray(range["vals"])))) as unknown as Ranges : {};
+    return isTree(read)
+        ? (Object.fromEntries(
+              Object.entries(read).filter(
+                  ([, range]) =>
+                      (Array.isArray(range) && range.length === 2 && range.every((end) => typeof end === "number" && Number.isFinite(end))) ||
+                      (isTree(range) && Array.isArray(range["vals"])),
+              ),
+          ) as unknown as Ranges)
+        : {};
 }
 
 /// The ends inside the declared ones; the declared ones where nothing would be left.
@@ -51,7 +57,8 @@ function narrowed(node: Tree, range: Ranges[string]): Tree {
     if (!(step > 0)) return inside(node, outwards(from, true), outwards(to, false));
     // Steps count from the declared lower end. A range between two steps takes both.
     const first = Number(node["minval"]);
-    const onStep = (value: number, round: (steps: number) => number) => Number((first + round(Number(((value - first) / step).toPrecision(9))) * step).toPrecision(12));
+    const onStep = (value: number, round: (steps: number) => number) =>
+        Number((first + round(Number(((value - first) / step).toPrecision(9))) * step).toPrecision(12));
     const low = onStep(Math.max(from, first), Math.ceil);
     const high = onStep(Math.min(to, Number(node["maxval"])), Math.floor);
     return low < high ? inside(node, low, high) : inside(node, onStep(from, Math.floor), onStep(from, Math.floor) + step);
@@ -59,12 +66,15 @@ function narrowed(node: Tree, range: Ranges[string]): Tree {
 
 /// The hyperparameters with narrower ranges. Paths that name none are left out.
 export function narrow(space: Tree, ranges: Ranges): Tree {
-    const walk = (tree: Tree, before: string): Tree => Object.fromEntries(Object.entries(tree).map(([name, node]) => {
-        const path = before + name;
-        const range = Object.hasOwn(ranges, path) ? ranges[path] : undefined;
-        if (!isTree(node)) return [name, node];
-        if (range && typeof node["type"] === "string") return [name, narrowed(node, range)];
-        return [name, typeof node["type"] === "string" ? node : walk(node, `${path}.`)];
-    }));
+    const walk = (tree: Tree, before: string): Tree =>
+        Object.fromEntries(
+            Object.entries(tree).map(([name, node]) => {
+                const path = before + name;
+                const range = Object.hasOwn(ranges, path) ? ranges[path] : undefined;
+                if (!isTree(node)) return [name, node];
+                if (range && typeof node["type"] === "string") return [name, narrowed(node, range)];
+                return [name, typeof node["type"] === "string" ? node : walk(node, `${path}.`)];
+            }),
+        );
     return walk(space, "");
 }

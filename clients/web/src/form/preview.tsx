@@ -18,12 +18,34 @@ export function PreviewNote({preview, unit}: {preview: PreviewAnswer; unit: stri
     return (
         <div class="preview">
             <div class="figures">
-                <div><div class="figure-label">{t("list.trials")}</div><div class="figure-value">{formatNumber(preview.trials)}</div></div>
-                <div><div class="figure-label">{t("form.training")}</div><div class="figure-value">{formatNumber(length)}</div><div class="figure-note">{tWord("unit", unit)}</div></div>
-                {share !== null && <div><div class="figure-label">{t("form.share")}</div><div class="figure-value">{formatPercent(share)}</div><div class="figure-note">{t("form.share_note")}</div></div>}
+                <div>
+                    <div class="figure-label">{t("list.trials")}</div>
+                    <div class="figure-value">{formatNumber(preview.trials)}</div>
+                </div>
+                <div>
+                    <div class="figure-label">{t("form.training")}</div>
+                    <div class="figure-value">{formatNumber(length)}</div>
+                    <div class="figure-note">{tWord("unit", unit)}</div>
+                </div>
+                {share !== null && (
+                    <div>
+                        <div class="figure-label">{t("form.share")}</div>
+                        <div class="figure-value">{formatPercent(share)}</div>
+                        <div class="figure-note">{t("form.share_note")}</div>
+                    </div>
+                )}
             </div>
-            {preview.brackets.length > 0 && <p class="muted small">{tCount("form.brackets", preview.brackets.length)}: {preview.brackets.map((each) => each.lengths.map((one) => formatNumber(one)).join(" → ")).join("; ")}</p>}
-            {(preview.warnings ?? []).map((text, index) => <p class="note tone-waiting" key={index}>{text}</p>)}
+            {preview.brackets.length > 0 && (
+                <p class="muted small">
+                    {tCount("form.brackets", preview.brackets.length)}:{" "}
+                    {preview.brackets.map((each) => each.lengths.map((one) => formatNumber(one)).join(" → ")).join("; ")}
+                </p>
+            )}
+            {(preview.warnings ?? []).map((text, index) => (
+                <p class="note tone-waiting" key={index}>
+                    {text}
+                </p>
+            ))}
         </div>
     );
 }

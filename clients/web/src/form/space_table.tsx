@@ -19,22 +19,39 @@ export function kindOf(entry: Yaml | undefined): Kind | undefined {
 const numberOr = (text: string): Yaml => (text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text);
 
 function choices(text: string): Yaml[] {
-    return text.split(",").map((word) => word.trim()).filter((word) => word !== "").map((word) => (word === "true" ? true : word === "false" ? false : numberOr(word)));
+    return text
+        .split(",")
+        .map((word) => word.trim())
+        .filter((word) => word !== "")
+        .map((word) => (word === "true" ? true : word === "false" ? false : numberOr(word)));
 }
 
 const initial: Readonly<Record<Kind, Yaml>> = {
-    double: {type: "double", minval: 0, maxval: 1}, log: {type: "log", base: 10, minval: -4, maxval: -1}, int: {type: "int", minval: 1, maxval: 10},
-    categorical: {type: "categorical", vals: ["a", "b"]}, const: 1,
+    double: {type: "double", minval: 0, maxval: 1},
+    log: {type: "log", base: 10, minval: -4, maxval: -1},
+    int: {type: "int", minval: 1, maxval: 10},
+    categorical: {type: "categorical", vals: ["a", "b"]},
+    const: 1,
 };
 
 /// A field that keeps what is typed until it is left, so that "1." is not read as 1 too early.
 function Cell({value, label, onChange, wide = false}: {value: string; label: string; onChange: (text: string) => void; wide?: boolean}) {
     const [text, setText] = useState<string | undefined>();
-    return <input class={`input${wide ? " wide" : ""}`} aria-label={label} value={text ?? value} onInput={(event) => setText(event.currentTarget.value)}
-        onBlur={() => {
-            if (text !== undefined && text !== value) onChange(text);
-            setText(undefined);
-        }} onKeyDown={(event) => { if (event.key === "Enter") event.currentTarget.blur(); }} />;
+    return (
+        <input
+            class={`input${wide ? " wide" : ""}`}
+            aria-label={label}
+            value={text ?? value}
+            onInput={(event) => setText(event.currentTarget.value)}
+            onBlur={() => {
+                if (text !== undefined && text !== value) onChange(text);
+                setText(undefined);
+            }}
+            onKeyDown={(event) => {
+                if (event.key === "Enter") event.currentTarget.blur();
+            }}
+        />
+    );
 }
 
 export function SpaceTable({draft, onChange}: {draft: Draft; onChange: (draft: Draft) => void}) {
@@ -43,7 +60,13 @@ export function SpaceTable({draft, onChange}: {draft: Draft; onChange: (draft: D
     const put = (name: string, value: Yaml | undefined) => onChange(withValue(draft, ["hyperparameters", name], value));
     const rename = (from: string, to: string) => {
         if (to === "" || Object.hasOwn(space, to)) return;
-        onChange(withValue(draft, ["hyperparameters"], Object.fromEntries(Object.entries(space).map(([name, entry]) => [name === from ? to : name, entry]))));
+        onChange(
+            withValue(
+                draft,
+                ["hyperparameters"],
+                Object.fromEntries(Object.entries(space).map(([name, entry]) => [name === from ? to : name, entry])),
+            ),
+        );
     };
     const add = () => {
         let name = "parameter";
@@ -52,29 +75,101 @@ export function SpaceTable({draft, onChange}: {draft: Draft; onChange: (draft: D
     };
     return (
         <>
-            <div class="scroll-x"><table class="table space"><caption class="unseen">{t("trial.hparams")}</caption>
-                <thead><tr><th scope="col">{t("list.name")}</th><th scope="col">{t("form.type")}</th><th scope="col">{t("form.range")}</th><th scope="col"><span class="unseen">{t("form.remove")}</span></th></tr></thead>
-                <tbody>{names.map((name) => {
-                    const entry = space[name];
-                    const kind = kindOf(entry);
-                    const fields = (typeof entry === "object" && entry !== null && !Array.isArray(entry) ? entry : {}) as Tree;
-                    return <tr key={name}>
-                        <td><Cell value={name} label={t("list.name")} onChange={(text) => rename(name, text.trim())} /></td>
-                        <td>{kind === undefined ? <span class="muted">{t("form.only_text")}</span>
-                            : <select class="select" aria-label={t("form.type_of", {name})} value={kind} onChange={(event) => put(name, initial[event.currentTarget.value as Kind])}>
-                                {types.map((each) => <option key={each} value={each}>{each}</option>)}</select>}</td>
-                        <td>{kind === undefined ? <code class="small">{printExact(entry).slice(0, 60)}</code>
-                            : kind === "const" ? <Cell wide value={typeof entry === "object" && entry !== null ? printExact(entry) : String(entry)} label={t("form.value_of", {name})} onChange={(text) => put(name, numberOr(text))} />
-                            : kind === "categorical" ? <Cell wide value={(Array.isArray(fields["vals"]) ? fields["vals"] : []).map(String).join(", ")} label={t("form.values_of", {name})} onChange={(text) => put(name, {...fields, vals: choices(text)})} />
-                            : <span class="range">
-                                {kind === "log" && <span class="muted">{String(fields["base"] ?? 10)}^</span>}
-                                <Cell value={String(fields["minval"] ?? "")} label={t("form.from_of", {name})} onChange={(text) => put(name, {...fields, minval: numberOr(text)})} />
-                                <span class="muted">{t("form.to")}</span>
-                                {kind === "log" && <span class="muted">{String(fields["base"] ?? 10)}^</span>}
-                                <Cell value={String(fields["maxval"] ?? "")} label={t("form.to_of", {name})} onChange={(text) => put(name, {...fields, maxval: numberOr(text)})} /></span>}</td>
-                        <td><button type="button" class="icon-button" aria-label={t("form.remove_of", {name})} onClick={() => put(name, undefined)}>×</button></td></tr>;
-                })}</tbody></table></div>
-            <button type="button" class="button" onClick={add}>{t("form.add")}</button>
+            <div class="scroll-x">
+                <table class="table space">
+                    <caption class="unseen">{t("trial.hparams")}</caption>
+                    <thead>
+                        <tr>
+                            <th scope="col">{t("list.name")}</th>
+                            <th scope="col">{t("form.type")}</th>
+                            <th scope="col">{t("form.range")}</th>
+                            <th scope="col">
+                                <span class="unseen">{t("form.remove")}</span>
+                            </th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {names.map((name) => {
+                            const entry = space[name];
+                            const kind = kindOf(entry);
+                            const fields = (typeof entry === "object" && entry !== null && !Array.isArray(entry) ? entry : {}) as Tree;
+                            return (
+                                <tr key={name}>
+                                    <td>
+                                        <Cell value={name} label={t("list.name")} onChange={(text) => rename(name, text.trim())} />
+                                    </td>
+                                    <td>
+                                        {kind === undefined ? (
+                                            <span class="muted">{t("form.only_text")}</span>
+                                        ) : (
+                                            <select
+                                                class="select"
+                                                aria-label={t("form.type_of", {name})}
+                                                value={kind}
+                                                onChange={(event) => put(name, initial[event.currentTarget.value as Kind])}
+                                            >
+                                                {types.map((each) => (
+                                                    <option key={each} value={each}>
+                                                        {each}
+                                                    </option>
+                                                ))}
+                                            </select>
+                                        )}
+                                    </td>
+                                    <td>
+                                        {kind === undefined ? (
+                                            <code class="small">{printExact(entry).slice(0, 60)}</code>
+                                        ) : kind === "const" ? (
+                                            <Cell
+                                                wide
+                                                value={typeof entry === "object" && entry !== null ? printExact(entry) : String(entry)}
+                                                label={t("form.value_of", {name})}
+                                                onChange={(text) => put(name, numberOr(text))}
+                                            />
+                                        ) : kind === "categorical" ? (
+                                            <Cell
+                                                wide
+                                                value={(Array.isArray(fields["vals"]) ? fields["vals"] : []).map(String).join(", ")}
+                                                label={t("form.values_of", {name})}
+                                                onChange={(text) => put(name, {...fields, vals: choices(text)})}
+                                            />
+                                        ) : (
+                                            <span class="range">
+                                                {kind === "log" && <span class="muted">{String(fields["base"] ?? 10)}^</span>}
+                                                <Cell
+                                                    value={String(fields["minval"] ?? "")}
+                                                    label={t("form.from_of", {name})}
+                                                    onChange={(text) => put(name, {...fields, minval: numberOr(text)})}
+                                                />
+                                                <span class="muted">{t("form.to")}</span>
+                                                {kind === "log" && <span class="muted">{String(fields["base"] ?? 10)}^</span>}
+                                                <Cell
+                                                    value={String(fields["maxval"] ?? "")}
+                                                    label={t("form.to_of", {name})}
+                                                    onChange={(text) => put(name, {...fields, maxval: numberOr(text)})}
+                                                />
+                                            </span>
+                                        )}
+                                    </td>
+                                    <td>
+                                        <button
+                                            type="button"
+                                            class="icon-button"
+                                            aria-label={t("form.remove_of", {name})}
+                                            onClick={() => put(name, undefined)}
+                                        >
+                                            ×
+                                        </button>
+                                    </td>
+                                </tr>
+                            );
+                        })}
+                    </tbody>
+                </table>
+            </div>
+            <button type="button" class="button" onClick={add}>
+                {t("form.add")}
+            </button>
         </>
     );
 }

@@ -35,7 +35,13 @@ function header(file: PackedFile): Uint8Array {
     put("0", 156);
     put("ustar\0" + "00", 257);
     put(prefix, 345);
-    put(`${octal(out.reduce((sum, byte) => sum + byte, 0), 7)}\0 `, 148);
+    put(
+        `${octal(
+            out.reduce((sum, byte) => sum + byte, 0),
+            7,
+        )}\0 `,
+        148,
+    );
     return out;
 }
 

@@ -23,7 +23,9 @@ interface Answer {
 }
 
 const field = (one: Readonly<Record<string, unknown>>): FieldProblem => ({
-    path: String(one["path"] ?? one["pointer"] ?? ""), what: String(one["what"] ?? one["detail"] ?? ""), allowed: String(one["allowed"] ?? ""),
+    path: String(one["path"] ?? one["pointer"] ?? ""),
+    what: String(one["what"] ?? one["detail"] ?? ""),
+    allowed: String(one["allowed"] ?? ""),
     line: typeof one["line"] === "number" && one["line"] > 0 ? one["line"] : undefined,
 });
 
@@ -37,7 +39,13 @@ export function useCheck(text: string): Checked {
             try {
                 const answer = await change<Answer>("POST", "experiments/validate", text, {type});
                 if (over) return;
-                const next: Checked = {problems: answer.problems.map(field), notes: (answer.notes ?? []).map(field), preview: undefined, valid: answer.valid ? "yes" : "no", refused: undefined};
+                const next: Checked = {
+                    problems: answer.problems.map(field),
+                    notes: (answer.notes ?? []).map(field),
+                    preview: undefined,
+                    valid: answer.valid ? "yes" : "no",
+                    refused: undefined,
+                };
                 setChecked((before) => ({...next, preview: next.valid === "yes" ? before.preview : undefined}));
                 if (!answer.valid) return;
                 const preview = await change<PreviewAnswer>("POST", "preview", text, {type});

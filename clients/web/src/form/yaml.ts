@@ -7,7 +7,10 @@ import {exactText, integerOf, parseExact, printExact} from "../api/exact";
 export type Yaml = null | boolean | number | bigint | string | Yaml[] | {[key: string]: Yaml};
 
 export class YamlProblem extends Error {
-    constructor(readonly line: number, message: string) {
+    constructor(
+        readonly line: number,
+        message: string,
+    ) {
         super(message);
     }
 }
@@ -45,7 +48,10 @@ function withoutComment(text: string): string {
 class Flow {
     private at = 0;
 
-    constructor(private readonly text: string, private readonly line: number) {}
+    constructor(
+        private readonly text: string,
+        private readonly line: number,
+    ) {}
 
     whole(): Yaml {
         const value = this.value();
@@ -180,7 +186,11 @@ class Blocks {
 
     private list(indent: number): Yaml[] {
         const list: Yaml[] = [];
-        for (let line = this.lines[this.next]; line && line.indent === indent && (line.text === "-" || line.text.startsWith("- ")); line = this.lines[this.next]) {
+        for (
+            let line = this.lines[this.next];
+            line && line.indent === indent && (line.text === "-" || line.text.startsWith("- "));
+            line = this.lines[this.next]
+        ) {
             const rest = line.text.slice(1).trim();
             if (rest === "") {
                 this.next += 1;
@@ -226,7 +236,11 @@ class Blocks {
         if (/^[&*!%@`]/.test(text)) throw new YamlProblem(line.number, text.slice(0, 20));
         if (!/^[[{"']/.test(text)) {
             let whole = text;
-            for (let more = this.lines[this.next]; more && more.indent > line.indent && !keyOf(more.text, more.number) && !more.text.startsWith("- "); more = this.lines[this.next]) {
+            for (
+                let more = this.lines[this.next];
+                more && more.indent > line.indent && !keyOf(more.text, more.number) && !more.text.startsWith("- ");
+                more = this.lines[this.next]
+            ) {
                 whole += ` ${more.text}`;
                 this.next += 1;
             }
@@ -249,7 +263,8 @@ class Blocks {
     private text(line: Line, style: string): string {
         const from = line.number;
         let to = from;
-        while (to < this.raw.length && (this.raw[to]!.trim() === "" || this.raw[to]!.length - this.raw[to]!.trimStart().length > line.indent)) to += 1;
+        while (to < this.raw.length && (this.raw[to]!.trim() === "" || this.raw[to]!.length - this.raw[to]!.trimStart().length > line.indent))
+            to += 1;
         const body = this.raw.slice(from, to);
         while (this.lines[this.next] && this.lines[this.next]!.number <= to) this.next += 1;
         const margin = Math.min(...body.filter((each) => each.trim() !== "").map((each) => each.length - each.trimStart().length));
@@ -265,34 +280,54 @@ export const parseYaml = (text: string): Yaml => new Blocks(text.split(/\r?\n/))
 const isMap = (value: Yaml | undefined): value is {[key: string]: Yaml} => typeof value === "object" && value !== null && !Array.isArray(value);
 
 function plainEnough(text: string): boolean {
-    return /^[A-Za-z_/.$][^\n:#,[\]{}"'`\\]*[^\s:#,[\]{}"'`\\]$|^[A-Za-z_]$/.test(text) && typeof scalar(text) === "string" && !/^(y|n|yes|no|on|off)$/i.test(text);
+    return (
+        /^[A-Za-z_/.$][^\n:#,[\]{}"'`\\]*[^\s:#,[\]{}"'`\\]$|^[A-Za-z_]$/.test(text) &&
+        typeof scalar(text) === "string" &&
+        !/^(y|n|yes|no|on|off)$/i.test(text)
+    );
 }
 
 export function printScalar(value: Yaml): string {
     if (typeof value === "string") return plainEnough(value) ? value : JSON.stringify(value);
-    if (typeof value === "number" && !Number.isInteger(value) && !/[.]/.test(String(value)) && /e/.test(String(value))) return String(value).replace(/e/, ".0e");
+    if (typeof value === "number" && !Number.isInteger(value) && !/[.]/.test(String(value)) && /e/.test(String(value)))
+        return String(value).replace(/e/, ".0e");
     return typeof value === "number" || typeof value === "bigint" ? exactText(value) : JSON.stringify(value);
 }
 
 const flat = (value: Yaml): string =>
-    Array.isArray(value) ? `[${value.map(flat).join(", ")}]` : isMap(value) ? `{${Object.entries(value).map(([key, each]) => `${printScalar(key)}: ${flat(each)}`).join(", ")}}` : printScalar(value);
+    Array.isArray(value)
+        ? `[${value.map(flat).join(", ")}]`
+        : isMap(value)
+          ? `{${Object.entries(value)
+                .map(([key, each]) => `${printScalar(key)}: ${flat(each)}`)
+                .join(", ")}}`
+          : printScalar(value);
 
-const isFlat = (value: Yaml): boolean => !isMap(value) || Object.values(value).every((each) => !isMap(each) && (!Array.isArray(each) || each.every((one) => !isMap(one))));
+const isFlat = (value: Yaml): boolean =>
+    !isMap(value) || Object.values(value).every((each) => !isMap(each) && (!Array.isArray(each) || each.every((one) => !isMap(one))));
 
 /// Blocks for maps, one line for what is short.
 export function printYaml(value: Yaml, indent = ""): string {
     if (!isMap(value)) return `${indent}${flat(value)}\n`;
-    return Object.entries(value).map(([key, each]) => {
-        const name = `${indent}${printScalar(key)}:`;
-        if (typeof each === "string" && each.includes("\n")) {
-            const lines = each.replace(/\n$/, "").split("\n").map((line) => (line === "" ? "" : `${indent}  ${line}`)).join("\n");
-            return `${name} ${each.endsWith("\n") ? "|" : "|-"}\n${lines}\n`;
-        }
-        const short = flat(each);
-        if (isMap(each) && Object.keys(each).length > 0 && (indent === "" || !isFlat(each) || short.length > 90)) return `${name}\n${printYaml(each, `${indent}  `)}`;
-        if (Array.isArray(each) && each.length > 0 && (short.length > 90 || each.some((one) => typeof one === "string" && one.includes("\n")))) return `${name}\n${each.map((one) => `${indent}  - ${flat(one)}\n`).join("")}`;
-        return `${name} ${short}\n`;
-    }).join("");
+    return Object.entries(value)
+        .map(([key, each]) => {
+            const name = `${indent}${printScalar(key)}:`;
+            if (typeof each === "string" && each.includes("\n")) {
+                const lines = each
+                    .replace(/\n$/, "")
+                    .split("\n")
+                    .map((line) => (line === "" ? "" : `${indent}  ${line}`))
+                    .join("\n");
+                return `${name} ${each.endsWith("\n") ? "|" : "|-"}\n${lines}\n`;
+            }
+            const short = flat(each);
+            if (isMap(each) && Object.keys(each).length > 0 && (indent === "" || !isFlat(each) || short.length > 90))
+                return `${name}\n${printYaml(each, `${indent}  `)}`;
+            if (Array.isArray(each) && each.length > 0 && (short.length > 90 || each.some((one) => typeof one === "string" && one.includes("\n"))))
+                return `${name}\n${each.map((one) => `${indent}  - ${flat(one)}\n`).join("")}`;
+            return `${name} ${short}\n`;
+        })
+        .join("");
 }
 
 /// The text with one value changed. Other top-level keys stay as they are written, comments included.
@@ -316,7 +351,12 @@ export function setYaml(text: string, path: readonly string[], value: Yaml | und
     const lines = text.split("\n");
     const isTop = (line: string) => /^[^\s#-]/.test(line) && keyOf(withoutComment(line).trim(), 0)?.[0];
     const from = lines.findIndex((line) => isTop(line) === top);
-    const printed = changed === undefined ? [] : printYaml({[top]: changed}).replace(/\n$/, "").split("\n");
+    const printed =
+        changed === undefined
+            ? []
+            : printYaml({[top]: changed})
+                  .replace(/\n$/, "")
+                  .split("\n");
     if (from < 0) {
         const body = text.replace(/\s+$/, "");
         return printed.length === 0 ? text : `${body}${body === "" ? "" : "\n"}${printed.join("\n")}\n`;

@@ -20,9 +20,10 @@ export function formatNumber(given: Metric | Count | bigint | null | undefined, 
         return `${mantissa!.replace(/\.?0+$/, "")}e${exponent!.replace("+", "")}`;
     }
     const whole = Number.isInteger(value);
-    return new Intl.NumberFormat(locale.value, whole
-        ? {maximumFractionDigits: 0}
-        : {maximumSignificantDigits: Math.max(digits, size >= 1 ? Math.floor(Math.log10(size)) + 1 : digits)}).format(value);
+    return new Intl.NumberFormat(
+        locale.value,
+        whole ? {maximumFractionDigits: 0} : {maximumSignificantDigits: Math.max(digits, size >= 1 ? Math.floor(Math.log10(size)) + 1 : digits)},
+    ).format(value);
 }
 
 export function formatPercent(share: number | null | undefined, digits = 0): string {
@@ -59,15 +60,18 @@ export function formatTime(seconds: number | null | undefined): string {
 export function formatShortTime(seconds: number | null | undefined, now: number): string {
     if (seconds === null || seconds === undefined) return missing;
     const day = (at: number) => new Date(at * 1000).toDateString();
-    const options: Intl.DateTimeFormatOptions = day(seconds) === day(now)
-        ? {hour: "2-digit", minute: "2-digit", second: "2-digit"}
-        : {day: "numeric", month: "short", hour: "2-digit", minute: "2-digit"};
+    const options: Intl.DateTimeFormatOptions =
+        day(seconds) === day(now)
+            ? {hour: "2-digit", minute: "2-digit", second: "2-digit"}
+            : {day: "numeric", month: "short", hour: "2-digit", minute: "2-digit"};
     return new Intl.DateTimeFormat(locale.value, options).format(seconds * 1000);
 }
 
 /// What a program wrote last may have colours: a sentence has none. Other control characters are shown as symbols.
 export function plain(text: string): string {
-    return text.replace(/\x1b\[[0-9;:?]*[ -/]*[@-~]/g, "").replace(/[\x00-\x08\x0b-\x1f]/g, (char) => String.fromCharCode(0x2400 + char.charCodeAt(0)));
+    return text
+        .replace(/\x1b\[[0-9;:?]*[ -/]*[@-~]/g, "")
+        .replace(/[\x00-\x08\x0b-\x1f]/g, (char) => String.fromCharCode(0x2400 + char.charCodeAt(0)));
 }
 
 /// A day of the daemon's, which are those of UTC.

@@ -91,7 +91,10 @@ function again(): void {
 
 async function statusOf(topic: string): Promise<number> {
     const stop = new AbortController();
-    const response = await fetch(apiUrl(`stream?topics=${encodeURIComponent(topic)}`), {signal: stop.signal, headers: withPageKey({Accept: "text/event-stream"})});
+    const response = await fetch(apiUrl(`stream?topics=${encodeURIComponent(topic)}`), {
+        signal: stop.signal,
+        headers: withPageKey({Accept: "text/event-stream"}),
+    });
     stop.abort();
     return response.status;
 }
@@ -185,11 +188,21 @@ channel?.addEventListener("message", ({data}: MessageEvent) => {
                 settle = setTimeout(reconcile, 30);
             }
             break;
-        case "gone": wantedByOthers.delete(data.tab); break;
-        case "who": announce(); break;
-        case "message": pass(data.message); break;
-        case "connection": if (!leads) setConnection(data.kind); break;
-        case "again": if (!leads) poll(); break;
+        case "gone":
+            wantedByOthers.delete(data.tab);
+            break;
+        case "who":
+            announce();
+            break;
+        case "message":
+            pass(data.message);
+            break;
+        case "connection":
+            if (!leads) setConnection(data.kind);
+            break;
+        case "again":
+            if (!leads) poll();
+            break;
     }
 });
 
@@ -201,10 +214,11 @@ function lead(): void {
 
 /// Starts listening. Called once.
 export function startStream(): void {
-    if (shares) void navigator.locks.request(`hpsearch-stream:${base.pathname}`, () => {
-        lead();
-        return new Promise<void>(() => {});
-    });
+    if (shares)
+        void navigator.locks.request(`hpsearch-stream:${base.pathname}`, () => {
+            lead();
+            return new Promise<void>(() => {});
+        });
     else lead();
     setInterval(announce, 60_000);
     document.addEventListener("visibilitychange", () => {
@@ -218,8 +232,12 @@ export function startStream(): void {
         close();
         void probe();
     });
-    addEventListener("online", () => { if (leads && !source) again(); });
-    signedOut.subscribe((out) => { if (!out && leads && !source && connection.peek().kind !== "polling") again(); });
+    addEventListener("online", () => {
+        if (leads && !source) again();
+    });
+    signedOut.subscribe((out) => {
+        if (!out && leads && !source && connection.peek().kind !== "polling") again();
+    });
 }
 
 /// Calls `listener` for each change of the topic, until the returned function is called.

@@ -28,7 +28,11 @@ const named = (colour: Colour | null): boolean => colour !== null && colour.clas
 const rgb = (colour: Colour): string => `rgb(${colour.rgb.join(" ")})`;
 
 /// ansi_up hands each coloured piece to transform_to_html; here it becomes a value.
-const Reader = AnsiUp as unknown as new () => {ansi_to_html(text: string): string; transform_to_html(fragment: Fragment): string; process_hyperlink(packet: {text: string}): string};
+const Reader = AnsiUp as unknown as new () => {
+    ansi_to_html(text: string): string;
+    transform_to_html(fragment: Fragment): string;
+    process_hyperlink(packet: {text: string}): string;
+};
 
 class PieceReader extends Reader {
     readonly pieces: Piece[] = [];
@@ -37,10 +41,21 @@ class PieceReader extends Reader {
         if (fragment.text === "") return "";
         const {fg, bg} = fragment;
         const classes = [
-            named(fg) ? `${fg!.class_name}-fg` : "", named(bg) ? `${bg!.class_name}-bg` : "",
-            fragment.bold ? "ansi-bold" : "", fragment.faint ? "ansi-faint" : "", fragment.italic ? "ansi-italic" : "", fragment.underline ? "ansi-underline" : "",
-        ].filter((name) => name !== "").join(" ");
-        this.pieces.push({text: fragment.text, classes, color: fg && !named(fg) ? rgb(fg) : undefined, background: bg && !named(bg) ? rgb(bg) : undefined});
+            named(fg) ? `${fg!.class_name}-fg` : "",
+            named(bg) ? `${bg!.class_name}-bg` : "",
+            fragment.bold ? "ansi-bold" : "",
+            fragment.faint ? "ansi-faint" : "",
+            fragment.italic ? "ansi-italic" : "",
+            fragment.underline ? "ansi-underline" : "",
+        ]
+            .filter((name) => name !== "")
+            .join(" ");
+        this.pieces.push({
+            text: fragment.text,
+            classes,
+            color: fg && !named(fg) ? rgb(fg) : undefined,
+            background: bg && !named(bg) ? rgb(bg) : undefined,
+        });
         return "";
     }
 

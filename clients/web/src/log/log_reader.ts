@@ -37,7 +37,11 @@ export class LogReader {
     private frame = 0;
 
     /// `path`: "experiments/1/trials/2/log?stream=stdout". `changed` is called at most once a frame.
-    constructor(private readonly path: string, private readonly changed: () => void, private readonly live: () => boolean) {}
+    constructor(
+        private readonly path: string,
+        private readonly changed: () => void,
+        private readonly live: () => boolean,
+    ) {}
 
     async open(at: number | undefined): Promise<void> {
         const start = at === undefined ? "&from_end=1" : `&offset=${Math.max(0, at - partBytes / 2)}`;
@@ -101,7 +105,9 @@ export class LogReader {
     /// An answer that reaches the end of the log ends there, whatever its text's bytes were.
     private bytesOf(part: LogPart): number {
         const counted = new TextEncoder().encode(part.text).length;
-        return part.offset + counted > part.size || part.text.includes("\ufffd") && part.size - part.offset <= partBytes ? part.size - part.offset : counted;
+        return part.offset + counted > part.size || (part.text.includes("\ufffd") && part.size - part.offset <= partBytes)
+            ? part.size - part.offset
+            : counted;
     }
 
     private append(text: string, end: number): void {

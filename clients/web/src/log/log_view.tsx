@@ -24,13 +24,40 @@ interface Props {
     readonly error?: boolean;
 }
 
-function Line({line, marked, error, found, onPoint}: {line: LogLine; marked: boolean; error: boolean; found: boolean; onPoint: (offset: number) => void}) {
+function Line({
+    line,
+    marked,
+    error,
+    found,
+    onPoint,
+}: {
+    line: LogLine;
+    marked: boolean;
+    error: boolean;
+    found: boolean;
+    onPoint: (offset: number) => void;
+}) {
     return (
         <div class={`log-line${marked ? " marked" : ""}${found ? " found" : ""}`}>
-            <button class="log-offset" tabIndex={-1} onClick={() => onPoint(line.offset)} aria-label={t("log.point", {offset: line.offset})}>{error ? "! " : ""}{line.offset}</button>
-            <span class="log-text">{piecesOf(line.text).map((piece, index) => piece.classes || piece.color || piece.background
-                ? <span key={index} class={piece.classes} style={{...(piece.color ? {color: piece.color} : {}), ...(piece.background ? {background: piece.background} : {})}}>{piece.text}</span>
-                : piece.text)}</span>
+            <button class="log-offset" tabIndex={-1} onClick={() => onPoint(line.offset)} aria-label={t("log.point", {offset: line.offset})}>
+                {error ? "! " : ""}
+                {line.offset}
+            </button>
+            <span class="log-text">
+                {piecesOf(line.text).map((piece, index) =>
+                    piece.classes || piece.color || piece.background ? (
+                        <span
+                            key={index}
+                            class={piece.classes}
+                            style={{...(piece.color ? {color: piece.color} : {}), ...(piece.background ? {background: piece.background} : {})}}
+                        >
+                            {piece.text}
+                        </span>
+                    ) : (
+                        piece.text
+                    ),
+                )}
+            </span>
         </div>
     );
 }
@@ -51,7 +78,11 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
     following.current = follow;
 
     useEffect(() => {
-        const made = new LogReader(path, () => redraw((n) => n + 1), () => alive.current);
+        const made = new LogReader(
+            path,
+            () => redraw((n) => n + 1),
+            () => alive.current,
+        );
         reader.current = made;
         void made.open(place);
         return () => made.close();
@@ -63,7 +94,9 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
     const matches = useMemo(() => {
         if (needle === "") return [];
         const found: number[] = [];
-        lines.forEach((line, index) => { if (plainText(line.text).toLowerCase().includes(needle)) found.push(index); });
+        lines.forEach((line, index) => {
+            if (plainText(line.text).toLowerCase().includes(needle)) found.push(index);
+        });
         return found;
     }, [needle, lines.length, log?.from]);
     const foundIndex = matches.length > 0 ? matches[((current % matches.length) + matches.length) % matches.length] : undefined;
@@ -101,40 +134,103 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
     return (
         <div class="log">
             <div class="log-bar">
-                <form class="chips" onSubmit={(event) => {
-                    event.preventDefault();
-                    setCurrent(current + 1);
-                }}>
-                    <input class="input search" type="search" data-search placeholder={t("log.search")} aria-label={t("log.search")} value={search}
+                <form
+                    class="chips"
+                    onSubmit={(event) => {
+                        event.preventDefault();
+                        setCurrent(current + 1);
+                    }}
+                >
+                    <input
+                        class="input search"
+                        type="search"
+                        data-search
+                        placeholder={t("log.search")}
+                        aria-label={t("log.search")}
+                        value={search}
                         onInput={(event) => {
                             setCurrent(0);
                             onSearch(event.currentTarget.value);
-                        }} />
-                    {needle !== "" && <>
-                        <span class="muted small" role="status">{matches.length === 0 ? t("log.no_match") : t("log.match", {n: formatNumber(((current % matches.length) + matches.length) % matches.length + 1), total: formatNumber(matches.length)})}</span>
-                        <button type="button" class="button" disabled={matches.length < 2} onClick={() => setCurrent(current - 1)} aria-label={t("log.previous")}>↑</button>
-                        <button type="submit" class="button" disabled={matches.length < 2} aria-label={t("log.next")}>↓</button>
-                    </>}
+                        }}
+                    />
+                    {needle !== "" && (
+                        <>
+                            <span class="muted small" role="status">
+                                {matches.length === 0
+                                    ? t("log.no_match")
+                                    : t("log.match", {
+                                          n: formatNumber((((current % matches.length) + matches.length) % matches.length) + 1),
+                                          total: formatNumber(matches.length),
+                                      })}
+                            </span>
+                            <button
+                                type="button"
+                                class="button"
+                                disabled={matches.length < 2}
+                                onClick={() => setCurrent(current - 1)}
+                                aria-label={t("log.previous")}
+                            >
+                                ↑
+                            </button>
+                            <button type="submit" class="button" disabled={matches.length < 2} aria-label={t("log.next")}>
+                                ↓
+                            </button>
+                        </>
+                    )}
                 </form>
-                <span class="push muted small">{log && !log.loading && !log.problem ? tCount("log.lines", lines.length) : ""}{log && log.from > 0 ? ` · ${t("log.loaded", {part: formatBytes(log.to - log.from), size: formatBytes(log.size)})}` : ""}</span>
-                {!follow && lines.length > 0 && <button class="button" onClick={() => setFollow(true)}>{t(live ? "log.follow" : "log.to_end")}</button>}
+                <span class="push muted small">
+                    {log && !log.loading && !log.problem ? tCount("log.lines", lines.length) : ""}
+                    {log && log.from > 0 ? ` · ${t("log.loaded", {part: formatBytes(log.to - log.from), size: formatBytes(log.size)})}` : ""}
+                </span>
+                {!follow && lines.length > 0 && (
+                    <button class="button" onClick={() => setFollow(true)}>
+                        {t(live ? "log.follow" : "log.to_end")}
+                    </button>
+                )}
             </div>
-            {needle !== "" && log && !log.loading && (log.from > 0 || jump !== undefined) && <WholeSearch path={path} search={search} onFound={(offset) => {
-                setFollow(false);
-                setJump(offset);
-                onPoint(offset);
-            }} />}
-            {log?.problem && lines.length === 0
-                ? <p class="log-empty muted">{log.problem.message}</p>
-                : !log || (log.loading && lines.length === 0) ? <Loading rows={4} />
-                : lines.length === 0 ? <p class="log-empty muted">{t(live ? "log.empty_live" : "log.empty")}</p>
-                : <div class={`log-box${wrap ? " wrap" : ""}`} ref={box} style={height ? {maxHeight: height} : {}} tabIndex={0} role="log" aria-label={t("log.title")} aria-live="off" onScroll={(event) => void scrolled(event.currentTarget)}>
+            {needle !== "" && log && !log.loading && (log.from > 0 || jump !== undefined) && (
+                <WholeSearch
+                    path={path}
+                    search={search}
+                    onFound={(offset) => {
+                        setFollow(false);
+                        setJump(offset);
+                        onPoint(offset);
+                    }}
+                />
+            )}
+            {log?.problem && lines.length === 0 ? (
+                <p class="log-empty muted">{log.problem.message}</p>
+            ) : !log || (log.loading && lines.length === 0) ? (
+                <Loading rows={4} />
+            ) : lines.length === 0 ? (
+                <p class="log-empty muted">{t(live ? "log.empty_live" : "log.empty")}</p>
+            ) : (
+                <div
+                    class={`log-box${wrap ? " wrap" : ""}`}
+                    ref={box}
+                    style={height ? {maxHeight: height} : {}}
+                    tabIndex={0}
+                    role="log"
+                    aria-label={t("log.title")}
+                    aria-live="off"
+                    onScroll={(event) => void scrolled(event.currentTarget)}
+                >
                     {wrap && first > 0 && <p class="muted small log-cut">{t("log.wrapped_cut", {n: formatNumber(mostWrapped)})}</p>}
                     <div style={wrap ? {} : {height: `${lines.length * lineHeight}px`, paddingTop: `${first * lineHeight}px`}}>
-                        {lines.slice(first, last).map((line, index) => <Line key={line.offset} line={line} error={error} onPoint={onPoint}
-                            marked={place !== undefined && line.offset === place} found={first + index === foundIndex} />)}
+                        {lines.slice(first, last).map((line, index) => (
+                            <Line
+                                key={line.offset}
+                                line={line}
+                                error={error}
+                                onPoint={onPoint}
+                                marked={place !== undefined && line.offset === place}
+                                found={first + index === foundIndex}
+                            />
+                        ))}
                     </div>
-                </div>}
+                </div>
+            )}
         </div>
     );
 }

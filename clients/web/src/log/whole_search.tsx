@@ -41,14 +41,33 @@ export function WholeSearch({path, search, onFound}: {path: string; search: stri
     };
     return (
         <div class="log-search-all">
-            {!found && <button type="button" class="button" disabled={busy} onClick={() => void look()}>{t("log.search_all")}</button>}
-            {problem !== "" && <span class="muted small" role="status">{problem}</span>}
-            {found && <>
-                <p class="muted small" role="status">{found.matches.length === 0 && found.complete ? t("log.no_match") : tCount("log.lines", found.matches.length)}</p>
-                {found.matches.slice(0, mostShown).map((match) => <button key={match.offset} type="button" class="link log-hit" onClick={() => onFound(match.offset)}>
-                    <span class="log-offset">{match.offset}</span> {plainText(match.line).slice(0, shownLetters)}</button>)}
-                {!found.complete && <button type="button" class="button" disabled={busy} onClick={() => void look()}>{t("log.search_on")}</button>}
-            </>}
+            {!found && (
+                <button type="button" class="button" disabled={busy} onClick={() => void look()}>
+                    {t("log.search_all")}
+                </button>
+            )}
+            {problem !== "" && (
+                <span class="muted small" role="status">
+                    {problem}
+                </span>
+            )}
+            {found && (
+                <>
+                    <p class="muted small" role="status">
+                        {found.matches.length === 0 && found.complete ? t("log.no_match") : tCount("log.lines", found.matches.length)}
+                    </p>
+                    {found.matches.slice(0, mostShown).map((match) => (
+                        <button key={match.offset} type="button" class="link log-hit" onClick={() => onFound(match.offset)}>
+                            <span class="log-offset">{match.offset}</span> {plainText(match.line).slice(0, shownLetters)}
+                        </button>
+                    ))}
+                    {!found.complete && (
+                        <button type="button" class="button" disabled={busy} onClick={() => void look()}>
+                            {t("log.search_on")}
+                        </button>
+                    )}
+                </>
+            )}
         </div>
     );
 }

@@ -29,12 +29,32 @@ function CurrentPage() {
     if (signedOut.value) return <Lazy load={loadLogin} props={{query, captured: []}} />;
     const note = <IgnoredNote parts={[...unreadableHere(), ...ignored]} remove={() => go({path, query: fit}, {replace: true})} />;
     const experiment = experimentOf(path);
-    if (experiment !== undefined) return <>{note}<ExperimentFrame id={experiment} rest={path.slice(2)} query={query} /></>;
+    if (experiment !== undefined)
+        return (
+            <>
+                {note}
+                <ExperimentFrame id={experiment} rest={path.slice(2)} query={query} />
+            </>
+        );
     const plain = routeFor(plainRoutes, path);
-    if (plain) return <>{note}<PlainPage title={t(plain.route.title)}><Lazy load={plain.route.load} props={{query, captured: plain.captured}} /></PlainPage></>;
+    if (plain)
+        return (
+            <>
+                {note}
+                <PlainPage title={t(plain.route.title)}>
+                    <Lazy load={plain.route.load} props={{query, captured: plain.captured}} />
+                </PlainPage>
+            </>
+        );
     if (path.length === 0) return null;
-    return <Empty top title={t("state.no_page")}><p>{t("state.no_page_text", {address: path.join("/")})}</p>
-        <p><Link to="experiments">{t("nav.experiments")}</Link></p></Empty>;
+    return (
+        <Empty top title={t("state.no_page")}>
+            <p>{t("state.no_page_text", {address: path.join("/")})}</p>
+            <p>
+                <Link to="experiments">{t("nav.experiments")}</Link>
+            </p>
+        </Empty>
+    );
 }
 
 function PlainPage({title, children}: {title: string; children: preact.ComponentChildren}) {

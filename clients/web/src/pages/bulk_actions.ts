@@ -16,16 +16,52 @@ export function bulkActions(chosen: readonly ExperimentSummary[], done: () => vo
         done();
     };
     const items: MenuItem[] = [];
-    if (active.length > 0) items.push({label: t("action.pause"), perform: () => ask({
-        title: tCount("action.pause_many", active.length), body: t("action.pause_effect"), action: t("action.pause"), perform: each(active, "pause")})});
-    if (paused.length > 0) items.push({label: t("action.resume"), perform: () => ask({
-        title: tCount("action.resume_many", paused.length), action: t("action.resume"), perform: each(paused, "resume")})});
+    if (active.length > 0)
+        items.push({
+            label: t("action.pause"),
+            perform: () =>
+                ask({
+                    title: tCount("action.pause_many", active.length),
+                    body: t("action.pause_effect"),
+                    action: t("action.pause"),
+                    perform: each(active, "pause"),
+                }),
+        });
+    if (paused.length > 0)
+        items.push({
+            label: t("action.resume"),
+            perform: () =>
+                ask({
+                    title: tCount("action.resume_many", paused.length),
+                    action: t("action.resume"),
+                    perform: each(paused, "resume"),
+                }),
+        });
     if (open.length > 0) items.push({label: t("action.cancel_dots"), danger: true, perform: () => askToCancel(open, done)});
     const ended = chosen.filter((one) => !open.includes(one) && one.state !== "STOPPING");
     if (isServed("/experiments/{experiment}/archive", "post")) {
         const [kept, archived] = [ended.filter((one) => !one.archived), ended.filter((one) => one.archived)];
-        if (kept.length > 0) items.push({label: t("action.archive"), perform: () => ask({title: tCount("action.archive_many", kept.length), body: t("action.archive_effect"), action: t("action.archive"), perform: each(kept, "archive")})});
-        if (archived.length > 0) items.push({label: t("action.unarchive"), perform: () => ask({title: tCount("action.unarchive_many", archived.length), action: t("action.unarchive"), perform: each(archived, "unarchive")})});
+        if (kept.length > 0)
+            items.push({
+                label: t("action.archive"),
+                perform: () =>
+                    ask({
+                        title: tCount("action.archive_many", kept.length),
+                        body: t("action.archive_effect"),
+                        action: t("action.archive"),
+                        perform: each(kept, "archive"),
+                    }),
+            });
+        if (archived.length > 0)
+            items.push({
+                label: t("action.unarchive"),
+                perform: () =>
+                    ask({
+                        title: tCount("action.unarchive_many", archived.length),
+                        action: t("action.unarchive"),
+                        perform: each(archived, "unarchive"),
+                    }),
+            });
     }
     if (items.length === 0) items.push({label: t("action.none_open"), perform: () => {}});
     return items;

@@ -16,9 +16,9 @@ import {SearchField} from "../design/search_field";
 import {Menu} from "../design/menu";
 import {useNow} from "../design/now";
 import {bulkActions} from "./bulk_actions";
-import {experimentOrders, experimentStates} from "./page_state";
+import {type experimentOrders, experimentStates} from "./page_state";
 import {amount} from "./story";
-import type {PageProps} from "./routes";
+import type {PageProps} from "./page_props";
 
 interface List {
     readonly experiments: readonly ExperimentSummary[];
@@ -35,7 +35,9 @@ async function readList(signal: AbortSignal, pages: number, archived: boolean): 
         let after = "";
         for (let page = 0; page < pages; page += 1) {
             const answer = await get<{experiments: ExperimentSummary[]; next: number | string | null}>(
-                `experiments?limit=${pageSize}${archived ? "&archived=true" : ""}${fixed}${after}`, signal);
+                `experiments?limit=${pageSize}${archived ? "&archived=true" : ""}${fixed}${after}`,
+                signal,
+            );
             experiments.push(...answer.experiments);
             if (answer.next === null) return {experiments, more: false};
             after = `&after=${encodeURIComponent(String(answer.next))}`;
@@ -54,7 +56,9 @@ function merged(message: Message, old: List): List | undefined {
     const changes = message["experiments"];
     if (!Array.isArray(changes)) return undefined;
     const byId = new Map(old.experiments.map((each) => [each.id, each]));
-    for (const each of changes as ExperimentSummary[]) if (each.archived) byId.delete(each.id); else byId.set(each.id, {...byId.get(each.id), ...each});
+    for (const each of changes as ExperimentSummary[])
+        if (each.archived) byId.delete(each.id);
+        else byId.set(each.id, {...byId.get(each.id), ...each});
     if (Array.isArray(message["removed"])) for (const id of message["removed"] as number[]) byId.delete(id);
     return {...old, experiments: [...byId.values()]};
 }
@@ -87,7 +91,10 @@ function SortHead({query, name, label, number = false}: {query: Query; name: str
     const next = current === "none" ? (number ? `-${name}` : name) : current === "ascending" ? `-${name}` : name;
     return (
         <th scope="col" class={number ? "number" : ""} aria-sort={current}>
-            <button class="sort" onClick={() => query.set({sort: next})}>{t(label)}<span aria-hidden="true">{current === "ascending" ? " ↑" : current === "descending" ? " ↓" : ""}</span></button>
+            <button class="sort" onClick={() => query.set({sort: next})}>
+                {t(label)}
+                <span aria-hidden="true">{current === "ascending" ? " ↑" : current === "descending" ? " ↓" : ""}</span>
+            </button>
         </th>
     );
 }
@@ -97,18 +104,50 @@ function Row({each, chosen, choose, now}: {each: ExperimentSummary; chosen: bool
     const place = [each.workspace, each.project].filter((part) => part && part !== "default").join(" / ");
     return (
         <tr data-row class={chosen ? "chosen" : ""}>
-            <td class="check"><input type="checkbox" checked={chosen} onChange={choose} aria-label={t("list.choose", {name})} /></td>
-            <td class="name-cell">
-                <Link to={`e/${each.id}`} class="strong row-name" data-open title={name}>{shortened(name, 64)}</Link>
-                <span class="row-sub"><span>{each.id}</span><span>{each.searcher}</span>{place && <span>{place}</span>}{each.owner && <span>{each.owner}</span>}
-                    {each.labels.map((label) => <span class="tag" key={label}>{shortened(label, 24)}</span>)}</span>
+            <td class="check">
+                <input type="checkbox" checked={chosen} onChange={choose} aria-label={t("list.choose", {name})} />
             </td>
-            <td><StateMark state={each.state} /></td>
-            <td><Progress experiment={each} now={now} /></td>
-            <td class="number">{each.best ? <><span class="strong">{formatNumber(each.best.metric)}</span><span class="row-sub end" title={t("tab.trial", {trial: each.best.trial})}>{shortened(each.metric, 22)} {t("trial.at", {amount: amount(each.best.step, each.unit)})}</span></> : <span class="muted">–</span>}</td>
-            <td><TrialBar trials={each.trials} total={each.trials_total} /></td>
+            <td class="name-cell">
+                <Link to={`e/${each.id}`} class="strong row-name" data-open title={name}>
+                    {shortened(name, 64)}
+                </Link>
+                <span class="row-sub">
+                    <span>{each.id}</span>
+                    <span>{each.searcher}</span>
+                    {place && <span>{place}</span>}
+                    {each.owner && <span>{each.owner}</span>}
+                    {each.labels.map((label) => (
+                        <span class="tag" key={label}>
+                            {shortened(label, 24)}
+                        </span>
+                    ))}
+                </span>
+            </td>
+            <td>
+                <StateMark state={each.state} />
+            </td>
+            <td>
+                <Progress experiment={each} now={now} />
+            </td>
+            <td class="number">
+                {each.best ? (
+                    <>
+                        <span class="strong">{formatNumber(each.best.metric)}</span>
+                        <span class="row-sub end" title={t("tab.trial", {trial: each.best.trial})}>
+                            {shortened(each.metric, 22)} {t("trial.at", {amount: amount(each.best.step, each.unit)})}
+                        </span>
+                    </>
+                ) : (
+                    <span class="muted">–</span>
+                )}
+            </td>
+            <td>
+                <TrialBar trials={each.trials} total={each.trials_total} />
+            </td>
             <td class="number hide-narrow">{running(each) === 0 ? <span class="muted">–</span> : running(each)}</td>
-            <td class="number nowrap muted hide-narrow" title={formatTime(each.created_at)}>{formatAgo(each.created_at, now)}</td>
+            <td class="number nowrap muted hide-narrow" title={formatTime(each.created_at)}>
+                {formatAgo(each.created_at, now)}
+            </td>
         </tr>
     );
 }
@@ -121,7 +160,9 @@ export default function Experiments({query}: PageProps) {
     const workspace = query.get("workspace") ?? "";
     const archived = query.get("archived") === "yes";
     const list = useResource<List>(`experiments?pages=${pages}${archived ? "&archived" : ""}`, {
-        topic: "experiments", ...(archived ? {} : {merge: merged}), read: (_, signal) => readList(signal, pages, archived),
+        topic: "experiments",
+        ...(archived ? {} : {merge: merged}),
+        read: (_, signal) => readList(signal, pages, archived),
     });
     useNow();
     const now = daemonNow();
@@ -130,11 +171,21 @@ export default function Experiments({query}: PageProps) {
     const workspaces = useMemo(() => [...new Set(all.map((each) => each.workspace ?? ""))].filter((each) => each !== "").sort(), [all]);
     const found = useMemo(() => {
         const needle = q.toLowerCase();
-        return all.filter((each) => workspace === "" || each.workspace === workspace).filter((each) => needle === "" || [each.name, each.searcher, each.owner, String(each.id), ...each.labels].some((text) => text.toLowerCase().includes(needle)));
+        return all
+            .filter((each) => workspace === "" || each.workspace === workspace)
+            .filter(
+                (each) =>
+                    needle === "" ||
+                    [each.name, each.searcher, each.owner, String(each.id), ...each.labels].some((text) => text.toLowerCase().includes(needle)),
+            );
     }, [all, q, workspace]);
-    const shown = useMemo(() => found.filter((each) => wanted.length === 0 || wanted.includes(each.state)).sort(compareBy(sort)), [found, wanted.join(), sort]);
+    const shown = useMemo(
+        () => found.filter((each) => wanted.length === 0 || wanted.includes(each.state)).sort(compareBy(sort)),
+        [found, wanted.join(), sort],
+    );
     const selected = shown.filter((each) => chosen.has(each.id));
-    const toggleState = (state: string) => query.set({state: (wanted.includes(state) ? wanted.filter((each) => each !== state) : [...wanted, state]).join(",")});
+    const toggleState = (state: string) =>
+        query.set({state: (wanted.includes(state) ? wanted.filter((each) => each !== state) : [...wanted, state]).join(",")});
     const choose = (id: number) => {
         const next = new Set(chosen);
         if (!next.delete(id)) next.add(id);
@@ -142,54 +193,148 @@ export default function Experiments({query}: PageProps) {
     };
     return (
         <>
-            <div class="section-head list-head"><h1>{t("nav.experiments")}</h1></div>
+            <div class="section-head list-head">
+                <h1>{t("nav.experiments")}</h1>
+            </div>
             <View resource={list} rows={8}>
-                {(data) => data.experiments.length === 0 && !archived
-                    ? <Empty title={t("list.empty")} command={"hpsearch submit experiment.yaml"}>
-                        <p>{t("list.empty_text")}</p><p><Link to="new" class="button primary">{t("nav.new")}</Link></p>
-                    </Empty>
-                    : <>
-                        <div class="toolbar">
-                            <div class="chips" role="group" aria-label={t("list.by_state")}>
-                                {experimentStates.map((state) => {
-                                    const count = found.filter((each) => each.state === state).length;
-                                    return (count > 0 || wanted.includes(state)) && <button key={state} class={`chip tone-${toneOf(state)}`} aria-pressed={wanted.includes(state)} onClick={() => toggleState(state)}>{tWord("state", state)} <span class="count">{count}</span></button>;
-                                })}
+                {(data) =>
+                    data.experiments.length === 0 && !archived ? (
+                        <Empty title={t("list.empty")} command={"hpsearch submit experiment.yaml"}>
+                            <p>{t("list.empty_text")}</p>
+                            <p>
+                                <Link to="new" class="button primary">
+                                    {t("nav.new")}
+                                </Link>
+                            </p>
+                        </Empty>
+                    ) : (
+                        <>
+                            <div class="toolbar">
+                                <div class="chips" role="group" aria-label={t("list.by_state")}>
+                                    {experimentStates.map((state) => {
+                                        const count = found.filter((each) => each.state === state).length;
+                                        return (
+                                            (count > 0 || wanted.includes(state)) && (
+                                                <button
+                                                    key={state}
+                                                    class={`chip tone-${toneOf(state)}`}
+                                                    aria-pressed={wanted.includes(state)}
+                                                    onClick={() => toggleState(state)}
+                                                >
+                                                    {tWord("state", state)} <span class="count">{count}</span>
+                                                </button>
+                                            )
+                                        );
+                                    })}
+                                </div>
+                                {isServed("/experiments/{experiment}/archive", "post") && (
+                                    <button class="chip" aria-pressed={archived} onClick={() => query.set({archived: archived ? "" : "yes"})}>
+                                        {t("list.archived_only")}
+                                    </button>
+                                )}
+                                {workspaces.length > 1 && (
+                                    <select
+                                        class="select"
+                                        aria-label={t("form.workspace")}
+                                        value={workspace}
+                                        onChange={(event) => query.set({workspace: event.currentTarget.value})}
+                                    >
+                                        <option value="">{t("list.all_workspaces")}</option>
+                                        {workspaces.map((each) => (
+                                            <option key={each} value={each}>
+                                                {each}
+                                            </option>
+                                        ))}
+                                    </select>
+                                )}
+                                <div class="push chips">
+                                    {selected.length > 0 && (
+                                        <Menu
+                                            label={tCount("list.selected", selected.length)}
+                                            name="bulk"
+                                            items={bulkActions(selected, () => {
+                                                setChosen(new Set());
+                                                list.reload();
+                                            })}
+                                        />
+                                    )}
+                                    <SearchField value={q} label={t("list.search")} onInput={(text) => query.set({q: text}, {replace: true})} />
+                                </div>
                             </div>
-                            {isServed("/experiments/{experiment}/archive", "post") && <button class="chip" aria-pressed={archived} onClick={() => query.set({archived: archived ? "" : "yes"})}>{t("list.archived_only")}</button>}
-                            {workspaces.length > 1 && <select class="select" aria-label={t("form.workspace")} value={workspace} onChange={(event) => query.set({workspace: event.currentTarget.value})}>
-                                <option value="">{t("list.all_workspaces")}</option>
-                                {workspaces.map((each) => <option key={each} value={each}>{each}</option>)}</select>}
-                            <div class="push chips">
-                                {selected.length > 0 && <Menu label={tCount("list.selected", selected.length)} name="bulk" items={bulkActions(selected, () => {
-                                    setChosen(new Set());
-                                    list.reload();
-                                })} />}
-                                <SearchField value={q} label={t("list.search")} onInput={(text) => query.set({q: text}, {replace: true})} />
-                            </div>
-                        </div>
-                        {shown.length === 0
-                            ? <Empty title={t("list.nothing_found")}><button class="button" onClick={() => query.set({q: "", state: "", archived: ""})}>{t("list.clear")}</button></Empty>
-                            : <div class="scroll-x"><table class="table list">
-                                <caption class="unseen">{t("nav.experiments")}</caption>
-                                <thead><tr>
-                                    <th class="check"><input type="checkbox" aria-label={t("list.choose_all")} checked={selected.length > 0 && selected.length === shown.length}
-                                        onChange={() => setChosen(selected.length === shown.length ? new Set() : new Set(shown.map((each) => each.id)))} /></th>
-                                    <SortHead query={query} name="name" label="list.name" />
-                                    <SortHead query={query} name="state" label="list.state" />
-                                    <SortHead query={query} name="progress" label="list.progress" />
-                                    <SortHead query={query} name="best" label="list.best" number />
-                                    <SortHead query={query} name="trials" label="list.trials" />
-                                    <th scope="col" class="number hide-narrow">{t("list.running")}</th>
-                                    <th scope="col" class="number hide-narrow" aria-sort={sort.endsWith("created") ? (sort.startsWith("-") ? "descending" : "ascending") : "none"}>
-                                        <button class="sort" onClick={() => query.set({sort: sort === "-created" ? "created" : "-created"})}>{t("list.created")}{sort === "-created" ? " ↓" : sort === "created" ? " ↑" : ""}</button></th>
-                                </tr></thead>
-                                <tbody>{shown.map((each) => <Row key={each.id} each={each} now={now} chosen={chosen.has(each.id)} choose={() => choose(each.id)} />)}</tbody>
-                            </table></div>}
-                        {data.more && <p><button class="button" onClick={() => setPages(pages * 4)}>{t("list.more")}</button></p>}
-                    </>}
+                            {shown.length === 0 ? (
+                                <Empty title={t("list.nothing_found")}>
+                                    <button class="button" onClick={() => query.set({q: "", state: "", archived: ""})}>
+                                        {t("list.clear")}
+                                    </button>
+                                </Empty>
+                            ) : (
+                                <div class="scroll-x">
+                                    <table class="table list">
+                                        <caption class="unseen">{t("nav.experiments")}</caption>
+                                        <thead>
+                                            <tr>
+                                                <th class="check">
+                                                    <input
+                                                        type="checkbox"
+                                                        aria-label={t("list.choose_all")}
+                                                        checked={selected.length > 0 && selected.length === shown.length}
+                                                        onChange={() =>
+                                                            setChosen(
+                                                                selected.length === shown.length ? new Set() : new Set(shown.map((each) => each.id)),
+                                                            )
+                                                        }
+                                                    />
+                                                </th>
+                                                <SortHead query={query} name="name" label="list.name" />
+                                                <SortHead query={query} name="state" label="list.state" />
+                                                <SortHead query={query} name="progress" label="list.progress" />
+                                                <SortHead query={query} name="best" label="list.best" number />
+                                                <SortHead query={query} name="trials" label="list.trials" />
+                                                <th scope="col" class="number hide-narrow">
+                                                    {t("list.running")}
+                                                </th>
+                                                <th
+                                                    scope="col"
+                                                    class="number hide-narrow"
+                                                    aria-sort={
+                                                        sort.endsWith("created") ? (sort.startsWith("-") ? "descending" : "ascending") : "none"
+                                                    }
+                                                >
+                                                    <button
+                                                        class="sort"
+                                                        onClick={() => query.set({sort: sort === "-created" ? "created" : "-created"})}
+                                                    >
+                                                        {t("list.created")}
+                                                        {sort === "-created" ? " ↓" : sort === "created" ? " ↑" : ""}
+                                                    </button>
+                                                </th>
+                                            </tr>
+                                        </thead>
+                                        <tbody>
+                                            {shown.map((each) => (
+                                                <Row
+                                                    key={each.id}
+                                                    each={each}
+                                                    now={now}
+                                                    chosen={chosen.has(each.id)}
+                                                    choose={() => choose(each.id)}
+                                                />
+                                            ))}
+                                        </tbody>
+                                    </table>
+                                </div>
+                            )}
+                            {data.more && (
+                                <p>
+                                    <button class="button" onClick={() => setPages(pages * 4)}>
+                                        {t("list.more")}
+                                    </button>
+                                </p>
+                            )}
+                        </>
+                    )
+                }
             </View>
         </>
     );
 }
-

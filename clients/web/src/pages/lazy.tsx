@@ -15,17 +15,31 @@ export function Lazy({load, props}: {load: Load; props: object}) {
     useEffect(() => {
         setFailed(false);
         if (loaded.has(load)) return;
-        load().then(({default: component}) => {
-            loaded.set(load, component);
-            redraw((n) => n + 1);
-        }, () => setFailed(true));
+        load().then(
+            ({default: component}) => {
+                loaded.set(load, component);
+                redraw((n) => n + 1);
+            },
+            () => setFailed(true),
+        );
     }, [load, lost]);
     const Component = loaded.get(load) as ComponentType<object> | undefined;
-    if (failed && lost) return <div class="state-note"><h2>{t("state.unreachable")}</h2></div>;
+    if (failed && lost)
+        return (
+            <div class="state-note">
+                <h2>{t("state.unreachable")}</h2>
+            </div>
+        );
     if (failed) {
         // The files of another version of the daemon, most likely.
-        return <div class="state-note"><p>{t("state.page_gone")}</p>
-            <button class="button" onClick={() => location.reload()}>{t("action.reload")}</button></div>;
+        return (
+            <div class="state-note">
+                <p>{t("state.page_gone")}</p>
+                <button class="button" onClick={() => location.reload()}>
+                    {t("action.reload")}
+                </button>
+            </div>
+        );
     }
     return Component ? <Component {...props} /> : <Loading />;
 }

@@ -11,18 +11,38 @@ const field = where((name) => name.startsWith("hparams.") || ([...standardFields
 
 /// What pages of an experiment share: chosen trials, filters, ranges, the scale of the metric, a part of the time.
 export const sharedState: Shapes = {
-    t: list(whole), best: number, rung: whole, y: word("linear", "log", "quantile"), clip: word("auto", "on", "off"), span: ranges(1),
+    t: list(whole),
+    best: number,
+    rung: whole,
+    y: word("linear", "log", "quantile"),
+    clip: word("auto", "on", "off"),
+    span: ranges(1),
     len: where((value) => value === "any" || /^[1-9]\d{0,15}$/.test(value)),
     b: where((value) => value.split(";").every((part) => /^[^:]+:[\d.]+-[\d.]+(,[\d.]+-[\d.]+)*$/.test(part))),
 };
 
 export const pageState = {
-    experiments: {state: list(word(...experimentStates)), q: anything, workspace: anything, archived: word("yes"), sort: order(word(...experimentOrders))},
+    experiments: {
+        state: list(word(...experimentStates)),
+        q: anything,
+        workspace: anything,
+        archived: word("yes"),
+        sort: order(word(...experimentOrders)),
+    },
     new: {fork: whole, points: list(whole), narrow: where((value) => /^\{.*\}$/s.test(value)), mode: word("advanced")},
     workers: {q: anything, gone: word("yes")},
     overview: {story: word("all")},
     trials: {where: anything, state: list(word(...trialStates)), sort: order(field), columns: list(field), brushed: word("no")},
-    curves: {metric: anything, group: anything, mode: word("density"), n: word("60", "200"), x: word("step", "time"), xlog: word("1"), zoom: ranges(1), smooth: number},
+    curves: {
+        metric: anything,
+        group: anything,
+        mode: word("density"),
+        n: word("60", "200"),
+        x: word("step", "time"),
+        xlog: word("1"),
+        zoom: ranges(1),
+        smooth: number,
+    },
     rungs: {at: number},
     parallel: {axes: anything},
     scatter: {mode: word("slice", "pair", "contour"), px: anything, py: anything, colour: word("metric", "rung"), view: ranges(2), all: word("1")},

@@ -1,20 +1,9 @@
 // Which page an address opens. A page is loaded when it is first shown, together with those it shares code with.
 import type {ComponentType} from "preact";
-import type {Experiment} from "../api/shapes";
-import type {Query} from "../state/router";
 import type {TextKey} from "../i18n/texts";
 import type {Shapes} from "../state/shapes";
+import type {ExperimentPageProps, PageProps} from "./page_props";
 import {pageState, sharedState} from "./page_state";
-
-export interface PageProps {
-    readonly query: Query;
-    /// What stands in the address in the places of * in the pattern.
-    readonly captured: readonly string[];
-}
-
-export interface ExperimentPageProps extends PageProps {
-    readonly experiment: Experiment;
-}
 
 type Load<Props> = () => Promise<{default: ComponentType<Props>}>;
 
@@ -86,7 +75,10 @@ function fits(pattern: string, path: readonly string[]): readonly string[] | und
 }
 
 /// The route of a path, and the captured segments.
-export function routeFor<One extends Route>(routes: readonly One[], path: readonly string[]): {readonly route: One; readonly captured: readonly string[]} | undefined {
+export function routeFor<One extends Route>(
+    routes: readonly One[],
+    path: readonly string[],
+): {readonly route: One; readonly captured: readonly string[]} | undefined {
     for (const route of routes) {
         const captured = fits(route.pattern, path);
         if (captured) return {route, captured};
@@ -95,7 +87,8 @@ export function routeFor<One extends Route>(routes: readonly One[], path: readon
 }
 
 /// The number of the experiment that a path is of.
-export const experimentOf = (path: readonly string[]): number | undefined => (path[0] === "e" && /^\d+$/.test(path[1] ?? "") ? Number(path[1]) : undefined);
+export const experimentOf = (path: readonly string[]): number | undefined =>
+    path[0] === "e" && /^\d+$/.test(path[1] ?? "") ? Number(path[1]) : undefined;
 
 /// What the address of the page may hold; undefined where there is no such page.
 export function stateOf(path: readonly string[]): Shapes | undefined {

@@ -43,33 +43,68 @@ function Place({range, value}: {range: Range; value: number}) {
     const scale = range.log ? Math.log : (x: number) => x;
     const share = (scale(value) - scale(range.low)) / (scale(range.high) - scale(range.low));
     return (
-        <span class="place" role="img" aria-label={t("trial.place", {low: formatNumber(range.low), high: formatNumber(range.high)})} title={t("trial.place", {low: formatNumber(range.low), high: formatNumber(range.high)})}>
-            <span class="place-line"><span class="place-mark" style={{left: `${100 * Math.max(0, Math.min(1, share))}%`}} /></span>
+        <span
+            class="place"
+            role="img"
+            aria-label={t("trial.place", {low: formatNumber(range.low), high: formatNumber(range.high)})}
+            title={t("trial.place", {low: formatNumber(range.low), high: formatNumber(range.high)})}
+        >
+            <span class="place-line">
+                <span class="place-mark" style={{left: `${100 * Math.max(0, Math.min(1, share))}%`}} />
+            </span>
         </span>
     );
 }
 
 /// A name that is too long for its column breaks after a dot or an underscore.
 function Breakable({text}: {text: string}) {
-    return <>{text.split(/(?<=[._])/).map((part, index) => <>{index > 0 && <wbr />}{part}</>)}</>;
+    return (
+        <>
+            {text.split(/(?<=[._])/).map((part, index) => (
+                <>
+                    {index > 0 && <wbr />}
+                    {part}
+                </>
+            ))}
+        </>
+    );
 }
 
 export function HparamPlaces({values, space}: {values: Space; space: Space}) {
     const [whole, setWhole] = useState(false);
     const all = inOrder(flatHparams(values));
     const shown = cutAt(all, whole);
-    return <>
-        <table class="table places"><caption class="unseen">{t("trial.hparams")}</caption><tbody>
-            {shown.map(([name, value]) => {
-                const range = rangeOf(space, name);
-                const choices = choicesOf(space, name);
-                let place: ComponentChildren = <span class="muted small">{t("trial.constant")}</span>;
-                if (range && typeof value === "number") place = <Place range={range} value={value} />;
-                else if (choices) place = <span class="muted small">{t("trial.one_of", {n: choices.length})}</span>;
-                const text = formatValue(value);
-                return <tr key={name}><th scope="row" title={name}><Breakable text={shortened(name, 40)} /></th><td class="mono" title={typeof value === "number" || typeof value === "bigint" ? exactText(value) : undefined}>{shortened(text, 80)}</td><td class="place-cell">{place}</td></tr>;
-            })}
-        </tbody></table>
-        {shown.length < all.length && <button class="link small" onClick={() => setWhole(true)}>{t("hparams.all", {n: all.length})}</button>}
-    </>;
+    return (
+        <>
+            <table class="table places">
+                <caption class="unseen">{t("trial.hparams")}</caption>
+                <tbody>
+                    {shown.map(([name, value]) => {
+                        const range = rangeOf(space, name);
+                        const choices = choicesOf(space, name);
+                        let place: ComponentChildren = <span class="muted small">{t("trial.constant")}</span>;
+                        if (range && typeof value === "number") place = <Place range={range} value={value} />;
+                        else if (choices) place = <span class="muted small">{t("trial.one_of", {n: choices.length})}</span>;
+                        const text = formatValue(value);
+                        return (
+                            <tr key={name}>
+                                <th scope="row" title={name}>
+                                    <Breakable text={shortened(name, 40)} />
+                                </th>
+                                <td class="mono" title={typeof value === "number" || typeof value === "bigint" ? exactText(value) : undefined}>
+                                    {shortened(text, 80)}
+                                </td>
+                                <td class="place-cell">{place}</td>
+                            </tr>
+                        );
+                    })}
+                </tbody>
+            </table>
+            {shown.length < all.length && (
+                <button class="link small" onClick={() => setWhole(true)}>
+                    {t("hparams.all", {n: all.length})}
+                </button>
+            )}
+        </>
+    );
 }

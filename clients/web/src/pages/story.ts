@@ -39,8 +39,12 @@ export function rankText(reason: Partial<Reason> & Fields): string {
     const cut = [
         keep === undefined ? "" : keep === 0 ? t("story.too_few") : t("story.keeps", {keep}),
         cutoff === undefined ? "" : t("story.cutoff", {value: formatNumber(cutoff)}),
-    ].filter((part) => part !== "").join(", ");
-    return [ranked !== "" && place !== "" ? t("story.at", {what: ranked, place}) : ranked + place, cut === "" ? "" : `(${cut})`].filter((part) => part !== "").join(" ");
+    ]
+        .filter((part) => part !== "")
+        .join(", ");
+    return [ranked !== "" && place !== "" ? t("story.at", {what: ranked, place}) : ranked + place, cut === "" ? "" : `(${cut})`]
+        .filter((part) => part !== "")
+        .join(" ");
 }
 
 const mostValues = 20;
@@ -65,12 +69,17 @@ export function reasonText(value: unknown): string {
 export class Story {
     private readonly reached = new Map<number, {step: number; metric: unknown}>();
 
-    constructor(private readonly metric: string, private readonly unit: string) {}
+    constructor(
+        private readonly metric: string,
+        private readonly unit: string,
+    ) {}
 
     private where(trial: number): string {
         const found = this.reached.get(trial);
         this.reached.delete(trial);
-        return found ? t("story.where", {amount: amount(found.step, this.unit), metric: this.metric, value: formatNumber(plainNumber(found.metric) ?? null)}) : "";
+        return found
+            ? t("story.where", {amount: amount(found.step, this.unit), metric: this.metric, value: formatNumber(plainNumber(found.metric) ?? null)})
+            : "";
     }
 
     /// The line of an event, or undefined where another event's line shows it.
@@ -93,17 +102,30 @@ export class Story {
                 const reason = textOf(event["reason"]);
                 return [reason === "" ? t("story.experiment_paused") : t("story.experiment_paused_itself", {reason}), "experiment", reason !== ""];
             }
-            case "experiment_resumed": return [t("story.experiment_resumed"), "experiment"];
-            case "experiment_reopened": return [t("story.experiment_reopened"), "experiment"];
-            case "experiment_stopping": return [t("story.experiment_stopping") + colon(textOf(event["reason"])), "experiment"];
+            case "experiment_resumed":
+                return [t("story.experiment_resumed"), "experiment"];
+            case "experiment_reopened":
+                return [t("story.experiment_reopened"), "experiment"];
+            case "experiment_stopping":
+                return [t("story.experiment_stopping") + colon(textOf(event["reason"])), "experiment"];
             case "experiment_ended":
-                return [t("story.experiment_ended", {state: tWord("state", textOf(event["state"]))}) + colon(textOf(event["reason"])), "experiment", event["state"] === "FAILED"];
-            case "experiment_archived": return [t("story.archived"), "experiment"];
-            case "experiment_unarchived": return [t("story.unarchived"), "experiment"];
-            case "trial_retried": return [t("story.retried", {trial}), "attempt"];
-            case "worker_draining": return [t("story.worker_draining", {worker}), "worker"];
-            case "worker_forgotten": return [t("story.worker_forgotten", {worker}) + colon(why), "worker"];
-            case "program_changed": return [t("story.program_changed"), "experiment"];
+                return [
+                    t("story.experiment_ended", {state: tWord("state", textOf(event["state"]))}) + colon(textOf(event["reason"])),
+                    "experiment",
+                    event["state"] === "FAILED",
+                ];
+            case "experiment_archived":
+                return [t("story.archived"), "experiment"];
+            case "experiment_unarchived":
+                return [t("story.unarchived"), "experiment"];
+            case "trial_retried":
+                return [t("story.retried", {trial}), "attempt"];
+            case "worker_draining":
+                return [t("story.worker_draining", {worker}), "worker"];
+            case "worker_forgotten":
+                return [t("story.worker_forgotten", {worker}) + colon(why), "worker"];
+            case "program_changed":
+                return [t("story.program_changed"), "experiment"];
             case "trial_created": {
                 const reason = fieldsOf(event["reason"]);
                 const values = hparamsText(fieldsOf(event["hparams"]));
@@ -113,15 +135,29 @@ export class Story {
             case "trial_promoted": {
                 const reason = fieldsOf(event["reason"]);
                 const place = this.where(trial);
-                return [t("story.promoted", {trial, length: amount(event["length"] as Count | undefined, this.unit)}) + place + colon(reason["why"] === "promoted" ? rankText(reason) : reasonText(reason)), "decision"];
+                return [
+                    t("story.promoted", {trial, length: amount(event["length"] as Count | undefined, this.unit)}) +
+                        place +
+                        colon(reason["why"] === "promoted" ? rankText(reason) : reasonText(reason)),
+                    "decision",
+                ];
             }
             case "length_reached":
-                this.reached.set(trial, {step: Math.max(plainNumber(event["step"]) ?? 0, event["ended"] ? 0 : plainNumber(event["length"]) ?? 0), metric: event["metric"]});
+                this.reached.set(trial, {
+                    step: Math.max(plainNumber(event["step"]) ?? 0, event["ended"] ? 0 : (plainNumber(event["length"]) ?? 0)),
+                    metric: event["metric"],
+                });
                 return undefined;
-            case "trial_paused": return [t("story.paused", {trial}) + this.where(trial) + colon(reasonText(event["reason"])), "decision"];
-            case "trial_queued": return [t("story.queued", {trial}), "attempt"];
+            case "trial_paused":
+                return [t("story.paused", {trial}) + this.where(trial) + colon(reasonText(event["reason"])), "decision"];
+            case "trial_queued":
+                return [t("story.queued", {trial}), "attempt"];
             case "trial_ended":
-                return [t("story.ended", {trial, state: tWord("state", textOf(event["state"]))}) + this.where(trial) + colon(reasonText(event["reason"])), "decision", event["state"] === "FAILED"];
+                return [
+                    t("story.ended", {trial, state: tWord("state", textOf(event["state"]))}) + this.where(trial) + colon(reasonText(event["reason"])),
+                    "decision",
+                    event["state"] === "FAILED",
+                ];
             case "attempt_started":
                 if (event["member"] !== undefined) return undefined;
                 return [attempt > 1 ? t("story.started_again", {trial, attempt}) : t("story.started", {trial}), "attempt"];
@@ -135,8 +171,10 @@ export class Story {
                 const end = message !== "" ? message : report["cause"] === "signaled" ? t("story.signal", {code}) : t("story.exit", {code});
                 return [t("story.attempt_end", {trial, attempt, end}), "attempt", true];
             }
-            case "attempt_lost": return [t("story.attempt_lost", {trial, attempt}) + colon(why), "attempt", true];
-            case "attempt_adopted": return [t("story.adopted", {trial, attempt, worker}), "attempt"];
+            case "attempt_lost":
+                return [t("story.attempt_lost", {trial, attempt}) + colon(why), "attempt", true];
+            case "attempt_adopted":
+                return [t("story.adopted", {trial, attempt, worker}), "attempt"];
             case "start_delayed": {
                 const seconds = (plainNumber(event["wait_ms"]) ?? 0) / 1000;
                 return seconds < 1 ? undefined : [t("story.delayed", {trial, time: formatDuration(seconds)}) + colon(why), "attempt", true];
@@ -145,15 +183,24 @@ export class Story {
                 const paths = Array.isArray(event["paths"]) ? event["paths"].length : 0;
                 return [t("story.collected", {trial, n: paths}), "checkpoint"];
             }
-            case "worker_joined": return [t("story.worker_joined", {name: textOf(event["name"])}), "worker"];
-            case "worker_lost": return [t("story.worker_lost", {worker}) + colon(why), "worker", true];
-            case "worker_quarantined": return [t("story.worker_quarantined", {worker}) + colon(why), "worker", true];
-            case "worker_released": return [t("story.worker_released", {worker}), "worker"];
-            case "slots_quarantined": return [t("story.slots_out", {slots, worker}), "worker", true];
-            case "slots_released": return [t("story.slots_back", {slots, worker}), "worker"];
-            case "slot_withdrawn": return [t("story.slots_out", {slots, worker}) + colon(why), "worker", true];
-            case "slot_restored": return [t("story.slots_back", {slots, worker}), "worker"];
-            default: return undefined;
+            case "worker_joined":
+                return [t("story.worker_joined", {name: textOf(event["name"])}), "worker"];
+            case "worker_lost":
+                return [t("story.worker_lost", {worker}) + colon(why), "worker", true];
+            case "worker_quarantined":
+                return [t("story.worker_quarantined", {worker}) + colon(why), "worker", true];
+            case "worker_released":
+                return [t("story.worker_released", {worker}), "worker"];
+            case "slots_quarantined":
+                return [t("story.slots_out", {slots, worker}), "worker", true];
+            case "slots_released":
+                return [t("story.slots_back", {slots, worker}), "worker"];
+            case "slot_withdrawn":
+                return [t("story.slots_out", {slots, worker}) + colon(why), "worker", true];
+            case "slot_restored":
+                return [t("story.slots_back", {slots, worker}), "worker"];
+            default:
+                return undefined;
         }
     }
 }

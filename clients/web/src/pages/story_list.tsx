@@ -10,7 +10,13 @@ function Sentence({line, experiment}: {line: StoryLine; experiment: number}) {
     const number = String(line.trial);
     const at = line.text.search(new RegExp(`(?<!\\d)${number}(?!\\d)`));
     if (at < 0) return <>{line.text}</>;
-    return <>{line.text.slice(0, at)}<Link to={`e/${experiment}/t/${number}`}>{number}</Link>{line.text.slice(at + number.length)}</>;
+    return (
+        <>
+            {line.text.slice(0, at)}
+            <Link to={`e/${experiment}/t/${number}`}>{number}</Link>
+            {line.text.slice(at + number.length)}
+        </>
+    );
 }
 
 export function StoryList({lines, experiment}: {lines: readonly StoryLine[]; experiment: number}) {
@@ -19,8 +25,12 @@ export function StoryList({lines, experiment}: {lines: readonly StoryLine[]; exp
         <ol class="story">
             {lines.map((line) => (
                 <li key={line.lsn} class={line.trouble ? "trouble" : ""}>
-                    <time dateTime={new Date(line.at * 1000).toISOString()} title={formatTime(line.at)}>{formatShortTime(line.at, now)}</time>
-                    <span><Sentence line={line} experiment={experiment} /></span>
+                    <time dateTime={new Date(line.at * 1000).toISOString()} title={formatTime(line.at)}>
+                        {formatShortTime(line.at, now)}
+                    </time>
+                    <span>
+                        <Sentence line={line} experiment={experiment} />
+                    </span>
                 </li>
             ))}
         </ol>

@@ -58,7 +58,15 @@ export function unreadable(text: string): string[] {
     const mark = whole.indexOf("?");
     const damaged = (part: string) => unspell(part) === undefined;
     const path = (mark < 0 ? whole : whole.slice(0, mark)).split("/").filter(damaged);
-    return [...path, ...(mark < 0 ? [] : whole.slice(mark + 1).split("&").filter((part) => damaged(part) || part.startsWith("=")))];
+    return [
+        ...path,
+        ...(mark < 0
+            ? []
+            : whole
+                  .slice(mark + 1)
+                  .split("&")
+                  .filter((part) => damaged(part) || part.startsWith("="))),
+    ];
 }
 
 /// The same address with some parameters changed; undefined and "" remove one.

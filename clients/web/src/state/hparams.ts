@@ -5,7 +5,8 @@ export function flatHparams(values: Readonly<Record<string, unknown>>, before = 
     return Object.entries(values).flatMap(([name, value]): [string, unknown][] =>
         typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
             ? flatHparams(value as Record<string, unknown>, `${before}${name}.`)
-            : [[before + name, value]]);
+            : [[before + name, value]],
+    );
 }
 
 const byName = new Intl.Collator("en", {numeric: true});

@@ -37,8 +37,12 @@ export function useResource<T>(path: string | null, options: ResourceOptions<T> 
     const [, redraw] = useState(0);
     const latest = useRef(options);
     latest.current = options;
-    const state = useRef<{path: string | null; data: T | undefined; problem: Problem | undefined; loading: boolean}>(
-        {path: null, data: undefined, problem: undefined, loading: false});
+    const state = useRef<{path: string | null; data: T | undefined; problem: Problem | undefined; loading: boolean}>({
+        path: null,
+        data: undefined,
+        problem: undefined,
+        loading: false,
+    });
     const reload = useRef<() => void>(() => {});
     if (state.current.path !== path) {
         state.current = {path, data: path === null ? undefined : (kept.get(path) as T | undefined), problem: undefined, loading: path !== null};
@@ -93,14 +97,17 @@ export function useResource<T>(path: string | null, options: ResourceOptions<T> 
             void request();
         };
         void request();
-        const stop = options.topic === undefined ? undefined : listen(options.topic, (message) => {
-            const old = state.current.data;
-            const merged = message && old !== undefined ? latest.current.merge?.(message, old) : undefined;
-            if (merged !== undefined) {
-                keep(path, merged);
-                show({data: merged, problem: undefined});
-            } else soon();
-        });
+        const stop =
+            options.topic === undefined
+                ? undefined
+                : listen(options.topic, (message) => {
+                      const old = state.current.data;
+                      const merged = message && old !== undefined ? latest.current.merge?.(message, old) : undefined;
+                      if (merged !== undefined) {
+                          keep(path, merged);
+                          show({data: merged, problem: undefined});
+                      } else soon();
+                  });
         return () => {
             over = true;
             clearTimeout(timer);

@@ -19,8 +19,7 @@ export function store(name: string, value: string): void {
     }
 }
 
-const oneOf = <T extends string>(text: string | null, values: readonly T[], otherwise: T): T =>
-    values.find((value) => value === text) ?? otherwise;
+const oneOf = <T extends string>(text: string | null, values: readonly T[], otherwise: T): T => values.find((value) => value === text) ?? otherwise;
 
 export const theme = signal<Theme>(oneOf(stored("theme"), ["system", "light", "dark"], "system"));
 export const keysOn = signal(stored("keys") !== "off");

@@ -31,12 +31,14 @@ export class RowSource {
 
     constructor() {
         try {
-            this.worker = new Worker(url ??= workerUrl(), {type: "module"});
+            this.worker = new Worker((url ??= workerUrl()), {type: "module"});
             this.worker.onmessage = ({data}: MessageEvent<Answer & {id: number}>) => {
                 this.waiting.get(data.id)?.(data);
                 this.waiting.delete(data.id);
             };
-            this.worker.onerror = () => { this.worker = undefined; };
+            this.worker.onerror = () => {
+                this.worker = undefined;
+            };
         } catch {
             // Without workers the page sorts on its own thread.
         }

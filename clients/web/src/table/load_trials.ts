@@ -25,18 +25,20 @@ function joined(first: Columns, extra: Columns): Columns {
     const rowOf = new Map<number, number>();
     for (let row = 0; row < extra.filled; row += 1) rowOf.set(others.data[row]!, row);
     const known = new Set(first.fields.map((field) => field.name));
-    const added = extra.fields.filter((field) => !known.has(field.name)).map((field): Column => {
-        const data = makeArray(field.type, first.rows).fill(missingOf(field.type));
-        const integers = new Map<number, bigint>();
-        for (let row = 0; row < first.filled; row += 1) {
-            const other = rowOf.get(trials.data[row]!);
-            if (other === undefined) continue;
-            data[row] = field.data[other]!;
-            const exact = field.integers?.get(other);
-            if (exact !== undefined) integers.set(row, exact);
-        }
-        return {...field, data, ...(field.integers ? {integers} : {})};
-    });
+    const added = extra.fields
+        .filter((field) => !known.has(field.name))
+        .map((field): Column => {
+            const data = makeArray(field.type, first.rows).fill(missingOf(field.type));
+            const integers = new Map<number, bigint>();
+            for (let row = 0; row < first.filled; row += 1) {
+                const other = rowOf.get(trials.data[row]!);
+                if (other === undefined) continue;
+                data[row] = field.data[other]!;
+                const exact = field.integers?.get(other);
+                if (exact !== undefined) integers.set(row, exact);
+            }
+            return {...field, data, ...(field.integers ? {integers} : {})};
+        });
     return {...first, fields: [...first.fields, ...added]};
 }
 
@@ -47,6 +49,8 @@ export const mostTrials = 100_000;
 export async function loadTrials(id: number, extra: readonly string[], length: number | undefined, signal: AbortSignal): Promise<Columns> {
     const path = `experiments/${id}/columns`;
     const [first, more] = await Promise.all([
-        read(length === undefined ? path : `${path}?length=${length}`, signal), extra.length === 0 ? undefined : read(`${path}?fields=trial,${extra.map(encodeURIComponent).join(",")}`, signal)]);
+        read(length === undefined ? path : `${path}?length=${length}`, signal),
+        extra.length === 0 ? undefined : read(`${path}?fields=trial,${extra.map(encodeURIComponent).join(",")}`, signal),
+    ]);
     return more ? joined(first, more) : first;
 }

@@ -39,12 +39,18 @@ function compareTest(columns: Columns, name: string, by: string, text: string): 
     if (!column) throw new WhereProblem(-1, name);
     const order = (a: number | bigint | string, b: number | bigint | string): boolean => {
         switch (by) {
-            case "=": return a === b;
-            case "!=": return a !== b;
-            case "<": return a < b;
-            case "<=": return a <= b;
-            case ">": return a > b;
-            default: return a >= b;
+            case "=":
+                return a === b;
+            case "!=":
+                return a !== b;
+            case "<":
+                return a < b;
+            case "<=":
+                return a <= b;
+            case ">":
+                return a > b;
+            default:
+                return a >= b;
         }
     };
     if (column.words) {
@@ -53,8 +59,10 @@ function compareTest(columns: Columns, name: string, by: string, text: string): 
         const wanted = fold(text);
         const number = Number(text);
         const fits = column.words.map((word) =>
-            typeof word === "number" && Number.isFinite(number) ? order(word, number)
-                : order(fold(typeof word === "string" ? word : printExact(word)), wanted));
+            typeof word === "number" && Number.isFinite(number)
+                ? order(word, number)
+                : order(fold(typeof word === "string" ? word : printExact(word)), wanted),
+        );
         return (row) => !isMissing(column, row) && fits[column.data[row]!]!;
     }
     const value = Number(text);
@@ -65,7 +73,8 @@ function compareTest(columns: Columns, name: string, by: string, text: string): 
 
 function testOf(columns: Columns, condition: Condition): Test {
     switch (condition.kind) {
-        case "compare": return compareTest(columns, condition.name, condition.by, condition.value);
+        case "compare":
+            return compareTest(columns, condition.name, condition.by, condition.value);
         case "in": {
             const tests = condition.values.map((value) => compareTest(columns, condition.name, "=", value));
             return (row) => tests.some((test) => test(row));
@@ -89,15 +98,18 @@ function sortValues(column: Column, rows: number): Float64Array {
     let ranks: number[] | undefined;
     if (column.words) {
         const numbers = column.words.every((word) => typeof word === "number");
-        const order = column.words.map((word, code) => ({word, code})).sort((a, b) =>
-            numbers ? (a.word as number) - (b.word as number) : String(a.word) < String(b.word) ? -1 : 1);
+        const order = column.words
+            .map((word, code) => ({word, code}))
+            .sort((a, b) => (numbers ? (a.word as number) - (b.word as number) : String(a.word) < String(b.word) ? -1 : 1));
         ranks = [];
-        order.forEach(({code}, rank) => { ranks![code] = rank; });
+        order.forEach(({code}, rank) => {
+            ranks![code] = rank;
+        });
     }
     const gap = missing[column.type];
     for (let row = 0; row < rows; row += 1) {
         const value = column.data[row]!;
-        values[row] = value === gap ? NaN : ranks ? ranks[value] ?? NaN : value;
+        values[row] = value === gap ? NaN : ranks ? (ranks[value] ?? NaN) : value;
     }
     return values;
 }
@@ -124,7 +136,7 @@ function sortedByOne(rows: Uint32Array, values: Float64Array, down: boolean): Ui
 
 export function answer(columns: Columns, wish: Wish): Answer {
     const total = columns.filled;
-    let tests: Test[] = [];
+    const tests: Test[] = [];
     try {
         const condition = parseWhere(wish.where);
         if (condition) tests.push(testOf(columns, condition));
@@ -153,11 +165,14 @@ export function answer(columns: Columns, wish: Wish): Answer {
         if (tests.every((test) => test(row))) rows[count++] = row;
     }
     const found = rows.slice(0, count);
-    const named = wish.sort.split(",").filter((key) => key !== "").flatMap((key) => {
-        const down = key.startsWith("-");
-        const column = findColumn(columns, down ? key.slice(1) : key);
-        return column ? [{column, down}] : [];
-    });
+    const named = wish.sort
+        .split(",")
+        .filter((key) => key !== "")
+        .flatMap((key) => {
+            const down = key.startsWith("-");
+            const column = findColumn(columns, down ? key.slice(1) : key);
+            return column ? [{column, down}] : [];
+        });
     const [only] = named;
     if (only && named.length === 1 && total <= mostPacked) return {rows: sortedByOne(found, sortValues(only.column, total), only.down)};
     const keys = named.map(({column, down}) => ({values: sortValues(column, total), sign: down ? -1 : 1}));
@@ -169,7 +184,7 @@ export function answer(columns: Columns, wish: Wish): Answer {
                 if (x === y) continue;
                 if (x !== x) {
                     if (y !== y) continue;
-                    return 1;  // Missing values stand at the end in both directions.
+                    return 1; // Missing values stand at the end in both directions.
                 }
                 if (y !== y) return -1;
                 return x < y ? -sign : sign;

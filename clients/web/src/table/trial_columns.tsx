@@ -10,9 +10,23 @@ import {StateMark} from "../design/state_mark";
 import type {TableColumn} from "./virtual_table";
 
 const labels: Readonly<Record<string, TextKey>> = {
-    trial: "column.trial", state: "list.state", reached: "column.reached", rung: "column.rung", last: "column.last", at: "column.at",
-    length: "column.length", bracket: "column.bracket", attempts: "column.attempts", restarts: "column.restarts", slot_seconds: "column.slot_seconds",
-    created_at: "list.created", ended_at: "column.ended_at", worker: "column.worker", failure: "column.failure", reason: "column.reason", nonfinite: "column.nonfinite",
+    trial: "column.trial",
+    state: "list.state",
+    reached: "column.reached",
+    rung: "column.rung",
+    last: "column.last",
+    at: "column.at",
+    length: "column.length",
+    bracket: "column.bracket",
+    attempts: "column.attempts",
+    restarts: "column.restarts",
+    slot_seconds: "column.slot_seconds",
+    created_at: "list.created",
+    ended_at: "column.ended_at",
+    worker: "column.worker",
+    failure: "column.failure",
+    reason: "column.reason",
+    nonfinite: "column.nonfinite",
 };
 
 /// What a table names its two metrics: what is compared, and each trial's best.
@@ -24,7 +38,15 @@ export interface MetricNames {
 }
 
 export const labelOf = (field: string, names: MetricNames): string =>
-    field === "result" ? names.result : field === "metric" ? names.best : field.startsWith("hparams.") ? field.slice(8) : labels[field] ? t(labels[field]!) : field;
+    field === "result"
+        ? names.result
+        : field === "metric"
+          ? names.best
+          : field.startsWith("hparams.")
+            ? field.slice(8)
+            : labels[field]
+              ? t(labels[field]!)
+              : field;
 
 const missing: Readonly<Record<string, number>> = {u8: 0xff, u16: 0xffff, u32: 0xffffffff};
 
@@ -37,7 +59,19 @@ function cellOf(columns: Columns, column: Column, experiment: number, row: numbe
     const {name} = column;
     if (name === "trial") {
         const trial = column.data[row]!;
-        return <><Link to={`e/${experiment}/t/${trial}`} class="strong" data-open>{trial}</Link>{trial === bestTrial && <> <span class="tag good-tag">{t("trials.best")}</span></>}</>;
+        return (
+            <>
+                <Link to={`e/${experiment}/t/${trial}`} class="strong" data-open>
+                    {trial}
+                </Link>
+                {trial === bestTrial && (
+                    <>
+                        {" "}
+                        <span class="tag good-tag">{t("trials.best")}</span>
+                    </>
+                )}
+            </>
+        );
     }
     if (name === "state") return <StateMark state={wordOf(column, row)} />;
     const value = valueOf(column, row);
@@ -54,7 +88,12 @@ function cellOf(columns: Columns, column: Column, experiment: number, row: numbe
     if (name === "worker") return <Link to={`workers/${value}`}>{value}</Link>;
     const exact = column.integers?.get(row) ?? value;
     const at = name === "metric" ? columnOf(columns, "at") : undefined;
-    if (at) return <span title={exactText(exact)}>{formatNumber(exact)} <span class="muted small">{t("column.best_at", {at: formatNumber(valueOf(at, row) ?? 0)})}</span></span>;
+    if (at)
+        return (
+            <span title={exactText(exact)}>
+                {formatNumber(exact)} <span class="muted small">{t("column.best_at", {at: formatNumber(valueOf(at, row) ?? 0)})}</span>
+            </span>
+        );
     return <span title={exactText(exact)}>{formatNumber(exact)}</span>;
 }
 
@@ -66,16 +105,32 @@ function digitsOf(column: Column, rows: number): number {
     return formatNumber(column.integers?.size ? BigInt(Math.round(most)) : most).length;
 }
 
-const widths: Readonly<Record<string, number>> = {trial: 112, state: 118, result: 150, metric: 150, nonfinite: 110, reason: 300, failure: 320, slot_seconds: 118, created_at: 128, ended_at: 128, rung: 72, reached: 92};
+const widths: Readonly<Record<string, number>> = {
+    trial: 112,
+    state: 118,
+    result: 150,
+    metric: 150,
+    nonfinite: 110,
+    reason: 300,
+    failure: 320,
+    slot_seconds: 118,
+    created_at: 128,
+    ended_at: 128,
+    rung: 72,
+    reached: 92,
+};
 
 export function trialColumn(columns: Columns, field: string, experiment: number, names: MetricNames): TableColumn {
     const column = columnOf(columns, field);
     const label = labelOf(field, names);
     const number = column !== undefined && (!column.words || column.words.every((word) => typeof word === "number")) && field !== "state";
     return {
-        key: field, label: shortened(label, 28), ...(label.length > 28 ? {title: label} : {}), number: number && field !== "trial",
-        width: widths[field] ?? Math.max(96, Math.min(240, Math.max(label.length * 8 + 36, column ? digitsOf(column, columns.filled) * 8.5 + 24 : 0))),
+        key: field,
+        label: shortened(label, 28),
+        ...(label.length > 28 ? {title: label} : {}),
+        number: number && field !== "trial",
+        width:
+            widths[field] ?? Math.max(96, Math.min(240, Math.max(label.length * 8 + 36, column ? digitsOf(column, columns.filled) * 8.5 + 24 : 0))),
         cell: (row) => (column ? cellOf(columns, column, experiment, row, names.bestTrial) : <span class="muted">…</span>),
     };
 }
-

@@ -24,8 +24,13 @@ function numberOf(list: object): number {
 
 export function useRows(columns: Columns | undefined, wish: Wish, busy: () => boolean): Rows {
     const source = useRef<RowSource>(undefined);
-    const [state, setState] = useState<{rows: Uint32Array; trials: Uint32Array; problem: Answer["problem"]; fresh: number; columns: Columns | undefined}>(
-        {rows: new Uint32Array(0), trials: new Uint32Array(0), problem: undefined, fresh: 0, columns: undefined});
+    const [state, setState] = useState<{
+        rows: Uint32Array;
+        trials: Uint32Array;
+        problem: Answer["problem"];
+        fresh: number;
+        columns: Columns | undefined;
+    }>({rows: new Uint32Array(0), trials: new Uint32Array(0), problem: undefined, fresh: 0, columns: undefined});
     const shownWish = useRef("");
     const [forced, force] = useState(0);
     const shownForce = useRef(0);
@@ -57,9 +62,17 @@ export function useRows(columns: Columns | undefined, wish: Wish, busy: () => bo
             for (const trial of trialsOf(found.rows)) if (!shown.has(trial)) fresh += 1;
             setState({...state, rows, fresh, columns});
         });
-        return () => { over = true; };
+        return () => {
+            over = true;
+        };
     }, [columns, columns?.filled, spelled, forced]);
     // Rows are numbers into the columns they were found in.
     const ready = state.columns !== undefined && state.columns === columns;
-    return {rows: state.rows, problem: state.problem, fresh: state.fresh, update: () => force((n) => n + 1), ready: ready || state.columns !== undefined};
+    return {
+        rows: state.rows,
+        problem: state.problem,
+        fresh: state.fresh,
+        update: () => force((n) => n + 1),
+        ready: ready || state.columns !== undefined,
+    };
 }

@@ -77,34 +77,102 @@ export function VirtualTable(props: Props) {
         requestAnimationFrame(() => element.querySelector<HTMLElement>(`[data-index="${next}"] [data-open]`)?.focus());
     };
     return (
-        <div class="virtual" ref={box} onScroll={(event) => setTop(event.currentTarget.scrollTop)} tabIndex={0} role="region" aria-label={props.caption}>
+        <div
+            class="virtual"
+            ref={box}
+            onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+            tabIndex={0}
+            role="region"
+            aria-label={props.caption}
+        >
             <table class="table fixed" style={{width: `${width}px`}} aria-rowcount={rows.length + 1}>
                 <caption class="unseen">{props.caption}</caption>
-                <colgroup><col style={{width: "44px"}} />{columns.map((column) => <col key={column.key} style={{width: `${column.width}px`}} />)}</colgroup>
-                <thead><tr>
-                    <th class="check"><input type="checkbox" aria-label={props.chooseAllLabel} checked={rows.length > 0 && props.chosen.size >= rows.length} onChange={props.onChooseAll} /></th>
-                    {columns.map((column, index) => {
-                        const order = main === column.key ? "ascending" : main === `-${column.key}` ? "descending" : "none";
-                        return <th key={column.key} scope="col" class={`${column.number ? "number" : ""}${index === 0 ? " pinned" : ""}`} aria-sort={column.sortable === false ? undefined : order} title={column.title}>
-                            {column.sortable === false ? column.label : <button class="sort" onClick={() => props.onSort(order === "ascending" ? `-${column.key}` : order === "descending" ? "" : column.key)}>
-                                {column.label}<span aria-hidden="true">{order === "ascending" ? " ↑" : order === "descending" ? " ↓" : ""}</span></button>}
-                        </th>;
-                    })}
-                </tr></thead>
+                <colgroup>
+                    <col style={{width: "44px"}} />
+                    {columns.map((column) => (
+                        <col key={column.key} style={{width: `${column.width}px`}} />
+                    ))}
+                </colgroup>
+                <thead>
+                    <tr>
+                        <th class="check">
+                            <input
+                                type="checkbox"
+                                aria-label={props.chooseAllLabel}
+                                checked={rows.length > 0 && props.chosen.size >= rows.length}
+                                onChange={props.onChooseAll}
+                            />
+                        </th>
+                        {columns.map((column, index) => {
+                            const order = main === column.key ? "ascending" : main === `-${column.key}` ? "descending" : "none";
+                            return (
+                                <th
+                                    key={column.key}
+                                    scope="col"
+                                    class={`${column.number ? "number" : ""}${index === 0 ? " pinned" : ""}`}
+                                    aria-sort={column.sortable === false ? undefined : order}
+                                    title={column.title}
+                                >
+                                    {column.sortable === false ? (
+                                        column.label
+                                    ) : (
+                                        <button
+                                            class="sort"
+                                            onClick={() =>
+                                                props.onSort(order === "ascending" ? `-${column.key}` : order === "descending" ? "" : column.key)
+                                            }
+                                        >
+                                            {column.label}
+                                            <span aria-hidden="true">{order === "ascending" ? " ↑" : order === "descending" ? " ↓" : ""}</span>
+                                        </button>
+                                    )}
+                                </th>
+                            );
+                        })}
+                    </tr>
+                </thead>
                 <tbody onPointerLeave={() => props.onHover?.(null)}>
-                    {first > 0 && <tr class="spacer" aria-hidden="true"><td colSpan={columns.length + 1} style={{height: `${first * rowHeight}px`}} /></tr>}
+                    {first > 0 && (
+                        <tr class="spacer" aria-hidden="true">
+                            <td colSpan={columns.length + 1} style={{height: `${first * rowHeight}px`}} />
+                        </tr>
+                    )}
                     {Array.from(shown, (row, offset) => {
                         const key = props.rowKey(row);
                         const index = first + offset;
-                        return <tr key={key} data-row data-index={index} aria-rowindex={index + 2} style={{height: `${rowHeight}px`}}
-                            class={`${props.chosen.has(key) ? "chosen" : ""}${props.hovered === key ? " hovered" : ""}`}
-                            onPointerEnter={() => props.onHover?.(key)} onKeyDown={(event) => press(event, index)} onDblClick={() => props.onOpen(key)}>
-                            <td class="check"><input type="checkbox" aria-label={props.chooseLabel(key)} checked={props.chosen.has(key)}
-                                onClick={(event) => props.onChoose(key, event.shiftKey)} /></td>
-                            {columns.map((column, place) => <td key={column.key} class={`${column.number ? "number" : ""}${place === 0 ? " pinned" : ""}`}>{column.cell(row)}</td>)}
-                        </tr>;
+                        return (
+                            <tr
+                                key={key}
+                                data-row
+                                data-index={index}
+                                aria-rowindex={index + 2}
+                                style={{height: `${rowHeight}px`}}
+                                class={`${props.chosen.has(key) ? "chosen" : ""}${props.hovered === key ? " hovered" : ""}`}
+                                onPointerEnter={() => props.onHover?.(key)}
+                                onKeyDown={(event) => press(event, index)}
+                                onDblClick={() => props.onOpen(key)}
+                            >
+                                <td class="check">
+                                    <input
+                                        type="checkbox"
+                                        aria-label={props.chooseLabel(key)}
+                                        checked={props.chosen.has(key)}
+                                        onClick={(event) => props.onChoose(key, event.shiftKey)}
+                                    />
+                                </td>
+                                {columns.map((column, place) => (
+                                    <td key={column.key} class={`${column.number ? "number" : ""}${place === 0 ? " pinned" : ""}`}>
+                                        {column.cell(row)}
+                                    </td>
+                                ))}
+                            </tr>
+                        );
                     })}
-                    {last < rows.length && <tr class="spacer" aria-hidden="true"><td colSpan={columns.length + 1} style={{height: `${(rows.length - last) * rowHeight}px`}} /></tr>}
+                    {last < rows.length && (
+                        <tr class="spacer" aria-hidden="true">
+                            <td colSpan={columns.length + 1} style={{height: `${(rows.length - last) * rowHeight}px`}} />
+                        </tr>
+                    )}
                 </tbody>
             </table>
         </div>

@@ -8,7 +8,10 @@ export type Condition =
     | {readonly kind: "and" | "or"; readonly left: Condition; readonly right: Condition};
 
 export class WhereProblem extends Error {
-    constructor(readonly at: number, readonly found: string) {
+    constructor(
+        readonly at: number,
+        readonly found: string,
+    ) {
         super(found);
     }
 }
@@ -48,7 +51,9 @@ export function parseWhere(text: string): Condition | undefined {
     const end = {text: "", at: text.length, quoted: false};
     const here = () => list[at] ?? end;
     const isWord = (word: string) => !here().quoted && here().text.toLowerCase() === word;
-    const fail = (): never => { throw new WhereProblem(here().at, here().text); };
+    const fail = (): never => {
+        throw new WhereProblem(here().at, here().text);
+    };
     const take = (): string => {
         const token = here();
         if (token === end || (!token.quoted && /^[=<>!(),]/.test(token.text))) fail();
@@ -111,16 +116,22 @@ export function parseWhere(text: string): Condition | undefined {
     return whole;
 }
 
-const spellValue = (value: string): string => (/^[^\s=<>!(),"'\\]+$/.test(value) && !/^(and|or|not|in)$/i.test(value) ? value : JSON.stringify(value));
+const spellValue = (value: string): string =>
+    /^[^\s=<>!(),"'\\]+$/.test(value) && !/^(and|or|not|in)$/i.test(value) ? value : JSON.stringify(value);
 
 /// The condition as text; parseWhere reads it back.
 export function printWhere(condition: Condition): string {
     switch (condition.kind) {
-        case "compare": return `${spellValue(condition.name)}${condition.by}${spellValue(condition.value)}`;
-        case "in": return `${spellValue(condition.name)} in (${condition.values.map(spellValue).join(",")})`;
-        case "not": return `not ${inner(condition.of, true)}`;
-        case "and": return `${inner(condition.left)} and ${inner(condition.right, true)}`;
-        case "or": return `${printWhere(condition.left)} or ${inner(condition.right, true)}`;
+        case "compare":
+            return `${spellValue(condition.name)}${condition.by}${spellValue(condition.value)}`;
+        case "in":
+            return `${spellValue(condition.name)} in (${condition.values.map(spellValue).join(",")})`;
+        case "not":
+            return `not ${inner(condition.of, true)}`;
+        case "and":
+            return `${inner(condition.left)} and ${inner(condition.right, true)}`;
+        case "or":
+            return `${printWhere(condition.left)} or ${inner(condition.right, true)}`;
     }
 }
 

@@ -11,7 +11,7 @@ import {Link} from "../../design/link";
 import {StateMark} from "../../design/state_mark";
 import {flatHparams} from "../../state/hparams";
 import {Lazy} from "../lazy";
-import type {ExperimentPageProps} from "../routes";
+import type {ExperimentPageProps} from "../page_props";
 
 const mostTrials = 12;
 const loadCurves = () => import("../../plot/compare_curves");
@@ -26,39 +26,87 @@ interface Line {
 
 function Lines({title, lines}: {title: string; lines: readonly Line[]}) {
     if (lines.length === 0) return null;
-    return <>
-        <tr class="group"><th scope="rowgroup" colSpan={(lines[0]?.cells.length ?? 0) + 1}>{title}</th></tr>
-        {lines.map((line) => <tr key={line.label} class={line.differs ? "" : "same"}><th scope="row" title={line.title}>{line.label}</th>
-            {line.cells.map((cell, index) => <td key={index} class={line.mono ? "mono" : ""}>{cell}</td>)}</tr>)}
-    </>;
+    return (
+        <>
+            <tr class="group">
+                <th scope="rowgroup" colSpan={(lines[0]?.cells.length ?? 0) + 1}>
+                    {title}
+                </th>
+            </tr>
+            {lines.map((line) => (
+                <tr key={line.label} class={line.differs ? "" : "same"}>
+                    <th scope="row" title={line.title}>
+                        {line.label}
+                    </th>
+                    {line.cells.map((cell, index) => (
+                        <td key={index} class={line.mono ? "mono" : ""}>
+                            {cell}
+                        </td>
+                    ))}
+                </tr>
+            ))}
+        </>
+    );
 }
 
 export default function Compare({experiment, query}: ExperimentPageProps) {
-    const numbers = [...new Set(query.list("t").map(Number).filter((number) => Number.isInteger(number) && number >= 0))];
+    const numbers = [
+        ...new Set(
+            query
+                .list("t")
+                .map(Number)
+                .filter((number) => Number.isInteger(number) && number >= 0),
+        ),
+    ];
     const shown = numbers.slice(0, mostTrials);
     const spelled = shown.join(",");
     const trials = useResource<(Trial | null)[]>(shown.length === 0 ? null : `experiments/${experiment.id}/compare#${spelled}`, {
-        topic: `trials:${experiment.id}`, every: 3000,
-        read: (_, signal) => Promise.all(shown.map((number) => get<Trial>(`experiments/${experiment.id}/trials/${number}`, signal).catch((cause: unknown) => {
-            if (cause instanceof Problem && cause.status === 404) return null;
-            throw cause;
-        }))),
+        topic: `trials:${experiment.id}`,
+        every: 3000,
+        read: (_, signal) =>
+            Promise.all(
+                shown.map((number) =>
+                    get<Trial>(`experiments/${experiment.id}/trials/${number}`, signal).catch((cause: unknown) => {
+                        if (cause instanceof Problem && cause.status === 404) return null;
+                        throw cause;
+                    }),
+                ),
+            ),
     });
-    if (shown.length === 0) return <Empty top title={t("compare.empty")}><p>{t("compare.empty_text")}</p><p><Link to={`e/${experiment.id}/trials`}>{t("tab.trials")}</Link></p></Empty>;
+    if (shown.length === 0)
+        return (
+            <Empty top title={t("compare.empty")}>
+                <p>{t("compare.empty_text")}</p>
+                <p>
+                    <Link to={`e/${experiment.id}/trials`}>{t("tab.trials")}</Link>
+                </p>
+            </Empty>
+        );
     return (
         <>
-            <div class="section-head"><h1 class="small-title">{t("tab.compare")}</h1>{numbers.length > mostTrials && <span class="muted">{t("compare.most", {n: mostTrials})}</span>}</div>
+            <div class="section-head">
+                <h1 class="small-title">{t("tab.compare")}</h1>
+                {numbers.length > mostTrials && <span class="muted">{t("compare.most", {n: mostTrials})}</span>}
+            </div>
             <View resource={trials}>
                 {(list) => {
                     const found = list.filter((each): each is Trial => each !== null);
                     if (found.length === 0) return <Empty title={t("compare.empty")} />;
                     const flat = found.map((trial) => new Map(flatHparams(trial.hparams)));
                     const names = [...new Set(flat.flatMap((values) => [...values.keys()]))];
-                    const hparams = names.map((name): Line => {
-                        const texts = flat.map((values) => (values.has(name) ? formatValue(values.get(name)) : ""));
-                        const exact = flat.map((values) => printExact(values.get(name)));
-                        return {label: shortened(name, 40), title: name, cells: texts.map((text) => (text === "" ? <span class="muted">–</span> : shortened(text, 60))), differs: new Set(exact).size > 1, mono: true};
-                    }).sort((a, b) => Number(b.differs) - Number(a.differs));
+                    const hparams = names
+                        .map((name): Line => {
+                            const texts = flat.map((values) => (values.has(name) ? formatValue(values.get(name)) : ""));
+                            const exact = flat.map((values) => printExact(values.get(name)));
+                            return {
+                                label: shortened(name, 40),
+                                title: name,
+                                cells: texts.map((text) => (text === "" ? <span class="muted">–</span> : shortened(text, 60))),
+                                differs: new Set(exact).size > 1,
+                                mono: true,
+                            };
+                        })
+                        .sort((a, b) => Number(b.differs) - Number(a.differs));
                     const better = (a: number, b: number) => (experiment.smaller_is_better ? a < b : a > b);
                     const best = found.reduce<Trial | undefined>((so, each) => {
                         const metric = numberOf(each.best_metric);
@@ -67,25 +115,64 @@ export default function Compare({experiment, query}: ExperimentPageProps) {
                     const fact = (label: string, cell: (trial: Trial) => ComponentChildren): Line => ({label, cells: found.map(cell), differs: true});
                     return (
                         <>
-                            <div class="scroll-x"><table class="table compare"><caption class="unseen">{t("tab.compare")}</caption>
-                                <thead><tr><td />{found.map((trial) => <th key={trial.trial} scope="col"><Link to={`e/${experiment.id}/t/${trial.trial}`} class="strong">{t("tab.trial", {trial: trial.trial})}</Link>
-                                    {found.length > 1 && <button class="icon-button tiny" aria-label={t("compare.remove", {trial: trial.trial})} onClick={() => query.set({t: shown.filter((each) => each !== trial.trial).join(",")})}>×</button>}</th>)}</tr></thead>
-                                <tbody>
-                                    <Lines title={t("compare.results")} lines={[
-                                        fact(t("list.state"), (trial) => <StateMark state={trial.state} />),
-                                        fact(t("trial.best", {metric: experiment.metric}), (trial) => <span class={trial === best ? "strong" : ""}>{formatNumber(trial.best_metric)}{trial === best && found.length > 1 ? <span class="tag good-tag">{t("checkpoints.best")}</span> : null}</span>),
-                                        fact(t("column.last"), (trial) => formatNumber(trial.metric)),
-                                        fact(t("column.reached"), (trial) => formatNumber(trial.reached)),
-                                        fact(t("column.slot_seconds"), (trial) => formatDuration(trial.slot_seconds)),
-                                        fact(t("column.attempts"), (trial) => trial.attempts),
-                                        fact(t("tab.checkpoints"), (trial) => (trial.best_checkpoint ? trial.best_checkpoint.split("/").at(-1) : "–")),
-                                        fact(t("column.reason"), (trial) => <span class="small">{trial.reason.text}</span>),
-                                    ]} />
-                                    <Lines title={t("compare.differ")} lines={hparams.filter((line) => line.differs)} />
-                                    <Lines title={t("compare.same")} lines={hparams.filter((line) => !line.differs)} />
-                                </tbody></table></div>
-                            <section class="section"><div class="section-head"><h2>{t("tab.curves")}</h2></div>
-                                <Lazy load={loadCurves} props={{experiment, trials: found.map((trial) => trial.trial), query}} /></section>
+                            <div class="scroll-x">
+                                <table class="table compare">
+                                    <caption class="unseen">{t("tab.compare")}</caption>
+                                    <thead>
+                                        <tr>
+                                            <td />
+                                            {found.map((trial) => (
+                                                <th key={trial.trial} scope="col">
+                                                    <Link to={`e/${experiment.id}/t/${trial.trial}`} class="strong">
+                                                        {t("tab.trial", {trial: trial.trial})}
+                                                    </Link>
+                                                    {found.length > 1 && (
+                                                        <button
+                                                            class="icon-button tiny"
+                                                            aria-label={t("compare.remove", {trial: trial.trial})}
+                                                            onClick={() => query.set({t: shown.filter((each) => each !== trial.trial).join(",")})}
+                                                        >
+                                                            ×
+                                                        </button>
+                                                    )}
+                                                </th>
+                                            ))}
+                                        </tr>
+                                    </thead>
+                                    <tbody>
+                                        <Lines
+                                            title={t("compare.results")}
+                                            lines={[
+                                                fact(t("list.state"), (trial) => <StateMark state={trial.state} />),
+                                                fact(t("trial.best", {metric: experiment.metric}), (trial) => (
+                                                    <span class={trial === best ? "strong" : ""}>
+                                                        {formatNumber(trial.best_metric)}
+                                                        {trial === best && found.length > 1 ? (
+                                                            <span class="tag good-tag">{t("checkpoints.best")}</span>
+                                                        ) : null}
+                                                    </span>
+                                                )),
+                                                fact(t("column.last"), (trial) => formatNumber(trial.metric)),
+                                                fact(t("column.reached"), (trial) => formatNumber(trial.reached)),
+                                                fact(t("column.slot_seconds"), (trial) => formatDuration(trial.slot_seconds)),
+                                                fact(t("column.attempts"), (trial) => trial.attempts),
+                                                fact(t("tab.checkpoints"), (trial) =>
+                                                    trial.best_checkpoint ? trial.best_checkpoint.split("/").at(-1) : "–",
+                                                ),
+                                                fact(t("column.reason"), (trial) => <span class="small">{trial.reason.text}</span>),
+                                            ]}
+                                        />
+                                        <Lines title={t("compare.differ")} lines={hparams.filter((line) => line.differs)} />
+                                        <Lines title={t("compare.same")} lines={hparams.filter((line) => !line.differs)} />
+                                    </tbody>
+                                </table>
+                            </div>
+                            <section class="section">
+                                <div class="section-head">
+                                    <h2>{t("tab.curves")}</h2>
+                                </div>
+                                <Lazy load={loadCurves} props={{experiment, trials: found.map((trial) => trial.trial), query}} />
+                            </section>
                         </>
                     );
                 }}

@@ -7,7 +7,7 @@ import {View} from "../../design/states";
 import {copyText} from "../../design/copy_text";
 import {asYaml} from "./copy_configuration";
 import {YamlText} from "../yaml_text";
-import type {ExperimentPageProps} from "../routes";
+import type {ExperimentPageProps} from "../page_props";
 
 export default function Config({experiment}: ExperimentPageProps) {
     const config = useResource<Record<string, unknown>>(`experiments/${experiment.id}/config`);
@@ -28,9 +28,15 @@ export default function Config({experiment}: ExperimentPageProps) {
                         <div class="toolbar">
                             <p class="muted small">{t("config.text")}</p>
                             <div class="push chips">
-                                <button class="button" onClick={() => void copyText(text).then(() => setCopied(true))}>{copied ? t("copy.done") : t("config.copy")}</button>
-                                <button class="button" onClick={() => save(text)}>{t("config.download")}</button>
-                                <button class="button" onClick={() => go(`new?fork=${experiment.id}`)}>{t("action.fork")}</button>
+                                <button class="button" onClick={() => void copyText(text).then(() => setCopied(true))}>
+                                    {copied ? t("copy.done") : t("config.copy")}
+                                </button>
+                                <button class="button" onClick={() => save(text)}>
+                                    {t("config.download")}
+                                </button>
+                                <button class="button" onClick={() => go(`new?fork=${experiment.id}`)}>
+                                    {t("action.fork")}
+                                </button>
                             </div>
                         </div>
                         <YamlText text={text} />

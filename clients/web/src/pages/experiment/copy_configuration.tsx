@@ -11,17 +11,28 @@ const scalarText = (value: unknown): string => (typeof value === "number" || typ
 
 /// A JSON value in one line of YAML. JSON is YAML.
 const yamlScalar = (value: unknown): string =>
-    typeof value === "string" && /^[A-Za-z_][\w./-]*$/.test(value) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(value) ? value : scalarText(value);
+    typeof value === "string" && /^[A-Za-z_][\w./-]*$/.test(value) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(value)
+        ? value
+        : scalarText(value);
 
 export const asYaml = (values: Readonly<Record<string, unknown>>, indent = ""): string =>
-    Object.entries(values).map(([name, value]) =>
-        typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
-            ? `${indent}${yamlScalar(name)}:\n${asYaml(value as Record<string, unknown>, `${indent}  `)}`
-            : `${indent}${yamlScalar(name)}: ${yamlScalar(value)}\n`).join("");
+    Object.entries(values)
+        .map(([name, value]) =>
+            typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
+                ? `${indent}${yamlScalar(name)}:\n${asYaml(value as Record<string, unknown>, `${indent}  `)}`
+                : `${indent}${yamlScalar(name)}: ${yamlScalar(value)}\n`,
+        )
+        .join("");
 
 const shellWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-export function CopyConfiguration({experiment, trial}: {experiment: {id: number}; trial: {trial: number; hparams: Readonly<Record<string, unknown>>}}) {
+export function CopyConfiguration({
+    experiment,
+    trial,
+}: {
+    experiment: {id: number};
+    trial: {trial: number; hparams: Readonly<Record<string, unknown>>};
+}) {
     const [copied, setCopied] = useState(false);
     const copy = (text: string) => async () => {
         await copyText(text);
@@ -29,15 +40,21 @@ export function CopyConfiguration({experiment, trial}: {experiment: {id: number}
         announce(t("copy.done"));
         setTimeout(() => setCopied(false), 2000);
     };
-    const options = flatHparams(trial.hparams).map(([name, value]) => `--${shellWord(name)}=${shellWord(typeof value === "string" ? value : scalarText(value))}`).join(" ");
+    const options = flatHparams(trial.hparams)
+        .map(([name, value]) => `--${shellWord(name)}=${shellWord(typeof value === "string" ? value : scalarText(value))}`)
+        .join(" ");
     return (
         <div class="copy-row">
-            <Menu left label={copied ? t("copy.done") : t("copy.copy")} items={[
-                {label: t("copy.yaml"), perform: copy(asYaml(trial.hparams))},
-                {label: t("copy.json"), perform: copy(printExact(trial.hparams, 2))},
-                {label: t("copy.options"), perform: copy(options)},
-                {label: t("copy.command"), perform: copy(`hpsearch show ${experiment.id} ${trial.trial}`)},
-            ]} />
+            <Menu
+                left
+                label={copied ? t("copy.done") : t("copy.copy")}
+                items={[
+                    {label: t("copy.yaml"), perform: copy(asYaml(trial.hparams))},
+                    {label: t("copy.json"), perform: copy(printExact(trial.hparams, 2))},
+                    {label: t("copy.options"), perform: copy(options)},
+                    {label: t("copy.command"), perform: copy(`hpsearch show ${experiment.id} ${trial.trial}`)},
+                ]}
+            />
         </div>
     );
 }

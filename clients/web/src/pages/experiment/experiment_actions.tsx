@@ -20,7 +20,11 @@ export function askToCancel(experiments: readonly ExperimentSummary[], done: () 
     const one = experiments.length === 1 ? experiments[0] : undefined;
     ask({
         title: one ? t("action.cancel_title", {name: one.name}) : tCount("action.cancel_many", experiments.length),
-        body: <p>{consequence(experiments)} {t("action.cancel_effect")}</p>,
+        body: (
+            <p>
+                {consequence(experiments)} {t("action.cancel_effect")}
+            </p>
+        ),
         action: t("action.cancel"),
         danger: true,
         perform: async () => {
@@ -49,35 +53,68 @@ export function ExperimentActions({experiment, done}: {experiment: ExperimentSum
     const more: MenuItem[] = [];
     if (!ended(state)) {
         more.push({label: t("action.cancel_dots"), danger: true, perform: () => askToCancel([experiment], done)});
-        more.push({label: t("action.kill_dots"), danger: true, perform: () => ask({
-            title: t("action.kill_title", {name}),
-            body: <p>{consequence([experiment])} {t("action.kill_effect")}</p>,
-            action: t("action.kill"), danger: true, typed: name,
-            perform: async () => {
-                await change("POST", `experiments/${experiment.id}/kill`);
-                done();
-            },
-        })});
+        more.push({
+            label: t("action.kill_dots"),
+            danger: true,
+            perform: () =>
+                ask({
+                    title: t("action.kill_title", {name}),
+                    body: (
+                        <p>
+                            {consequence([experiment])} {t("action.kill_effect")}
+                        </p>
+                    ),
+                    action: t("action.kill"),
+                    danger: true,
+                    typed: name,
+                    perform: async () => {
+                        await change("POST", `experiments/${experiment.id}/kill`);
+                        done();
+                    },
+                }),
+        });
     } else if (isServed("/experiments/{experiment}/archive", "post")) {
-        more.push({label: t(experiment.archived ? "action.unarchive" : "action.archive"), perform: () => void send(experiment.archived ? "unarchive" : "archive")});
+        more.push({
+            label: t(experiment.archived ? "action.unarchive" : "action.archive"),
+            perform: () => void send(experiment.archived ? "unarchive" : "archive"),
+        });
     }
     if (ended(state) && isServed("/experiments/{experiment}", "delete")) {
-        more.push({label: t("action.delete_dots"), danger: true, perform: () => ask({
-            title: t("action.delete_title", {name}),
-            body: <p>{t("action.delete_effect")}</p>,
-            action: t("action.delete"), danger: true, typed: name,
-            perform: async () => {
-                await change("DELETE", `experiments/${experiment.id}`);
-                go("experiments");
-            },
-        })});
+        more.push({
+            label: t("action.delete_dots"),
+            danger: true,
+            perform: () =>
+                ask({
+                    title: t("action.delete_title", {name}),
+                    body: <p>{t("action.delete_effect")}</p>,
+                    action: t("action.delete"),
+                    danger: true,
+                    typed: name,
+                    perform: async () => {
+                        await change("DELETE", `experiments/${experiment.id}`);
+                        go("experiments");
+                    },
+                }),
+        });
     }
     more.unshift({label: t("action.fork"), perform: () => go(`new?fork=${experiment.id}`)});
     return (
         <>
-            {problem && <span class="field-problem" role="alert">{problem}</span>}
-            {state === "ACTIVE" && <button class={`button${waits ? " waits" : ""}`} disabled={waits} onClick={() => void send("pause")}>{t("action.pause")}</button>}
-            {state === "PAUSED" && <button class={`button${waits ? " waits" : ""}`} disabled={waits} onClick={() => void send("resume")}>{t("action.resume")}</button>}
+            {problem && (
+                <span class="field-problem" role="alert">
+                    {problem}
+                </span>
+            )}
+            {state === "ACTIVE" && (
+                <button class={`button${waits ? " waits" : ""}`} disabled={waits} onClick={() => void send("pause")}>
+                    {t("action.pause")}
+                </button>
+            )}
+            {state === "PAUSED" && (
+                <button class={`button${waits ? " waits" : ""}`} disabled={waits} onClick={() => void send("resume")}>
+                    {t("action.resume")}
+                </button>
+            )}
             <Menu label={t("action.more")} name="experiment" items={more} />
         </>
     );

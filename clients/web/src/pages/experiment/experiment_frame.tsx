@@ -16,11 +16,21 @@ function Tabs({id, current}: {id: number; current: string}) {
     const query = Object.fromEntries(Object.entries(address.value.query).filter(([name]) => Object.hasOwn(sharedState, name)));
     return (
         <nav class="tabs" aria-label={t("tab.label")}>
-            {experimentRoutes.filter((route) => !route.hidden).map((route) => (
-                <Link key={route.pattern} to={{path: route.pattern === "" ? ["e", String(id)] : ["e", String(id), route.pattern], query}} class="tab"
-                    aria-current={current === route.pattern ? "page" : undefined}
-                    ref={(link: HTMLAnchorElement | null) => { if (link && current === route.pattern) intoView(link); }}>{t(route.title)}</Link>
-            ))}
+            {experimentRoutes
+                .filter((route) => !route.hidden)
+                .map((route) => (
+                    <Link
+                        key={route.pattern}
+                        to={{path: route.pattern === "" ? ["e", String(id)] : ["e", String(id), route.pattern], query}}
+                        class="tab"
+                        aria-current={current === route.pattern ? "page" : undefined}
+                        ref={(link: HTMLAnchorElement | null) => {
+                            if (link && current === route.pattern) intoView(link);
+                        }}
+                    >
+                        {t(route.title)}
+                    </Link>
+                ))}
         </nav>
     );
 }
@@ -53,9 +63,13 @@ export function ExperimentFrame({id, rest, query}: {id: number; rest: readonly s
                     <ExperimentHeader experiment={data} compact={rest.length > 0} reload={experiment.reload} />
                     <Tabs id={id} current={route?.tab ?? route?.pattern ?? "?"} />
                     <div class="page">
-                        {route
-                            ? <Lazy key={route.pattern} load={route.load} props={{experiment: data, query, captured}} />
-                            : <Empty title={t("state.no_page")}><p>{t("state.no_page_text", {address: rest.join("/")})}</p></Empty>}
+                        {route ? (
+                            <Lazy key={route.pattern} load={route.load} props={{experiment: data, query, captured}} />
+                        ) : (
+                            <Empty title={t("state.no_page")}>
+                                <p>{t("state.no_page_text", {address: rest.join("/")})}</p>
+                            </Empty>
+                        )}
                     </div>
                 </>
             )}

@@ -15,13 +15,28 @@ export function ExperimentHeader({experiment, reload}: {experiment: Experiment; 
     return (
         <header class="head">
             <div class="head-title">
-                <p class="crumbs"><Link to="experiments">{t("nav.experiments")}</Link>{place.map((part) => <><span>/</span><span>{part}</span></>)}<span>/</span><span>{experiment.id}</span></p>
+                <p class="crumbs">
+                    <Link to="experiments">{t("nav.experiments")}</Link>
+                    {place.map((part) => (
+                        <>
+                            <span>/</span>
+                            <span>{part}</span>
+                        </>
+                    ))}
+                    <span>/</span>
+                    <span>{experiment.id}</span>
+                </p>
                 <div class="head-line">
-                    <Title class="title" title={name}>{shortened(name, 80)}</Title>
-                    <StateMark state={experiment.state} large />{experiment.archived && <span class="tag">{t("list.archived")}</span>}
+                    <Title class="title" title={name}>
+                        {shortened(name, 80)}
+                    </Title>
+                    <StateMark state={experiment.state} large />
+                    {experiment.archived && <span class="tag">{t("list.archived")}</span>}
                 </div>
             </div>
-            <div class="head-actions"><ExperimentActions experiment={experiment} done={reload} /></div>
+            <div class="head-actions">
+                <ExperimentActions experiment={experiment} done={reload} />
+            </div>
         </header>
     );
 }

@@ -13,7 +13,7 @@ import type {History, HistoryX} from "../../plot/history";
 import {Choose, FilterChoice, readFilter, ScaleChoice, Segments, useChosen} from "../../plot/page_parts";
 import type {ScaleKind} from "../../plot/drawing/scale";
 import {useColumns} from "../../plot/data/use_columns";
-import type {ExperimentPageProps} from "../routes";
+import type {ExperimentPageProps} from "../page_props";
 
 const mostOthers = 5;
 
@@ -23,23 +23,49 @@ export default function Page({experiment, query}: ExperimentPageProps) {
     const choice = readLength(query.get("len"));
     const {columns} = useColumns(experiment, HISTORY_FIELDS, typeof choice === "number" ? choice : undefined);
     const x = (["time", "trials", "slot_seconds"] as const).find((each) => each === query.get("x")) ?? "time";
-    const ids = query.list("vs").map(Number).filter((id) => Number.isInteger(id) && id > 0 && id !== experiment.id).slice(0, mostOthers);
+    const ids = query
+        .list("vs")
+        .map(Number)
+        .filter((id) => Number.isInteger(id) && id > 0 && id !== experiment.id)
+        .slice(0, mostOthers);
     const others = useOthers(ids);
     return (
         <View resource={history}>
-            {(data) => <>
-                <HistoryPlot experiment={experiment} history={data} columns={columns} x={x} others={others} height={380} filter={readFilter(query)} choice={choice}
-                    kind={(query.get("y") as ScaleKind | undefined) ?? "linear"} clip={(query.get("clip") as Clip | undefined) ?? "auto"}
-                    controls={<>
-                        <Segments<HistoryX> label={t("plot.x_axis")} value={x} onChange={(value) => query.set({x: value === "time" ? undefined : value})}
-                            choices={[{value: "time", text: t("plot.history.time")}, {value: "trials", text: t("plot.history.trials")}, {value: "slot_seconds", text: t("plot.history.slots")}]} />
-                        <FilterChoice query={query} experiment={experiment} />
-                        <ScaleChoice query={query} />
-                        <Compare experiment={experiment} query={query} captured={[]} ids={ids} />
-                    </>} />
-                <h2 class="plot-title">{t("plot.states.label")}</h2>
-                <StatesOverTime experiment={experiment} columns={columns} height={240} />
-            </>}
+            {(data) => (
+                <>
+                    <HistoryPlot
+                        experiment={experiment}
+                        history={data}
+                        columns={columns}
+                        x={x}
+                        others={others}
+                        height={380}
+                        filter={readFilter(query)}
+                        choice={choice}
+                        kind={(query.get("y") as ScaleKind | undefined) ?? "linear"}
+                        clip={(query.get("clip") as Clip | undefined) ?? "auto"}
+                        controls={
+                            <>
+                                <Segments<HistoryX>
+                                    label={t("plot.x_axis")}
+                                    value={x}
+                                    onChange={(value) => query.set({x: value === "time" ? undefined : value})}
+                                    choices={[
+                                        {value: "time", text: t("plot.history.time")},
+                                        {value: "trials", text: t("plot.history.trials")},
+                                        {value: "slot_seconds", text: t("plot.history.slots")},
+                                    ]}
+                                />
+                                <FilterChoice query={query} experiment={experiment} />
+                                <ScaleChoice query={query} />
+                                <Compare experiment={experiment} query={query} captured={[]} ids={ids} />
+                            </>
+                        }
+                    />
+                    <h2 class="plot-title">{t("plot.states.label")}</h2>
+                    <StatesOverTime experiment={experiment} columns={columns} height={240} />
+                </>
+            )}
         </View>
     );
 }
@@ -52,7 +78,9 @@ function useOthers(ids: readonly number[]): readonly {name: string; history: His
         const control = new AbortController();
         const read = async (id: number) => {
             const [summary, history] = await Promise.all([
-                get<ExperimentSummary>(`experiments/${id}`, control.signal), get<History>(`experiments/${id}/history`, control.signal)]);
+                get<ExperimentSummary>(`experiments/${id}`, control.signal),
+                get<History>(`experiments/${id}/history`, control.signal),
+            ]);
             return {name: summary.name || `${id}`, history};
         };
         void Promise.allSettled(ids.map(read)).then((all) => {
@@ -65,13 +93,33 @@ function useOthers(ids: readonly number[]): readonly {name: string; history: His
 
 function Compare({experiment, query, ids}: ExperimentPageProps & {ids: readonly number[]}) {
     const list = useResource<{experiments: ExperimentSummary[]}>("experiments?limit=100");
-    const open = (list.data?.experiments ?? []).filter((each) => each.id !== experiment.id && each.metric === experiment.metric && !ids.includes(each.id));
-    return <>
-        {ids.map((id) => (
-            <button type="button" class="plot-chip" key={id} onClick={() => query.set({vs: ids.filter((each) => each !== id).join(",")})}
-                aria-label={t("plot.history.without", {id})}>{id} ×</button>))}
-        {open.length > 0 && ids.length < mostOthers &&
-            <Choose label={t("plot.history.compare")} value="" onChange={(value) => value && query.set({vs: [...ids, value].join(",")})}
-                choices={[{value: "", text: "–"}, ...open.map((each) => ({value: String(each.id), text: `${each.id} ${shortened(each.name, 30)}`}))]} />}
-    </>;
+    const open = (list.data?.experiments ?? []).filter(
+        (each) => each.id !== experiment.id && each.metric === experiment.metric && !ids.includes(each.id),
+    );
+    return (
+        <>
+            {ids.map((id) => (
+                <button
+                    type="button"
+                    class="plot-chip"
+                    key={id}
+                    onClick={() => query.set({vs: ids.filter((each) => each !== id).join(",")})}
+                    aria-label={t("plot.history.without", {id})}
+                >
+                    {id} ×
+                </button>
+            ))}
+            {open.length > 0 && ids.length < mostOthers && (
+                <Choose
+                    label={t("plot.history.compare")}
+                    value=""
+                    onChange={(value) => value && query.set({vs: [...ids, value].join(",")})}
+                    choices={[
+                        {value: "", text: "–"},
+                        ...open.map((each) => ({value: String(each.id), text: `${each.id} ${shortened(each.name, 30)}`})),
+                    ]}
+                />
+            )}
+        </>
+    );
 }

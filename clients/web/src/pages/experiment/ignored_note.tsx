@@ -7,6 +7,12 @@ const mostParts = 4;
 export function IgnoredNote({parts, remove}: {parts: readonly string[]; remove: () => void}) {
     if (parts.length === 0) return null;
     const shown = parts.slice(0, mostParts).map((part) => shortened(part, 40));
-    return <p class="ignored muted small" role="status">{t("state.ignored", {parts: [...shown, ...(parts.length > mostParts ? ["…"] : [])].join(" · ")})}{" "}
-        <button class="link" onClick={remove}>{t("state.ignored_remove")}</button></p>;
+    return (
+        <p class="ignored muted small" role="status">
+            {t("state.ignored", {parts: [...shown, ...(parts.length > mostParts ? ["…"] : [])].join(" · ")})}{" "}
+            <button class="link" onClick={remove}>
+                {t("state.ignored_remove")}
+            </button>
+        </p>
+    );
 }

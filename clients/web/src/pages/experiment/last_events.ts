@@ -64,7 +64,9 @@ async function before(time: number, last: number, signal: AbortSignal): Promise<
     let high = last;
     while (low < high) {
         const middle = Math.floor((low + high) / 2);
-        const {events: [event]} = await get<EventPage>(`events?after=${middle}&limit=1`, signal);
+        const {
+            events: [event],
+        } = await get<EventPage>(`events?after=${middle}&limit=1`, signal);
         if (event === undefined || event.at >= time) high = middle;
         else low = event.lsn;
     }

@@ -17,36 +17,63 @@ import {useBrushing} from "../../plot/parallel_brushing";
 import {labelOf, MOST_AXES, parallelModel, varyingNames, type ParallelModel} from "../../plot/data/parallel_model";
 import {Choose, CopyButton, FilterChoice, readFilter, ScaleChoice, useChosen} from "../../plot/page_parts";
 import {brushedRanges, pointsYaml} from "../../plot/data/search_next";
-import type {ExperimentPageProps} from "../routes";
+import type {ExperimentPageProps} from "../page_props";
 
 const tableRows = 50;
 const mostPoints = 20;
 
 export default function Page({experiment, query}: ExperimentPageProps) {
     useChosen(experiment.id, query);
-    return <ColumnsFrame experiment={experiment} query={query}>{(compared) => <Axes experiment={experiment} query={query} captured={[]} {...compared} />}</ColumnsFrame>;
+    return (
+        <ColumnsFrame experiment={experiment} query={query}>
+            {(compared) => <Axes experiment={experiment} query={query} captured={[]} {...compared} />}
+        </ColumnsFrame>
+    );
 }
 
 function Axes({experiment, query, columns, space, metricLabel, lengthChooser}: ExperimentPageProps & ComparedProps) {
     const varying = useMemo(() => varyingNames(columns), [columns]);
     // With many parameters, the first axes are the most important ones.
-    const importance = useResource<Importance>(varying.length > MOST_AXES - 2 && !query.get("axes") ? `experiments/${experiment.id}/importance` : null);
+    const importance = useResource<Importance>(
+        varying.length > MOST_AXES - 2 && !query.get("axes") ? `experiments/${experiment.id}/importance` : null,
+    );
     const usual = useMemo(() => {
         const ranked = new Map((importance.data?.hyperparameters ?? []).map((each, index) => [`hparams.${each.name}`, index]));
         const first = [...varying].sort((a, b) => (ranked.get(a) ?? 1e9) - (ranked.get(b) ?? 1e9)).slice(0, MOST_AXES - 2);
         return [...varying.filter((name) => first.includes(name)), ...(columnOf(columns, "reached") ? ["reached"] : []), "metric"];
     }, [varying, importance.data]);
-    const listed = query.list("axes").map((name) => name.replace(/^~/, "")).filter((name) => name === "metric" || columnOf(columns, name));
+    const listed = query
+        .list("axes")
+        .map((name) => name.replace(/^~/, ""))
+        .filter((name) => name === "metric" || columnOf(columns, name));
     const names = listed.length > 0 ? listed : usual;
-    const flipped = useMemo(() => new Set(query.list("axes").filter((name) => name.startsWith("~")).map((name) => name.slice(1))), [query.get("axes")]);
+    const flipped = useMemo(
+        () =>
+            new Set(
+                query
+                    .list("axes")
+                    .filter((name) => name.startsWith("~"))
+                    .map((name) => name.slice(1)),
+            ),
+        [query.get("axes")],
+    );
     const setAxes = (next: readonly string[], flips: ReadonlySet<string> = flipped) =>
         query.set({axes: next.length === 0 ? undefined : next.map((name) => (flips.has(name) ? `~${name}` : name)).join(",")});
     const key = names.join(",");
     const logMetric = query.get("y") === "log";
-    const model = useMemo(() => parallelModel(columns, names, {
-        smallerIsBetter: experiment.smaller_is_better, metricLabel, lengthLabel: experiment.unit || t("plot.length"), logMetric, space, rungCount: experiment.rungs.length,
-        clip: query.get("clip") === "off" ? "off" : query.get("clip") === "on" ? "on" : "auto",
-    }), [columns, columns.filled, key, logMetric, query.get("clip"), metricLabel, space]);
+    const model = useMemo(
+        () =>
+            parallelModel(columns, names, {
+                smallerIsBetter: experiment.smaller_is_better,
+                metricLabel,
+                lengthLabel: experiment.unit || t("plot.length"),
+                logMetric,
+                space,
+                rungCount: experiment.rungs.length,
+                clip: query.get("clip") === "off" ? "off" : query.get("clip") === "on" ? "on" : "auto",
+            }),
+        [columns, columns.filled, key, logMetric, query.get("clip"), metricLabel, space],
+    );
     const flip = (axis: number) => {
         const next = new Set(flipped);
         if (!next.delete(names[axis]!)) next.add(names[axis]!);
@@ -58,15 +85,42 @@ function Axes({experiment, query, columns, space, metricLabel, lengthChooser}: E
         setAxes(next);
     };
     const hidden = [...varying, "reached", "metric"].filter((name) => !names.includes(name));
-    return <Brushing experiment={experiment} query={query} captured={[]} columns={columns} model={model} flipped={flipped} flip={flip} reorder={reorder}
-        choosers={<>
-            {lengthChooser}
-            <Choose label={t("plot.parallel.hide")} value="" onChange={(name) => name && names.length > 2 && setAxes(names.filter((each) => each !== name))}
-                choices={[{value: "", text: "–"}, ...names.map((name) => ({value: name, text: labelOf(name)}))]} />
-            {hidden.length > 0 && <Choose label={t("plot.parallel.show")} value="" onChange={(name) => name && setAxes([name, ...names])}
-                choices={[{value: "", text: "–"}, ...hidden.map((name) => ({value: name, text: labelOf(name)}))]} />}
-            {query.get("axes") && <button type="button" class="plot-chip" onClick={() => setAxes([])}>{t("plot.parallel.usual")} ×</button>}
-        </>} />;
+    return (
+        <Brushing
+            experiment={experiment}
+            query={query}
+            captured={[]}
+            columns={columns}
+            model={model}
+            flipped={flipped}
+            flip={flip}
+            reorder={reorder}
+            choosers={
+                <>
+                    {lengthChooser}
+                    <Choose
+                        label={t("plot.parallel.hide")}
+                        value=""
+                        onChange={(name) => name && names.length > 2 && setAxes(names.filter((each) => each !== name))}
+                        choices={[{value: "", text: "–"}, ...names.map((name) => ({value: name, text: labelOf(name)}))]}
+                    />
+                    {hidden.length > 0 && (
+                        <Choose
+                            label={t("plot.parallel.show")}
+                            value=""
+                            onChange={(name) => name && setAxes([name, ...names])}
+                            choices={[{value: "", text: "–"}, ...hidden.map((name) => ({value: name, text: labelOf(name)}))]}
+                        />
+                    )}
+                    {query.get("axes") && (
+                        <button type="button" class="plot-chip" onClick={() => setAxes([])}>
+                            {t("plot.parallel.usual")} ×
+                        </button>
+                    )}
+                </>
+            }
+        />
+    );
 }
 
 interface BrushingProps extends ExperimentPageProps {
@@ -87,7 +141,10 @@ function Brushing({experiment, query, columns, model, flipped, flip, reorder, ch
     const options: ParallelOptions = {brushes, flipped, ...filter, coarse: moving !== null};
     const frame = useRef(0);
     const pointer = useBrushing({
-        model, brushes, flip, reorder,
+        model,
+        brushes,
+        flip,
+        reorder,
         brush: (next, done) => {
             cancelAnimationFrame(frame.current);
             if (done) {
@@ -105,25 +162,55 @@ function Brushing({experiment, query, columns, model, flipped, flip, reorder, ch
     const anyBrush = Object.keys(inAddress).length > 0;
     return (
         <>
-            <Plot name="parallel" label={t("tab.parallel")} experiment={experiment.id} height={(width) => (width < 700 ? 380 : 480)}
+            <Plot
+                name="parallel"
+                label={t("tab.parallel")}
+                experiment={experiment.id}
+                height={(width) => (width < 700 ? 380 : 480)}
                 minWidth={Math.max(320, model.axes.length * 84)}
                 make={(size, look) => parallelFigure(model, options, scratch.current, size, look)}
                 deps={[model, brushes, flipped, filter.bestShare, filter.fromRung, options.coarse]}
                 pointer={(figure) => pointer(figure as ParallelFigure)}
-                controls={<>
-                    <FilterChoice query={query} experiment={experiment} /><ScaleChoice query={query} />{choosers}
-                    {anyBrush && <button type="button" class="plot-chip" onClick={() => query.set({b: undefined})}>{t("plot.parallel.clear")} ×</button>}
-                </>} />
+                controls={
+                    <>
+                        <FilterChoice query={query} experiment={experiment} />
+                        <ScaleChoice query={query} />
+                        {choosers}
+                        {anyBrush && (
+                            <button type="button" class="plot-chip" onClick={() => query.set({b: undefined})}>
+                                {t("plot.parallel.clear")} ×
+                            </button>
+                        )}
+                    </>
+                }
+            />
             <p class="muted small">{t("plot.parallel.how")}</p>
             <section class="section">
                 <div class="section-head">
                     <h2>{t("plot.parallel.kept", {n: formatNumber(rows.length), total: formatNumber(model.rows)})}</h2>
                     <span class="push" />
-                    <CopyButton label={t("plot.parallel.copy_points")} title={t("plot.parallel.copy_points_title", {n: Math.min(mostPoints, rows.length)})}
-                        text={() => pointsYaml(columns, rows.slice(0, mostPoints))} />
-                    <Link class="button" title={t("plot.parallel.next_title", {n: Math.min(mostPoints, rows.length)})} to={{path: ["new"], query: {
-                        fork: String(experiment.id), points: rows.slice(0, mostPoints).map((row) => model.trials[row]).join(","),
-                        ...(anyBrush ? {narrow: printExact(brushedRanges(model, inAddress, columns))} : {})}}}>{t("plot.parallel.next")}</Link>
+                    <CopyButton
+                        label={t("plot.parallel.copy_points")}
+                        title={t("plot.parallel.copy_points_title", {n: Math.min(mostPoints, rows.length)})}
+                        text={() => pointsYaml(columns, rows.slice(0, mostPoints))}
+                    />
+                    <Link
+                        class="button"
+                        title={t("plot.parallel.next_title", {n: Math.min(mostPoints, rows.length)})}
+                        to={{
+                            path: ["new"],
+                            query: {
+                                fork: String(experiment.id),
+                                points: rows
+                                    .slice(0, mostPoints)
+                                    .map((row) => model.trials[row])
+                                    .join(","),
+                                ...(anyBrush ? {narrow: printExact(brushedRanges(model, inAddress, columns))} : {}),
+                            },
+                        }}
+                    >
+                        {t("plot.parallel.next")}
+                    </Link>
                 </div>
                 <KeptTable experiment={experiment.id} model={model} rows={rows} />
             </section>
@@ -136,14 +223,35 @@ function KeptTable({experiment, model, rows}: {experiment: number; model: Parall
     return (
         <div class="plot-twin" tabIndex={0} role="region" aria-label={t("plot.parallel.table")}>
             <table>
-                <thead><tr><th scope="col">{t("plot.column.trial")}</th>{[...model.axes].reverse().map((axis) => <th scope="col" key={axis.name} title={axis.label}><span class="plot-cut">{axis.label}</span></th>)}</tr></thead>
+                <thead>
+                    <tr>
+                        <th scope="col">{t("plot.column.trial")}</th>
+                        {[...model.axes].reverse().map((axis) => (
+                            <th scope="col" key={axis.name} title={axis.label}>
+                                <span class="plot-cut">{axis.label}</span>
+                            </th>
+                        ))}
+                    </tr>
+                </thead>
                 <tbody>
                     {rows.slice(0, tableRows).map((row) => {
                         const trial = model.trials[row]!;
                         return (
-                            <tr key={trial} onPointerEnter={() => { selection.hovered.value = trial; }} onPointerLeave={() => { selection.hovered.value = null; }}>
-                                <td><Link to={`e/${experiment}/t/${trial}`}>{trial}</Link></td>
-                                {[...model.axes].reverse().map((axis) => <td key={axis.name}>{valueText(axis.value(row))}</td>)}
+                            <tr
+                                key={trial}
+                                onPointerEnter={() => {
+                                    selection.hovered.value = trial;
+                                }}
+                                onPointerLeave={() => {
+                                    selection.hovered.value = null;
+                                }}
+                            >
+                                <td>
+                                    <Link to={`e/${experiment}/t/${trial}`}>{trial}</Link>
+                                </td>
+                                {[...model.axes].reverse().map((axis) => (
+                                    <td key={axis.name}>{valueText(axis.value(row))}</td>
+                                ))}
                             </tr>
                         );
                     })}

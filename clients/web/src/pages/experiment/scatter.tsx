@@ -12,23 +12,36 @@ import {Choose, FilterChoice, readFilter, ScaleChoice, Segments, useChosen} from
 import {keepRows, makeScratch} from "../../plot/parallel";
 import {labelOf, parallelModel, varyingNames, type ParallelAxis, type ParallelModel} from "../../plot/data/parallel_model";
 import {rungPalette, scatterFigure, WHOLE, type ScatterFigure, type View} from "../../plot/scatter";
-import type {ExperimentPageProps} from "../routes";
+import type {ExperimentPageProps} from "../page_props";
 
 const firstSlices = 12;
 type Mode = "slice" | "pair" | "contour";
 
 export default function Page({experiment, query}: ExperimentPageProps) {
     useChosen(experiment.id, query);
-    return <ColumnsFrame experiment={experiment} query={query}>{(compared) => <Scatter experiment={experiment} query={query} captured={[]} {...compared} />}</ColumnsFrame>;
+    return (
+        <ColumnsFrame experiment={experiment} query={query}>
+            {(compared) => <Scatter experiment={experiment} query={query} captured={[]} {...compared} />}
+        </ColumnsFrame>
+    );
 }
 
 function Scatter({experiment, query, columns, space, metricLabel, lengthChooser}: ExperimentPageProps & ComparedProps) {
     const names = useMemo(() => [...varyingNames(columns), ...(columnOf(columns, "reached") ? ["reached"] : []), "metric"], [columns]);
     const key = names.join("\n");
-    const model = useMemo(() => parallelModel(columns, names, {
-        smallerIsBetter: experiment.smaller_is_better, metricLabel, lengthLabel: experiment.unit || t("plot.length"), space, rungCount: experiment.rungs.length,
-        logMetric: query.get("y") === "log", clip: query.get("clip") === "off" ? "off" : query.get("clip") === "on" ? "on" : "auto",
-    }), [columns, columns.filled, key, query.get("y"), query.get("clip"), metricLabel, space]);
+    const model = useMemo(
+        () =>
+            parallelModel(columns, names, {
+                smallerIsBetter: experiment.smaller_is_better,
+                metricLabel,
+                lengthLabel: experiment.unit || t("plot.length"),
+                space,
+                rungCount: experiment.rungs.length,
+                logMetric: query.get("y") === "log",
+                clip: query.get("clip") === "off" ? "off" : query.get("clip") === "on" ? "on" : "auto",
+            }),
+        [columns, columns.filled, key, query.get("y"), query.get("clip"), metricLabel, space],
+    );
     const filter = readFilter(query);
     const {keep, kept} = useMemo(() => {
         const scratch = makeScratch();
@@ -42,29 +55,94 @@ function Scatter({experiment, query, columns, space, metricLabel, lengthChooser}
     const y = axisOf(query.get("py"), 1);
     const look = useLook();
     const choices = model.axes.map((axis) => ({value: axis.name, text: labelOf(axis.label)}));
-    const controls = <>
-        <Segments<Mode> label={t("plot.scatter.mode")} value={mode} onChange={(value) => query.set({mode: value === "slice" ? undefined : value})}
-            choices={[{value: "slice", text: t("plot.scatter.slices")}, {value: "pair", text: t("plot.scatter.pair")}, {value: "contour", text: t("plot.scatter.contour")}]} />
-        {mode !== "slice" && <>
-            <Choose label={t("plot.scatter.x")} value={x.name} choices={choices} onChange={(value) => query.set({px: value, view: undefined})} />
-            <Choose label={t("plot.scatter.y")} value={y.name} choices={choices} onChange={(value) => query.set({py: value, view: undefined})} /></>}
-        {mode === "pair" && <Segments label={t("plot.scatter.colour")} value={query.get("colour") === "rung" ? "rung" : "metric"}
-            choices={[{value: "metric", text: t("plot.scatter.by_rank")}, {value: "rung", text: t("plot.scatter.by_rung")}]} onChange={(value) => query.set({colour: value === "rung" ? value : undefined})} />}
-        {lengthChooser}
-        <FilterChoice query={query} experiment={experiment} />
-        <ScaleChoice query={query} />
-    </>;
+    const controls = (
+        <>
+            <Segments<Mode>
+                label={t("plot.scatter.mode")}
+                value={mode}
+                onChange={(value) => query.set({mode: value === "slice" ? undefined : value})}
+                choices={[
+                    {value: "slice", text: t("plot.scatter.slices")},
+                    {value: "pair", text: t("plot.scatter.pair")},
+                    {value: "contour", text: t("plot.scatter.contour")},
+                ]}
+            />
+            {mode !== "slice" && (
+                <>
+                    <Choose
+                        label={t("plot.scatter.x")}
+                        value={x.name}
+                        choices={choices}
+                        onChange={(value) => query.set({px: value, view: undefined})}
+                    />
+                    <Choose
+                        label={t("plot.scatter.y")}
+                        value={y.name}
+                        choices={choices}
+                        onChange={(value) => query.set({py: value, view: undefined})}
+                    />
+                </>
+            )}
+            {mode === "pair" && (
+                <Segments
+                    label={t("plot.scatter.colour")}
+                    value={query.get("colour") === "rung" ? "rung" : "metric"}
+                    choices={[
+                        {value: "metric", text: t("plot.scatter.by_rank")},
+                        {value: "rung", text: t("plot.scatter.by_rung")},
+                    ]}
+                    onChange={(value) => query.set({colour: value === "rung" ? value : undefined})}
+                />
+            )}
+            {lengthChooser}
+            <FilterChoice query={query} experiment={experiment} />
+            <ScaleChoice query={query} />
+        </>
+    );
     const byRung = mode === "slice" || query.get("colour") === "rung";
     const palette = rungPalette(model, look.theme.dark);
-    const legend = mode !== "contour" && byRung && model.rungCount > 1
-        ? <Legend entries={palette.map((colour, rung) => ({shape: "circle" as const, colour: css(colour), text: experiment.rungs[rung] ? t("plot.curves.reached", {amount: lengthName(numberOf(experiment.rungs[rung]!.length), experiment.unit)}) : t("plot.ladder.rung", {rung})}))} /> : null;
+    const legend =
+        mode !== "contour" && byRung && model.rungCount > 1 ? (
+            <Legend
+                entries={palette.map((colour, rung) => ({
+                    shape: "circle" as const,
+                    colour: css(colour),
+                    text: experiment.rungs[rung]
+                        ? t("plot.curves.reached", {amount: lengthName(numberOf(experiment.rungs[rung]!.length), experiment.unit)})
+                        : t("plot.ladder.rung", {rung}),
+                }))}
+            />
+        ) : null;
     const shared = {model, keep, kept, experiment, query, captured: []};
-    if (mode === "slice") return <><div class="plot-bar"><div class="plot-controls">{controls}</div></div>{legend}<Slices {...shared} /></>;
+    if (mode === "slice")
+        return (
+            <>
+                <div class="plot-bar">
+                    <div class="plot-controls">{controls}</div>
+                </div>
+                {legend}
+                <Slices {...shared} />
+            </>
+        );
     if (mode === "contour") {
-        return <Plot name="contour" label={t("tab.scatter")} experiment={experiment.id} height={460} controls={controls}
-            make={(size, each) => contourFigure(model, x, y, keep, experiment.smaller_is_better, size, each)} deps={[model, x, y, keep]} />;
+        return (
+            <Plot
+                name="contour"
+                label={t("tab.scatter")}
+                experiment={experiment.id}
+                height={460}
+                controls={controls}
+                make={(size, each) => contourFigure(model, x, y, keep, experiment.smaller_is_better, size, each)}
+                deps={[model, x, y, keep]}
+            />
+        );
     }
-    return <><Pair {...shared} x={x} y={y} controls={controls} />{legend}</>;
+    return (
+        <>
+            <Pair {...shared} x={x} y={y} controls={controls} />
+            {legend}
+        </>
+    );
 }
 
 interface PartProps extends ExperimentPageProps {
@@ -83,19 +161,45 @@ function Slices({model, keep, kept, experiment, query}: PartProps) {
         <>
             <p class="plot-lead">{t("plot.scatter.slice_lead", {metric: metric.label})}</p>
             <div class="plot-smalls">
-                {shown.map((x) => <Plot key={x.name} name="slice" label={t("plot.scatter.slice", {x: x.label, y: metric.label})} experiment={experiment.id} height={210} quiet
-                    make={(size, look) => scatterFigure(model, {x, y: metric, colour: "rung", view: WHOLE, keep, kept, small: true}, size, look)} deps={[model, x, keep]} />)}
+                {shown.map((x) => (
+                    <Plot
+                        key={x.name}
+                        name="slice"
+                        label={t("plot.scatter.slice", {x: x.label, y: metric.label})}
+                        experiment={experiment.id}
+                        height={210}
+                        quiet
+                        make={(size, look) => scatterFigure(model, {x, y: metric, colour: "rung", view: WHOLE, keep, kept, small: true}, size, look)}
+                        deps={[model, x, keep]}
+                    />
+                ))}
             </div>
-            {axes.length > firstSlices && !all && <p class="section"><button type="button" class="button" onClick={() => query.set({all: 1})}>
-                {t("plot.scatter.show_all", {n: axes.length})}</button></p>}
+            {axes.length > firstSlices && !all && (
+                <p class="section">
+                    <button type="button" class="button" onClick={() => query.set({all: 1})}>
+                        {t("plot.scatter.show_all", {n: axes.length})}
+                    </button>
+                </p>
+            )}
         </>
     );
 }
 
-function Pair({model, keep, kept, experiment, query, x, y, controls}: PartProps & {x: ParallelAxis; y: ParallelAxis; controls: preact.ComponentChildren}) {
+function Pair({
+    model,
+    keep,
+    kept,
+    experiment,
+    query,
+    x,
+    y,
+    controls,
+}: PartProps & {x: ParallelAxis; y: ParallelAxis; controls: preact.ComponentChildren}) {
     const stored = query.list("view").map(Number);
-    const inAddress: View = stored.length === 4 && stored.every(Number.isFinite) && stored[1]! > stored[0]! && stored[3]! > stored[2]!
-        ? {x0: stored[0]!, x1: stored[1]!, y0: stored[2]!, y1: stored[3]!} : WHOLE;
+    const inAddress: View =
+        stored.length === 4 && stored.every(Number.isFinite) && stored[1]! > stored[0]! && stored[3]! > stored[2]!
+            ? {x0: stored[0]!, x1: stored[1]!, y0: stored[2]!, y1: stored[3]!}
+            : WHOLE;
     const [moving, setMoving] = useState<View | null>(null);
     const view = moving ?? inAddress;
     const pan = useRef<{x: number; y: number; view: View} | null>(null);
@@ -129,7 +233,9 @@ function Pair({model, keep, kept, experiment, query, x, y, controls}: PartProps 
                 // Without a modifier the wheel scrolls the page.
                 if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return;
                 event.preventDefault();
-                settleSoon(zoomed(view, (px - figure.box.left) / wide, (figure.box.bottom - py) / tall, Math.exp((event.deltaY || event.deltaX) * 0.002)));
+                settleSoon(
+                    zoomed(view, (px - figure.box.left) / wide, (figure.box.bottom - py) / tall, Math.exp((event.deltaY || event.deltaX) * 0.002)),
+                );
             },
             double: (px, py) => {
                 if (figure.hitAt?.(px, py)) return false;
@@ -148,12 +254,28 @@ function Pair({model, keep, kept, experiment, query, x, y, controls}: PartProps 
         clearTimeout(timer.current);
         timer.current = setTimeout(() => settle(next), 400);
     };
-    return <>
-        <Plot name="scatter" label={t("tab.scatter")} experiment={experiment.id} height={460} controls={controls} pointer={(figure) => pointer(figure as ScatterFigure)}
-            make={(size, look) => scatterFigure(model, {x, y, colour: query.get("colour") === "rung" ? "rung" : "metric", view, keep, kept, small: false}, size, look)}
-            deps={[model, x, y, keep, view, query.get("colour")]} />
-        <p class="muted small">{t("plot.scatter.how")}</p>
-    </>;
+    return (
+        <>
+            <Plot
+                name="scatter"
+                label={t("tab.scatter")}
+                experiment={experiment.id}
+                height={460}
+                controls={controls}
+                pointer={(figure) => pointer(figure as ScatterFigure)}
+                make={(size, look) =>
+                    scatterFigure(
+                        model,
+                        {x, y, colour: query.get("colour") === "rung" ? "rung" : "metric", view, keep, kept, small: false},
+                        size,
+                        look,
+                    )
+                }
+                deps={[model, x, y, keep, view, query.get("colour")]}
+            />
+            <p class="muted small">{t("plot.scatter.how")}</p>
+        </>
+    );
 }
 
 /// The view after a zoom around a place of it; never more than the whole.

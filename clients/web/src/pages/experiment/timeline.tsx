@@ -11,20 +11,28 @@ import {plotPace} from "../../plot/history_figure";
 import {Legend} from "../../plot/drawing/legend";
 import {useChosen} from "../../plot/page_parts";
 import {OUTCOMES, timelineFigure, timelineHeight, type Timeline, type TimelineFigure} from "../../plot/timeline";
-import type {ExperimentPageProps} from "../routes";
+import type {ExperimentPageProps} from "../page_props";
 
 export default function Page({experiment, query}: ExperimentPageProps) {
     useChosen(experiment.id, query);
     const from = query.number("from");
     const to = query.number("to");
     const part = from !== undefined && to !== undefined && to > from ? `?from=${from}&to=${to}` : "";
-    const resource = useResource<Timeline>(`experiments/${experiment.id}/timeline${part}`,
-        part ? {} : {topic: `experiment:${experiment.id}`, every: plotPace(experiment)});
+    const resource = useResource<Timeline>(
+        `experiments/${experiment.id}/timeline${part}`,
+        part ? {} : {topic: `experiment:${experiment.id}`, every: plotPace(experiment)},
+    );
     return (
         <View resource={resource}>
-            {(data) => data.slots.length === 0
-                ? <Empty title={t("plot.timeline.none_title")} command="hpsearch workers"><p>{t("plot.timeline.none_text")}</p></Empty>
-                : <TimelineView experiment={experiment} query={query} captured={[]} timeline={data} />}
+            {(data) =>
+                data.slots.length === 0 ? (
+                    <Empty title={t("plot.timeline.none_title")} command="hpsearch workers">
+                        <p>{t("plot.timeline.none_text")}</p>
+                    </Empty>
+                ) : (
+                    <TimelineView experiment={experiment} query={query} captured={[]} timeline={data} />
+                )
+            }
         </View>
     );
 }
@@ -56,7 +64,12 @@ function TimelineView({experiment, query, timeline}: ExperimentPageProps & {time
             },
             up: (x) => {
                 const at = value(x);
-                if (start.current !== null) settle(Math.abs(at - start.current) < (timeline.to - timeline.from) / 200 ? null : [Math.min(start.current, at), Math.max(start.current, at)]);
+                if (start.current !== null)
+                    settle(
+                        Math.abs(at - start.current) < (timeline.to - timeline.from) / 200
+                            ? null
+                            : [Math.min(start.current, at), Math.max(start.current, at)],
+                    );
                 start.current = null;
             },
             cursor: () => "",
@@ -69,32 +82,83 @@ function TimelineView({experiment, query, timeline}: ExperimentPageProps & {time
         };
     };
     const outcomes = OUTCOMES.filter((outcome) => timeline.bars?.some((bar) => bar.outcome === outcome));
-    const trials = brush && timeline.bars ? new Set(timeline.bars.filter((bar) => bar.from <= brush[1] && (bar.to ?? timeline.now) >= brush[0]).map((bar) => bar.trial)) : null;
+    const trials =
+        brush && timeline.bars
+            ? new Set(timeline.bars.filter((bar) => bar.from <= brush[1] && (bar.to ?? timeline.now) >= brush[0]).map((bar) => bar.trial))
+            : null;
     return (
         <>
-            <Plot name="timeline" label={t("tab.timeline")} experiment={experiment.id} height={() => timelineHeight(timeline)} minWidth={320}
-                make={(size, look) => timelineFigure(timeline, startedAt, brush, size, look)} deps={[timeline, startedAt, brush?.[0], brush?.[1]]}
+            <Plot
+                name="timeline"
+                label={t("tab.timeline")}
+                experiment={experiment.id}
+                height={() => timelineHeight(timeline)}
+                minWidth={320}
+                make={(size, look) => timelineFigure(timeline, startedAt, brush, size, look)}
+                deps={[timeline, startedAt, brush?.[0], brush?.[1]]}
                 pointer={(figure) => pointer(figure as TimelineFigure)}
-                controls={<>
-                    <Legend entries={[
-                        ...outcomes.map((outcome) => ({shape: "square" as const, colour: theme.states[outcome]!, text: t(`plot.timeline.is_${outcome}`)})),
-                        {shape: "hatch", colour: theme.rule, text: t("plot.timeline.is_idle")},
-                        ...(timeline.slots.some((slot) => slot.taken > 0) ? [{shape: "square" as const, colour: theme.faint, text: t("plot.timeline.is_taken")}] : []),
-                        ...(timeline.slots.some((slot) => slot.away > 0) ? [{shape: "bar" as const, colour: theme.rule, text: t("plot.timeline.is_away")}] : []),
-                        ...(timeline.quarantines.length > 0 ? [{shape: "hatch" as const, colour: theme.states["waiting"]!, text: t("plot.timeline.is_quarantined")}] : []),
-                    ]} />
-                    {timeline.bins && <span class="muted small">{t("plot.timeline.binned")}</span>}
-                    {query.get("from") && <button type="button" class="plot-chip" onClick={() => query.set({from: undefined, to: undefined})}>{t("plot.unzoom")} ×</button>}
-                </>} />
-            {brush
-                ? <div class="plot-moments" role="status">
-                    <span class="small">{t("plot.timeline.range", {from: formatTime(brush[0]), to: formatTime(brush[1])})}{trials && ` · ${t("plot.timeline.trials", {n: trials.size})}`}</span>
-                    <button type="button" class="button" onClick={() => { const [start, end] = printSpan(brush).split(","); query.set({from: start, to: end, span: undefined}); }}>{t("plot.timeline.zoom")}</button>
-                    <Link class="button" to={`e/${experiment.id}/trials?where=${encodeURIComponent(`created_at<=${brush[1].toFixed(3)} and not ended_at<${brush[0].toFixed(3)}`)}`}>{t("plot.timeline.table")}</Link>
-                    <Link class="button" to={`e/${experiment.id}/events?span=${printSpan(brush)}`}>{t("plot.timeline.story")}</Link>
-                    <button type="button" class="button quiet" onClick={() => settle(null)}>{t("plot.timeline.clear")}</button>
+                controls={
+                    <>
+                        <Legend
+                            entries={[
+                                ...outcomes.map((outcome) => ({
+                                    shape: "square" as const,
+                                    colour: theme.states[outcome]!,
+                                    text: t(`plot.timeline.is_${outcome}`),
+                                })),
+                                {shape: "hatch", colour: theme.rule, text: t("plot.timeline.is_idle")},
+                                ...(timeline.slots.some((slot) => slot.taken > 0)
+                                    ? [{shape: "square" as const, colour: theme.faint, text: t("plot.timeline.is_taken")}]
+                                    : []),
+                                ...(timeline.slots.some((slot) => slot.away > 0)
+                                    ? [{shape: "bar" as const, colour: theme.rule, text: t("plot.timeline.is_away")}]
+                                    : []),
+                                ...(timeline.quarantines.length > 0
+                                    ? [{shape: "hatch" as const, colour: theme.states["waiting"]!, text: t("plot.timeline.is_quarantined")}]
+                                    : []),
+                            ]}
+                        />
+                        {timeline.bins && <span class="muted small">{t("plot.timeline.binned")}</span>}
+                        {query.get("from") && (
+                            <button type="button" class="plot-chip" onClick={() => query.set({from: undefined, to: undefined})}>
+                                {t("plot.unzoom")} ×
+                            </button>
+                        )}
+                    </>
+                }
+            />
+            {brush ? (
+                <div class="plot-moments" role="status">
+                    <span class="small">
+                        {t("plot.timeline.range", {from: formatTime(brush[0]), to: formatTime(brush[1])})}
+                        {trials && ` · ${t("plot.timeline.trials", {n: trials.size})}`}
+                    </span>
+                    <button
+                        type="button"
+                        class="button"
+                        onClick={() => {
+                            const [start, end] = printSpan(brush).split(",");
+                            query.set({from: start, to: end, span: undefined});
+                        }}
+                    >
+                        {t("plot.timeline.zoom")}
+                    </button>
+                    <Link
+                        class="button"
+                        to={`e/${experiment.id}/trials?where=${encodeURIComponent(`created_at<=${brush[1].toFixed(3)} and not ended_at<${brush[0].toFixed(3)}`)}`}
+                    >
+                        {t("plot.timeline.table")}
+                    </Link>
+                    <Link class="button" to={`e/${experiment.id}/events?span=${printSpan(brush)}`}>
+                        {t("plot.timeline.story")}
+                    </Link>
+                    <button type="button" class="button quiet" onClick={() => settle(null)}>
+                        {t("plot.timeline.clear")}
+                    </button>
                 </div>
-                : <p class="muted small">{t("plot.timeline.how")}</p>}
+            ) : (
+                <p class="muted small">{t("plot.timeline.how")}</p>
+            )}
         </>
     );
 }

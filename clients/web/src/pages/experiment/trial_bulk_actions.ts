@@ -23,20 +23,36 @@ export function csvOf(columns: Columns, rows: Iterable<number>, fields: readonly
     const known = fields.map((field) => columnOf(columns, field)).filter((column) => column !== undefined);
     const lines = [known.map((column) => csvCell(column.name.replace(/^hparams\./, ""))).join(",")];
     for (const row of rows) {
-        lines.push(known.map((column) => {
-            const value = exactOf(column, row);
-            return value === undefined ? "" : typeof value === "number" || typeof value === "bigint" ? exactText(value) : csvCell(typeof value === "string" ? value : value === null ? "" : printExact(value));
-        }).join(","));
+        lines.push(
+            known
+                .map((column) => {
+                    const value = exactOf(column, row);
+                    return value === undefined
+                        ? ""
+                        : typeof value === "number" || typeof value === "bigint"
+                          ? exactText(value)
+                          : csvCell(typeof value === "string" ? value : value === null ? "" : printExact(value));
+                })
+                .join(","),
+        );
     }
     return `${lines.join("\n")}\n`;
 }
 
-export function trialActions(experiment: Experiment, columns: Columns, rows: Uint32Array, fields: readonly string[], chosen: readonly number[], done: () => void): MenuItem[] {
+export function trialActions(
+    experiment: Experiment,
+    columns: Columns,
+    rows: Uint32Array,
+    fields: readonly string[],
+    chosen: readonly number[],
+    done: () => void,
+): MenuItem[] {
     const trial = columnOf(columns, "trial")!;
     const state = columnOf(columns, "state");
     const all = new Set(chosen);
     const chosenRows = [...rows].filter((row) => all.has(trial.data[row]!));
-    const inState = (...states: string[]) => (state ? chosenRows.filter((row) => states.includes(wordOf(state, row))).map((row) => trial.data[row]!) : []);
+    const inState = (...states: string[]) =>
+        state ? chosenRows.filter((row) => states.includes(wordOf(state, row))).map((row) => trial.data[row]!) : [];
     const open = inState("RUNNING", "PENDING", "PAUSED");
     const failed = inState("FAILED");
     const each = (trials: readonly number[], verb: string) => async () => {
@@ -44,17 +60,46 @@ export function trialActions(experiment: Experiment, columns: Columns, rows: Uin
         done();
     };
     const items: MenuItem[] = [];
-    if (chosen.length >= 2 && chosen.length <= mostCompared) items.push({label: t("trials.compare"), perform: () => go(`e/${experiment.id}/compare?t=${[...chosen].sort((a, b) => a - b).join(",")}`)});
+    if (chosen.length >= 2 && chosen.length <= mostCompared)
+        items.push({label: t("trials.compare"), perform: () => go(`e/${experiment.id}/compare?t=${[...chosen].sort((a, b) => a - b).join(",")}`)});
     items.push({label: t("trials.show_curves"), perform: () => go(`e/${experiment.id}/curves?t=${chosen.slice(0, 60).join(",")}`)});
     items.push({label: t("trials.copy_csv"), perform: () => void copyText(csvOf(columns, chosenRows, fields)).then(() => announce(t("copy.done")))});
     items.push({label: t("trials.fork"), perform: () => go(`new?fork=${experiment.id}&points=${chosen.slice(0, 50).join(",")}`)});
-    if (failed.length > 0 && isServed("/trials/{trial}/retry")) items.push({label: tCount("trials.retry", failed.length), perform: () => ask({
-        title: tCount("trials.retry_title", failed.length), action: t("trials.retry_action"), perform: each(failed, "retry")})});
+    if (failed.length > 0 && isServed("/trials/{trial}/retry"))
+        items.push({
+            label: tCount("trials.retry", failed.length),
+            perform: () =>
+                ask({
+                    title: tCount("trials.retry_title", failed.length),
+                    action: t("trials.retry_action"),
+                    perform: each(failed, "retry"),
+                }),
+        });
     if (open.length > 0) {
-        items.push({label: tCount("trials.stop", open.length), danger: true, perform: () => ask({
-            title: tCount("trials.stop_title", open.length), body: t("trials.stop_effect"), action: t("trials.stop_action"), danger: true, perform: each(open, "stop")})});
-        items.push({label: tCount("trials.cancel", open.length), danger: true, perform: () => ask({
-            title: tCount("trials.cancel_title", open.length), body: t("trials.cancel_effect"), action: t("trials.cancel_action"), danger: true, perform: each(open, "cancel")})});
+        items.push({
+            label: tCount("trials.stop", open.length),
+            danger: true,
+            perform: () =>
+                ask({
+                    title: tCount("trials.stop_title", open.length),
+                    body: t("trials.stop_effect"),
+                    action: t("trials.stop_action"),
+                    danger: true,
+                    perform: each(open, "stop"),
+                }),
+        });
+        items.push({
+            label: tCount("trials.cancel", open.length),
+            danger: true,
+            perform: () =>
+                ask({
+                    title: tCount("trials.cancel_title", open.length),
+                    body: t("trials.cancel_effect"),
+                    action: t("trials.cancel_action"),
+                    danger: true,
+                    perform: each(open, "cancel"),
+                }),
+        });
     }
     items.push({label: t("trials.unselect"), perform: done});
     return items;

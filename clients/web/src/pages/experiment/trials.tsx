@@ -25,7 +25,7 @@ import {VirtualTable} from "../../table/virtual_table";
 import {WhereField} from "../../table/where_field";
 import {ColumnChooser} from "../../table/column_chooser";
 import {trialActions} from "./trial_bulk_actions";
-import type {ExperimentPageProps} from "../routes";
+import type {ExperimentPageProps} from "../page_props";
 
 const firstHparams = 12;
 const firstExtras = ["slot_seconds", "reason"];
@@ -51,12 +51,41 @@ function AllTrials(props: ExperimentPageProps & {columns: Columns}) {
     const space = useDeclarations(experiment);
     const by = comparedBy(query, false);
     const ranges = query.get("b") ?? "";
-    const scale = {smallerIsBetter: experiment.smaller_is_better, metricLabel: "", lengthLabel: "", space, rungCount: experiment.rungs.length, logMetric: query.get("y") === "log", clip: query.get("clip") === "off" ? "off" : query.get("clip") === "on" ? "on" : "auto"} as const;
-    const brushed = useMemo(() => (ranges === "" ? undefined : Uint32Array.from(brushedTrials(comparedColumns(columns, readLength(query.get("len"))), parse(ranges), scale))), [columns, columns.filled, ranges, scale.logMetric, scale.clip, space, query.get("len")]);
+    const scale = {
+        smallerIsBetter: experiment.smaller_is_better,
+        metricLabel: "",
+        lengthLabel: "",
+        space,
+        rungCount: experiment.rungs.length,
+        logMetric: query.get("y") === "log",
+        clip: query.get("clip") === "off" ? "off" : query.get("clip") === "on" ? "on" : "auto",
+    } as const;
+    const brushed = useMemo(
+        () =>
+            ranges === "" ? undefined : Uint32Array.from(brushedTrials(comparedColumns(columns, readLength(query.get("len"))), parse(ranges), scale)),
+        [columns, columns.filled, ranges, scale.logMetric, scale.clip, space, query.get("len")],
+    );
     const busy = () => whole.current?.matches(":hover, :focus-within") === true || (whole.current?.querySelector(".virtual")?.scrollTop ?? 0) > 0;
-    const rows = useRows(columns, {sort: query.get("sort") || defaultSort(experiment, by), where: query.get("where") ?? "", states: query.list("state"),
-        filter: {...readFilter(query), smallerIsBetter: experiment.smaller_is_better, choice: readLength(query.get("len"))}, ...(brushed && query.get("brushed") !== "no" ? {trials: brushed} : {})}, busy);
-    return <div ref={whole}><TrialTable {...props} {...(brushed ? {brushed: brushed.length} : {})} source={{columns, rows, matched: rows.rows.length, total: columns.filled, paged: false}} /></div>;
+    const rows = useRows(
+        columns,
+        {
+            sort: query.get("sort") || defaultSort(experiment, by),
+            where: query.get("where") ?? "",
+            states: query.list("state"),
+            filter: {...readFilter(query), smallerIsBetter: experiment.smaller_is_better, choice: readLength(query.get("len"))},
+            ...(brushed && query.get("brushed") !== "no" ? {trials: brushed} : {}),
+        },
+        busy,
+    );
+    return (
+        <div ref={whole}>
+            <TrialTable
+                {...props}
+                {...(brushed ? {brushed: brushed.length} : {})}
+                source={{columns, rows, matched: rows.rows.length, total: columns.filled, paged: false}}
+            />
+        </div>
+    );
 }
 
 /// More trials than a browser should hold: pages in the daemon's order, as far as they were scrolled to.
@@ -65,12 +94,35 @@ function PagedTable(props: ExperimentPageProps) {
     const {fromRung} = readFilter(query);
     const where = query.get("where") ?? "";
     const reached = fromRung > 0 ? `rung>=${fromRung}` : "";
-    const trials = usePagedTrials(experiment.id, {sort: daemonOrder(query.get("sort") || defaultSort(experiment, "metric"), experiment.smaller_is_better), where: where !== "" && reached !== "" ? `(${where}) and ${reached}` : where + reached, states: query.list("state")});
+    const trials = usePagedTrials(experiment.id, {
+        sort: daemonOrder(query.get("sort") || defaultSort(experiment, "metric"), experiment.smaller_is_better),
+        where: where !== "" && reached !== "" ? `(${where}) and ${reached}` : where + reached,
+        states: query.list("state"),
+    });
     const {columns, problem, matched = 0} = trials;
     const rows = useMemo(() => Uint32Array.from({length: columns?.filled ?? 0}, (_, row) => row), [columns]);
-    if (!columns) return problem ? <p class="field-problem" role="alert">{problem.message || t("state.unreachable")}</p> : <Loading rows={10} />;
+    if (!columns)
+        return problem ? (
+            <p class="field-problem" role="alert">
+                {problem.message || t("state.unreachable")}
+            </p>
+        ) : (
+            <Loading rows={10} />
+        );
     const told = problem ? {at: 0, found: "", unknown: false, message: problem.message || t("state.unreachable")} : undefined;
-    return <TrialTable {...props} source={{columns, rows: {rows, problem: told, fresh: 0, update: () => {}, ready: !trials.loading}, matched, total: experiment.trials_total, paged: true, onEnd: trials.more}} />;
+    return (
+        <TrialTable
+            {...props}
+            source={{
+                columns,
+                rows: {rows, problem: told, fresh: 0, update: () => {}, ready: !trials.loading},
+                matched,
+                total: experiment.trials_total,
+                paged: true,
+                onEnd: trials.more,
+            }}
+        />
+    );
 }
 
 function TrialTable({experiment, query, source, brushed}: ExperimentPageProps & {source: Source; brushed?: number}) {
@@ -82,9 +134,18 @@ function TrialTable({experiment, query, source, brushed}: ExperimentPageProps & 
         const chosen = query.list("columns");
         const known = new Set<string>([...standardFields, ...extraFields, ...hparams]);
         const listed = chosen.filter((name) => known.has(name) && name !== "trial");
-        return ["trial", ...(listed.length > 0 ? listed : ["state", ...(source.paged ? [] : ["result"]), "metric", "reached", ...hparams.slice(0, firstHparams), ...firstExtras])];
+        return [
+            "trial",
+            ...(listed.length > 0
+                ? listed
+                : ["state", ...(source.paged ? [] : ["result"]), "metric", "reached", ...hparams.slice(0, firstHparams), ...firstExtras]),
+        ];
     }, [query.get("columns"), hparams.join()]);
-    const metricNames = {result: comparedName(experiment, columns, false), best: comparedName(experiment, columns, true), bestTrial: experiment.best?.trial ?? null};
+    const metricNames = {
+        result: comparedName(experiment, columns, false),
+        best: comparedName(experiment, columns, true),
+        bestTrial: experiment.best?.trial ?? null,
+    };
     const states = query.list("state");
     const sort = query.get("sort") ?? "";
     const where = query.get("where") ?? "";
@@ -114,32 +175,103 @@ function TrialTable({experiment, query, source, brushed}: ExperimentPageProps & 
         <>
             <div class="toolbar">
                 <div class="chips" role="group" aria-label={t("list.by_state")}>
-                    {trialStates.filter((each) => (counts.get(each) ?? 0) > 0 || states.includes(each)).map((each) => (
-                        <button key={each} class={`chip tone-${toneOf(each)}`} aria-pressed={states.includes(each)}
-                            onClick={() => query.set({state: (states.includes(each) ? states.filter((one) => one !== each) : [...states, each]).join(",")})}>
-                            {tWord("state", each)} <span class="count">{formatNumber(counts.get(each) ?? 0)}</span></button>
-                    ))}
-                    {brushed !== undefined && <button class="chip" aria-pressed={query.get("brushed") !== "no"} onClick={() => query.set({brushed: query.get("brushed") === "no" ? "" : "no"})}>{tCount("trials.brushed", brushed)}</button>}
+                    {trialStates
+                        .filter((each) => (counts.get(each) ?? 0) > 0 || states.includes(each))
+                        .map((each) => (
+                            <button
+                                key={each}
+                                class={`chip tone-${toneOf(each)}`}
+                                aria-pressed={states.includes(each)}
+                                onClick={() =>
+                                    query.set({state: (states.includes(each) ? states.filter((one) => one !== each) : [...states, each]).join(",")})
+                                }
+                            >
+                                {tWord("state", each)} <span class="count">{formatNumber(counts.get(each) ?? 0)}</span>
+                            </button>
+                        ))}
+                    {brushed !== undefined && (
+                        <button
+                            class="chip"
+                            aria-pressed={query.get("brushed") !== "no"}
+                            onClick={() => query.set({brushed: query.get("brushed") === "no" ? "" : "no"})}
+                        >
+                            {tCount("trials.brushed", brushed)}
+                        </button>
+                    )}
                 </div>
-                <div class="plot-controls"><LengthChooser experiment={experiment} query={query} columns={columns} /><FilterChoice query={query} experiment={experiment} onlyRungs={source.paged} /></div>
+                <div class="plot-controls">
+                    <LengthChooser experiment={experiment} query={query} columns={columns} />
+                    <FilterChoice query={query} experiment={experiment} onlyRungs={source.paged} />
+                </div>
                 <div class="push chips">
-                    {chosen.size > 0 && <Menu label={tCount("list.selected", chosen.size)} name="trials" items={trialActions(experiment, columns, rows.rows, fields, [...chosen], () => { selection.selected.value = new Set(); })} />}
-                    <ColumnChooser names={names} shown={fields} labelOf={(name) => labelOf(name, metricNames)} onChange={(next) => query.set({columns: next.join(",")}, {replace: true})} />
+                    {chosen.size > 0 && (
+                        <Menu
+                            label={tCount("list.selected", chosen.size)}
+                            name="trials"
+                            items={trialActions(experiment, columns, rows.rows, fields, [...chosen], () => {
+                                selection.selected.value = new Set();
+                            })}
+                        />
+                    )}
+                    <ColumnChooser
+                        names={names}
+                        shown={fields}
+                        labelOf={(name) => labelOf(name, metricNames)}
+                        onChange={(next) => query.set({columns: next.join(",")}, {replace: true})}
+                    />
                 </div>
             </div>
-            <WhereField value={where} problem={rows.problem} names={names} example={`${example}<0.1 and state=completed`} onChange={(text) => query.set({where: text})} />
+            <WhereField
+                value={where}
+                problem={rows.problem}
+                names={names}
+                example={`${example}<0.1 and state=completed`}
+                onChange={(text) => query.set({where: text})}
+            />
             <p class="table-count muted small" role="status">
-                {source.matched === source.total ? tCount("trials.count", source.total) : t("trials.count_of", {n: formatNumber(source.matched), total: formatNumber(source.total)})}
+                {source.matched === source.total
+                    ? tCount("trials.count", source.total)
+                    : t("trials.count_of", {n: formatNumber(source.matched), total: formatNumber(source.total)})}
                 {source.paged && <> · {t("trials.paged", {n: formatNumber(rows.rows.length)})}</>}
-                {rows.fresh > 0 && <> · <button class="link" onClick={rows.update}>{tCount("trials.fresh", rows.fresh)}</button></>}
+                {rows.fresh > 0 && (
+                    <>
+                        {" "}
+                        ·{" "}
+                        <button class="link" onClick={rows.update}>
+                            {tCount("trials.fresh", rows.fresh)}
+                        </button>
+                    </>
+                )}
             </p>
-            {rows.rows.length === 0 && rows.ready
-                ? <Empty title={t("trials.nothing_found")}><button class="button" onClick={() => query.set({state: "", where: "", b: "", best: "", rung: ""})}>{t("list.clear")}</button></Empty>
-                : <VirtualTable caption={t("tab.trials")} rows={rows.rows} rowKey={keyOf} sort={sort === "" ? defaultSort(experiment, comparedBy(query, source.paged)) : sort} {...(source.onEnd ? {onEnd: source.onEnd} : {})} onSort={(next) => query.set({sort: next})}
+            {rows.rows.length === 0 && rows.ready ? (
+                <Empty title={t("trials.nothing_found")}>
+                    <button class="button" onClick={() => query.set({state: "", where: "", b: "", best: "", rung: ""})}>
+                        {t("list.clear")}
+                    </button>
+                </Empty>
+            ) : (
+                <VirtualTable
+                    caption={t("tab.trials")}
+                    rows={rows.rows}
+                    rowKey={keyOf}
+                    sort={sort === "" ? defaultSort(experiment, comparedBy(query, source.paged)) : sort}
+                    {...(source.onEnd ? {onEnd: source.onEnd} : {})}
+                    onSort={(next) => query.set({sort: next})}
                     columns={fields.map((field) => trialColumn(columns, field, experiment.id, metricNames))}
-                    chosen={chosen} onChoose={choose} chooseLabel={(key) => t("list.choose", {name: t("tab.trial", {trial: key})})} chooseAllLabel={t("list.choose_all")}
-                    onChooseAll={() => { selection.selected.value = chosen.size >= rows.rows.length ? new Set() : new Set(Array.from(rows.rows, keyOf)); }}
-                    onHover={(key) => { selection.hovered.value = key; }} hovered={selection.hovered.value} onOpen={(key) => go(`e/${experiment.id}/t/${key}`)} />}
+                    chosen={chosen}
+                    onChoose={choose}
+                    chooseLabel={(key) => t("list.choose", {name: t("tab.trial", {trial: key})})}
+                    chooseAllLabel={t("list.choose_all")}
+                    onChooseAll={() => {
+                        selection.selected.value = chosen.size >= rows.rows.length ? new Set() : new Set(Array.from(rows.rows, keyOf));
+                    }}
+                    onHover={(key) => {
+                        selection.hovered.value = key;
+                    }}
+                    hovered={selection.hovered.value}
+                    onOpen={(key) => go(`e/${experiment.id}/t/${key}`)}
+                />
+            )}
         </>
     );
 }
@@ -151,20 +283,28 @@ export default function Trials(props: ExperimentPageProps) {
 function Loaded(props: ExperimentPageProps) {
     const {experiment, query} = props;
     const listed = query.list("columns");
-    const extras = (listed.length > 0 ? listed : firstExtras).concat((query.get("sort") ?? "").replaceAll("-", "").split(","))
+    const extras = (listed.length > 0 ? listed : firstExtras)
+        .concat((query.get("sort") ?? "").replaceAll("-", "").split(","))
         .filter((name) => (extraFields as readonly string[]).includes(name));
     const wanted = [...new Set(extras)].sort();
     const choice = readLength(query.get("len"));
     const length = typeof choice === "number" ? choice : undefined;
     const columns = useResource<Columns>(`experiments/${experiment.id}/columns#${length ?? ""},${wanted.join()}`, {
-        topic: `trials:${experiment.id}`, every: experiment.trials_total > 20_000 ? 5000 : 2000,
+        topic: `trials:${experiment.id}`,
+        every: experiment.trials_total > 20_000 ? 5000 : 2000,
         read: (_, signal) => loadTrials(experiment.id, wanted, length, signal),
     });
     return (
         <View resource={columns} rows={10}>
-            {(data) => data.rows === 0
-                ? <Empty title={t("trials.empty")}><p>{experiment.waits_for ? t("overview.waits", {why: experiment.waits_for}) : t("trials.empty_text")}</p></Empty>
-                : <AllTrials {...props} columns={data} />}
+            {(data) =>
+                data.rows === 0 ? (
+                    <Empty title={t("trials.empty")}>
+                        <p>{experiment.waits_for ? t("overview.waits", {why: experiment.waits_for}) : t("trials.empty_text")}</p>
+                    </Empty>
+                ) : (
+                    <AllTrials {...props} columns={data} />
+                )
+            }
         </View>
     );
 }

@@ -7,18 +7,40 @@ import {show} from "../../design/dialog";
 import {experimentRoutes} from "../routes";
 
 const listed: readonly (readonly [string, TextKey])[] = [
-    ["/", "keys.search"], ["g e", "keys.experiments"], ["g w", "keys.workers"], ["j  k", "keys.rows"], ["x", "keys.select"],
-    ["Enter", "keys.open"], ["[  ]", "keys.tabs"], [".", "keys.actions"], ["?", "keys.list"],
+    ["/", "keys.search"],
+    ["g e", "keys.experiments"],
+    ["g w", "keys.workers"],
+    ["j  k", "keys.rows"],
+    ["x", "keys.select"],
+    ["Enter", "keys.open"],
+    ["[  ]", "keys.tabs"],
+    [".", "keys.actions"],
+    ["?", "keys.list"],
 ];
 
 export function KeyList() {
-    return <>
-        <h2>{t("keys.title")}</h2>
-        <table class="table"><tbody>
-            {listed.map(([keys, text]) => <tr key={keys}><td class="nowrap">{keys.split("  ").map((key) => <><kbd>{key}</kbd> </>)}</td><td>{t(text)}</td></tr>)}
-        </tbody></table>
-        <p class="muted small">{t("keys.plots")}</p>
-    </>;
+    return (
+        <>
+            <h2>{t("keys.title")}</h2>
+            <table class="table">
+                <tbody>
+                    {listed.map(([keys, text]) => (
+                        <tr key={keys}>
+                            <td class="nowrap">
+                                {keys.split("  ").map((key) => (
+                                    <>
+                                        <kbd>{key}</kbd>{" "}
+                                    </>
+                                ))}
+                            </td>
+                            <td>{t(text)}</td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+            <p class="muted small">{t("keys.plots")}</p>
+        </>
+    );
 }
 
 const rows = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("[data-row]")];
@@ -37,7 +59,7 @@ function nextTab(step: number): void {
     const {path} = address.peek();
     if (path[0] !== "e" || !path[1]) return;
     const shown = experimentRoutes.filter((route) => !route.hidden);
-    const current = shown.findIndex((route) => route.pattern === (path[2] === "t" ? "trials" : path[2] ?? ""));
+    const current = shown.findIndex((route) => route.pattern === (path[2] === "t" ? "trials" : (path[2] ?? "")));
     const next = shown[(current + step + shown.length) % shown.length]!;
     go(next.pattern === "" ? `e/${path[1]}` : `e/${path[1]}/${next.pattern}`);
 }
@@ -63,15 +85,32 @@ export function Keys() {
                     search.focus();
                     break;
                 }
-                case "g": afterG = Date.now(); break;
-                case "j": moveRow(1); break;
-                case "k": moveRow(-1); break;
-                case "x": target.closest("[data-row]")?.querySelector<HTMLElement>("input[type=checkbox]")?.click(); break;
-                case "[": nextTab(-1); break;
-                case "]": nextTab(1); break;
-                case ".": document.querySelector<HTMLElement>("[data-actions]")?.click(); break;
-                case "?": show(<KeyList />); break;
-                default: return;
+                case "g":
+                    afterG = Date.now();
+                    break;
+                case "j":
+                    moveRow(1);
+                    break;
+                case "k":
+                    moveRow(-1);
+                    break;
+                case "x":
+                    target.closest("[data-row]")?.querySelector<HTMLElement>("input[type=checkbox]")?.click();
+                    break;
+                case "[":
+                    nextTab(-1);
+                    break;
+                case "]":
+                    nextTab(1);
+                    break;
+                case ".":
+                    document.querySelector<HTMLElement>("[data-actions]")?.click();
+                    break;
+                case "?":
+                    show(<KeyList />);
+                    break;
+                default:
+                    return;
             }
             event.preventDefault();
         };

@@ -22,7 +22,9 @@ export interface Attempt {
 type Fields = Readonly<Record<string, unknown>>;
 
 const placeOf = (fields: Fields): Place[] =>
-    typeof fields["worker"] === "number" ? [{worker: fields["worker"], slots: Array.isArray(fields["slots"]) ? (fields["slots"] as number[]) : []}] : [];
+    typeof fields["worker"] === "number"
+        ? [{worker: fields["worker"], slots: Array.isArray(fields["slots"]) ? (fields["slots"] as number[]) : []}]
+        : [];
 
 export function attemptsOf(history: readonly StoredEvent[]): Attempt[] {
     const found = new Map<number, Attempt>();
@@ -31,8 +33,14 @@ export function attemptsOf(history: readonly StoredEvent[]): Attempt[] {
         if (number === undefined) continue;
         if (event.type === "lease_granted") {
             found.set(number, {
-                attempt: number, places: [event as Fields, ...(Array.isArray(event["others"]) ? (event["others"] as Fields[]) : [])].flatMap(placeOf), leased: event.at,
-                started: undefined, ended: undefined, cause: undefined, code: undefined, message: "",
+                attempt: number,
+                places: [event as Fields, ...(Array.isArray(event["others"]) ? (event["others"] as Fields[]) : [])].flatMap(placeOf),
+                leased: event.at,
+                started: undefined,
+                ended: undefined,
+                cause: undefined,
+                code: undefined,
+                message: "",
             });
             continue;
         }

@@ -23,14 +23,33 @@ interface Files {
 /// The list of files of a checkpoint, in a dialog.
 function FileList({experiment, checkpoint}: {experiment: number; checkpoint: Checkpoint}) {
     const list = useResource<Files>(`${pathOf(experiment, checkpoint)}/files`);
-    return <>
-        <h2>{t("checkpoints.files_of", {id: checkpoint.id})}</h2>
-        <View resource={list} rows={4}>{({path, files}) => <>
-            <p class="mono small muted cut-anywhere">{path}</p>
-            <div class="file-list" tabIndex={0} role="region" aria-label={t("checkpoints.files")}><table class="table"><tbody>
-                {files.map((file) => <tr key={file.path}><td class="mono cut-anywhere">{file.path}{file.link !== null && <span class="muted"> → {file.link}</span>}</td><td class="number nowrap">{formatBytes(file.bytes)}</td></tr>)}
-            </tbody></table></div></>}</View>
-    </>;
+    return (
+        <>
+            <h2>{t("checkpoints.files_of", {id: checkpoint.id})}</h2>
+            <View resource={list} rows={4}>
+                {({path, files}) => (
+                    <>
+                        <p class="mono small muted cut-anywhere">{path}</p>
+                        <div class="file-list" tabIndex={0} role="region" aria-label={t("checkpoints.files")}>
+                            <table class="table">
+                                <tbody>
+                                    {files.map((file) => (
+                                        <tr key={file.path}>
+                                            <td class="mono cut-anywhere">
+                                                {file.path}
+                                                {file.link !== null && <span class="muted"> → {file.link}</span>}
+                                            </td>
+                                            <td class="number nowrap">{formatBytes(file.bytes)}</td>
+                                        </tr>
+                                    ))}
+                                </tbody>
+                            </table>
+                        </div>
+                    </>
+                )}
+            </View>
+        </>
+    );
 }
 
 export function askToDelete(experiment: number, checkpoints: readonly Checkpoint[], done: () => void): void {
@@ -38,12 +57,20 @@ export function askToDelete(experiment: number, checkpoints: readonly Checkpoint
     const best = checkpoints.some((each) => each.best);
     ask({
         title: tCount("checkpoints.delete_title", checkpoints.length),
-        body: <p>{t("checkpoints.delete_effect", {bytes: formatBytes(bytes)})} {best && t("checkpoints.delete_best")}</p>,
-        action: t("checkpoints.delete"), danger: true, typed: checkpoints.length === 1 ? checkpoints[0]!.path.split("/").at(-1)! : t("checkpoints.delete_word"),
+        body: (
+            <p>
+                {t("checkpoints.delete_effect", {bytes: formatBytes(bytes)})} {best && t("checkpoints.delete_best")}
+            </p>
+        ),
+        action: t("checkpoints.delete"),
+        danger: true,
+        typed: checkpoints.length === 1 ? checkpoints[0]!.path.split("/").at(-1)! : t("checkpoints.delete_word"),
         perform: async () => {
             const trials = new Set(checkpoints.map((each) => each.trial));
             for (const trial of trials) {
-                await change("POST", `experiments/${experiment}/trials/${trial}/checkpoints/delete`, {paths: checkpoints.filter((each) => each.trial === trial).map((each) => each.path)});
+                await change("POST", `experiments/${experiment}/trials/${trial}/checkpoints/delete`, {
+                    paths: checkpoints.filter((each) => each.trial === trial).map((each) => each.path),
+                });
             }
             done();
         },
@@ -58,16 +85,41 @@ export function Download({experiment, checkpoint}: {experiment: number; checkpoi
     const save = () => {
         setWaits(true);
         setProblem(undefined);
-        void saveFile(`${pathOf(experiment, checkpoint)}/archive.tar`, `${checkpoint.id}.tar`).catch((cause: Error) => setProblem(cause.message)).finally(() => setWaits(false));
+        void saveFile(`${pathOf(experiment, checkpoint)}/archive.tar`, `${checkpoint.id}.tar`)
+            .catch((cause: Error) => setProblem(cause.message))
+            .finally(() => setWaits(false));
     };
-    if (isServed("/archive.tar")) return <span class="links">
-        {isServed("/{checkpoint}/files") && <button class="link" onClick={() => show(<FileList experiment={experiment} checkpoint={checkpoint} />)}>{t("checkpoints.files")}</button>}
-        <button class={`link${waits ? " waits" : ""}`} disabled={waits} onClick={save}>{t("checkpoints.download")}</button>
-        {problem && <span class="field-problem" role="alert">{problem}</span>}</span>;
+    if (isServed("/archive.tar"))
+        return (
+            <span class="links">
+                {isServed("/{checkpoint}/files") && (
+                    <button class="link" onClick={() => show(<FileList experiment={experiment} checkpoint={checkpoint} />)}>
+                        {t("checkpoints.files")}
+                    </button>
+                )}
+                <button class={`link${waits ? " waits" : ""}`} disabled={waits} onClick={save}>
+                    {t("checkpoints.download")}
+                </button>
+                {problem && (
+                    <span class="field-problem" role="alert">
+                        {problem}
+                    </span>
+                )}
+            </span>
+        );
     const command = `hpsearch checkpoints download ${checkpoint.id} DIRECTORY`;
-    return <button class="link" title={command} onClick={() => void copyText(command).then(() => setCopied(true))}>{copied ? t("copy.done") : t("checkpoints.command")}</button>;
+    return (
+        <button class="link" title={command} onClick={() => void copyText(command).then(() => setCopied(true))}>
+            {copied ? t("copy.done") : t("checkpoints.command")}
+        </button>
+    );
 }
 
 export function Marks({checkpoint}: {checkpoint: Checkpoint}) {
-    return <>{checkpoint.best && <span class="tag good-tag">{t("checkpoints.best")}</span>} {checkpoint.latest && <span class="tag">{t("checkpoints.latest")}</span>}</>;
+    return (
+        <>
+            {checkpoint.best && <span class="tag good-tag">{t("checkpoints.best")}</span>}{" "}
+            {checkpoint.latest && <span class="tag">{t("checkpoints.latest")}</span>}
+        </>
+    );
 }

@@ -20,7 +20,7 @@ import {amount, reasonText, storyOf} from "../story";
 import {StoryList} from "../story_list";
 import {TrialCheckpoints} from "./trial_checkpoints";
 import {TrialHeader} from "./trial_header";
-import type {ExperimentPageProps} from "../routes";
+import type {ExperimentPageProps} from "../page_props";
 
 /// Where the programs of attempts leave what TensorBoard reads (docs/job-contract.md).
 const tensorboard = "ml/output/tensorboard";
@@ -30,12 +30,22 @@ const loadCurves = () => import("../../plot/trial_curves");
 function Numbers({reason, metric, trial}: {reason: Reason; metric: string; trial: Trial}) {
     const cutoff = reason.cutoff ?? reason.cut_off;
     const rows: [string, string][] = [[metric, formatNumber(trial.metric)]];
-    if (reason.rank !== undefined && reason.rank !== null) rows.push([t("why_table.rank"), reason.size ? t("why_table.rank_of", {rank: reason.rank + 1, size: reason.size}) : String(reason.rank + 1)]);
+    if (reason.rank !== undefined && reason.rank !== null)
+        rows.push([t("why_table.rank"), reason.size ? t("why_table.rank_of", {rank: reason.rank + 1, size: reason.size}) : String(reason.rank + 1)]);
     if (cutoff !== undefined && cutoff !== null) rows.push([t("why_table.cutoff"), formatNumber(cutoff)]);
     if (reason.keep !== undefined && reason.keep !== null) rows.push([t("why_table.keep"), formatNumber(reason.keep)]);
     if (reason.rung !== undefined && reason.rung !== null) rows.push([t("column.rung"), String(reason.rung)]);
     if (reason.bracket !== undefined && reason.bracket !== null) rows.push([t("column.bracket"), String(reason.bracket)]);
-    return <dl class="numbers">{rows.map(([label, value]) => <div key={label}><dt>{label}</dt><dd>{value}</dd></div>)}</dl>;
+    return (
+        <dl class="numbers">
+            {rows.map(([label, value]) => (
+                <div key={label}>
+                    <dt>{label}</dt>
+                    <dd>{value}</dd>
+                </div>
+            ))}
+        </dl>
+    );
 }
 
 function Why({experiment, trial, explanation}: {experiment: Experiment; trial: Trial; explanation: Explanation}) {
@@ -57,20 +67,65 @@ function Attempts({experiment, trial, explanation, now}: {experiment: Experiment
     const attempts = attemptsOf(explanation.history);
     if (attempts.length === 0) return <p class="muted">{t("trial.no_attempt")}</p>;
     return (
-        <div class="scroll-x"><table class="table"><caption class="unseen">{t("trial.attempts")}</caption>
-            <thead><tr><th scope="col">{t("log.attempt")}</th><th scope="col">{t("column.worker")}</th><th scope="col">{t("trial.started")}</th><th scope="col" class="number">{t("trial.took")}</th><th scope="col">{t("trial.end")}</th></tr></thead>
-            <tbody>{attempts.map((each) => {
-                const bad = each.cause !== undefined && each.cause !== "ended_by_agent" && !(each.cause === "exited" && each.code === 0);
-                const end = each.cause === undefined ? tWord("state", "RUNNING")
-                    : each.message !== "" ? plain(each.message) : each.cause === "signaled" ? t("story.signal", {code: each.code ?? 0})
-                    : each.cause === "exited" ? (each.code === 0 ? t("trial.exited") : t("story.exit", {code: each.code ?? 0})) : tWord("cause", each.cause);
-                return <tr key={each.attempt}>
-                    <td><Link to={`e/${experiment.id}/t/${trial.trial}/log?attempt=${each.attempt}`} title={t("trial.open_log")}>{each.attempt}</Link></td>
-                    <td>{each.places.length === 0 ? "–" : each.places.map(({worker, slots}, rank) => <span class="place-of-rank nowrap" key={rank}><Link class="in-text" to={`workers/${worker}`}>{names.get(worker) ?? worker}</Link>{slots.length > 0 && <span class="muted"> {t("trial.slots", {slots: slots.join(", ")})}</span>}</span>)}</td>
-                    <td class="nowrap" title={formatTime(each.started ?? each.leased)}>{formatShortTime(each.started ?? each.leased, now)}</td>
-                    <td class="number nowrap">{formatDuration((each.ended ?? now) - (each.started ?? each.leased))}</td>
-                    <td class={bad ? "bad" : "muted"}>{end}</td></tr>;
-            })}</tbody></table></div>
+        <div class="scroll-x">
+            <table class="table">
+                <caption class="unseen">{t("trial.attempts")}</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">{t("log.attempt")}</th>
+                        <th scope="col">{t("column.worker")}</th>
+                        <th scope="col">{t("trial.started")}</th>
+                        <th scope="col" class="number">
+                            {t("trial.took")}
+                        </th>
+                        <th scope="col">{t("trial.end")}</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {attempts.map((each) => {
+                        const bad = each.cause !== undefined && each.cause !== "ended_by_agent" && !(each.cause === "exited" && each.code === 0);
+                        const end =
+                            each.cause === undefined
+                                ? tWord("state", "RUNNING")
+                                : each.message !== ""
+                                  ? plain(each.message)
+                                  : each.cause === "signaled"
+                                    ? t("story.signal", {code: each.code ?? 0})
+                                    : each.cause === "exited"
+                                      ? each.code === 0
+                                          ? t("trial.exited")
+                                          : t("story.exit", {code: each.code ?? 0})
+                                      : tWord("cause", each.cause);
+                        return (
+                            <tr key={each.attempt}>
+                                <td>
+                                    <Link to={`e/${experiment.id}/t/${trial.trial}/log?attempt=${each.attempt}`} title={t("trial.open_log")}>
+                                        {each.attempt}
+                                    </Link>
+                                </td>
+                                <td>
+                                    {each.places.length === 0
+                                        ? "–"
+                                        : each.places.map(({worker, slots}, rank) => (
+                                              <span class="place-of-rank nowrap" key={rank}>
+                                                  <Link class="in-text" to={`workers/${worker}`}>
+                                                      {names.get(worker) ?? worker}
+                                                  </Link>
+                                                  {slots.length > 0 && <span class="muted"> {t("trial.slots", {slots: slots.join(", ")})}</span>}
+                                              </span>
+                                          ))}
+                                </td>
+                                <td class="nowrap" title={formatTime(each.started ?? each.leased)}>
+                                    {formatShortTime(each.started ?? each.leased, now)}
+                                </td>
+                                <td class="number nowrap">{formatDuration((each.ended ?? now) - (each.started ?? each.leased))}</td>
+                                <td class={bad ? "bad" : "muted"}>{end}</td>
+                            </tr>
+                        );
+                    })}
+                </tbody>
+            </table>
+        </div>
     );
 }
 
@@ -93,34 +148,103 @@ export default function TrialPage({experiment, query, captured}: ExperimentPageP
                     {data.last_failure && <p class="note tone-bad">{plain(data.last_failure)}</p>}
                     <div class="columns section">
                         <div>
-                            <section class="section"><div class="section-head"><h2>{t("tab.curves")}</h2></div>
-                                <Lazy load={loadCurves} props={{experiment, trial: number, query}} /></section>
-                            <section class="section"><div class="section-head"><h2>{t("trial.story")}</h2></div>
-                                <View resource={explanation} rows={4}>{(told) => <StoryList experiment={experiment.id} lines={storyOf(told.history, experiment.metric, experiment.unit).reverse()} />}</View></section>
-                            <section class="section"><div class="section-head"><h2>{t("trial.attempts")}</h2></div>
-                                <View resource={explanation} rows={3}>{(told) => <Attempts experiment={experiment} trial={data} explanation={told} now={now} />}</View></section>
+                            <section class="section">
+                                <div class="section-head">
+                                    <h2>{t("tab.curves")}</h2>
+                                </div>
+                                <Lazy load={loadCurves} props={{experiment, trial: number, query}} />
+                            </section>
+                            <section class="section">
+                                <div class="section-head">
+                                    <h2>{t("trial.story")}</h2>
+                                </div>
+                                <View resource={explanation} rows={4}>
+                                    {(told) => (
+                                        <StoryList
+                                            experiment={experiment.id}
+                                            lines={storyOf(told.history, experiment.metric, experiment.unit).reverse()}
+                                        />
+                                    )}
+                                </View>
+                            </section>
+                            <section class="section">
+                                <div class="section-head">
+                                    <h2>{t("trial.attempts")}</h2>
+                                </div>
+                                <View resource={explanation} rows={3}>
+                                    {(told) => <Attempts experiment={experiment} trial={data} explanation={told} now={now} />}
+                                </View>
+                            </section>
                         </div>
                         <div>
-                            <section class="section"><div class="section-head"><h2>{t("trial.hparams")}</h2></div>
+                            <section class="section">
+                                <div class="section-head">
+                                    <h2>{t("trial.hparams")}</h2>
+                                </div>
                                 <HparamPlaces values={data.hparams} space={space} />
-                                <CopyConfiguration experiment={experiment} trial={data} /></section>
-                            <section class="section"><div class="section-head"><h2>{t("trial.facts")}</h2></div>
+                                <CopyConfiguration experiment={experiment} trial={data} />
+                            </section>
+                            <section class="section">
+                                <div class="section-head">
+                                    <h2>{t("trial.facts")}</h2>
+                                </div>
                                 <dl class="facts">
-                                    <dt>{t("trial.best", {metric: experiment.metric})}</dt><dd>{formatNumber(data.best_metric)} {data.best_step !== null && <span class="muted">{t("trial.at", {amount: amount(data.best_step, experiment.unit)})}</span>}</dd>
-                                    <dt>{t("column.reached")}</dt><dd>{t("trial.reached_of", {reached: formatNumber(data.reached), length: amount(data.length, experiment.unit)})}</dd>
-                                    <dt>{t("column.slot_seconds")}</dt><dd>{formatDuration(data.slot_seconds)}</dd>
-                                    <dt>{t("column.attempts")}</dt><dd>{data.attempts}</dd>
-                                    <dt>{t("column.restarts")}</dt><dd>{data.restarts}</dd>
-                                    <dt>{t("list.created")}</dt><dd>{formatTime(data.created_at)}</dd>
-                                    {data.ended_at !== null && <><dt>{t("column.ended_at")}</dt><dd>{formatTime(data.ended_at)}</dd></>}
-                                    <dt>TensorBoard</dt><dd><span class="mono">{tensorboard}</span> <button class="link" onClick={() => void copyText(tensorboard).then(() => announce(t("copy.done")))}>{t("copy.path")}</button> <span class="row-sub">{t("trial.tensorboard")}</span></dd>
-                                </dl></section>
+                                    <dt>{t("trial.best", {metric: experiment.metric})}</dt>
+                                    <dd>
+                                        {formatNumber(data.best_metric)}{" "}
+                                        {data.best_step !== null && (
+                                            <span class="muted">{t("trial.at", {amount: amount(data.best_step, experiment.unit)})}</span>
+                                        )}
+                                    </dd>
+                                    <dt>{t("column.reached")}</dt>
+                                    <dd>
+                                        {t("trial.reached_of", {reached: formatNumber(data.reached), length: amount(data.length, experiment.unit)})}
+                                    </dd>
+                                    <dt>{t("column.slot_seconds")}</dt>
+                                    <dd>{formatDuration(data.slot_seconds)}</dd>
+                                    <dt>{t("column.attempts")}</dt>
+                                    <dd>{data.attempts}</dd>
+                                    <dt>{t("column.restarts")}</dt>
+                                    <dd>{data.restarts}</dd>
+                                    <dt>{t("list.created")}</dt>
+                                    <dd>{formatTime(data.created_at)}</dd>
+                                    {data.ended_at !== null && (
+                                        <>
+                                            <dt>{t("column.ended_at")}</dt>
+                                            <dd>{formatTime(data.ended_at)}</dd>
+                                        </>
+                                    )}
+                                    <dt>TensorBoard</dt>
+                                    <dd>
+                                        <span class="mono">{tensorboard}</span>{" "}
+                                        <button class="link" onClick={() => void copyText(tensorboard).then(() => announce(t("copy.done")))}>
+                                            {t("copy.path")}
+                                        </button>{" "}
+                                        <span class="row-sub">{t("trial.tensorboard")}</span>
+                                    </dd>
+                                </dl>
+                            </section>
                             <TrialCheckpoints experiment={experiment} trial={number} />
                         </div>
                     </div>
                     <section class="section">
-                        <div class="section-head"><h2>{t("trial.log")}</h2><Link class="small push" to={`e/${experiment.id}/t/${number}/log`}>{t("trial.whole_log")}</Link></div>
-                        <LogView key={number} path={`${base}/log?stream=stdout`} live={data.state === "RUNNING"} at={undefined} wrap={false} search={query.get("q") ?? ""} onSearch={(q) => query.set({q}, {replace: true})} onPoint={() => {}} height="260px" />
+                        <div class="section-head">
+                            <h2>{t("trial.log")}</h2>
+                            <Link class="small push" to={`e/${experiment.id}/t/${number}/log`}>
+                                {t("trial.whole_log")}
+                            </Link>
+                        </div>
+                        <LogView
+                            key={number}
+                            path={`${base}/log?stream=stdout`}
+                            live={data.state === "RUNNING"}
+                            at={undefined}
+                            wrap={false}
+                            search={query.get("q") ?? ""}
+                            onSearch={(q) => query.set({q}, {replace: true})}
+                            onPoint={() => {}}
+                            height="260px"
+                        />
                     </section>
                 </>
             )}

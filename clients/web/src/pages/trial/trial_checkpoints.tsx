@@ -8,17 +8,38 @@ import {amount} from "../story";
 import {Download, Marks} from "./checkpoint_parts";
 
 export function TrialCheckpoints({experiment, trial}: {experiment: Experiment; trial: number}) {
-    const list = useResource<{checkpoints: readonly Checkpoint[]}>(`experiments/${experiment.id}/trials/${trial}/checkpoints`, {topic: `trials:${experiment.id}`, every: 3000});
+    const list = useResource<{checkpoints: readonly Checkpoint[]}>(`experiments/${experiment.id}/trials/${trial}/checkpoints`, {
+        topic: `trials:${experiment.id}`,
+        every: 3000,
+    });
     return (
         <section class="section">
-            <div class="section-head"><h2>{t("tab.checkpoints")}</h2></div>
+            <div class="section-head">
+                <h2>{t("tab.checkpoints")}</h2>
+            </div>
             <View resource={list} rows={2}>
-                {({checkpoints}) => checkpoints.length === 0 ? <p class="muted">{t("checkpoints.none")}</p>
-                    : <ul class="checkpoint-list">{checkpoints.map((each) => <li key={each.path}>
-                        <span class="mono" title={each.path}>{each.path.split("/").at(-1)}</span>
-                        <span class="muted small">{amount(each.step, experiment.unit)} · {formatNumber(each.metric)} · {formatBytes(each.bytes)}</span>
-                        <Marks checkpoint={each} />
-                        <span class="push"><Download experiment={experiment.id} checkpoint={each} /></span></li>)}</ul>}
+                {({checkpoints}) =>
+                    checkpoints.length === 0 ? (
+                        <p class="muted">{t("checkpoints.none")}</p>
+                    ) : (
+                        <ul class="checkpoint-list">
+                            {checkpoints.map((each) => (
+                                <li key={each.path}>
+                                    <span class="mono" title={each.path}>
+                                        {each.path.split("/").at(-1)}
+                                    </span>
+                                    <span class="muted small">
+                                        {amount(each.step, experiment.unit)} · {formatNumber(each.metric)} · {formatBytes(each.bytes)}
+                                    </span>
+                                    <Marks checkpoint={each} />
+                                    <span class="push">
+                                        <Download experiment={experiment.id} checkpoint={each} />
+                                    </span>
+                                </li>
+                            ))}
+                        </ul>
+                    )
+                }
             </View>
         </section>
     );

@@ -16,10 +16,36 @@ function actions(experiment: Experiment, trial: Trial, done: () => void): MenuIt
     };
     const items: MenuItem[] = [];
     if (["RUNNING", "PENDING", "PAUSED"].includes(trial.state)) {
-        items.push({label: t("trial.stop_dots"), danger: true, perform: () => ask({title: t("trial.stop_title", {trial: trial.trial}), body: t("trials.stop_effect"), action: t("trial.stop"), danger: true, perform: send("stop")})});
-        items.push({label: t("trial.cancel_dots"), danger: true, perform: () => ask({title: t("trial.cancel_title", {trial: trial.trial}), body: t("trials.cancel_effect"), action: t("trial.cancel"), danger: true, perform: send("cancel")})});
+        items.push({
+            label: t("trial.stop_dots"),
+            danger: true,
+            perform: () =>
+                ask({
+                    title: t("trial.stop_title", {trial: trial.trial}),
+                    body: t("trials.stop_effect"),
+                    action: t("trial.stop"),
+                    danger: true,
+                    perform: send("stop"),
+                }),
+        });
+        items.push({
+            label: t("trial.cancel_dots"),
+            danger: true,
+            perform: () =>
+                ask({
+                    title: t("trial.cancel_title", {trial: trial.trial}),
+                    body: t("trials.cancel_effect"),
+                    action: t("trial.cancel"),
+                    danger: true,
+                    perform: send("cancel"),
+                }),
+        });
     }
-    if (trial.state === "FAILED" && isServed("/trials/{trial}/retry")) items.push({label: t("trial.retry_dots"), perform: () => ask({title: t("trial.retry_title", {trial: trial.trial}), action: t("trials.retry_action"), perform: send("retry")})});
+    if (trial.state === "FAILED" && isServed("/trials/{trial}/retry"))
+        items.push({
+            label: t("trial.retry_dots"),
+            perform: () => ask({title: t("trial.retry_title", {trial: trial.trial}), action: t("trials.retry_action"), perform: send("retry")}),
+        });
     return items;
 }
 
@@ -28,16 +54,39 @@ export function TrialHeader({experiment, trial, current, done}: {experiment: Exp
     const number = trial.trial;
     return (
         <div class="head trial-head">
-            <div class="head-title"><div class="head-line">
-                <h1>{t("tab.trial", {trial: number})}</h1><StateMark state={trial.state} large />
-                <nav class="sub-tabs" aria-label={t("tab.trial", {trial: number})}>
-                    <Link to={`e/${experiment.id}/t/${number}`} aria-current={current === "trial" ? "page" : undefined}>{t("tab.overview")}</Link>
-                    <Link to={`e/${experiment.id}/t/${number}/log`} aria-current={current === "log" ? "page" : undefined}>{t("trial.log")}</Link>
-                </nav>
-            </div></div>
+            <div class="head-title">
+                <div class="head-line">
+                    <h1>{t("tab.trial", {trial: number})}</h1>
+                    <StateMark state={trial.state} large />
+                    <nav class="sub-tabs" aria-label={t("tab.trial", {trial: number})}>
+                        <Link to={`e/${experiment.id}/t/${number}`} aria-current={current === "trial" ? "page" : undefined}>
+                            {t("tab.overview")}
+                        </Link>
+                        <Link to={`e/${experiment.id}/t/${number}/log`} aria-current={current === "log" ? "page" : undefined}>
+                            {t("trial.log")}
+                        </Link>
+                    </nav>
+                </div>
+            </div>
             <div class="head-actions">
-                {number > 0 ? <Link class="button" to={at(number - 1)} aria-label={t("trial.previous", {trial: number - 1})}>←</Link> : <span class="button" aria-disabled="true" aria-hidden="true">←</span>}
-                {number + 1 < experiment.trials_total ? <Link class="button" to={at(number + 1)} aria-label={t("trial.next", {trial: number + 1})}>→</Link> : <span class="button" aria-disabled="true" aria-hidden="true">→</span>}
+                {number > 0 ? (
+                    <Link class="button" to={at(number - 1)} aria-label={t("trial.previous", {trial: number - 1})}>
+                        ←
+                    </Link>
+                ) : (
+                    <span class="button" aria-disabled="true" aria-hidden="true">
+                        ←
+                    </span>
+                )}
+                {number + 1 < experiment.trials_total ? (
+                    <Link class="button" to={at(number + 1)} aria-label={t("trial.next", {trial: number + 1})}>
+                        →
+                    </Link>
+                ) : (
+                    <span class="button" aria-disabled="true" aria-hidden="true">
+                        →
+                    </span>
+                )}
                 <Menu label={t("action.more")} name="trial" items={actions(experiment, trial, done)} />
             </div>
         </div>

@@ -6,7 +6,7 @@ import {View} from "../../design/states";
 import {downloadLog} from "../../log/download_log";
 import {LogView} from "../../log/log_view";
 import {TrialHeader} from "./trial_header";
-import type {ExperimentPageProps} from "../routes";
+import type {ExperimentPageProps} from "../page_props";
 
 export default function TrialLog({experiment, query, captured}: ExperimentPageProps) {
     const number = Number(captured[0]);
@@ -24,20 +24,64 @@ export default function TrialLog({experiment, query, captured}: ExperimentPagePr
                     <TrialHeader experiment={experiment} trial={data} current="log" done={trial.reload} />
                     <div class="toolbar log-choice">
                         <div class="chips" role="group" aria-label={t("log.stream")}>
-                            {(["stdout", "stderr"] as const).map((each) => <button key={each} class="chip" aria-pressed={stream === each} onClick={() => query.set({stream: each === "stdout" ? "" : each, at: ""})}>{each}</button>)}
+                            {(["stdout", "stderr"] as const).map((each) => (
+                                <button
+                                    key={each}
+                                    class="chip"
+                                    aria-pressed={stream === each}
+                                    onClick={() => query.set({stream: each === "stdout" ? "" : each, at: ""})}
+                                >
+                                    {each}
+                                </button>
+                            ))}
                         </div>
-                        {data.attempts > 1 && <label class="inline-field"><span>{t("log.attempt")}</span>
-                            <select class="select" value={attempt ?? ""} onChange={(event) => query.set({attempt: event.currentTarget.value, at: ""})}>
-                                <option value="">{t("log.last_attempt")}</option>
-                                {Array.from({length: data.attempts}, (_, index) => <option key={index} value={index + 1}>{index + 1}</option>)}
-                            </select></label>}
-                        <label class="inline-field"><span>{t("log.rank")}</span>
-                            <input class="input rank" type="number" min="0" value={rank} onChange={(event) => query.set({rank: event.currentTarget.value === "0" ? "" : event.currentTarget.value, at: ""})} /></label>
-                        <label class="inline-field"><input type="checkbox" checked={wrap} onChange={() => query.set({wrap: wrap ? "" : "yes"})} /><span>{t("log.wrap")}</span></label>
-                        <button class="button push" onClick={() => void downloadLog(path, `trial-${number}-${stream}.log`)}>{t("log.download")}</button>
+                        {data.attempts > 1 && (
+                            <label class="inline-field">
+                                <span>{t("log.attempt")}</span>
+                                <select
+                                    class="select"
+                                    value={attempt ?? ""}
+                                    onChange={(event) => query.set({attempt: event.currentTarget.value, at: ""})}
+                                >
+                                    <option value="">{t("log.last_attempt")}</option>
+                                    {Array.from({length: data.attempts}, (_, index) => (
+                                        <option key={index} value={index + 1}>
+                                            {index + 1}
+                                        </option>
+                                    ))}
+                                </select>
+                            </label>
+                        )}
+                        <label class="inline-field">
+                            <span>{t("log.rank")}</span>
+                            <input
+                                class="input rank"
+                                type="number"
+                                min="0"
+                                value={rank}
+                                onChange={(event) => query.set({rank: event.currentTarget.value === "0" ? "" : event.currentTarget.value, at: ""})}
+                            />
+                        </label>
+                        <label class="inline-field">
+                            <input type="checkbox" checked={wrap} onChange={() => query.set({wrap: wrap ? "" : "yes"})} />
+                            <span>{t("log.wrap")}</span>
+                        </label>
+                        <button class="button push" onClick={() => void downloadLog(path, `trial-${number}-${stream}.log`)}>
+                            {t("log.download")}
+                        </button>
                     </div>
-                    <LogView key={path} path={path} live={data.state === "RUNNING"} at={query.number("at")} wrap={wrap} error={stream === "stderr"}
-                        search={query.get("q") ?? ""} onSearch={(q) => query.set({q}, {replace: true})} onPoint={(at) => query.set({at}, {replace: true})} height="max(320px, calc(100vh - 340px))" />
+                    <LogView
+                        key={path}
+                        path={path}
+                        live={data.state === "RUNNING"}
+                        at={query.number("at")}
+                        wrap={wrap}
+                        error={stream === "stderr"}
+                        search={query.get("q") ?? ""}
+                        onSearch={(q) => query.set({q}, {replace: true})}
+                        onPoint={(at) => query.set({at}, {replace: true})}
+                        height="max(320px, calc(100vh - 340px))"
+                    />
                 </>
             )}
         </View>
