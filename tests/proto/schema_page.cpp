@@ -197,13 +197,4 @@ std::vector<SchemaField> schema_fields(const std::string& heading) {
   return fields;
 }
 
-std::vector<std::string> schema_names(const std::string& heading) {
-  std::vector<std::string> names;
-  for (const SchemaField& field : schema_fields(heading)) {
-    names.push_back(field.name);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 }  // namespace hpsearch::test

@@ -23,7 +23,4 @@ struct SchemaField {
 /// events.hpp.
 void write_schema_of_event(const std::string& type, const std::vector<SchemaField>& rows);
 
-/// The names of those rows, sorted.
-[[nodiscard]] std::vector<std::string> schema_names(const std::string& heading);
-
 }  // namespace hpsearch::test

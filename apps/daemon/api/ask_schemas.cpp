@@ -4,43 +4,44 @@ namespace hpsearch::daemon {
 namespace {
 
 constexpr Field wanted_fields[] = {
-    {"count?", "integer", "At most 256; 1 if it is missing."},
-    {"lease_seconds?", "number", "A trial of which nothing is reported for so long is lost; 300 if missing."},
+    {"count?", "integer", "How many trials the client takes, at most 256; missing: 1."},
+    {"lease_seconds?", "number", "A trial of which nothing is reported for this long is lost; missing: 300."},
 };
 constexpr Field asked_trial_fields[] = {
-    {"trial", "integer"},
-    {"attempt", "integer"},
-    {"lease", "text", "To be sent with each report."},
-    {"lease_seconds", "number"},
-    {"hparams", "any"},
-    {"length", "integer", "Train until this length."},
-    {"reached", "integer", "What earlier attempts of the trial have reported."},
-    {"seed", "integer"},
-    {"checkpoint", "text", "That it begins with; empty if there is none."},
+    {"trial", "integer", "Number of the trial."},
+    {"attempt", "integer", "Number of the attempt."},
+    {"lease", "text", "The lease, to be sent with each report."},
+    {"lease_seconds", "number", "A trial of which nothing is reported for this long is lost."},
+    {"hparams", "any", "Hyperparameters of the trial."},
+    {"length", "integer", "Length to train to."},
+    {"reached", "integer", "Highest step that earlier attempts of the trial reported."},
+    {"seed", "integer", "Seed of the trial."},
+    {"checkpoint", "text", "Checkpoint to begin with; \"\" if there is none."},
 };
 constexpr Field asked_fields[] = {
-    {"experiment", "integer"},
-    {"state", "text", "Of the experiment: nothing more comes when it has ended."},
-    {"trials", "[AskedTrial]", "As many as can start now, which may be none."},
+    {"experiment", "integer", "ID of the experiment."},
+    {"state", "text", "State of the experiment; no more trials come when it has ended."},
+    {"trials", "[AskedTrial]", "The trials that can start now; may be empty."},
 };
 constexpr Field metrics_fields[] = {
-    {"lease", "text"},
-    {"step", "integer", "How long the trial has trained in all."},
-    {"metrics", "{metric}"},
+    {"lease", "text", "The lease of the trial."},
+    {"step", "integer", "Length that the trial has trained in all."},
+    {"metrics", "{metric}", "The measured metrics, by name."},
 };
 constexpr Field verdict_fields[] = {
-    {"directive", "continue|pause|stop", "After pause and stop, end the lease."},
-    {"length", "integer", "With continue: train until this length."},
+    {"directive", "continue|pause|stop",
+     "What the trial does next; after `pause` and `stop`, end the lease."},
+    {"length", "integer", "With `continue`: the length to train to."},
 };
 constexpr Field end_fields[] = {
-    {"lease", "text"},
-    {"state", "completed|failed|invalid_hyperparameters"},
-    {"message?", "text?", "Why."},
+    {"lease", "text", "The lease of the trial."},
+    {"state", "completed|failed|invalid_hyperparameters", "How the trial ended."},
+    {"message?", "text?", "Why it ended so, for people."},
 };
 constexpr Field told_fields[] = {
-    {"trial", "integer"},
-    {"trial_state", "text"},
-    {"state", "text", "Of the experiment."},
+    {"trial", "integer", "Number of the trial."},
+    {"trial_state", "text", "State of the trial now."},
+    {"state", "text", "State of the experiment now."},
 };
 
 constexpr Schema ask_table[] = {

@@ -4,163 +4,188 @@ namespace hpsearch::daemon {
 namespace {
 
 constexpr Field best_point_fields[] = {
-    {"trial", "integer"},
-    {"metric", "number"},
-    {"length", "count", "Where it was measured."},
-    {"time", "number"},
-    {"slot_seconds", "number", "What all trials had used by then."},
-    {"trials", "integer", "As many there were."},
+    {"trial", "integer", "Number of the trial that reported the metric."},
+    {"metric", "number", "The new best metric."},
+    {"length", "count", "Length at which it was measured."},
+    {"time", "number", "When it was reported."},
+    {"slot_seconds", "number", "Slot time that all trials had used by then."},
+    {"trials", "integer", "How many trials there were by then."},
 };
 constexpr Field history_fields[] = {
-    {"metric", "text"},        {"smaller_is_better", "flag"},
-    {"unit", "text"},          {"started_at", "number?", "When the first trial got its slots."},
-    {"points", "[BestPoint]"}, {"end", "map", "time, slot_seconds and trials as they are now."},
-    {"target", "number?"},     {"budget", "any", "max_time, max_slot_hours and max_failed_trials, or null."},
+    {"metric", "text", "Name of the searcher's metric."},
+    {"smaller_is_better", "flag", "Whether smaller metrics are better."},
+    {"unit", "text", "Unit of lengths."},
+    {"started_at", "number?", "When the first trial got its slots; null before that."},
+    {"points", "[BestPoint]", "Each moment at which the best metric improved, in order."},
+    {"end", "map", "The present values of `time`, `slot_seconds` and `trials`."},
+    {"target", "number?", "The metric at which the search ends; null if it has none."},
+    {"budget", "any",
+     "The limits `max_time`, `max_slot_hours` and `max_failed_trials`; null if there are none."},
 };
 constexpr Field metric_name_fields[] = {
-    {"name", "text"},
-    {"group", "text", "What stands before the last dot of the name, or nothing."},
-    {"count", "integer", "Reports of it."},
-    {"trials", "integer", "That reported it."},
-    {"first_step", "integer"},
-    {"last_step", "integer"},
+    {"name", "text", "Name of the metric, as programs report it."},
+    {"group", "text", "The part of the name before its last dot; \"\" without a dot."},
+    {"count", "integer", "Number of reports that contain the metric."},
+    {"trials", "integer", "Number of trials that reported the metric."},
+    {"first_step", "integer", "Lowest step at which it was reported."},
+    {"last_step", "integer", "Highest step at which it was reported."},
 };
-constexpr Field metric_names_fields[] = {{"metrics", "[MetricName]"}};
+constexpr Field metric_names_fields[] = {
+    {"metrics", "[MetricName]", "All metrics, by name."},
+};
 constexpr Field rung_result_fields[] = {
-    {"trial", "integer"},
-    {"metric", "number?", "Null where it is missing or not finite."},
-    {"nonfinite", "text?", "nan, inf or -inf if the trial reported that."},
-    {"rank", "integer", "From 0, the best."},
-    {"state", "promoted|waiting|stopped|finished|failed"},
+    {"trial", "integer", "Number of the trial."},
+    {"metric", "number?", "The metric at the rung; null if it is missing or not finite."},
+    {"nonfinite", "text?", "`nan`, `inf` or `-inf` if the trial reported that; else null."},
+    {"rank", "integer", "Rank among the results of the rung; 0 is the best."},
+    {"state", "promoted|waiting|stopped|finished|failed", "What became of the trial at this rung."},
 };
 constexpr Field ladder_rung_fields[] = {
-    {"rung", "integer", "From 0, the shortest."},
-    {"length", "count"},
-    {"rule", "text", "Who goes on, in words."},
-    {"keep", "integer", "As many of its results go on."},
-    {"size", "integer"},
-    {"cut_off", "number?", "Metric of the last result that goes on."},
-    {"results", "[RungResult]", "Best first."},
-    {"training", "[integer]", "Trials on their way to it."},
+    {"rung", "integer", "Number of the rung; 0 is the shortest."},
+    {"length", "count", "Length at which the rung compares trials."},
+    {"rule", "text", "The rule by which trials go on, as a sentence."},
+    {"keep", "integer", "How many of its results go on now."},
+    {"size", "integer", "How many results the rung has."},
+    {"cut_off", "number?", "Metric of the last result that goes on; null if none does."},
+    {"results", "[RungResult]", "The results of the rung, best first."},
+    {"training", "[integer]", "Numbers of the trials that train towards the rung."},
 };
 constexpr Field ladder_bracket_fields[] = {
-    {"bracket", "integer"}, {"name", "text"}, {"rungs", "[LadderRung]", "Shortest first."}};
+    {"bracket", "integer", "Number of the bracket, from 0."},
+    {"name", "text", "Name of the bracket for people."},
+    {"rungs", "[LadderRung]", "The rungs of the bracket, shortest first."},
+};
 constexpr Field ladder_fields[] = {
-    {"lsn", "integer", "The event after which everything was so."},
-    {"time", "number"},
-    {"first_lsn", "integer", "The event that created the experiment."},
-    {"last_lsn", "integer", "The last event that changed the experiment."},
-    {"metric", "text"},
-    {"smaller_is_better", "flag"},
-    {"brackets", "[LadderBracket]"},
+    {"lsn", "integer", "Sequence number of the event after which the ladder looked like this."},
+    {"time", "number", "When that event happened."},
+    {"first_lsn", "integer", "Sequence number of the event that created the experiment."},
+    {"last_lsn", "integer", "Sequence number of the last event that changed the experiment."},
+    {"metric", "text", "Name of the searcher's metric."},
+    {"smaller_is_better", "flag", "Whether smaller metrics are better."},
+    {"brackets", "[LadderBracket]", "The brackets of the search."},
 };
 constexpr Field timeline_slot_fields[] = {
-    {"worker", "integer"},
-    {"name", "text"},
-    {"slot", "integer?", "Null: beside the slots."},
-    {"busy", "number", "The share of the window in which the experiment held it."},
-    {"taken", "number", "In which others held it."},
-    {"away", "number", "In which its worker was not there."},
+    {"worker", "integer", "ID of the worker."},
+    {"name", "text", "Name of the worker."},
+    {"slot", "integer?", "Number of the slot on its worker; null for attempts without a slot."},
+    {"busy", "number", "Share of the time window in which the experiment held the slot."},
+    {"taken", "number", "Share of the window in which other experiments held it."},
+    {"away", "number", "Share of the window in which its worker was away."},
 };
 constexpr Field timeline_taken_fields[] = {
-    {"worker", "integer"},
-    {"slot", "integer"},
-    {"experiment", "integer?", "Null: of another workspace."},
-    {"trial", "integer?", "The last one."},
-    {"from", "number"},
-    {"to", "number?", "Null while it lasts."},
+    {"worker", "integer", "ID of the worker."},
+    {"slot", "integer", "Number of the slot on its worker."},
+    {"experiment", "integer?", "ID of the experiment that held it; null if it is in another workspace."},
+    {"trial", "integer?", "Number of the last trial that held it; null if that is not shown."},
+    {"from", "number", "When it began."},
+    {"to", "number?", "When it ended; null while it lasts."},
 };
 constexpr Field timeline_bar_fields[] = {
-    {"worker", "integer"},
-    {"slot", "integer?"},
-    {"trial", "integer"},
-    {"attempt", "integer"},
-    {"from", "number"},
-    {"to", "number?", "Null while it runs."},
-    {"outcome", "running|finished|paused|stopped|failed|lost|preempted|canceled"},
+    {"worker", "integer", "ID of the worker."},
+    {"slot", "integer?", "Number of the slot on its worker; null for an attempt without a slot."},
+    {"trial", "integer", "Number of the trial."},
+    {"attempt", "integer", "Number of the attempt."},
+    {"from", "number", "When the lease began."},
+    {"to", "number?", "When the lease ended; null while it lasts."},
+    {"outcome", "running|finished|paused|stopped|failed|lost|preempted|canceled",
+     "How the attempt ended, or `running`."},
 };
 constexpr Field timeline_quarantine_fields[] = {
-    {"worker", "integer"},
-    {"from", "number"},
-    {"to", "number?", "Null while it lasts."},
+    {"worker", "integer", "ID of the worker."},
+    {"from", "number", "When it began."},
+    {"to", "number?", "When it ended; null while it lasts."},
 };
 constexpr Field timeline_fields[] = {
-    {"from", "number"},
-    {"to", "number"},
-    {"now", "number"},
-    {"slots", "[TimelineSlot]", "All that the experiment may use, and those that it used."},
-    {"taken", "[TimelineTaken]", "Where other experiments held them."},
-    {"presences", "[TimelineQuarantine]", "When their workers were there."},
-    {"quarantines", "[TimelineQuarantine]", "Of the workers of these slots."},
-    {"bars?", "[TimelineBar]"},
+    {"from", "number", "Start of the time window."},
+    {"to", "number", "End of the time window."},
+    {"now", "number", "The time of this answer."},
+    {"slots", "[TimelineSlot]", "All slots that the experiment may use, and those that it used."},
+    {"taken", "[TimelineTaken]", "When other experiments held these slots."},
+    {"presences", "[TimelineQuarantine]", "When the workers of these slots were present."},
+    {"quarantines", "[TimelineQuarantine]", "When the workers of these slots were in quarantine."},
+    {"bars?", "[TimelineBar]",
+     "The attempts on these slots; missing if there are too many, then `bins` is there."},
     {"bins?", "map",
-     "Instead of bars: edges, for each slot the busy share and the share of others of each bin, and how many "
-     "trials ran in each bin."},
+     "Instead of `bars`: edges of time bins; for each slot and bin the share that the experiment and others "
+     "held; the number of running trials in each bin."},
 };
 constexpr Field column_field_fields[] = {
-    {"name", "text"},
-    {"type", "f64|i64|u32|u16|u8"},
-    {"words?", "[any]", "What the numbers of this column stand for, by number."},
+    {"name", "text", "Name of the column."},
+    {"type", "f64|i64|u32|u16|u8", "Type of its numbers in the binary form."},
+    {"words?", "[any]", "What the numbers of this column stand for: word 0, word 1 and so on."},
 };
-constexpr Field compared_length_fields[] = {{"length", "count"}, {"results", "integer", "Finite ones."}};
+constexpr Field compared_length_fields[] = {
+    {"length", "count", "Length at which trials can be compared."},
+    {"results", "integer", "Number of finite results at this length."},
+};
 constexpr Field columns_fields[] = {
-    {"lsn", "integer", "All rows are as they were after this event."},
-    {"rows", "integer"},
-    {"total", "integer", "Trials of the experiment."},
-    {"length", "count?", "Where `result` was measured."},
-    {"lengths", "[ComparedLength]", "Others that `length` can ask for: the rungs."},
-    {"fields", "[ColumnField]"},
-    {"columns", "[[any]]", "Of each field, a number or null for each row."},
+    {"lsn", "integer", "Sequence number of the event after which all rows looked like this."},
+    {"rows", "integer", "Number of rows."},
+    {"total", "integer", "Number of trials of the experiment."},
+    {"length", "count?",
+     "Length at which `result` was measured; null if trials are not compared at one length."},
+    {"lengths", "[ComparedLength]", "Other lengths that the parameter `length` accepts: the rungs."},
+    {"fields", "[ColumnField]", "The columns, in order."},
+    {"columns", "[[any]]", "For each field a list with a number or null for each row."},
 };
 
 constexpr Field curve_event_fields[] = {
-    {"step", "count"}, {"time", "number"}, {"what", "promoted|paused|stopped|restarted|finished"}};
+    {"step", "count", "Step of the trial at that time."},
+    {"time", "number", "When it happened."},
+    {"what", "promoted|paused|stopped|restarted|finished", "What happened to the trial."},
+};
 constexpr Field curve_fields[] = {
-    {"trial", "integer"},
-    {"rung", "integer?", "The longest that it reached, from 0."},
-    {"state", "text"},
-    {"step", "[count]", "Of each part of the curve, its last value's."},
-    {"time", "[number]"},
-    {"min", "[number]"},
-    {"max", "[number]"},
-    {"last", "[number]"},
-    {"nonfinite", "[any]", "Pairs of a step and nan, inf or -inf."},
-    {"events", "[CurveEvent]"},
+    {"trial", "integer", "Number of the trial."},
+    {"rung", "integer?", "Number of the longest rung that the trial reached, from 0; null without rungs."},
+    {"state", "text", "State of the trial."},
+    {"step", "[count]", "For each part of the curve the step of its last value."},
+    {"time", "[number]", "For each part the time of its last value."},
+    {"min", "[number]", "For each part its smallest value."},
+    {"max", "[number]", "For each part its largest value."},
+    {"last", "[number]", "For each part its last value."},
+    {"nonfinite", "[any]", "Values that are not finite: pairs of a step and `nan`, `inf` or `-inf`."},
+    {"events", "[CurveEvent]", "Promotions, pauses and ends of the trial, in order."},
 };
 constexpr Field rung_line_fields[] = {
-    {"bracket", "integer"}, {"rung", "integer"}, {"length", "count"}, {"cut_off", "number?"}};
-constexpr Field curves_fields[] = {
-    {"metric", "text"},
-    {"group?", "text"},
-    {"unit?", "text"},
-    {"lsn?", "integer"},
-    {"trials?", "any", "A list of Curve; in a density, how many trials reported the metric."},
-    {"rungs?", "[RungLine]"},
-    {"steps?", "[integer]", "Of a density: edges."},
-    {"values?", "[number]", "Of a density: edges."},
-    {"counts?", "[[integer]]", "Of a density: for each part of the steps, how many values lie in each part."},
-    {"below?", "integer", "Values below all edges."},
-    {"above?", "integer"},
-    {"nonfinite?", "integer"},
+    {"bracket", "integer", "Number of the bracket."},
+    {"rung", "integer", "Number of the rung, from 0."},
+    {"length", "count", "Length of the rung."},
+    {"cut_off", "number?", "Metric of the last result that goes on; null if none does."},
 };
-constexpr Field hparam_share_fields[] = {{"name", "text"},
-                                         {"share", "number", "All shares add up to 1."},
-                                         {"deviation", "number", "Between samples of the results."},
-                                         {"rank", "integer", "From 1."}};
+constexpr Field curves_fields[] = {
+    {"metric", "text", "Name of the metric."},
+    {"group?", "text", "The part of the name before its last dot."},
+    {"unit?", "text", "Unit of steps."},
+    {"lsn?", "integer", "Sequence number of the last event that the curves contain."},
+    {"trials?", "any", "A list of Curve; in a density the number of trials that reported the metric."},
+    {"rungs?", "[RungLine]", "The cut-offs of the rungs."},
+    {"steps?", "[integer]", "In a density: edges of the parts along the steps."},
+    {"values?", "[number]", "In a density: edges of the parts along the values."},
+    {"counts?", "[[integer]]",
+     "In a density: for each part of the steps the number of values in each part of the values."},
+    {"below?", "integer", "In a density: number of values below all edges."},
+    {"above?", "integer", "In a density: number of values above all edges."},
+    {"nonfinite?", "integer", "In a density: number of values that are not finite."},
+};
+constexpr Field hparam_share_fields[] = {
+    {"name", "text", "Path of the hyperparameter."},
+    {"share", "number", "Its share of the importance; all shares add up to 1."},
+    {"deviation", "number", "Standard deviation of the share between samples of the results."},
+    {"rank", "integer", "Rank of the share, from 1."},
+};
 constexpr Field importance_fields[] = {
-    {"metric", "text"},
-    {"rung", "integer", "The rung whose results are compared, from 0."},
-    {"length", "any"},
-    {"results", "integer", "Finite ones."},
-    {"others", "integer", "Trials that did not get there, or diverged: they count as worse."},
-    {"needed", "integer", "With fewer results nothing is said."},
-    {"gamma", "number", "The best part, which is compared with all."},
+    {"metric", "text", "Name of the searcher's metric."},
+    {"rung", "integer", "Number of the rung whose results are compared, from 0."},
+    {"length", "any", "Length of that rung."},
+    {"results", "integer", "Number of finite results at that length."},
+    {"others", "integer", "Number of trials that did not get there or diverged; they count as worse."},
+    {"needed", "integer", "Number of results that an answer needs."},
+    {"gamma", "number", "Share of the best results, which are compared with all."},
     {"method", "results|forest",
-     "Compared are the results; or what a forest of regression trees expects evenly over the space, where a "
-     "sampler "
-     "that learns preferred a part of it."},
-    {"hyperparameters", "[HparamShare]", "Largest share first."},
-    {"reason", "text", "Why there are none."},
+     "`results`: the results themselves are compared; `forest`: where a sampler that learns preferred a part "
+     "of the space, what a forest of regression trees expects evenly over the space."},
+    {"hyperparameters", "[HparamShare]", "The shares, largest first; empty with a `reason`."},
+    {"reason", "text", "Why there are no shares; \"\" if there are."},
 };
 
 constexpr Schema bulk_table[] = {

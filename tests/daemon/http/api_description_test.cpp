@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
 #include "daemon/api/openapi.hpp"
 #include "daemon/api/parameter.hpp"
+#include "daemon/api/schema.hpp"
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/engine/base/text.hpp"
 
@@ -50,6 +52,21 @@ TEST(ApiDescription, HasEachRouteButThoseOfWorkersAndPagesUnderANameOfItsOwn) {
     operations += item.as_map()->size();
   }
   EXPECT_EQ(operations, described) << "two routes have the same path in the description";
+}
+
+TEST(ApiDescription, SaysOfEachFieldWhatItMeans) {
+  for (const auto& table : all_schemas()) {
+    for (const Schema& schema : table) {
+      if (schema.name.starts_with("Quota")) {
+        continue;  // Phrases of engine::quota_limits, which the help of the command line shows too.
+      }
+      for (const Field& field : schema.fields) {
+        const auto words = 1 + std::count(field.about.begin(), field.about.end(), ' ');
+        EXPECT_TRUE(words >= 3 && field.about.ends_with('.'))
+            << schema.name << "." << field.name << " is described as \"" << field.about << '"';
+      }
+    }
+  }
 }
 
 TEST(ApiDescription, NamesOnlySchemasThatItHas) {

@@ -14,7 +14,7 @@
 #include "hpsearch/proto/views/touched.hpp"
 #include "proto/views/small_search.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 namespace {
 
 using engine::Value;
@@ -266,4 +266,4 @@ TEST(TouchedBy, NamesTheTrialOfAReportAndOfALease) {
 }
 
 }  // namespace
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

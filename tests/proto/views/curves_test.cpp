@@ -13,7 +13,7 @@
 #include "hpsearch/proto/encoding/json.hpp"
 #include "proto/views/small_search.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 namespace {
 
 using engine::Value;
@@ -186,4 +186,4 @@ TEST(CurveDensity, EqualValuesAndNoneHaveARange) {
 }
 
 }  // namespace
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

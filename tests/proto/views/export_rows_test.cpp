@@ -9,7 +9,7 @@
 #include "hpsearch/proto/views/csv_line.hpp"
 #include "proto/views/small_search.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 namespace {
 
 using engine::Value;
@@ -48,4 +48,4 @@ TEST(ExportRows, EachFormatHasALineForEachTrial) {
 }
 
 }  // namespace
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

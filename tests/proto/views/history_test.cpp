@@ -10,7 +10,7 @@
 
 // What the engine keeps for the views: when the best metric became better, and which slots attempts held.
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 namespace {
 
 using engine::AttemptEnd;
@@ -105,4 +105,4 @@ TEST(AttemptSpans, SayHowEachAttemptEnded) {
 }
 
 }  // namespace
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

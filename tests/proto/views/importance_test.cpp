@@ -13,7 +13,7 @@
 
 #include "hpsearch/engine/base/draw.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 namespace {
 
 /// A study of ped_anova.txt, which genuine Optuna judged.
@@ -242,4 +242,4 @@ TEST(Importance, TrialsThatWereStoppedEarlierCountAsWorse) {
 }
 
 }  // namespace
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

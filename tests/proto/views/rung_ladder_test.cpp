@@ -10,7 +10,7 @@
 
 #include "proto/views/small_search.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 namespace {
 
 using engine::TrialState;
@@ -124,4 +124,4 @@ INSTANTIATE_TEST_SUITE_P(Each, LadderOfSearches,
                                           testing::Values(When::midst, When::end, When::killed)));
 
 }  // namespace
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

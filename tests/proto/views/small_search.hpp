@@ -16,7 +16,7 @@
 #include "hpsearch/engine/engine.hpp"
 #include "hpsearch/searchers/registry.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// An experiment that runs step by step, with programs that are made up.
 class SmallSearch {
@@ -133,4 +133,4 @@ class SmallSearch {
   engine::Units told_length_{};
 };
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

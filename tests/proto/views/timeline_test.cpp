@@ -7,7 +7,7 @@
 #include "hpsearch/proto/encoding/json.hpp"
 #include "proto/views/small_search.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 namespace {
 
 using engine::AttemptSpan;
@@ -203,4 +203,4 @@ TEST(Timeline, NothingRanYet) {
 }
 
 }  // namespace
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

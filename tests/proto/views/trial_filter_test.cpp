@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 namespace {
 
 using engine::Value;
@@ -91,4 +91,4 @@ TEST(CompareValues, PutsNumbersBeforeTextsBeforeNothing) {
 }
 
 }  // namespace
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -9,7 +9,7 @@
 
 #include "proto/views/small_search.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 namespace {
 
 using engine::Value;
@@ -107,4 +107,4 @@ TEST(SortedPage, EntriesWithoutAKeyComeLastEitherWay) {
 }
 
 }  // namespace
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

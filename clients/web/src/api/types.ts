@@ -6,71 +6,91 @@ export interface components {
     schemas: {
         /** @description An OpenAPI document. */
         readonly ApiDescription: {
+            /** @description All schemas and shared parts. */
             readonly components: Record<string, unknown>;
             /** @description Version of OpenAPI. */
             readonly openapi: string;
+            /** @description All routes, by path. */
             readonly paths: Record<string, unknown>;
         };
         /** @description A trial that a client runs. */
         readonly AskedTrial: {
+            /** @description Number of the attempt. */
             readonly attempt: number;
-            /** @description That it begins with; empty if there is none. */
+            /** @description Checkpoint to begin with; "" if there is none. */
             readonly checkpoint: string;
+            /** @description Hyperparameters of the trial. */
             readonly hparams: unknown;
-            /** @description To be sent with each report. */
+            /** @description The lease, to be sent with each report. */
             readonly lease: string;
+            /** @description A trial of which nothing is reported for this long is lost. */
             readonly lease_seconds: number;
-            /** @description Train until this length. */
+            /** @description Length to train to. */
             readonly length: number;
-            /** @description What earlier attempts of the trial have reported. */
+            /** @description Highest step that earlier attempts of the trial reported. */
             readonly reached: number;
+            /** @description Seed of the trial. */
             readonly seed: number;
+            /** @description Number of the trial. */
             readonly trial: number;
         };
         /** @description Trials that a client runs. */
         readonly AskedTrials: {
+            /** @description ID of the experiment. */
             readonly experiment: number;
-            /** @description Of the experiment: nothing more comes when it has ended. */
+            /** @description State of the experiment; no more trials come when it has ended. */
             readonly state: string;
-            /** @description As many as can start now, which may be none. */
+            /** @description The trials that can start now; may be empty. */
             readonly trials: readonly components["schemas"]["AskedTrial"][];
         };
         /** @description An attempt. */
         readonly AttemptName: {
+            /** @description Number of the attempt. */
             readonly attempt: number;
+            /** @description ID of the experiment. */
             readonly experiment: number;
+            /** @description Number of the trial. */
             readonly trial: number;
         };
         /** @description A request that changed something, was refused or signed somebody in. */
         readonly AuditEntry: {
-            /** @enum {string} */
+            /**
+             * @description How the request came.
+             * @enum {string}
+             */
             readonly channel: "socket" | "tcp" | "tls";
-            /** @description Of refusals: for how many other requests of this address or token, in one minute, the line stands. */
+            /** @description For a refusal: the number of further refused requests of this address or token within a minute that the line stands for. */
             readonly count?: number;
-            /** @description User or address. */
+            /** @description User or address from which it came. */
             readonly from: string;
+            /** @description Method of the request. */
             readonly method: string;
-            /** @description As in Caller; "" for strangers. */
+            /** @description Name of the caller; "" for strangers. */
             readonly name: string;
-            /** @description Lines count from 1. */
+            /** @description Number of the line, from 1. */
             readonly number: number;
+            /** @description Path of the request, cut if it is long. */
             readonly path: string;
             /** @description SHA-256 of the line before. */
             readonly previous: string;
-            /** @description X-Request-Id of the answer. */
+            /** @description `X-Request-Id` of the answer. */
             readonly request: string;
-            /** @description What was changed or made: experiments/3. */
+            /** @description What was changed or created, such as `experiments/3`. */
             readonly resource?: string;
+            /** @description Role of the caller. */
             readonly role: string;
+            /** @description Status of the answer. */
             readonly status: number;
+            /** @description When the request was answered. */
             readonly time: number;
-            /** @description Its id, or "". */
+            /** @description ID of the caller's token; "" without a token. */
             readonly token: string;
-            /** @description Of what was changed, or ""; not in lines of earlier releases, as the next one. */
+            /** @description Workspace of what was changed; "" if it has none. */
             readonly workspace?: string;
         };
         /** @description A page of the audit log, oldest first. */
         readonly AuditPage: {
+            /** @description The lines, oldest first. */
             readonly entries: readonly components["schemas"]["AuditEntry"][];
             /** @description The next page's `after`; null on the last page. */
             readonly next: number | null;
@@ -79,300 +99,412 @@ export interface components {
         readonly BackupResult: {
             /** @description Whether a backup was made of the copy and checked; only such ones count. */
             readonly good: boolean;
-            /** @description The copy. */
+            /** @description Path of the copy. */
             readonly path: string;
         };
         /** @description A moment at which the best metric became better. */
         readonly BestPoint: {
-            /** @description Where it was measured. */
+            /** @description Length at which it was measured. */
             readonly length: components["schemas"]["Count"];
+            /** @description The new best metric. */
             readonly metric: number;
-            /** @description What all trials had used by then. */
+            /** @description Slot time that all trials had used by then. */
             readonly slot_seconds: number;
+            /** @description When it was reported. */
             readonly time: number;
+            /** @description Number of the trial that reported the metric. */
             readonly trial: number;
-            /** @description As many there were. */
+            /** @description How many trials there were by then. */
             readonly trials: number;
         };
         /** @description The best result so far. */
         readonly BestResult: {
+            /** @description Sample standard deviation of these; null with fewer than two. */
             readonly deviation?: components["schemas"]["Metric"] | null;
-            /** @description Over the repeated trainings of a finalist. */
+            /** @description Mean over the repeated trainings of the finalist. */
             readonly mean?: components["schemas"]["Metric"] | null;
+            /** @description Its best metric. */
             readonly metric: components["schemas"]["Metric"];
+            /** @description Step at which it was measured. */
             readonly step: components["schemas"]["Count"];
+            /** @description Number of the trial. */
             readonly trial: number;
         };
         /** @description A bracket of the search. */
         readonly BracketPreview: {
+            /** @description Lengths of the rungs, shortest first. */
             readonly lengths: readonly number[];
+            /** @description Its share of `max_concurrent_trials`; 0: no fixed share. */
             readonly share: number;
+            /** @description Number of trials of the bracket. */
             readonly trials: unknown;
         };
         /** @description Who sends the requests. */
         readonly Caller: {
             /** @description Token or user, such as "token ci" or "uid 1000". */
             readonly name: string;
-            /** @description The name of the same token or user as experiments have it. */
+            /** @description The name of the same token or user as experiments show it. */
             readonly owner: string;
+            /** @description The role of the caller. */
             readonly role: string;
-            /** @description As whom workers with --run-as submitter run what it submits; "": none. */
+            /** @description The user that runs its programs on workers with `--run-as submitter`; "": none. */
             readonly unix_user: string;
-            /** @description In which it has this role; ["*"]: in all. */
+            /** @description Workspaces in which it has this role; ["*"]: all. */
             readonly workspaces: readonly string[];
         };
         /** @description A checkpoint of a trial. */
         readonly Checkpoint: {
+            /** @description Whether it is the trial's best one. */
             readonly best: boolean;
+            /** @description Size of all its files. */
             readonly bytes: number;
+            /** @description Number of its files. */
             readonly files: number;
+            /** @description ID of the checkpoint: EXPERIMENT/TRIAL/ATTEMPT-STEP. */
             readonly id: string;
+            /** @description Whether it is the trial's latest one. */
             readonly latest: boolean;
+            /** @description Metric at exactly this step; null if there is none. */
             readonly metric: components["schemas"]["Metric"] | null;
+            /** @description Directory of the checkpoint. */
             readonly path: string;
+            /** @description Step of the checkpoint. */
             readonly step: components["schemas"]["Count"];
+            /** @description Number of the trial. */
             readonly trial: number;
         };
         /** @description Checkpoints whose files are to be deleted. */
         readonly CheckpointDeletion: {
-            /** @description As GET .../checkpoints has them. */
+            /** @description Paths of checkpoints, as `GET …/checkpoints` lists them. */
             readonly paths: readonly string[];
         };
         /** @description A file of a checkpoint. */
         readonly CheckpointFile: {
+            /** @description Size of the file. */
             readonly bytes: number;
-            /** @description Null for a link. */
+            /** @description CRC-32C of the content; null for a link. */
             readonly crc32c: number | null;
-            /** @description Where it leads, if it is a symbolic link. */
+            /** @description Where it leads; null if it is no symbolic link. */
             readonly link: string | null;
-            /** @description Below the checkpoint's directory. */
+            /** @description Path below the checkpoint's directory. */
             readonly path: string;
         };
         /** @description Files of a checkpoint. */
         readonly CheckpointFiles: {
-            /** @description Of all files. */
+            /** @description Size of all its files. */
             readonly bytes: number;
+            /** @description All files of the checkpoint. */
             readonly files: readonly components["schemas"]["CheckpointFile"][];
-            /** @description EXPERIMENT/TRIAL/ATTEMPT-STEP. */
+            /** @description ID of the checkpoint: EXPERIMENT/TRIAL/ATTEMPT-STEP. */
             readonly id: string;
-            /** @description Its directory. */
+            /** @description Directory of the checkpoint. */
             readonly path: string;
+            /** @description Step of the checkpoint. */
             readonly step: number;
         };
         /** @description Checkpoints of an experiment. */
         readonly CheckpointPage: {
-            /** @description Checkpoints whose files are being deleted. */
+            /** @description Number of checkpoints whose files are being deleted. */
             readonly being_deleted: number;
+            /** @description The checkpoints, by trial. */
             readonly checkpoints: readonly components["schemas"]["Checkpoint"][];
             /** @description The next page's `after`; null on the last page. */
             readonly next: unknown;
-            /** @description Trials. */
+            /** @description Number of trials of the experiment. */
             readonly total: number;
         };
         /** @description A column. */
         readonly ColumnField: {
+            /** @description Name of the column. */
             readonly name: string;
-            /** @enum {string} */
+            /**
+             * @description Type of its numbers in the binary form.
+             * @enum {string}
+             */
             readonly type: "f64" | "i64" | "u32" | "u16" | "u8";
-            /** @description What the numbers of this column stand for, by number. */
+            /** @description What the numbers of this column stand for: word 0, word 1 and so on. */
             readonly words?: readonly unknown[];
         };
         /** @description Trials as columns of numbers. */
         readonly Columns: {
-            /** @description Of each field, a number or null for each row. */
+            /** @description For each field a list with a number or null for each row. */
             readonly columns: readonly (readonly unknown[])[];
+            /** @description The columns, in order. */
             readonly fields: readonly components["schemas"]["ColumnField"][];
-            /** @description Where `result` was measured. */
+            /** @description Length at which `result` was measured; null if trials are not compared at one length. */
             readonly length: components["schemas"]["Count"] | null;
-            /** @description Others that `length` can ask for: the rungs. */
+            /** @description Other lengths that the parameter `length` accepts: the rungs. */
             readonly lengths: readonly components["schemas"]["ComparedLength"][];
-            /** @description All rows are as they were after this event. */
+            /** @description Sequence number of the event after which all rows looked like this. */
             readonly lsn: number;
+            /** @description Number of rows. */
             readonly rows: number;
-            /** @description Trials of the experiment. */
+            /** @description Number of trials of the experiment. */
             readonly total: number;
         };
         /** @description A length at which trials are compared. */
         readonly ComparedLength: {
+            /** @description Length at which trials can be compared. */
             readonly length: components["schemas"]["Count"];
-            /** @description Finite ones. */
+            /** @description Number of finite results at this length. */
             readonly results: number;
         };
         /** @description A whole number from 0; text where it is above 9223372036854775807. */
         readonly Count: number | string;
         /** @description The experiment that was created. */
         readonly CreatedExperiment: {
-            /** @description Its number. */
+            /** @description ID of the experiment. */
             readonly experiment: number;
         };
         /** @description A learning curve. */
         readonly Curve: {
+            /** @description Promotions, pauses and ends of the trial, in order. */
             readonly events: readonly components["schemas"]["CurveEvent"][];
+            /** @description For each part its last value. */
             readonly last: readonly number[];
+            /** @description For each part its largest value. */
             readonly max: readonly number[];
+            /** @description For each part its smallest value. */
             readonly min: readonly number[];
-            /** @description Pairs of a step and nan, inf or -inf. */
+            /** @description Values that are not finite: pairs of a step and `nan`, `inf` or `-inf`. */
             readonly nonfinite: readonly unknown[];
-            /** @description The longest that it reached, from 0. */
+            /** @description Number of the longest rung that the trial reached, from 0; null without rungs. */
             readonly rung: number | null;
+            /** @description State of the trial. */
             readonly state: string;
-            /** @description Of each part of the curve, its last value's. */
+            /** @description For each part of the curve the step of its last value. */
             readonly step: readonly components["schemas"]["Count"][];
+            /** @description For each part the time of its last value. */
             readonly time: readonly number[];
+            /** @description Number of the trial. */
             readonly trial: number;
         };
         /** @description What happened to a trial. */
         readonly CurveEvent: {
+            /** @description Step of the trial at that time. */
             readonly step: components["schemas"]["Count"];
+            /** @description When it happened. */
             readonly time: number;
-            /** @enum {string} */
+            /**
+             * @description What happened to the trial.
+             * @enum {string}
+             */
             readonly what: "promoted" | "paused" | "stopped" | "restarted" | "finished";
         };
         /** @description Learning curves, or a density of them. */
         readonly Curves: {
+            /** @description In a density: number of values above all edges. */
             readonly above?: number;
-            /** @description Values below all edges. */
+            /** @description In a density: number of values below all edges. */
             readonly below?: number;
-            /** @description Of a density: for each part of the steps, how many values lie in each part. */
+            /** @description In a density: for each part of the steps the number of values in each part of the values. */
             readonly counts?: readonly (readonly number[])[];
+            /** @description The part of the name before its last dot. */
             readonly group?: string;
+            /** @description Sequence number of the last event that the curves contain. */
             readonly lsn?: number;
+            /** @description Name of the metric. */
             readonly metric: string;
+            /** @description In a density: number of values that are not finite. */
             readonly nonfinite?: number;
+            /** @description The cut-offs of the rungs. */
             readonly rungs?: readonly components["schemas"]["RungLine"][];
-            /** @description Of a density: edges. */
+            /** @description In a density: edges of the parts along the steps. */
             readonly steps?: readonly number[];
-            /** @description A list of Curve; in a density, how many trials reported the metric. */
+            /** @description A list of Curve; in a density the number of trials that reported the metric. */
             readonly trials?: unknown;
+            /** @description Unit of steps. */
             readonly unit?: string;
-            /** @description Of a density: edges. */
+            /** @description In a density: edges of the parts along the values. */
             readonly values?: readonly number[];
         };
         /** @description The experiment that was deleted. */
         readonly DeletedExperiment: {
-            /** @description Its number, which is not used again. */
+            /** @description ID of the experiment, which is not used again. */
             readonly experiment: number;
         };
         /** @description The device of a slot. */
         readonly Device: {
+            /** @description Index of the device on its machine. */
             readonly index: number;
+            /** @description Memory of the device. */
             readonly memory_bytes: number;
+            /** @description Name of the device's model. */
             readonly name: string;
+            /** @description UUID of the device, as its driver gives it. */
             readonly uuid: string;
         };
         /** @description How a trial ended at its client. */
         readonly EndOfLease: {
+            /** @description The lease of the trial. */
             readonly lease: string;
-            /** @description Why. */
+            /** @description Why it ended so, for people. */
             readonly message?: string | null;
-            /** @enum {string} */
+            /**
+             * @description How the trial ended.
+             * @enum {string}
+             */
             readonly state: "completed" | "failed" | "invalid_hyperparameters";
         };
         /** @description Why a request failed. */
         readonly Error: {
+            /** @description `bad_request`, `not_found`, `wrong_state`, `conflict` or `unavailable`. */
             readonly code: string;
+            /** @description What went wrong, as a sentence. */
             readonly message: string;
+            /** @description The single problems, if there are several. */
             readonly problems?: readonly components["schemas"]["FieldProblem"][];
         };
         /** @description A stored event. */
         readonly Event: {
+            /** @description When it happened. */
             readonly at: number;
-            /** @description Sequence number. */
+            /** @description Sequence number of the event. */
             readonly lsn: number;
-            /** @description proto/SCHEMA.md lists the types and their further fields. */
+            /** @description Type of the event; proto/SCHEMA.md lists the types and their further fields. */
             readonly type: string;
         };
         /** @description Stored events in their order. */
         readonly EventPage: {
+            /** @description The events, in order. */
             readonly events: readonly components["schemas"]["Event"][];
             /** @description The next page's `after`. */
             readonly last_lsn: number;
         };
         /** @description An experiment. */
         readonly Experiment: components["schemas"]["ExperimentSummary"] & {
+            /** @description Size of the packed context. */
             readonly context_bytes: number;
+            /** @description SHA-256 of the packed context; "": workers use `context_directory` itself. */
             readonly context_digest: string;
+            /** @description Absolute path of the context directory. */
             readonly context_directory: string;
-            /** @description What of the search its user may not mean: its direction, say. */
+            /** @description What of the search its user may not mean, such as its direction. */
             readonly doubts: readonly string[];
-            /** @description Closed trials by the length that they ended at. */
+            /** @description From length to the number of closed trials that were asked for it last and reached it. */
             readonly final_counts: {
                 readonly [key: string]: number;
             };
+            /** @description With `repeats` and from the end of the search on: the finalists, best mean first. */
             readonly finalists: readonly components["schemas"]["Finalist"][];
+            /** @description When the first attempt got its slots; null before. */
             readonly first_lease_at: number | null;
+            /** @description When slots were released last; null before. */
             readonly last_release_at: number | null;
+            /** @description Length if every trial had trained to `max_length`, or as far as its program goes by itself. */
             readonly length_full: components["schemas"]["Count"];
+            /** @description Length that all trials trained together. */
             readonly length_trained: components["schemas"]["Count"];
+            /** @description Number of trials that trained and reported no step; `length_trained` lacks something of each. */
             readonly length_unreported: components["schemas"]["Count"];
+            /** @description Notes about how its programs report, one of each kind. */
             readonly notes: readonly components["schemas"]["Note"][];
+            /** @description Programs that replaced this context, in order. */
             readonly programs: readonly components["schemas"]["ProgramChange"][];
+            /** @description Whether the store was restored while the experiment was going on; lengths and slot time lack what ran between backup and restore then. */
             readonly ran_unlogged: boolean;
+            /** @description Each length that was the last one asked of a trial, in ascending order. */
             readonly rungs: readonly components["schemas"]["ReachedLength"][];
+            /** @description Slots times time under lease, until now. */
             readonly slot_seconds: number;
+            /** @description The checkpoint with which its trials start; null if there is none. */
             readonly source: components["schemas"]["SourceCheckpoint"] | null;
         };
         /** @description Experiments by number. */
         readonly ExperimentPage: {
+            /** @description The experiments, in the order asked for. */
             readonly experiments: readonly components["schemas"]["ExperimentSummary"][];
             /** @description The next page's `after`; null on the last page. */
             readonly next: number | null;
         };
         /** @description An experiment in a list. */
         readonly ExperimentSummary: {
-            /** @description It has ended, and lists leave it out. */
+            /** @description Whether it has ended and lists leave it out. */
             readonly archived: boolean;
+            /** @description The best result so far; null if there is none. */
             readonly best: components["schemas"]["BestResult"] | null;
+            /** @description When it was submitted. */
             readonly created_at: number;
+            /** @description When it ended; null before. */
             readonly ended_at: number | null;
+            /** @description ID of the experiment. */
             readonly id: number;
+            /** @description Labels of the experiment file. */
             readonly labels: readonly string[];
+            /** @description Longest length of a trial. */
             readonly max_length: components["schemas"]["Count"];
+            /** @description Name of the searcher's metric. */
             readonly metric: string;
+            /** @description Name of the experiment. */
             readonly name: string;
-            /** @description Name of the user or token that submitted it, or "". */
+            /** @description Name of the user or token that submitted it; "": not recorded. */
             readonly owner: string;
-            /** @description 0 to 1. */
+            /** @description Share of the planned search that is done, 0 to 1; never decreases. */
             readonly progress: number | null;
-            /** @description The same. */
+            /** @description Project of the experiment; `default` if the file names none. */
             readonly project: string;
+            /** @description Why it stops or has ended; "" otherwise. */
             readonly reason: string;
+            /** @description Name of the searcher. */
             readonly searcher: string;
+            /** @description Whether smaller metrics are better. */
             readonly smaller_is_better: boolean;
-            /** @enum {string} */
+            /**
+             * @description State of the experiment.
+             * @enum {string}
+             */
             readonly state: "ACTIVE" | "PAUSED" | "STOPPING" | "COMPLETED" | "CANCELED" | "FAILED";
-            /** @description How many there are by state. */
+            /** @description Number of trials by state. */
             readonly trials: {
                 readonly [key: string]: number;
             };
+            /** @description Number of trials. */
             readonly trials_total: number;
+            /** @description Unit of lengths. */
             readonly unit: string;
-            /** @description Why no trial runs, or "". */
+            /** @description Why no trial runs; "" if one does. */
             readonly waits_for?: string;
-            /** @description Of the experiment file, or default. */
+            /** @description Workspace of the experiment; `default` if the file names none. */
             readonly workspace: string;
         };
         /** @description Why a trial is where it is. */
         readonly Explanation: {
+            /** @description For a trial that will be promoted: this number of free slots of the experiment goes to other trials first. Else null. */
             readonly ahead: unknown;
+            /** @description ID of the experiment. */
             readonly experiment: number;
+            /** @description The stored events of the trial except reports, in order. */
             readonly history: readonly components["schemas"]["Event"][];
+            /** @description Name of the searcher's metric. */
             readonly metric: string;
+            /** @description What has to happen next; "" if nothing can. */
             readonly next: string;
+            /** @description What the trial does or waits for, as a sentence with numbers. */
             readonly now: string;
+            /** @description The program that the trial runs; null: the one that the experiment was submitted with. */
             readonly program: components["schemas"]["ProgramChange"] | null;
+            /** @description How often the program of the experiment was changed. */
             readonly program_changes: number;
+            /** @description Its present rank as a reason. */
             readonly reason: components["schemas"]["Reason"];
+            /** @description For a trial that waits at a rung: it is promoted after this number of further results behind it; 0: the rung already keeps it. Else null. */
             readonly results_needed: unknown;
+            /** @description For such a trial: the most results that can still enter the rung. Below `results_needed` it can't be promoted. Else null. */
             readonly results_to_come: unknown;
+            /** @description The checkpoint from which the trials of the experiment start; null if there is none. */
             readonly source: components["schemas"]["SourceCheckpoint"] | null;
+            /** @description State of the trial. */
             readonly state: string;
+            /** @description Number of the trial. */
             readonly trial: number;
+            /** @description Unit of lengths. */
             readonly unit: string;
         };
         /** @description A check that failed. */
         readonly FailingCheck: {
+            /** @description Name of the check. */
             readonly check: string;
+            /** @description Why it fails. */
             readonly why: string;
         };
         /** @description What is wrong with one field. */
@@ -386,163 +518,205 @@ export interface components {
         };
         /** @description A configuration that is trained repeatedly. */
         readonly Finalist: {
+            /** @description Sample standard deviation of these; null with fewer than two. */
             readonly deviation: components["schemas"]["Metric"] | null;
+            /** @description Hyperparameters of the finalist. */
             readonly hparams: Record<string, unknown>;
+            /** @description Mean of the metrics at full length; null if there is none. */
             readonly mean: components["schemas"]["Metric"] | null;
+            /** @description Its trainings, one per trial. */
             readonly trainings: readonly components["schemas"]["Training"][];
         };
         /** @description A worker that was forgotten. */
         readonly ForgottenWorker: {
+            /** @description ID of the worker, which is not used again. */
             readonly id: number;
+            /** @description Name of the worker. */
             readonly name: string;
         };
         /** @description Forgotten workers by number. */
         readonly ForgottenWorkerPage: {
             /** @description The next page's `after`; null on the last page. */
             readonly next: number | null;
+            /** @description The forgotten workers, by ID. */
             readonly workers: readonly components["schemas"]["ForgottenWorker"][];
         };
         /** @description A submission. */
         readonly Fork: {
-            /** @description Without its secrets: they have to be filled in. */
+            /** @description The experiment file without its secrets; they have to be filled in. */
             readonly config: Record<string, unknown>;
+            /** @description SHA-256 of the context, or "". */
             readonly context_digest: string;
+            /** @description Absolute path of the context directory, or "". */
             readonly context_directory: string;
+            /** @description Name of the experiment. */
             readonly name: string;
         };
         /** @description Whether the daemon works. */
         readonly Health: {
-            /** @enum {string} */
+            /**
+             * @description `ok`, or `degraded` if the storage takes less than usual.
+             * @enum {string}
+             */
             readonly status: "ok" | "degraded";
+            /** @description `ample`, `low`, `scarce`, `exhausted` or `full`. */
             readonly storage: string;
             /** @description What is wrong with the storage. */
             readonly why?: string;
         };
         /** @description An attempt that runs on the worker and is not in the store. */
         readonly HeldAttempt: components["schemas"]["AttemptName"] & {
+            /** @description Whether its program has ended. */
             readonly exited: boolean;
+            /** @description EXPERIMENT/TRIAL/ATTEMPT for people. */
             readonly label: string;
+            /** @description Lease of the attempt. */
             readonly lease: number;
         };
         /** @description How the best metric became better. */
         readonly History: {
-            /** @description max_time, max_slot_hours and max_failed_trials, or null. */
+            /** @description The limits `max_time`, `max_slot_hours` and `max_failed_trials`; null if there are none. */
             readonly budget: unknown;
-            /** @description time, slot_seconds and trials as they are now. */
+            /** @description The present values of `time`, `slot_seconds` and `trials`. */
             readonly end: Record<string, unknown>;
+            /** @description Name of the searcher's metric. */
             readonly metric: string;
+            /** @description Each moment at which the best metric improved, in order. */
             readonly points: readonly components["schemas"]["BestPoint"][];
+            /** @description Whether smaller metrics are better. */
             readonly smaller_is_better: boolean;
-            /** @description When the first trial got its slots. */
+            /** @description When the first trial got its slots; null before that. */
             readonly started_at: number | null;
+            /** @description The metric at which the search ends; null if it has none. */
             readonly target: number | null;
+            /** @description Unit of lengths. */
             readonly unit: string;
         };
         /** @description How much a hyperparameter matters. */
         readonly HparamShare: {
-            /** @description Between samples of the results. */
+            /** @description Standard deviation of the share between samples of the results. */
             readonly deviation: number;
+            /** @description Path of the hyperparameter. */
             readonly name: string;
-            /** @description From 1. */
+            /** @description Rank of the share, from 1. */
             readonly rank: number;
-            /** @description All shares add up to 1. */
+            /** @description Its share of the importance; all shares add up to 1. */
             readonly share: number;
         };
         /** @description Where browsers reach the daemon. */
         readonly HttpPort: {
-            /** @description HOST:PORT, or https://HOST:PORT#FINGERPRINT. */
+            /** @description `HOST:PORT`, or `https://HOST:PORT#FINGERPRINT`. */
             readonly http: string;
         };
         /** @description How much each hyperparameter matters, by PED-ANOVA. */
         readonly Importance: {
-            /** @description The best part, which is compared with all. */
+            /** @description Share of the best results, which are compared with all. */
             readonly gamma: number;
-            /** @description Largest share first. */
+            /** @description The shares, largest first; empty with a `reason`. */
             readonly hyperparameters: readonly components["schemas"]["HparamShare"][];
+            /** @description Length of that rung. */
             readonly length: unknown;
             /**
-             * @description Compared are the results; or what a forest of regression trees expects evenly over the space, where a sampler that learns preferred a part of it.
+             * @description `results`: the results themselves are compared; `forest`: where a sampler that learns preferred a part of the space, what a forest of regression trees expects evenly over the space.
              * @enum {string}
              */
             readonly method: "results" | "forest";
+            /** @description Name of the searcher's metric. */
             readonly metric: string;
-            /** @description With fewer results nothing is said. */
+            /** @description Number of results that an answer needs. */
             readonly needed: number;
-            /** @description Trials that did not get there, or diverged: they count as worse. */
+            /** @description Number of trials that did not get there or diverged; they count as worse. */
             readonly others: number;
-            /** @description Why there are none. */
+            /** @description Why there are no shares; "" if there are. */
             readonly reason: string;
-            /** @description Finite ones. */
+            /** @description Number of finite results at that length. */
             readonly results: number;
-            /** @description The rung whose results are compared, from 0. */
+            /** @description Number of the rung whose results are compared, from 0. */
             readonly rung: number;
         };
         /** @description A file that a program left. */
         readonly KeptFile: {
+            /** @description Size of the file. */
             readonly bytes: number;
+            /** @description SHA-256 of the content. */
             readonly digest: string;
+            /** @description Whether the file is executable. */
             readonly executable: boolean;
+            /** @description Where it leads, if it is a symbolic link. */
             readonly link: unknown;
+            /** @description Path below the program's working directory. */
             readonly path: string;
+            /** @description ID of the worker that handed it over. */
             readonly worker: number;
         };
         /** @description A bracket. */
         readonly LadderBracket: {
+            /** @description Number of the bracket, from 0. */
             readonly bracket: number;
+            /** @description Name of the bracket for people. */
             readonly name: string;
-            /** @description Shortest first. */
+            /** @description The rungs of the bracket, shortest first. */
             readonly rungs: readonly components["schemas"]["LadderRung"][];
         };
         /** @description A rung, and what stands in it. */
         readonly LadderRung: {
-            /** @description Metric of the last result that goes on. */
+            /** @description Metric of the last result that goes on; null if none does. */
             readonly cut_off: number | null;
-            /** @description As many of its results go on. */
+            /** @description How many of its results go on now. */
             readonly keep: number;
+            /** @description Length at which the rung compares trials. */
             readonly length: components["schemas"]["Count"];
-            /** @description Best first. */
+            /** @description The results of the rung, best first. */
             readonly results: readonly components["schemas"]["RungResult"][];
-            /** @description Who goes on, in words. */
+            /** @description The rule by which trials go on, as a sentence. */
             readonly rule: string;
-            /** @description From 0, the shortest. */
+            /** @description Number of the rung; 0 is the shortest. */
             readonly rung: number;
+            /** @description How many results the rung has. */
             readonly size: number;
-            /** @description Trials on their way to it. */
+            /** @description Numbers of the trials that train towards the rung. */
             readonly training: readonly number[];
         };
         /** @description An attempt whose processes did not end. */
         readonly LeakedProcesses: components["schemas"]["AttemptName"] & {
+            /** @description Whether an operator allows the slots to be used nevertheless. */
             readonly released: boolean;
+            /** @description Slots that its processes still occupy. */
             readonly slots: readonly number[];
         };
         /** @description The fields of the experiment file that change. */
         readonly LimitChanges: {
+            /** @description The changed fields of `budget`. */
             readonly budget?: Record<string, unknown>;
+            /** @description The changed fields of `resources`. */
             readonly resources?: Record<string, unknown>;
+            /** @description The changed fields of `searcher`. */
             readonly searcher?: Record<string, unknown>;
         };
         /** @description A line of a log. */
         readonly LogMatch: {
-            /** @description At most 4,096 bytes of it. */
+            /** @description At most 4,096 bytes of the line. */
             readonly line: string;
-            /** @description Of the line's first byte. */
+            /** @description Offset of the line's first byte. */
             readonly offset: number;
         };
         /** @description A piece of a log, or the lines that were searched for. */
         readonly LogPiece: {
+            /** @description Number of the attempt. */
             readonly attempt: number;
-            /** @description With q: the log was searched to its end. */
+            /** @description With `q`: whether the log was searched to its end. */
             readonly complete?: boolean;
-            /** @description Whether it comes from the daemon; else from the worker. */
+            /** @description Whether the daemon's copy is shown; else the worker's file is. */
             readonly kept?: boolean;
-            /** @description With q, and instead of the text: at most 1,000 lines. */
+            /** @description With `q` and instead of the text: at most 1,000 lines. */
             readonly matches?: readonly components["schemas"]["LogMatch"][];
-            /** @description Of the text's first byte. */
+            /** @description Offset of the text's first byte. It is larger than the one asked for if bytes were left out. */
             readonly offset?: number;
-            /** @description With q: the offset with which the same search goes on. */
+            /** @description With `q`: the offset with which the same search goes on. */
             readonly searched_to?: number;
-            /** @description Of the whole log, in bytes. */
+            /** @description Size of the whole log in bytes. */
             readonly size?: number;
+            /** @description The piece of the log; bytes that are not UTF-8 are replaced by `?`. */
             readonly text?: string;
         };
         /** @description A value of a metric; one that is not finite is a class. */
@@ -552,156 +726,210 @@ export interface components {
         };
         /** @description A metric that programs report. */
         readonly MetricName: {
-            /** @description Reports of it. */
+            /** @description Number of reports that contain the metric. */
             readonly count: number;
+            /** @description Lowest step at which it was reported. */
             readonly first_step: number;
-            /** @description What stands before the last dot of the name, or nothing. */
+            /** @description The part of the name before its last dot; "" without a dot. */
             readonly group: string;
+            /** @description Highest step at which it was reported. */
             readonly last_step: number;
+            /** @description Name of the metric, as programs report it. */
             readonly name: string;
-            /** @description That reported it. */
+            /** @description Number of trials that reported the metric. */
             readonly trials: number;
         };
         /** @description The metrics that programs report. */
         readonly MetricNames: {
+            /** @description All metrics, by name. */
             readonly metrics: readonly components["schemas"]["MetricName"][];
         };
         /** @description Metrics of a trial in the order of their reports. */
         readonly MetricPage: {
+            /** @description The reports, in the order of their arrival. */
             readonly metrics: readonly components["schemas"]["MetricPoint"][];
             /** @description The next page's `after`; null on the last page. */
             readonly next: string | null;
         };
         /** @description Metrics that a trial reported. */
         readonly MetricPoint: {
+            /** @description Number of the attempt that reported. */
             readonly attempt: number;
+            /** @description All metrics of the report, by name. */
             readonly metrics: {
                 readonly [key: string]: components["schemas"]["Metric"];
             };
+            /** @description Step of the report. */
             readonly step: components["schemas"]["Count"];
         };
         /** @description What a client measured. */
         readonly MetricsOfLease: {
+            /** @description The lease of the trial. */
             readonly lease: string;
+            /** @description The measured metrics, by name. */
             readonly metrics: {
                 readonly [key: string]: components["schemas"]["Metric"];
             };
-            /** @description How long the trial has trained in all. */
+            /** @description Length that the trial has trained in all. */
             readonly step: number;
         };
         /** @description What the model of a search has learnt. */
         readonly Model: {
+            /** @description The configuration with the best expected metric at full length; null without a model. */
             readonly best: components["schemas"]["ModelBest"] | null;
+            /** @description ID of the experiment. */
             readonly experiment: number;
+            /** @description How much each hyperparameter matters, largest share first. */
             readonly hyperparameters: readonly components["schemas"]["ModelImportance"][];
+            /** @description The lengths that have results, and the full length. */
             readonly lengths: readonly components["schemas"]["ModelLength"][];
+            /** @description Name of the searcher's metric. */
             readonly metric: string;
+            /** @description Number of results from which on there is a model; below it both lists are empty. */
             readonly needed: number;
+            /** @description Number of results so far. */
             readonly results: number;
+            /** @description Unit of lengths. */
             readonly unit: string;
         };
         /** @description The best configuration by the model. */
         readonly ModelBest: {
+            /** @description Standard deviation of the expectation. */
             readonly deviation: components["schemas"]["Metric"];
+            /** @description Hyperparameters of the configuration. */
             readonly hparams: Record<string, unknown>;
+            /** @description Expected metric at full length. */
             readonly mean: components["schemas"]["Metric"];
+            /** @description Number of the trial that has the configuration; null if none has. */
             readonly trial: number | null;
         };
         /** @description How much a hyperparameter matters. */
         readonly ModelImportance: {
+            /** @description Distance within which metrics stay alike, as a part of the range. */
             readonly length_scale: number;
+            /** @description Path of the hyperparameter. */
             readonly name: string;
+            /** @description Its share of the mean squared distance between two random configurations, as the model sees it; all shares add up to 1. */
             readonly share: number;
         };
         /** @description How well a length predicts the full one. */
         readonly ModelLength: {
+            /** @description Learned correlation of metrics at this length with those at full length. */
             readonly correlation: components["schemas"]["Metric"];
+            /** @description Length of the compared results. */
             readonly length: components["schemas"]["Count"];
+            /** @description Number of results at this length. */
             readonly results: number;
         };
         /** @description A token with its secret. */
         readonly NewToken: components["schemas"]["Token"] & {
-            /** @description The secret. No other answer has it. */
+            /** @description The secret. No other answer contains it. */
             readonly token: string;
         };
         /** @description What the daemon noticed about an attempt. */
         readonly Note: {
+            /** @description Kind of the note. */
             readonly about: string;
+            /** @description Number of the first attempt with this note. */
             readonly attempt: number;
+            /** @description Number of attempts with this note. */
             readonly attempts: number;
+            /** @description The note as a sentence. */
             readonly text: string;
+            /** @description Number of the first trial with this note. */
             readonly trial: number;
         };
         /** @description A file that the daemon does not have. */
         readonly OtherFile: {
+            /** @description Size of the file. */
             readonly bytes: number;
+            /** @description Path below the program's working directory. */
             readonly path: string;
+            /** @description Why the daemon doesn't have it. */
             readonly why: string;
+            /** @description ID of the worker on which the program ran. */
             readonly worker: number;
         };
         /** @description What an experiment would cost. */
         readonly Preview: {
+            /** @description The brackets of the search. */
             readonly brackets: readonly components["schemas"]["BracketPreview"][];
+            /** @description Length that these train together; null if it is too large to count. */
             readonly expected_length: number | null;
+            /** @description For each bracket, the number of trials expected to train to each length if results come in random order. */
             readonly expected_reach: readonly (readonly number[])[];
-            /** @description Trials by the length that they end at. */
+            /** @description From length to the number of trials that end there, if all metrics are equal. */
             readonly final_counts: {
                 readonly [key: string]: number;
             };
+            /** @description Length if every trial trained to the maximum; null if it is too large to count. */
             readonly full_length: number | null;
+            /** @description At most this many further trials, which train finalists again; counts and lengths include them. */
             readonly repeats: number;
-            /** @description null: past counting. */
+            /** @description Length that all trials train together, if all metrics are equal; null if it is too large to count. */
             readonly total_length: number | null;
+            /** @description Number of trials, without `repeats`. */
             readonly trials: number;
+            /** @description Likely mistakes, then settings that performed better in measurements, each after `advice: `. */
             readonly warnings: readonly string[];
         };
         /** @description The answer to a request that failed. */
         readonly Problem: {
+            /** @description What went wrong, as a sentence. */
             readonly detail: string;
-            /** @description The same for clients of earlier releases. */
+            /** @description Code, message and problems, as `--output json` prints a failure. */
             readonly error: components["schemas"]["Error"];
+            /** @description The single problems, each with its place. */
             readonly errors?: readonly components["schemas"]["ProblemItem"][];
-            /** @description Id of the request, as in X-Request-Id and in the log. */
+            /** @description ID of the request, as in X-Request-Id and in the log. */
             readonly instance: string;
+            /** @description Status of the answer. */
             readonly status: number;
+            /** @description Title of the kind of problem. */
             readonly title: string;
             /** @description A name for the kind of problem; it does not change. */
             readonly type: string;
         };
         /** @description One thing that is wrong with the request. */
         readonly ProblemItem: {
+            /** @description What is allowed. */
             readonly allowed?: string;
+            /** @description What is wrong. */
             readonly detail: string;
-            /** @description Of the YAML. */
+            /** @description Line of the YAML text. */
             readonly line?: number;
-            /** @description Of the query. */
+            /** @description Name of a parameter of the query. */
             readonly parameter?: string;
             /** @description The field, as messages name it. */
             readonly path?: string;
-            /** @description JSON pointer: where in the body, or in the experiment file in it. */
+            /** @description JSON pointer to the place in the body, or in the experiment file in it. */
             readonly pointer?: string;
         };
         /** @description A program that replaced the one before it. */
         readonly ProgramChange: {
-            /** @description Earlier trials that run it too. */
+            /** @description Numbers of earlier trials that run it too. */
             readonly also: readonly number[];
+            /** @description When the program was changed. */
             readonly at: number;
             /** @description Names of changed files. */
             readonly changed: readonly string[];
+            /** @description Size of its context. */
             readonly context_bytes: number;
+            /** @description SHA-256 of its context. */
             readonly context_digest: string;
-            /** @description The first trial that runs it. */
+            /** @description Number of the first new trial that runs it. */
             readonly from: number;
         };
         /** @description The program of trials that have reported nothing yet. */
         readonly ProgramRequest: {
-            /** @description At most 100 names of files. */
+            /** @description At most 100 names of changed files. */
             readonly changed?: readonly string[];
+            /** @description SHA-256 of a context on the daemon; missing if the experiment uses a directory. */
             readonly context_digest?: string;
         };
         /** @description Why the worker gets no trials. */
         readonly QuarantineRequest: {
-            /** @description What is wrong with the worker. */
+            /** @description What is wrong with the worker, for people. */
             readonly why?: string;
         };
         /** @description Limits of a workspace; null: no limit. */
@@ -751,95 +979,116 @@ export interface components {
         };
         /** @description A length that trials are asked for. */
         readonly ReachedLength: {
+            /** @description Length that trials were asked for. */
             readonly length: components["schemas"]["Count"];
-            /** @description Trials that trained this far. */
+            /** @description Number of trials that trained this far. */
             readonly reached: number;
         };
         /** @description Whether the daemon takes all requests. */
         readonly Readiness: {
+            /** @description The checks that fail. */
             readonly failing: readonly components["schemas"]["FailingCheck"][];
+            /** @description Whether the daemon takes all requests. */
             readonly ready: boolean;
         };
         /** @description Why something happened. */
         readonly Reason: {
-            /** @description The reason in words; the other fields say it in numbers. */
+            /** @description The reason as a sentence; the other fields say it in numbers. */
             readonly text: string;
         };
         /** @description A token that is revoked. */
         readonly RevokedToken: {
-            /** @description The token's id. */
+            /** @description ID of the revoked token. */
             readonly revoked: string;
         };
         /** @description Where all trials stand at one moment. */
         readonly RungLadder: {
+            /** @description The brackets of the search. */
             readonly brackets: readonly components["schemas"]["LadderBracket"][];
-            /** @description The event that created the experiment. */
+            /** @description Sequence number of the event that created the experiment. */
             readonly first_lsn: number;
-            /** @description The last event that changed the experiment. */
+            /** @description Sequence number of the last event that changed the experiment. */
             readonly last_lsn: number;
-            /** @description The event after which everything was so. */
+            /** @description Sequence number of the event after which the ladder looked like this. */
             readonly lsn: number;
+            /** @description Name of the searcher's metric. */
             readonly metric: string;
+            /** @description Whether smaller metrics are better. */
             readonly smaller_is_better: boolean;
+            /** @description When that event happened. */
             readonly time: number;
         };
         /** @description Where a rung cuts curves off. */
         readonly RungLine: {
+            /** @description Number of the bracket. */
             readonly bracket: number;
+            /** @description Metric of the last result that goes on; null if none does. */
             readonly cut_off: number | null;
+            /** @description Length of the rung. */
             readonly length: components["schemas"]["Count"];
+            /** @description Number of the rung, from 0. */
             readonly rung: number;
         };
         /** @description A result in a rung. */
         readonly RungResult: {
-            /** @description Null where it is missing or not finite. */
+            /** @description The metric at the rung; null if it is missing or not finite. */
             readonly metric: number | null;
-            /** @description nan, inf or -inf if the trial reported that. */
+            /** @description `nan`, `inf` or `-inf` if the trial reported that; else null. */
             readonly nonfinite: string | null;
-            /** @description From 0, the best. */
+            /** @description Rank among the results of the rung; 0 is the best. */
             readonly rank: number;
-            /** @enum {string} */
+            /**
+             * @description What became of the trial at this rung.
+             * @enum {string}
+             */
             readonly state: "promoted" | "waiting" | "stopped" | "finished" | "failed";
+            /** @description Number of the trial. */
             readonly trial: number;
         };
         /** @description A search algorithm. */
         readonly Searcher: {
             /** @description Fields of `searcher` that it reads beyond the common ones. */
             readonly fields: readonly string[];
+            /** @description Name of the searcher, as `searcher.name` has it. */
             readonly name: string;
-            /** @description Those that it needs. */
+            /** @description Fields of `searcher` that it needs. */
             readonly required: readonly string[];
         };
         /** @description All search algorithms. */
         readonly SearcherList: {
+            /** @description All searchers of this daemon. */
             readonly searchers: readonly components["schemas"]["Searcher"][];
         };
         /** @description A browser that is signed in. */
         readonly Session: {
             /** @description When the session ends at the latest; null without a cookie. */
             readonly expires_at: number | null;
-            /** @description Whether it may create and rotate tokens, if its role allows that. */
+            /** @description Whether the session may create and rotate tokens, if its role allows that. */
             readonly makes_tokens: boolean;
-            /** @description Of the token or the user. */
+            /** @description Name of the token or the user. */
             readonly name: string;
-            /** @description What the browser sends in the header X-Hpsearch-Page-Key with each request, beside its cookie. Only the answer to a sign-in has it; elsewhere it is "". */
+            /** @description What the browser sends in the header X-Hpsearch-Page-Key with each request, beside its cookie. Only the answer to a sign-in contains it; elsewhere it is "". */
             readonly page_key: string;
-            /** @enum {string} */
+            /**
+             * @description Role of the session.
+             * @enum {string}
+             */
             readonly role: "viewer" | "submitter" | "operator" | "admin";
-            /** @description In which it has this role; ["*"]: in all. */
+            /** @description Workspaces in which it has this role; ["*"]: all. */
             readonly workspaces: readonly string[];
         };
         /** @description What a browser signs in with: one of the two. */
         readonly SignIn: {
-            /** @description … a code of `hpsearch open`. */
+            /** @description A code of `hpsearch open`; either this or `token`. */
             readonly code?: string;
-            /** @description A token, or … */
+            /** @description A token; either this or `code`. */
             readonly token?: string;
         };
         /** @description A code with which a browser signs in. */
         readonly SignInCode: {
-            /** @description Works once. */
+            /** @description The code, which works once. */
             readonly code: string;
+            /** @description How long the code works. */
             readonly expires_in_seconds: number;
         };
         /** @description The session that the code begins. */
@@ -849,75 +1098,106 @@ export interface components {
         };
         /** @description A slot of a worker. */
         readonly Slot: {
+            /** @description Number of the attempt that holds it; null if none is shown. */
             readonly attempt: number | null;
+            /** @description Device of the slot; null if it is a share of the CPUs. */
             readonly device: components["schemas"]["Device"] | null;
-            /** @description Of the trial that has it; null also where the caller may not see it. */
+            /** @description ID of the experiment whose trial holds it; null also if the caller may not see it. */
             readonly experiment: number | null;
+            /** @description `gpu` or `cpu`. */
             readonly kind: string;
-            /** @description Of the worker. */
+            /** @description Name of the worker. */
             readonly name: string;
+            /** @description Pool of the worker. */
             readonly pool: string;
-            /** @description Its number on the worker, from 0. */
+            /** @description Number of the slot on the worker, from 0. */
             readonly slot: number;
             /**
-             * @description busy: a trial has it; leaked: processes of an earlier trial did not end; away: its worker is not connected.
+             * @description `busy`: a trial holds it; `leaked`: processes of an earlier trial did not end; `away`: its worker is not connected.
              * @enum {string}
              */
             readonly state: "free" | "busy" | "broken" | "leaked" | "quarantined" | "draining" | "away";
+            /** @description Number of the trial that holds it; null if none is shown. */
             readonly trial: number | null;
-            /** @description What is wrong with a broken one. */
+            /** @description What is wrong with a broken slot; null otherwise. */
             readonly why: string | null;
+            /** @description ID of the worker. */
             readonly worker: number;
         };
         /** @description Slots by worker and number. */
         readonly SlotPage: {
             /** @description The next page's `after`; null on the last page. */
             readonly next: string | null;
+            /** @description The slots, by worker and number. */
             readonly slots: readonly components["schemas"]["Slot"][];
         };
         /** @description The checkpoint that trials begin from. */
         readonly SourceCheckpoint: {
+            /** @description ID of the experiment that published it. */
             readonly experiment: number;
+            /** @description ID of the checkpoint: EXPERIMENT/TRIAL/ATTEMPT-STEP. */
             readonly id: string;
+            /** @description Directory of the checkpoint. */
             readonly path: string;
+            /** @description Step of the checkpoint. */
             readonly step: components["schemas"]["Count"];
+            /** @description Number of the trial that published it. */
             readonly trial: number;
         };
         /** @description The daemon's state. */
         readonly Status: {
+            /** @description Identity of the store, as decimal digits. */
             readonly cluster: string;
+            /** @description Number of commits since the start. */
             readonly commits: number;
+            /** @description How often a daemon was started on this store. */
             readonly daemon_epoch: number;
-            /** @description Of the last one on disk. */
+            /** @description Sequence number of the last event that is on disk. */
             readonly durable_lsn: number;
+            /** @description Time spent on decisions since the start. */
             readonly engine_seconds: number;
+            /** @description Number of events committed since the start. */
             readonly events: number;
+            /** @description Number of experiments. */
             readonly experiments: number;
+            /** @description Reports of attempts that had already ended, rejected since the start. */
             readonly late_reports: number;
             /** @description Sequence number of the last event. */
             readonly lsn: number;
+            /** @description Process ID of the daemon. */
             readonly pid: number;
+            /** @description Names of the searchers. */
             readonly searchers: readonly string[];
+            /** @description Absolute path of the daemon's state directory. */
             readonly state_dir: string;
+            /** @description Space on the store's disk. */
             readonly storage: components["schemas"]["Storage"];
+            /** @description Time spent on commits since the start. */
             readonly store_seconds: number;
+            /** @description Time since the daemon was started. */
             readonly uptime_seconds: number;
+            /** @description Version of the daemon. */
             readonly version: string;
         };
         /** @description The file system of the store. */
         readonly Storage: {
+            /** @description Free space on the store's disk. */
             readonly free_bytes: number;
+            /** @description `ample`, `low`, `scarce`, `exhausted` or `full`. */
             readonly state: string;
+            /** @description Size of the store's disk. */
             readonly total_bytes: number;
+            /** @description Why the daemon accepts less than usual; "" if it doesn't. */
             readonly why: string;
         };
         /** @description A copy of the store. */
         readonly StoreCopy: {
-            /** @description The file, on the daemon's machine. */
+            /** @description Path of the copy on the daemon's machine. */
             readonly path: string;
         };
         /** @description A context that the daemon has. */
         readonly StoredContext: {
+            /** @description Size of the archive. */
             readonly bytes: number;
             /** @description SHA-256 of the archive. */
             readonly context: string;
@@ -928,328 +1208,445 @@ export interface components {
             readonly config: Record<string, unknown>;
             /** @description SHA-256 of a context that was uploaded, or "". */
             readonly context_digest?: string;
-            /** @description An absolute path, or "". */
+            /** @description Absolute path of the context directory, or "". Without `context_digest`, each worker uses this directory itself. */
             readonly context_directory?: string;
-            /** @description Where the file has none. */
+            /** @description Name of the experiment if the file has none. */
             readonly name?: string;
-            /** @description Where the file has none: 0 to 2147483647. */
+            /** @description Seed if the file has none: 0 to 2147483647; missing: random. */
             readonly seed?: number;
         };
         /** @description Which attempts held the slots, and when. */
         readonly Timeline: {
+            /** @description The attempts on these slots; missing if there are too many, then `bins` is there. */
             readonly bars?: readonly components["schemas"]["TimelineBar"][];
-            /** @description Instead of bars: edges, for each slot the busy share and the share of others of each bin, and how many trials ran in each bin. */
+            /** @description Instead of `bars`: edges of time bins; for each slot and bin the share that the experiment and others held; the number of running trials in each bin. */
             readonly bins?: Record<string, unknown>;
+            /** @description Start of the time window. */
             readonly from: number;
+            /** @description The time of this answer. */
             readonly now: number;
-            /** @description When their workers were there. */
+            /** @description When the workers of these slots were present. */
             readonly presences: readonly components["schemas"]["TimelineQuarantine"][];
-            /** @description Of the workers of these slots. */
+            /** @description When the workers of these slots were in quarantine. */
             readonly quarantines: readonly components["schemas"]["TimelineQuarantine"][];
-            /** @description All that the experiment may use, and those that it used. */
+            /** @description All slots that the experiment may use, and those that it used. */
             readonly slots: readonly components["schemas"]["TimelineSlot"][];
-            /** @description Where other experiments held them. */
+            /** @description When other experiments held these slots. */
             readonly taken: readonly components["schemas"]["TimelineTaken"][];
+            /** @description End of the time window. */
             readonly to: number;
         };
         /** @description An attempt on a slot. */
         readonly TimelineBar: {
+            /** @description Number of the attempt. */
             readonly attempt: number;
+            /** @description When the lease began. */
             readonly from: number;
-            /** @enum {string} */
+            /**
+             * @description How the attempt ended, or `running`.
+             * @enum {string}
+             */
             readonly outcome: "running" | "finished" | "paused" | "stopped" | "failed" | "lost" | "preempted" | "canceled";
+            /** @description Number of the slot on its worker; null for an attempt without a slot. */
             readonly slot: number | null;
-            /** @description Null while it runs. */
+            /** @description When the lease ended; null while it lasts. */
             readonly to: number | null;
+            /** @description Number of the trial. */
             readonly trial: number;
+            /** @description ID of the worker. */
             readonly worker: number;
         };
         /** @description A time of a worker: in which it got no new leases, or was there. */
         readonly TimelineQuarantine: {
+            /** @description When it began. */
             readonly from: number;
-            /** @description Null while it lasts. */
+            /** @description When it ended; null while it lasts. */
             readonly to: number | null;
+            /** @description ID of the worker. */
             readonly worker: number;
         };
         /** @description A slot that the experiment may use. */
         readonly TimelineSlot: {
-            /** @description In which its worker was not there. */
+            /** @description Share of the window in which its worker was away. */
             readonly away: number;
-            /** @description The share of the window in which the experiment held it. */
+            /** @description Share of the time window in which the experiment held the slot. */
             readonly busy: number;
+            /** @description Name of the worker. */
             readonly name: string;
-            /** @description Null: beside the slots. */
+            /** @description Number of the slot on its worker; null for attempts without a slot. */
             readonly slot: number | null;
-            /** @description In which others held it. */
+            /** @description Share of the window in which other experiments held it. */
             readonly taken: number;
+            /** @description ID of the worker. */
             readonly worker: number;
         };
         /** @description A time in which another experiment held a slot. */
         readonly TimelineTaken: {
-            /** @description Null: of another workspace. */
+            /** @description ID of the experiment that held it; null if it is in another workspace. */
             readonly experiment: number | null;
+            /** @description When it began. */
             readonly from: number;
+            /** @description Number of the slot on its worker. */
             readonly slot: number;
-            /** @description Null while it lasts. */
+            /** @description When it ended; null while it lasts. */
             readonly to: number | null;
-            /** @description The last one. */
+            /** @description Number of the last trial that held it; null if that is not shown. */
             readonly trial: number | null;
+            /** @description ID of the worker. */
             readonly worker: number;
         };
         /** @description A token without its secret. */
         readonly Token: {
+            /** @description When it was created; null if unknown. */
             readonly created: number | null;
+            /** @description Token or user that created it. */
             readonly creator: string;
-            /** @description null: never. */
+            /** @description When it expires; null: never. */
             readonly expires: number | null;
+            /** @description ID of the token. */
             readonly id: string;
+            /** @description Start of the day on which it was used last; null: never used. */
             readonly last_used_day: number | null;
+            /** @description Name of the token. */
             readonly name: string;
-            /** @enum {string} */
+            /**
+             * @description Role of the token.
+             * @enum {string}
+             */
             readonly role: "viewer" | "submitter" | "operator" | "admin";
-            /** @description As whom workers with --run-as submitter run what it submits; "": none. */
+            /** @description The user that runs its programs on workers with `--run-as submitter`; "": none. */
             readonly unix_user: string;
-            /** @description In which it has this role; ["*"]: in all. */
+            /** @description Workspaces in which it has this role; ["*"]: all. */
             readonly workspaces: readonly string[];
         };
         /** @description All tokens. */
         readonly TokenList: {
+            /** @description All tokens, without their secrets. */
             readonly tokens: readonly components["schemas"]["Token"][];
         };
         /** @description The token to create. */
         readonly TokenRequest: {
-            /** @description Above 0 and up to 31536000; null (never) only for an admin, over the Unix socket. Without it 90 days. */
+            /** @description Life of the token, above 0 and up to 31536000; null (never) only for an admin over the Unix socket; missing: 90 days. */
             readonly expires_in_seconds?: number | null;
+            /** @description Name of the new token. */
             readonly name: string;
-            /** @enum {string} */
+            /**
+             * @description Role of the new token.
+             * @enum {string}
+             */
             readonly role: "viewer" | "submitter" | "operator" | "admin";
-            /** @description As whom workers with --run-as submitter run what it submits; null or missing: none. */
+            /** @description The user that runs its programs on workers with `--run-as submitter`; null or missing: none. */
             readonly unix_user?: string | null;
-            /** @description In which it has this role, or ["*"] for all, as without it. */
+            /** @description Workspaces in which it has this role; ["*"] or missing: all. */
             readonly workspaces?: readonly string[];
         };
         /** @description What became of a trial that ended at its client. */
         readonly ToldTrial: {
-            /** @description Of the experiment. */
+            /** @description State of the experiment now. */
             readonly state: string;
+            /** @description Number of the trial. */
             readonly trial: number;
+            /** @description State of the trial now. */
             readonly trial_state: string;
         };
         /** @description One training of a finalist. */
         readonly Training: {
+            /** @description Metric at full length; null if there is none. */
             readonly metric: components["schemas"]["Metric"] | null;
+            /** @description Number of the trial. */
             readonly trial: number;
         };
         /** @description A trial. */
         readonly Trial: {
+            /** @description Number of its attempts. */
             readonly attempts: number;
+            /** @description Directory of its best checkpoint with a metric at exactly its step; "" if it has none. */
             readonly best_checkpoint: string;
+            /** @description Metric at that step; null if there is none. */
             readonly best_checkpoint_metric: components["schemas"]["Metric"] | null;
+            /** @description Step of the best checkpoint. */
             readonly best_checkpoint_step: components["schemas"]["Count"];
+            /** @description Its best finite metric; null if there is none. */
             readonly best_metric: components["schemas"]["Metric"] | null;
+            /** @description Step of the best metric; null if there is none. */
             readonly best_step: unknown;
+            /** @description Directory of its latest checkpoint; "" if it has none. */
             readonly checkpoint: string;
+            /** @description Step of the latest checkpoint. */
             readonly checkpoint_step: components["schemas"]["Count"];
+            /** @description When the trial was created. */
             readonly created_at: number;
+            /** @description When the trial ended; null before. */
             readonly ended_at: number | null;
-            /** @description When its program was heard from last. */
+            /** @description When the running program last printed or reported something; null if unknown. */
             readonly heard_at?: number | null;
+            /** @description Highest step that the running program reported; null if unknown. */
             readonly heard_step?: unknown;
+            /** @description Hyperparameters of the trial. */
             readonly hparams: Record<string, unknown>;
+            /** @description ID of the trial across all experiments. */
             readonly id: number;
+            /** @description Cause and last log lines of its last failed attempt; "" if none failed. */
             readonly last_failure: string;
-            /** @description How far it is asked to train. */
+            /** @description Length that the trial is asked to train to. */
             readonly length: components["schemas"]["Count"];
+            /** @description Why the daemon could not keep the log of an attempt; null if it could. */
             readonly log_problem?: string | null;
+            /** @description The last metric that it reported; null if there is none. */
             readonly metric: components["schemas"]["Metric"] | null;
+            /** @description Whether the store was restored before the trial was closed; `trained` and `slot_seconds` may lack attempts then. */
             readonly ran_unlogged: boolean;
+            /** @description Highest step that it reported. */
             readonly reached: components["schemas"]["Count"];
+            /** @description Why its state changed last. */
             readonly reason: components["schemas"]["Reason"];
+            /** @description How often its program has failed. */
             readonly restarts: number;
+            /** @description Slots times time under lease, until now. */
             readonly slot_seconds: number;
+            /** @description `PENDING`, `RUNNING`, `PAUSED`, `COMPLETED`, `STOPPED`, `FAILED` or `CANCELED`. */
             readonly state: string;
+            /** @description Length that all attempts trained together, as reported; an attempt without a checkpoint begins at 0 again. */
             readonly trained: components["schemas"]["Count"];
+            /** @description Whether an attempt ran and reported no step; then the trial was trained more than `trained`. */
             readonly trained_unreported: boolean;
-            /** @description Its program ended well below its length: what it reported counts there. */
+            /** @description Whether its program ended well below its length; what it reported counts there. */
             readonly trains_no_further: boolean;
-            /** @description Its number in the experiment. */
+            /** @description Number of the trial in its experiment, from 0. */
             readonly trial: number;
+            /** @description ID of the worker on which it runs; null while it doesn't run. */
             readonly worker: number | null;
-            /** @description By rank. */
+            /** @description IDs of the workers of all ranks, in order; empty while it doesn't run. */
             readonly workers: readonly number[];
         };
         /** @description Checkpoints of a trial. */
         readonly TrialCheckpointPage: {
+            /** @description The checkpoints, in the order of their publication. */
             readonly checkpoints: readonly components["schemas"]["Checkpoint"][];
             /** @description The next page's `after`; null on the last page. */
             readonly next: number | null;
         };
         /** @description Files of a trial. */
         readonly TrialFiles: {
-            /** @description Deleted files. */
+            /** @description Files that were deleted. */
             readonly dropped: readonly components["schemas"]["OtherFile"][];
+            /** @description Number of further deleted files. */
             readonly dropped_unnamed: number;
+            /** @description The files that the daemon has. */
             readonly files: readonly components["schemas"]["KeptFile"][];
             /** @description Files that are on the worker only. */
             readonly left: readonly components["schemas"]["OtherFile"][];
+            /** @description Number of further files that are on the worker only. */
             readonly left_unnamed: number;
         };
         /** @description Files of a trial, summed. */
         readonly TrialFileSum: {
+            /** @description Number of the last attempt there. */
             readonly attempt: number;
+            /** @description Size of these files. */
             readonly bytes: number;
+            /** @description Number of files that the daemon has. */
             readonly files: number;
+            /** @description Number of files that are on the worker only. */
             readonly left: number;
+            /** @description The trial's best metric; null if there is none. */
             readonly metric: components["schemas"]["Metric"] | null;
+            /** @description Number of the trial. */
             readonly trial: number;
+            /** @description ID of the worker that handed them over. */
             readonly worker: number;
         };
         /** @description Files of an experiment by trial. */
         readonly TrialFileSums: {
+            /** @description One entry for each trial and worker. */
             readonly trials: readonly components["schemas"]["TrialFileSum"][];
         };
         /** @description Trials by number. */
         readonly TrialPage: {
-            /** @description Of all pages, if only some are asked for. */
+            /** @description Number of trials on all pages, if only some are asked for. */
             readonly matched?: number;
             /** @description The next page's `after`; null on the last page. */
             readonly next: unknown;
+            /** @description Number of trials of the experiment. */
             readonly total: number;
+            /** @description The trials, in the order asked for. */
             readonly trials: readonly components["schemas"]["Trial"][];
         };
         /** @description How many trials a client takes. */
         readonly TrialsWanted: {
-            /** @description At most 256; 1 if it is missing. */
+            /** @description How many trials the client takes, at most 256; missing: 1. */
             readonly count?: number;
-            /** @description A trial of which nothing is reported for so long is lost; 300 if missing. */
+            /** @description A trial of which nothing is reported for this long is lost; missing: 300. */
             readonly lease_seconds?: number;
         };
         /** @description How a trial goes on. */
         readonly TrialVerdict: {
             /**
-             * @description After pause and stop, end the lease.
+             * @description What the trial does next; after `pause` and `stop`, end the lease.
              * @enum {string}
              */
             readonly directive: "continue" | "pause" | "stop";
-            /** @description With continue: train until this length. */
+            /** @description With `continue`: the length to train to. */
             readonly length: number;
         };
         /** @description Slot time. */
         readonly Usage: {
-            /** @enum {string} */
+            /**
+             * @description What the rows stand for.
+             * @enum {string}
+             */
             readonly by: "user" | "workspace" | "experiment";
-            /** @description The start of an hour; 0: the beginning. */
+            /** @description Start of an hour; 0: the beginning. */
             readonly since: number;
+            /** @description The time of this answer. */
             readonly until: number;
-            /** @description The largest first. */
+            /** @description The rows, largest slot time first. */
             readonly usage: readonly components["schemas"]["Used"][];
         };
         /** @description What one user, workspace or experiment took. */
         readonly Used: {
-            /** @description Its id. */
+            /** @description ID of an experiment. */
             readonly experiment?: string;
+            /** @description Number of experiments. */
             readonly experiments: number;
+            /** @description Slots times time under lease since `since`. */
             readonly slot_seconds: number;
-            /** @description That are held now. */
+            /** @description Number of slots held now. */
             readonly slots: number;
-            /** @description Of these experiments, since they began. */
+            /** @description Number of trials of these experiments, since they began. */
             readonly trials: number;
-            /** @description Name of a user or token; "" = not recorded. */
+            /** @description Name of a user or token; "": not recorded. */
             readonly user?: string;
+            /** @description Name of a workspace. */
             readonly workspace?: string;
         };
         /** @description What is wrong with an experiment. */
         readonly Validation: {
-            /** @description With all defaults; null if it is not valid. */
+            /** @description The configuration with all defaults; null if it is not valid. */
             readonly config: Record<string, unknown> | null;
             /** @description What has no effect, or is not as it seems. */
             readonly notes: readonly components["schemas"]["ProblemItem"][];
+            /** @description What is wrong with it. */
             readonly problems: readonly components["schemas"]["ProblemItem"][];
             /** @description Notes that a client asks its user about before it submits. */
             readonly to_confirm: readonly string[];
+            /** @description Whether the experiment could be submitted. */
             readonly valid: boolean;
         };
         /** @description Versions of the daemon and of its formats. */
         readonly Version: {
             /** @description Versions of the API that are served. */
             readonly api: readonly string[];
-            /** @description The oldest release of the command line that is served. */
+            /** @description Oldest release of clients that is served. */
             readonly oldest_client: string;
+            /** @description Version of the store's format. */
             readonly store_version: number;
+            /** @description Version of the daemon. */
             readonly version: string;
+            /** @description Version of the protocol of workers. */
             readonly wire_version: number;
         };
         /** @description A slot that the worker withdrew. */
         readonly WithdrawnSlot: {
+            /** @description Whether an operator allows the slot to be used nevertheless. */
             readonly released: boolean;
+            /** @description Number of the slot on the worker. */
             readonly slot: number;
+            /** @description Why the worker withdrew it. */
             readonly why: string;
         };
         /** @description A worker. */
         readonly Worker: {
+            /** @description The attempts that run on the worker. */
             readonly attempts: readonly components["schemas"]["AttemptName"][];
-            /** @description Why it cannot store checkpoints of experiments without `checkpoint_storage`. */
+            /** @description Why it can't store checkpoints of experiments without `checkpoint_storage`; null if it can. */
             readonly checkpoint_problem: string | null;
+            /** @description Whether the worker has a session with the daemon. */
             readonly connected: boolean;
+            /** @description The device of each slot; empty if slots are shares of the CPUs. */
             readonly devices: readonly components["schemas"]["Device"][];
-            /** @description It gets no new trials, and those that run there go on. */
+            /** @description Whether it gets no new trials; those that run there go on. */
             readonly draining: boolean;
-            /** @description When its last message came; null: not since the daemon was started. */
+            /** @description When its last message came; null if none came since the daemon was started. */
             readonly heard_at: number | null;
-            /** @description The name of its machine; null: it has not connected since the daemon was started. */
+            /** @description Name of its machine; null if it has not connected since the daemon was started. */
             readonly host: string | null;
+            /** @description ID of the worker. */
             readonly id: number;
+            /** @description How often the worker was started. */
             readonly incarnation: number;
+            /** @description How it finds all processes of a program: `cgroup` or `process table`. */
             readonly kills_by: string;
+            /** @description Labels of the worker. */
             readonly labels: {
                 readonly [key: string]: string;
             };
+            /** @description The attempts whose processes survive. */
             readonly leaked_processes: readonly components["schemas"]["LeakedProcesses"][];
+            /** @description The most attempts without a slot at once; null: no limit. */
             readonly max_unslotted: number | null;
+            /** @description Name of the worker. */
             readonly name: string;
+            /** @description Attempts that run on the worker and are not in the store. */
             readonly on_hold: readonly components["schemas"]["HeldAttempt"][];
+            /** @description Pool of the worker; `default` if it names none. */
             readonly pool: string;
+            /** @description Whether the daemon counts on the worker; false after it was lost. */
             readonly present: boolean;
-            /** @description When a quarantined worker is tried with one trial. */
+            /** @description When the quarantined worker is tried with one trial; null if it is not. */
             readonly probation: string | null;
-            /** @description Why it gets no trials. */
+            /** @description Why the worker gets no trials until it is released; null: it is not in quarantine. */
             readonly quarantined: string | null;
+            /** @description Why and how long the connected worker gets no trials; null if it gets them. */
             readonly resting: string | null;
+            /** @description `gpu` or `cpu`. */
             readonly slot_kind: string;
+            /** @description Number of its slots. */
             readonly slots: number;
+            /** @description Number of slots that attempts hold. */
             readonly slots_held: number;
+            /** @description Number of slots that are not used because a process there survives SIGKILL. */
             readonly slots_quarantined: number;
+            /** @description Number of slots that are not used because of a problem with their devices. */
             readonly slots_withdrawn: number;
+            /** @description Whether the worker has no session or was silent for 45 s; it gets no new trials then. */
             readonly suspect: boolean;
-            /** @description Attempts without a slot. */
+            /** @description Number of its attempts without a slot. */
             readonly unslotted: number;
-            /** @description Of its program. */
+            /** @description Version of its program; null if it has not connected since the daemon was started. */
             readonly version: string | null;
+            /** @description The slots with a problem. */
             readonly withdrawn: readonly components["schemas"]["WithdrawnSlot"][];
         };
         /** @description Workers by number. */
         readonly WorkerPage: {
             /** @description The next page's `after`; null on the last page. */
             readonly next: number | null;
+            /** @description The workers, by ID. */
             readonly workers: readonly components["schemas"]["Worker"][];
         };
         /** @description A workspace. */
         readonly Workspace: {
-            /** @description Those that have not ended. */
+            /** @description Number of its experiments that have not ended. */
             readonly active_experiments: number;
-            /** @description null: nobody created it; it is the default one, or experiments named it. */
+            /** @description When it was created; null: it is the default one, or experiments named it. */
             readonly created: number | null;
-            /** @description Token or user; "" = not recorded. */
+            /** @description Token or user that created it; "": not recorded. */
             readonly creator: string;
+            /** @description Number of its experiments. */
             readonly experiments: number;
+            /** @description Name of the workspace. */
             readonly name: string;
+            /** @description Limits of the workspace. */
             readonly quota: components["schemas"]["Quota"];
-            /** @description That its trials hold now. */
+            /** @description Number of slots that its trials hold now. */
             readonly slots: number;
+            /** @description What it uses of each limit. */
             readonly used: components["schemas"]["QuotaUse"];
         };
         /** @description All workspaces by name. */
         readonly WorkspaceList: {
+            /** @description All workspaces that the caller may see, by name. */
             readonly workspaces: readonly components["schemas"]["Workspace"][];
         };
         /** @description The workspace to create. */

@@ -10,8 +10,8 @@
 
 namespace hpsearch::proto {
 
-// The shapes of HTTP/JSON answers and of `--output json`; SCHEMA.md lists their fields. Times are seconds
-// since the epoch, durations seconds, lengths in the experiment's unit.
+// The shapes of HTTP/JSON answers and of `--output json`; docs/openapi.json describes their fields. Times are
+// seconds since the epoch, durations seconds, lengths in the experiment's unit.
 
 /// One line of a list: id, name, state, progress, trials by state, best metric, times.
 [[nodiscard]] engine::Value experiment_summary(const engine::ExperimentRecord& experiment);
