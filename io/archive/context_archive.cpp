@@ -23,8 +23,8 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
-using trees::Descriptor;
-using trees::Directory;
+using files::Descriptor;
+using files::Directory;
 
 namespace {
 
@@ -243,7 +243,7 @@ Result<std::string> pack(const fs::path& context, const std::vector<ContextFile>
     return Error{Errc::unavailable, "cannot pack " + context.string() + ": " + complaint_of(writer.get())};
   }
   // What the user has mounted in his own directory belongs to it.
-  const Result<Directory> from = Directory::open(context, {.mounts = trees::Rules::Mounts::entered});
+  const Result<Directory> from = Directory::open(context, {.mounts = files::Rules::Mounts::entered});
   if (!from) {
     return Error{Errc::unavailable, from.error().message};
   }

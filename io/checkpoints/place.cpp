@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using engine::Errc;
 using engine::Error;
 using engine::Result;
-using trees::Directory;
+using files::Directory;
 
 constexpr std::size_t longest_owner = std::size_t{64} * 1024;
 

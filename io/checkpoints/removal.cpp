@@ -13,9 +13,9 @@ using engine::Done;
 using engine::Errc;
 using engine::Error;
 using engine::Status;
+using files::Directory;
+using files::Kind;
 using proto::manifest_name;
-using trees::Directory;
-using trees::Kind;
 
 Status check_removable(const Shelf& shelf, const fs::path& place, std::uint64_t store) {
   const std::string name = place.filename().string();
@@ -40,15 +40,15 @@ Status remove_directory(const Shelf& shelf, const fs::path& place, std::uint64_t
   const Directory& trial = shelf.trial;
   const std::string name = place.filename().string();
   const std::string aside = "." + name + ".deleted";
-  Status gone = trees::remove_tree(trial, aside);  // What an earlier try left, which would be in the way.
+  Status gone = files::remove_tree(trial, aside);  // What an earlier try left, which would be in the way.
   if (gone) {
-    gone = trees::move_entry(trial, name, trial, aside);
+    gone = files::move_entry(trial, name, trial, aside);
     if (!gone && gone.error().code == Errc::not_found) {
       gone = Done{};  // Removed already. After anything else it is still there.
     }
   }
   if (gone) {
-    gone = trees::remove_tree(trial, aside);
+    gone = files::remove_tree(trial, aside);
   }
   if (!gone) {
     return Error{Errc::unavailable,

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-namespace hpsearch::trees {
+namespace hpsearch::files {
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   if (this != &other) {
@@ -18,4 +18,4 @@ void Descriptor::reset() noexcept {
   }
 }
 
-}  // namespace hpsearch::trees
+}  // namespace hpsearch::files

@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,8 +16,9 @@
 
 #include "files/lookup.hpp"
 #include "hpsearch/io/files/file_bytes.hpp"
+#include "hpsearch/io/files/random_bytes.hpp"
 
-namespace hpsearch::trees {
+namespace hpsearch::files {
 
 namespace fs = std::filesystem;
 using engine::Done;
@@ -41,19 +41,9 @@ Kind kind_of(mode_t mode) noexcept {
 }
 
 /// Nobody else's: what a program has called its own file must not be in the way, nor lost.
-Result<std::string> draft_name(const std::string& name) {
-  std::array<unsigned char, 8> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return Error{Errc::unavailable, "cannot get random bytes: " + std::generic_category().message(errno)};
-  }
+std::string draft_name(const std::string& name) {
   constexpr std::size_t kept = 100;  // A name has at most 255 bytes.
-  std::string draft = "." + name.substr(0, kept) + ".";
-  for (const unsigned char byte : bytes) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    draft.push_back(digits[byte >> 4U]);
-    draft.push_back(digits[byte & 0xFU]);
-  }
-  return draft;
+  return "." + name.substr(0, kept) + "." + random_hex(8);
 }
 
 }  // namespace
@@ -270,18 +260,15 @@ Result<Descriptor> Directory::create(const fs::path& below, std::uint32_t mode) 
 
 Result<std::string> Directory::draft_of(const Place& where, const fs::path& below, std::string_view text,
                                         bool durable, std::uint32_t mode) const {
-  Result<std::string> draft = draft_name(where.name);
-  if (!draft) {
-    return draft;
-  }
+  const std::string draft = draft_name(where.name);
   const Descriptor file(
-      ::openat(where.at, draft->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+      ::openat(where.at, draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   if (!file) {
     return failed("cannot write", below, errno);
   }
   if (!write_all(file.get(), text) || (durable && ::fdatasync(file.get()) != 0)) {
     const int error = errno;
-    ::unlinkat(where.at, draft->c_str(), 0);
+    ::unlinkat(where.at, draft.c_str(), 0);
     return failed("cannot write", below, error);
   }
   return draft;
@@ -389,4 +376,4 @@ Status Directory::sync() const {
   return Done{};
 }
 
-}  // namespace hpsearch::trees
+}  // namespace hpsearch::files

@@ -9,7 +9,7 @@
 
 #include "hpsearch/io/files/descriptor.hpp"
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 namespace {
 
 int try_lock(int file) {
@@ -92,7 +92,7 @@ int FileCalls::rename(const std::string& from, const std::string& to) {
 }
 
 int FileCalls::sync_directory(const std::string& path) {
-  const trees::Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const files::Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return directory ? ::fsync(directory.get()) : -1;
 }
 
@@ -100,4 +100,4 @@ void FileCalls::remove(const std::string& path) {
   ::unlink(path.c_str());
 }
 
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

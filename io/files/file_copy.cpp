@@ -8,7 +8,7 @@
 #include "hpsearch/io/files/file_bytes.hpp"
 #include "hpsearch/io/files/tree.hpp"
 
-namespace hpsearch::trees {
+namespace hpsearch::files {
 
 using engine::Done;
 using engine::Result;
@@ -98,4 +98,4 @@ Status copy_file(const Directory& from, const std::string& name, const Directory
   }
 }
 
-}  // namespace hpsearch::trees
+}  // namespace hpsearch::files

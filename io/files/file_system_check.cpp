@@ -6,7 +6,7 @@
 #include <random>
 #include <utility>
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 namespace {
 
 using engine::Done;
@@ -157,4 +157,4 @@ Status check_file_system(const std::string& directory, FileCalls& calls) {
   return Check(directory, calls).run();
 }
 
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

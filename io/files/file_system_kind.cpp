@@ -11,7 +11,7 @@
 #include <iterator>
 #include <utility>
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 namespace {
 
 constexpr std::uint32_t fuse = 0x65735546;
@@ -120,4 +120,4 @@ FileSystemKind file_system_at(const std::string& path) {
   return file_system_kind(magic, mount_type_in(mountinfo, major(device.st_dev), minor(device.st_dev)));
 }
 
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

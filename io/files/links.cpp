@@ -4,7 +4,7 @@
 
 #include "hpsearch/io/files/tree.hpp"
 
-namespace hpsearch::trees {
+namespace hpsearch::files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -74,4 +74,4 @@ Result<std::vector<std::string>> remove_links_out(const Directory& directory) {
               : Result<std::vector<std::string>>(done.error());
 }
 
-}  // namespace hpsearch::trees
+}  // namespace hpsearch::files

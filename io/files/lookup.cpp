@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-namespace hpsearch::trees {
+namespace hpsearch::files {
 
 namespace {
 
@@ -131,4 +131,4 @@ Descriptor look_up_below(int directory, const std::filesystem::path& path, int f
   return by_steps(directory, text, all, mode, rules);
 }
 
-}  // namespace hpsearch::trees
+}  // namespace hpsearch::files

@@ -7,7 +7,7 @@
 #include "hpsearch/io/files/descriptor.hpp"
 #include "hpsearch/io/files/directory.hpp"
 
-namespace hpsearch::trees {
+namespace hpsearch::files {
 
 /// Relative, and every name in it stands for itself.
 [[nodiscard]] bool is_plain(const std::filesystem::path& path);
@@ -17,4 +17,4 @@ namespace hpsearch::trees {
 [[nodiscard]] Descriptor look_up_below(int directory, const std::filesystem::path& path, int flags,
                                        mode_t mode, Rules rules);
 
-}  // namespace hpsearch::trees
+}  // namespace hpsearch::files

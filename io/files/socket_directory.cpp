@@ -11,7 +11,7 @@
 #include "hpsearch/io/files/file_system_kind.hpp"
 #include "hpsearch/io/files/sha256.hpp"
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 namespace {
 
 using engine::Done;
@@ -54,7 +54,7 @@ SocketDirectory SocketDirectory::of(const std::string& state_directory, const ch
                       file_system_at(runtime).trust == Trust::local;
   return {
       usable ? runtime + std::string(below_runtime) : temporary + "/hpsearch-" + std::to_string(::geteuid()),
-      context::sha256_of(state_directory).substr(0, hash_digits)};
+      files::sha256_of(state_directory).substr(0, hash_digits)};
 }
 
 Status SocketDirectory::make() const {
@@ -68,4 +68,4 @@ void SocketDirectory::remove_if_empty() const noexcept {
   ::rmdir(path_.c_str());
 }
 
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

@@ -4,7 +4,7 @@
 
 #include "hpsearch/io/files/sha256.hpp"
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 namespace {
 
 constexpr std::size_t hash_digits = 12;
@@ -14,7 +14,7 @@ bool is_set(const char* variable) {
 }
 
 std::string suffix_of(const std::filesystem::path& here) {
-  return "-" + context::sha256_of(here.string()).substr(0, hash_digits);
+  return "-" + files::sha256_of(here.string()).substr(0, hash_digits);
 }
 
 }  // namespace
@@ -56,4 +56,4 @@ std::string StateHome::name_of_run(std::string_view entry, const std::filesystem
   return name;
 }
 
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

@@ -5,7 +5,7 @@
 
 #include "hpsearch/io/files/file_system_check.hpp"
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 namespace {
 
 using engine::Done;
@@ -71,4 +71,4 @@ void note_warning(const std::string& directory, const FileSystemKind& on) noexce
   }
 }
 
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

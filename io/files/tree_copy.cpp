@@ -9,7 +9,7 @@
 
 #include "hpsearch/io/files/tree.hpp"
 
-namespace hpsearch::trees {
+namespace hpsearch::files {
 
 using engine::Done;
 using engine::Errc;
@@ -136,4 +136,4 @@ Status move_entry(const Directory& from, const std::string& name, const Director
   return Done{};
 }
 
-}  // namespace hpsearch::trees
+}  // namespace hpsearch::files

@@ -7,7 +7,7 @@
 
 #include "hpsearch/io/files/tree.hpp"
 
-namespace hpsearch::trees {
+namespace hpsearch::files {
 
 using engine::Done;
 using engine::Errc;
@@ -51,4 +51,4 @@ Status give_tree(const Directory& parent, const std::string& name, std::uint32_t
                            : Status(parent.failed("cannot change the owner of", name, ENOENT));
 }
 
-}  // namespace hpsearch::trees
+}  // namespace hpsearch::files

@@ -11,7 +11,7 @@
 
 #include "hpsearch/io/files/tree.hpp"
 
-namespace hpsearch::trees {
+namespace hpsearch::files {
 
 using engine::Done;
 using engine::Errc;
@@ -170,4 +170,4 @@ Status remove_content(const Directory& directory) noexcept {
   }
 }
 
-}  // namespace hpsearch::trees
+}  // namespace hpsearch::files

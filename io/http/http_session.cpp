@@ -1,7 +1,5 @@
 #include "http/http_session.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -9,6 +7,7 @@
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/io/files/random_bytes.hpp"
 #include "hpsearch/io/http/http_problem.hpp"
 #include "hpsearch/io/net/log.hpp"
 #include "http/http_text.hpp"
@@ -49,15 +48,7 @@ std::string_view view_of(beast::string_view text) {
 }  // namespace
 
 std::string new_id_prefix() {
-  std::array<unsigned char, 4> bytes{};
-  HPSEARCH_CHECK(::getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()),
-                 "the kernel always has random bytes");
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string prefix;
-  for (const unsigned char byte : bytes) {
-    prefix.append({digits[byte >> 4U], digits[byte & 15U]});
-  }
-  return prefix + "-";
+  return files::random_hex(4) + "-";
 }
 
 HttpSession::HttpSession(std::shared_ptr<HttpSessions> shared, AnyStream::socket socket, HttpPeer from)

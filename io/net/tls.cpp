@@ -17,6 +17,8 @@
 #include <ctime>
 #include <system_error>
 
+#include "hpsearch/engine/base/digits.hpp"
+
 namespace hpsearch::net {
 namespace {
 
@@ -153,13 +155,7 @@ std::string fingerprint_of(X509* certificate) {
   if (certificate == nullptr || X509_digest(certificate, EVP_sha256(), digest.data(), &size) != 1) {
     return "";
   }
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (unsigned i = 0; i < size; ++i) {
-    text += digits[digest[i] >> 4U];
-    text += digits[digest[i] & 15U];
-  }
-  return text;
+  return engine::hex_of(std::as_bytes(std::span(digest).first(size)));
 }
 
 std::shared_ptr<asio::ssl::context> client_context(const std::string& fingerprint, const std::string& host) {

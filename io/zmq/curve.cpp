@@ -15,6 +15,9 @@
 #include <optional>
 #include <utility>
 
+#include "hpsearch/engine/base/digits.hpp"
+#include "hpsearch/io/files/descriptor.hpp"
+#include "hpsearch/io/files/file_bytes.hpp"
 #include "zmq/curve_bytes.hpp"
 
 namespace hpsearch::net {
@@ -26,7 +29,6 @@ using engine::Result;
 using engine::Status;
 
 constexpr std::size_t key_chars = 64;
-constexpr std::string_view digits = "0123456789abcdef";
 constexpr const char* without_curve = "libzmq was built without CURVE";
 /// As libzmq spells a key, in Z85.
 using Spelled = std::array<char, 41>;
@@ -51,22 +53,6 @@ std::optional<std::string> public_key_of(const std::string& secret) {
 Error system_error(const std::string& doing, const std::string& path) {
   return {Errc::unavailable, "cannot " + doing + " " + path + ": " + std::strerror(errno)};
 }
-
-class File {
- public:
-  explicit File(int number) : number_(number) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (number_ >= 0) {
-      ::close(number_);
-    }
-  }
-  [[nodiscard]] int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 Result<std::string> read_secret(int file, const std::string& path) {
   struct stat found {};
@@ -99,13 +85,12 @@ Result<std::string> read_secret(int file, const std::string& path) {
 /// Some file systems have no hard links, some not that way of renaming.
 Status write_secret(const std::string& directory, const std::string& path, const std::string& secret) {
   std::string draft = path + ".XXXXXX";
-  const File file(::mkostemp(draft.data(), O_CLOEXEC));  // Readable by this user alone.
-  if (file.number() < 0) {
+  const files::Descriptor file(::mkostemp(draft.data(), O_CLOEXEC));  // Readable by this user alone.
+  if (file.get() < 0) {
     return system_error("make", path);
   }
   const std::string text = secret + "\n";
-  const bool linked = ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-                      ::fsync(file.number()) == 0 &&
+  const bool linked = files::write_all(file.get(), text) && ::fsync(file.get()) == 0 &&
                       (::link(draft.c_str(), path.c_str()) == 0 || errno == EEXIST ||
                        ::renameat2(AT_FDCWD, draft.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0 ||
                        errno == EEXIST);
@@ -115,8 +100,8 @@ Status write_secret(const std::string& directory, const std::string& path, const
   if (!linked) {
     return system_error("make", path);
   }
-  const File names(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (names.number() < 0 || ::fsync(names.number()) != 0) {
+  const files::Descriptor names(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (names.get() < 0 || ::fsync(names.get()) != 0) {
     return system_error("make", path);
   }
   return engine::Done{};
@@ -124,14 +109,14 @@ Status write_secret(const std::string& directory, const std::string& path, const
 
 /// The keys in `path`; nothing when there is no such file.
 Result<std::optional<CurveKeys>> read_keys(const std::string& path) {
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (file.number() < 0) {
+  const files::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (file.get() < 0) {
     if (errno == ENOENT) {
       return std::optional<CurveKeys>();
     }
     return system_error("read", path);
   }
-  auto secret = read_secret(file.number(), path);
+  auto secret = read_secret(file.get(), path);
   if (!secret) {
     return secret.error();
   }
@@ -148,24 +133,18 @@ Result<std::optional<CurveKeys>> read_keys(const std::string& path) {
 }  // namespace
 
 bool is_curve_key(std::string_view text) noexcept {
-  return text.size() == key_chars && text.find_first_not_of(digits) == std::string_view::npos;
+  return engine::is_hex(text, key_chars);
 }
 
 KeyBytes bytes_of_key(const std::string& key) {
   KeyBytes bytes{};
-  for (std::size_t i = 0; i < bytes.size() && 2 * i + 1 < key.size(); ++i) {
-    bytes[i] = static_cast<std::uint8_t>(digits.find(key[2 * i]) << 4U | digits.find(key[2 * i + 1]));
-  }
+  const std::string found = engine::bytes_of_hex(key).value_or("");
+  std::copy_n(found.begin(), std::min(found.size(), bytes.size()), bytes.begin());
   return bytes;
 }
 
 std::string key_of_bytes(std::span<const std::uint8_t, 32> bytes) {
-  std::string key;
-  for (const std::uint8_t byte : bytes) {
-    key += digits[byte >> 4U];
-    key += digits[byte & 15U];
-  }
-  return key;
+  return engine::hex_of(std::as_bytes(bytes));
 }
 
 std::optional<CurveKeys> new_curve_keys() {

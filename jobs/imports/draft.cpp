@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <utility>
 
 #include "fields/sections.hpp"
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/space/numbers.hpp"
 
 namespace hpsearch::jobs {
@@ -22,10 +22,8 @@ std::string_view without(std::string_view text, char quote) {
 
 std::optional<std::int64_t> whole_in(std::string_view text) {
   text = without(without(text, '"'), '\'');
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_whole = error == std::errc() && end == text.data() + text.size() && number > 0;
-  return is_whole ? std::optional(number) : std::nullopt;
+  const auto number = engine::number_in<std::int64_t>(text);
+  return number.value_or(0) > 0 ? number : std::nullopt;
 }
 
 /// The sampler of ours that does what a method means; "" = none.
@@ -205,10 +203,8 @@ std::string text_member(const Value& map, std::string_view key) {
 
 std::optional<double> number_in(const Value& value) {
   if (const std::string* text = value.as_text()) {
-    double number = 0;
-    const char* end = text->data() + text->size();
-    const auto [rest, error] = std::from_chars(text->data(), end, number);
-    return error == std::errc() && rest == end ? engine::finite_number(Value(number)) : std::nullopt;
+    const auto number = engine::number_in<double>(*text);
+    return number ? engine::finite_number(Value(*number)) : std::nullopt;
   }
   return engine::finite_number(value);
 }

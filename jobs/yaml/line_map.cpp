@@ -1,11 +1,11 @@
 #include "hpsearch/jobs/yaml/line_map.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "hpsearch/engine/base/check.hpp"
+#include "hpsearch/engine/base/digits.hpp"
 
-namespace hpsearch::yamltext {
+namespace hpsearch::yaml {
 
 void LineMap::add_member(std::string key, LineMap lines) {
   HPSEARCH_CHECK(members_.empty() || members_.back().key < key, "members come in ascending order");
@@ -24,14 +24,11 @@ std::size_t LineMap::line_of(std::string_view path) const {
   while (!path.empty()) {
     if (path.front() == '[') {
       const std::size_t close = path.find(']');
-      std::size_t index = 0;
-      const char* end = path.data() + std::min(close, path.size());
-      const auto [rest, error] = std::from_chars(path.data() + 1, end, index);
-      if (close == std::string_view::npos || error != std::errc() || rest != end ||
-          index >= at->items_.size()) {
+      const auto index = engine::number_in<std::size_t>(path.substr(1, close - 1));
+      if (close == std::string_view::npos || !index || *index >= at->items_.size()) {
         break;
       }
-      at = &at->items_[index];
+      at = &at->items_[*index];
       path.remove_prefix(close + 1);
     } else {
       // A key may itself contain dots; the longest one that fits wins.
@@ -65,4 +62,4 @@ std::size_t LineMap::line_of(std::string_view path) const {
   return at->line_;
 }
 
-}  // namespace hpsearch::yamltext
+}  // namespace hpsearch::yaml

@@ -3,9 +3,10 @@
 #include <charconv>
 #include <cstdint>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "yaml/shortened.hpp"
 
-namespace hpsearch::yamltext {
+namespace hpsearch::yaml {
 namespace {
 
 using engine::Value;
@@ -117,13 +118,12 @@ std::variant<Value, Refusal> resolve_plain(std::string_view written) {
   if (!real) {
     return integer(written, digits, 10);
   }
-  double number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size()) {
+  const auto number = engine::number_in<double>(digits);
+  if (!number) {
     return Refusal{"is " + shortened(written, most_shown) + ", which no double can hold",
                    "a number between 1e-307 and 1.7e308 in size"};
   }
-  return Value(number);
+  return Value(*number);
 }
 
-}  // namespace hpsearch::yamltext
+}  // namespace hpsearch::yaml

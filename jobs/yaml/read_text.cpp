@@ -17,7 +17,7 @@
 #include "hpsearch/proto/encoding/utf8.hpp"
 #include "yaml/shortened.hpp"
 
-namespace hpsearch::yamltext {
+namespace hpsearch::yaml {
 namespace {
 
 using engine::Value;
@@ -528,4 +528,4 @@ std::string to_text(const std::string& path, const FileProblem& problem) {
   return out;
 }
 
-}  // namespace hpsearch::yamltext
+}  // namespace hpsearch::yaml

@@ -7,7 +7,7 @@
 
 #include "hpsearch/proto/encoding/utf8.hpp"
 
-namespace hpsearch::yamltext {
+namespace hpsearch::yaml {
 
 /// What of a text fits into a message: its first letters and "..." where it has more than `most`.
 inline std::string shortened(std::string_view text, std::size_t most) {
@@ -27,4 +27,4 @@ inline std::string shortened(std::string_view text, std::size_t most) {
   return std::string(text);
 }
 
-}  // namespace hpsearch::yamltext
+}  // namespace hpsearch::yaml

@@ -1,10 +1,10 @@
 #include "hpsearch/proto/encoding/spelling.hpp"
 
-#include <charconv>
 #include <limits>
 #include <string_view>
 #include <system_error>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/proto/encoding/utf8.hpp"
 
 namespace hpsearch::proto {
@@ -43,13 +43,12 @@ bool read_signed(MsgpackItem item, Number& out) {
 
 /// What count_value() makes of a number that no integer of a Value holds.
 bool read_long_count(std::string_view digits, std::uint64_t& out) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size() || digits.front() == '0' ||
-      number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+  const auto number = engine::number_in<std::uint64_t>(digits);
+  if (!number || digits.front() == '0' ||
+      *number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
     return false;
   }
-  out = number;
+  out = *number;
   return true;
 }
 

@@ -13,7 +13,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "views/json_text.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 using engine::Errc;
 using engine::Error;
@@ -498,4 +498,4 @@ std::string to_bytes(const Columns& columns) {
   return bytes;
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

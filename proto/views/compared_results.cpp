@@ -6,7 +6,7 @@
 
 #include "hpsearch/proto/views/rung_ladder.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 using engine::Units;
 
@@ -50,4 +50,4 @@ ComparedResults compared_results(const engine::ExperimentRecord& experiment, std
   return compared;
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -4,7 +4,7 @@
 
 #include "hpsearch/engine/base/text.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 namespace {
 
 std::string text_of(const engine::Value& cell) {
@@ -38,4 +38,4 @@ std::string csv_line(const std::vector<engine::Value>& cells) {
   return line + "\n";
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

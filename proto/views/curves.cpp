@@ -10,7 +10,7 @@
 #include "hpsearch/proto/views/trial_fields.hpp"
 #include "views/json_text.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 using engine::ExperimentRecord;
 using engine::TrialNumber;
@@ -306,4 +306,4 @@ std::string CurveDensity::json(const std::string& metric) const {
       .take();
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -11,7 +11,7 @@
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/views/csv_line.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 using engine::ExperimentRecord;
 using engine::TrialState;
@@ -158,4 +158,4 @@ std::string export_row(const ExperimentRecord& experiment, engine::TrialNumber t
   return engine::compact_json(optuna_trial(experiment, trial)) + "\n";
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

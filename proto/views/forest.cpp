@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 namespace {
 
@@ -143,4 +143,4 @@ double Forest::at(const std::vector<double>& values) const {
   return sum / static_cast<double>(roots_.size());
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -5,7 +5,7 @@
 
 #include "hpsearch/engine/base/draw.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// A forest of regression trees (Breiman, "Random Forests", Machine Learning 45, 2001): what is expected
 /// where nothing was measured.
@@ -47,4 +47,4 @@ class Forest {
   std::vector<std::size_t> roots_;
 };
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -4,7 +4,7 @@
 
 #include "views/json_text.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 using engine::ExperimentRecord;
 using engine::Instant;
@@ -64,4 +64,4 @@ std::string history_json(const ExperimentRecord& experiment, Instant now) {
   return json.close('}').take();
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -12,7 +12,7 @@
 #include "views/forest.hpp"
 #include "views/json_text.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 namespace {
 
@@ -473,4 +473,4 @@ std::string importance_json(const RungLadder& ladder, const Columns& columns, co
   return json.close('}').take();
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

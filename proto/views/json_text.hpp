@@ -14,7 +14,7 @@
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// Compact JSON written straight into a text: an answer of many rows makes no tree first.
 class JsonText {
@@ -123,4 +123,4 @@ class JsonText {
   bool fresh_ = true;
 };
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -6,7 +6,7 @@
 
 #include "views/json_text.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 std::string metric_group(const std::string& name) {
   const std::size_t dot = name.rfind('.');
@@ -66,4 +66,4 @@ std::string MetricNames::json(engine::ExperimentId experiment) const {
   return json.close(']').close('}').take();
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

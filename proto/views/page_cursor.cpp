@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/views/trial_filter.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 using engine::Errc;
 using engine::Error;
@@ -17,7 +18,6 @@ using engine::Value;
 namespace {
 
 constexpr std::size_t most_keys = 8;
-constexpr std::string_view digits = "0123456789abcdef";
 constexpr std::size_t most_cursor_bytes = 4'000;
 
 Error wrong_cursor() {
@@ -49,29 +49,15 @@ Result<std::vector<SortKey>> read_sort(std::string_view text) {
 std::string PageCursor::text() const {
   Value::List all = keys;
   all.emplace_back(static_cast<std::int64_t>(number));
-  std::string text;
-  for (const char byte : engine::compact_json(all)) {
-    const auto bits = static_cast<unsigned char>(byte);
-    text += digits[bits >> 4U];
-    text += digits[bits & 15U];
-  }
-  return text;
+  return engine::hex_of(engine::compact_json(all));
 }
 
 Result<PageCursor> PageCursor::read(std::string_view text, std::size_t keys) {
-  if (text.size() % 2 != 0 || text.size() > most_cursor_bytes) {
+  const auto json = text.size() > most_cursor_bytes ? std::nullopt : engine::bytes_of_hex(text);
+  if (!json) {
     return wrong_cursor();
   }
-  std::string json;
-  for (std::size_t i = 0; i < text.size(); i += 2) {
-    const std::size_t high = digits.find(text[i]);
-    const std::size_t low = digits.find(text[i + 1]);
-    if (high == std::string_view::npos || low == std::string_view::npos) {
-      return wrong_cursor();
-    }
-    json += static_cast<char>(high << 4U | low);
-  }
-  const auto value = proto::parse_json(json);
+  const auto value = proto::parse_json(*json);
   const Value::List* list = value ? value->as_list() : nullptr;
   if (list == nullptr || list->size() != keys + 1 || list->back().as_integer() == nullptr ||
       *list->back().as_integer() < 0) {
@@ -98,4 +84,4 @@ bool SortedPage::is_before(const Entry& a, const Entry& b) const {
   return a.number < b.number;
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

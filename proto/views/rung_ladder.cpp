@@ -11,7 +11,7 @@
 #include "hpsearch/proto/views/trial_fields.hpp"
 #include "views/json_text.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 using engine::ExperimentRecord;
 using engine::TrialNumber;
@@ -186,4 +186,4 @@ std::string to_json(const RungLadder& ladder) {
   return json.close(']').close('}').take();
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

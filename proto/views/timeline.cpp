@@ -6,7 +6,7 @@
 
 #include "views/json_text.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 using engine::AttemptSpan;
 using engine::Instant;
@@ -476,4 +476,4 @@ std::string to_json(const Timeline& timeline, const TimeWindow& window) {
   return Drawing(timeline, window).json();
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

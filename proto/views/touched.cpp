@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <variant>
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 namespace {
 
 /// Finds both among the fields that an event lists.
@@ -40,4 +40,4 @@ Touched touched_by(const engine::Event& event) {
   return touched;
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -8,7 +8,7 @@
 
 #include "hpsearch/engine/base/text.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 using engine::Errc;
 using engine::Error;
@@ -294,4 +294,4 @@ double rung_reached(const std::vector<engine::TrialTally::Rung>& lengths, double
   return rung;
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

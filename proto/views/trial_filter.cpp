@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <optional>
 #include <utility>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 using engine::Errc;
 using engine::Error;
@@ -205,11 +205,8 @@ class Reader {
     return node;
   }
   static Value value_of(const std::string& word) {
-    double number = 0;
-    const char* const end = word.data() + word.size();
-    const auto [stop, error] = std::from_chars(word.data(), end, number);
-    if (error == std::errc() && stop == end) {
-      return number;
+    if (const auto number = engine::number_in<double>(word)) {
+      return *number;
     }
     const std::string small = lower(word);
     if (small == "true" || small == "false") {
@@ -284,4 +281,4 @@ bool TrialFilter::holds(const Lookup& lookup) const {
   return holds_of(*root_, lookup);
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -8,7 +8,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 using engine::Result;
 using engine::Value;
@@ -165,4 +165,4 @@ std::string TrialOrder::cursor_behind(const Columns& columns, std::uint64_t tria
   return cursor.text();
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -2,7 +2,7 @@
 
 #include <variant>
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 void WorkerTimes::note(const engine::Event& event) {
   if (const auto* joined = std::get_if<engine::WorkerJoined>(&event.body)) {
@@ -24,4 +24,4 @@ const std::vector<WorkerTimes::Presence>& WorkerTimes::of(engine::WorkerId worke
   return found == presences_.end() ? none : found->second;
 }
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
 #include "hpsearch/proto/encoding/utf8.hpp"
 
@@ -13,35 +14,15 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 
-constexpr std::string_view digits = "0123456789abcdef";
-
-std::string hex_of(std::string_view bytes) {
-  std::string hex;
-  for (const char byte : bytes) {
-    const auto value = static_cast<unsigned char>(byte);
-    hex.push_back(digits[value >> 4U]);
-    hex.push_back(digits[value & 0xFU]);
-  }
-  return hex;
-}
-
-/// Nothing for what hex_of() makes of no name.
-std::optional<std::string> bytes_of(std::string_view hex) {
-  std::string bytes;
-  for (std::size_t at = 0; at + 1 < hex.size(); at += 2) {
-    const std::size_t high = digits.find(hex[at]);
-    const std::size_t low = digits.find(hex[at + 1]);
-    if (high == std::string_view::npos || low == std::string_view::npos || high + low == 0) {
-      return std::nullopt;
-    }
-    bytes.push_back(static_cast<char>((high << 4U) | low));
-  }
-  return hex.size() % 2 == 0 ? std::optional(std::move(bytes)) : std::nullopt;
+/// Nothing for what is no name: bytes of a name are never 0.
+std::optional<std::string> name_of_hex(std::string_view hex) {
+  auto bytes = engine::bytes_of_hex(hex);
+  return bytes && bytes->find('\0') == std::string::npos ? std::move(bytes) : std::nullopt;
 }
 
 void make_text(std::string& name, std::optional<std::string>& hex) {
   if (!is_utf8(name)) {
-    hex = hex_of(name);
+    hex = engine::hex_of(name);
     name = to_utf8(name);
   }
 }
@@ -51,7 +32,7 @@ bool make_bytes(std::string& name, std::optional<std::string>& hex) {
   if (!hex) {
     return true;
   }
-  auto bytes = bytes_of(*hex);
+  auto bytes = name_of_hex(*hex);
   hex.reset();
   name = bytes.value_or("");
   return bytes.has_value();

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
 #include "hpsearch/proto/wire/spell_attempt.hpp"
 #include "hpsearch/proto/wire/wire.hpp"
@@ -50,16 +51,11 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
-std::optional<std::uint64_t> natural(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && rest == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 /// The devices a word names: one by its number or UUID, several when the UUID's beginning fits several.
 std::vector<std::size_t> named(std::string_view word, const std::vector<Device>& devices) {
   std::vector<std::size_t> found;
-  const std::optional<std::uint64_t> index = natural(word.starts_with("gpu") ? word.substr(3) : word);
+  const std::optional<std::uint64_t> index =
+      engine::number_in<std::uint64_t>(word.starts_with("gpu") ? word.substr(3) : word);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const Device& device = devices[i];
     const bool by_uuid = word.size() >= shortest_uuid && device.uuid.starts_with(word);
@@ -115,16 +111,17 @@ Result<SlotPlan> plan_slots(std::string_view wanted, const std::vector<Device>& 
   const std::vector<std::string_view> factors = split(wanted, '*');
   const std::string_view base = factors.front();
   const std::optional<std::uint64_t> share =
-      factors.size() == 1 ? std::optional<std::uint64_t>(1) : natural(factors[1]);
+      factors.size() == 1 ? std::optional<std::uint64_t>(1) : engine::number_in<std::uint64_t>(factors[1]);
   if (factors.size() > 2 || !share || *share == 0 || *share > max_worker_slots) {
     return wrong_slots(wanted,
                        "after * stands how many slots each GPU has, a number from 1 on, as in auto*4");
   }
   SlotPlan plan;
   std::vector<std::size_t> chosen;
-  const std::optional<std::uint64_t> count = natural(base);
+  const std::optional<std::uint64_t> count = engine::number_in<std::uint64_t>(base);
   if (base == "cpu" || base.starts_with("cpu:")) {
-    const std::optional<std::uint64_t> given = base == "cpu" ? std::optional(cores) : natural(base.substr(4));
+    const std::optional<std::uint64_t> given =
+        base == "cpu" ? std::optional(cores) : engine::number_in<std::uint64_t>(base.substr(4));
     if (factors.size() > 1 || !given || *given == 0 || *given > max_worker_slots) {
       return wrong_slots(wanted, "slots of the processors are cpu, one per core, or cpu:N with N from 1 to " +
                                      std::to_string(max_worker_slots));

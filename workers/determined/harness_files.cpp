@@ -25,9 +25,9 @@ using engine::Result;
 using engine::Status;
 using engine::Value;
 namespace fs = std::filesystem;
-using trees::Directory;
-using trees::Entry;
-using trees::Kind;
+using files::Directory;
+using files::Entry;
+using files::Kind;
 
 namespace {
 
@@ -48,7 +48,7 @@ std::vector<std::string> directories_in(const Directory& directory) {
 
 void remove_empty_directories(const Directory& above, const std::string& name, int depth) {
   const Result<Directory> directory = above.directory(name);
-  if (!directory || depth > trees::deepest_tree) {
+  if (!directory || depth > files::deepest_tree) {
     return;
   }
   for (const std::string& inside : directories_in(*directory)) {
@@ -134,12 +134,12 @@ Status HarnessFiles::take(const std::string& uuid, const Value& record) {
   if (!checkpoint) {
     return checkpoint.error();
   }
-  Status taken = trees::copy_content(*from, *checkpoint, trees::Files::shared);
+  Status taken = files::copy_content(*from, *checkpoint, files::Files::shared);
   if (taken) {
     taken = checkpoint->write(determined_record_name, engine::compact_json(record) + "\n", false);
   }
   if (taken && !newest_.empty() && newest_ != uuid) {
-    static_cast<void>(trees::remove_tree(*kept, newest_).has_value());
+    static_cast<void>(files::remove_tree(*kept, newest_).has_value());
   }
   newest_ = uuid;
   return taken;

@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -21,7 +19,9 @@
 #include <variant>
 #include <vector>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/io/files/random_bytes.hpp"
 #include "hpsearch/jobs/dialects/determined.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/workers/core/adapters/determined/determined_config.hpp"
@@ -65,20 +65,6 @@ if [ -f startup-hook.sh ]; then . ./startup-hook.sh; fi
 "$python" -m determined.exec.prep_container --rendezvous
 exec "$python" -m determined.exec.launch
 )";
-
-std::string random_token() {
-  std::array<unsigned char, 24> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return "";
-  }
-  std::string text;
-  for (const unsigned char byte : bytes) {
-    constexpr const char* digits = "0123456789abcdef";
-    text.push_back(digits[byte >> 4U]);
-    text.push_back(digits[byte & 15U]);
-  }
-  return text;
-}
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -137,10 +123,11 @@ Status HarnessHost::start() {
 Status HarnessHost::read_trial() {
   const auto number = [this](const char* name, std::uint64_t& to) -> Status {
     const std::string text = variable(name);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to);
-    if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
+    const auto found = engine::number_in<std::uint64_t>(text);
+    if (!found) {
       return Error{Errc::bad_request, std::string(name) + " is \"" + text + "\"; it must be a whole number"};
     }
+    to = *found;
     return Done{};
   };
   const auto tree = [this](const char* name, Value& to) -> Status {
@@ -175,10 +162,7 @@ Status HarnessHost::read_trial() {
   if (trial_.rank > 0) {
     trial_.allocation += "." + std::to_string(trial_.rank);  // The harness has files of that name in /tmp.
   }
-  trial_.token = random_token();
-  if (trial_.token.empty()) {
-    return Error{Errc::unavailable, "the kernel gives no random bytes"};
-  }
+  trial_.token = files::random_hex(24);
   const Result<Value> devices = proto::parse_json(variable("DET_SLOT_IDS"));
   trial_.slots = devices && devices->as_list() != nullptr ? devices->as_list()->size() : 0;
   const Value* wanted = trial_.config.at_path("resources.slots_per_trial");

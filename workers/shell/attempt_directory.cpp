@@ -26,9 +26,9 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
-using trees::Directory;
-using trees::Entry;
-using trees::Kind;
+using files::Directory;
+using files::Entry;
+using files::Kind;
 
 namespace {
 
@@ -65,7 +65,7 @@ Status copy_context(const fs::path& context, const Directory& work) {
   const auto listing = context::context_files(context);
   // What the user has mounted in his own directory belongs to it.
   const Result<Directory> from =
-      listing ? Directory::open(context, {.mounts = trees::Rules::Mounts::entered}) : listing.error();
+      listing ? Directory::open(context, {.mounts = files::Rules::Mounts::entered}) : listing.error();
   if (!from) {
     return from.error().code != Errc::not_found
                ? from.error()
@@ -84,7 +84,7 @@ Status copy_context(const fs::path& context, const Directory& work) {
         made = work.make_link(file.target, file.path);
         break;
       case context::ContextFile::Kind::file:
-        made = trees::copy_file(*from, file.path, work, file.path);
+        made = files::copy_file(*from, file.path, work, file.path);
         break;
     }
     if (!made) {
@@ -156,7 +156,7 @@ Status make_anew(const Directory& root, const std::string& context, bool in_plac
   }
   for (const Entry& entry : *entries) {
     if (entry.name != spool_name) {
-      if (const Status removed = trees::remove_tree(root, entry.name); !removed) {
+      if (const Status removed = files::remove_tree(root, entry.name); !removed) {
         return removed;
       }
     }
@@ -293,7 +293,7 @@ Status AttemptDirectory::hand_over(const UnixAccount& account) const {
   const auto uid = static_cast<std::uint32_t>(account.uid);
   const auto gid = static_cast<std::uint32_t>(account.gid);
   const Result<Directory> root = opened();
-  const Status given = root ? trees::give_tree(*root, "ml", uid, gid) : Status(root.error());
+  const Status given = root ? files::give_tree(*root, "ml", uid, gid) : Status(root.error());
   const Result<Directory> ml = given ? root->directory("ml") : given.error();
   if (!ml) {
     return ml.error();
@@ -379,7 +379,7 @@ Result<OwnDirectory> AttemptDirectory::made_for_checkpoints() const {
 
 Status AttemptDirectory::set_spool_aside() const {
   const Result<Directory> root = opened();
-  return root ? trees::move_entry(*root, spool_name, *root, "spool.broken") : Status(root.error());
+  return root ? files::move_entry(*root, spool_name, *root, "spool.broken") : Status(root.error());
 }
 
 void AttemptDirectory::remove_working_files() const {
@@ -393,12 +393,12 @@ void AttemptDirectory::remove_working_files() const {
   remove_file(*root, spool_name);  // First: without it, the rest is litter that the next start takes away.
   // What of ml/ the program has replaced stays: it may be all that somebody has.
   if (const Result<Directory> ml = root->directory("ml")) {
-    static_cast<void>(trees::remove_tree(*ml, "usercode").has_value());
-    static_cast<void>(trees::remove_tree(*ml, "input").has_value());
+    static_cast<void>(files::remove_tree(*ml, "usercode").has_value());
+    static_cast<void>(files::remove_tree(*ml, "input").has_value());
     if (const Result<Directory> output = ml->directory("output")) {
       const Result<Directory> checkpoints = output->directory("checkpoints");
       if (checkpoints && is(*checkpoints, made->checkpoint)) {
-        static_cast<void>(trees::remove_tree(*output, "checkpoints").has_value());
+        static_cast<void>(files::remove_tree(*output, "checkpoints").has_value());
       }
       std::string own_place = "/" + root_.filename().string();  // As lay_output() names it.
       std::replace(own_place.begin(), own_place.end(), '-', '/');
@@ -408,7 +408,7 @@ void AttemptDirectory::remove_working_files() const {
   }
   remove_hollow(*root, "ml");
   for (const char* const name : {"staging", "fetched", "harness"}) {
-    static_cast<void>(trees::remove_tree(*root, name).has_value());
+    static_cast<void>(files::remove_tree(*root, name).has_value());
   }
   for (const char* const name : {"work", "checkpoint"}) {
     remove_hollow(*root, name);
@@ -432,7 +432,7 @@ void AttemptDirectory::remove_everything() const {
     return;
   }
   remove_file(*root, spool_name);
-  static_cast<void>(trees::remove_tree(*attempts, root_.filename()).has_value());
+  static_cast<void>(files::remove_tree(*attempts, root_.filename()).has_value());
 }
 
 /// Only the spool was written by then. A directory with more in it, or a link, the program has put there: of

@@ -61,7 +61,7 @@ Result<LaunchSpec> with_checkpoint_here(const LaunchSpec& asked, const AttemptDi
   }
   if (fetch) {
     spec.latest_checkpoint = directory.fetched().string();
-    const Result<trees::Directory> attempt = directory.opened();
+    const Result<files::Directory> attempt = directory.opened();
     const Status fetched =
         attempt ? download_checkpoint(asked.latest_checkpoint, *attempt, directory.fetched().filename(),
                                       asked.warm_start ? asked.source_environment : asked.storage_environment)
@@ -82,7 +82,7 @@ Status checkpoint_is_here(const LaunchSpec& spec) {
     return engine::Done{};
   }
   if (std::filesystem::exists(spec.latest_checkpoint, error)) {
-    const Result<trees::Directory> place = trees::Directory::open(spec.latest_checkpoint);
+    const Result<files::Directory> place = files::Directory::open(spec.latest_checkpoint);
     const Status whole = place ? verify_checkpoint(*place) : Status(place.error());
     const bool damaged = !whole && whole.error().code != Errc::unavailable;
     return whole ? whole
@@ -139,7 +139,7 @@ std::string image_of(const LaunchSpec& spec, const LentMachine& machine) {
 
 /// What one image has made of a context means nothing to another.
 std::string setup_name(const LaunchSpec& spec, const std::string& image) {
-  return context::sha256_of(spec.context_digest + "\n" + image);
+  return files::sha256_of(spec.context_digest + "\n" + image);
 }
 
 /// The Python that installs the context's requirements; nothing when they are not wanted.
@@ -174,7 +174,7 @@ Result<ProgramStart> in_container(const LaunchSpec& spec, const std::string& ima
   plan.image = image;
   plan.pull = spec.contract.pull_image;
   plan.name = "hpsearch-" + directory.root().filename().string() + "-" +
-              context::sha256_of(sockets.report).substr(0, 12);
+              files::sha256_of(sockets.report).substr(0, 12);
   plan.user = ::geteuid();
   plan.group = ::getegid();
   plan.shared = {directory.root().string()};
@@ -440,14 +440,14 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
                     : arrange(asked, directory, machine, sockets, setups, has_context, *account, prepared,
                               order, files);
   }
-  const Result<trees::Directory> root = done ? directory.opened() : Result<trees::Directory>(done.error());
+  const Result<files::Directory> root = done ? directory.opened() : Result<files::Directory>(done.error());
   if (!root) {
     return root.error();
   }
   for (const auto& [name, text] : files) {
     done = root->write(name, text, false);
     if (done && *account) {
-      done = trees::give_tree(*root, name, static_cast<std::uint32_t>((*account)->uid),
+      done = files::give_tree(*root, name, static_cast<std::uint32_t>((*account)->uid),
                               static_cast<std::uint32_t>((*account)->gid));
     }
     if (!done) {

@@ -23,11 +23,11 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 using engine::Value;
+using files::Directory;
+using files::Entry;
+using files::Kind;
 using jobs::Channel;
 using jobs::LaunchSpec;
-using trees::Directory;
-using trees::Entry;
-using trees::Kind;
 
 namespace {
 
@@ -152,7 +152,7 @@ Status lay_output(const Channel& channel, const LaunchSpec& spec, const Director
     return ours;
   }
   // Of this very attempt, when its worker died before it began.
-  Status ready = trees::remove_tree(*trial, name);
+  Status ready = files::remove_tree(*trial, name);
   if (ready) {
     ready = trial->make_directory(name);
   }
@@ -162,7 +162,7 @@ Status lay_output(const Channel& channel, const LaunchSpec& spec, const Director
     if (before && before->has_value()) {
       const Result<Directory> from = trial->directory(**before);
       const Result<Directory> to = from ? trial->directory(name) : from.error();
-      ready = to ? trees::copy_content(*from, *to) : Status(to.error());
+      ready = to ? files::copy_content(*from, *to) : Status(to.error());
     }
   }
   return ready ? linked() : ready;
@@ -229,7 +229,7 @@ Result<ChannelPlaces> make_channels(const LaunchSpec& spec, const AttemptDirecto
       // What a manifest lists is there; a link in the place of the checkpoint itself is the storage's own.
       const Result<Directory> from = Directory::open(spec.latest_checkpoint);
       const Result<Directory> to = from ? output->directory(channel.name) : from.error();
-      if (const Status copied = to ? trees::copy_content(*from, *to) : Status(to.error()); !copied) {
+      if (const Status copied = to ? files::copy_content(*from, *to) : Status(to.error()); !copied) {
         return copied.error();
       }
     }

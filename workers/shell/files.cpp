@@ -44,6 +44,10 @@ Error file_error(std::string_view doing, const fs::path& path, int error) {
 
 namespace {
 
+Status done_or(const std::optional<files::FileFailure>& failed) {
+  return failed ? Status(file_error(failed->doing, failed->path, failed->error)) : Status(Done{});
+}
+
 bool reports_one(std::span<const int> errors, std::string_view sentence) {
   return std::any_of(errors.begin(), errors.end(), [sentence](int error) {
     return sentence.find(": " + error_text(error)) != std::string_view::npos;
@@ -98,41 +102,9 @@ Result<std::string> read_file(const fs::path& path, std::size_t limit) {
   }
 }
 
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(file, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) {
-      continue;
-    }
-    if (put < 0) {
-      return false;
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return true;
-}
-
-Status write_file(const fs::path& path, std::string_view text, bool durable, Readers readers) {
-  fs::path fresh = path;
-  fresh += ".new";
-  const bool hidden = readers == Readers::owner;
-  Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, hidden ? 0600 : 0644));
-  if (!file || (hidden && ::fchmod(file.get(), 0600) != 0)) {  // One that was left there has its old mode.
-    return file_error("cannot write", fresh, errno);
-  }
-  if (!write_all(file.get(), text)) {
-    const int error = errno;
-    ::unlink(fresh.c_str());
-    return file_error("cannot write", path, error);
-  }
-  if (durable && ::fdatasync(file.get()) != 0) {
-    return file_error("cannot write", fresh, errno);
-  }
-  file.reset();
-  if (::rename(fresh.c_str(), path.c_str()) != 0) {
-    return file_error("cannot write", path, errno);
-  }
-  return durable ? sync_path(path.parent_path()) : Status(Done{});
+Status write_file(const fs::path& path, std::string_view text, bool durable, files::Readers readers) {
+  return done_or(files::replace_file(
+      path, text, durable ? files::Durability::of_the_disk : files::Durability::of_the_process, readers));
 }
 
 Status make_directories(const fs::path& path) {
@@ -144,30 +116,12 @@ Status make_directories(const fs::path& path) {
   return Done{};
 }
 
-Status make_private_directory(const fs::path& given) {
-  const fs::path path = given.has_filename() ? given : given.parent_path();  // "dir/" is "dir".
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    return Done{};
-  }
-  if (const Status made = make_directories(path.parent_path()); !made) {
-    return made;
-  }
-  return ::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST
-             ? Status(Done{})
-             : Status(file_error("cannot make directory", path, errno));
+Status make_private_directory(const fs::path& path) {
+  return done_or(files::make_private_directory(path));
 }
 
 Status sync_path(const fs::path& path) {
-  const Descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!opened) {
-    return file_error("cannot open", path, errno);
-  }
-  // Some file systems cannot sync a directory; they then keep its order themselves.
-  if (::fsync(opened.get()) != 0 && errno != EINVAL && errno != EROFS) {
-    return file_error("cannot write", path, errno);
-  }
-  return Done{};
+  return done_or(files::sync_path(path));
 }
 
 }  // namespace hpsearch::workers

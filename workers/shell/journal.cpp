@@ -99,11 +99,11 @@ void JournalWriter::drop_before(std::uint64_t position) {
 }
 
 Result<JournalReader> JournalReader::open(const fs::path& path) {
-  const Result<trees::Directory> directory = trees::Directory::open(path.parent_path());
+  const Result<files::Directory> directory = files::Directory::open(path.parent_path());
   return directory ? open(*directory, path.filename()) : directory.error();
 }
 
-Result<JournalReader> JournalReader::open(const trees::Directory& directory, const std::string& name) {
+Result<JournalReader> JournalReader::open(const files::Directory& directory, const std::string& name) {
   // For writing too: nobody may lock what he only reads. A pipe does not block that way.
   Descriptor file = directory.look_up(name, O_RDWR | O_NONBLOCK);
   if (!file) {

@@ -64,7 +64,7 @@ Result<OwnDirectory> own_directory_at(const fs::path& path) {
   return OwnDirectory{path, opened->info.st_dev, opened->info.st_ino};
 }
 
-Result<trees::Directory> open_own_directory(const OwnDirectory& made) {
+Result<files::Directory> open_own_directory(const OwnDirectory& made) {
   Result<Opened> opened = open_without_links(made.path);
   if (!opened && opened.error().code == Errc::not_found) {
     return not_ours(made.path, "removed");
@@ -79,18 +79,18 @@ Result<trees::Directory> open_own_directory(const OwnDirectory& made) {
     return not_ours(made.path, leads_elsewhere(made.path) ? "replaced by a symbolic link"
                                                           : "replaced by another directory");
   }
-  return trees::Directory(std::move(opened->descriptor), made.path);
+  return files::Directory(std::move(opened->descriptor), made.path);
 }
 
-Result<trees::Directory> emptied_checkpoint_directory(const fs::path& directory) {
+Result<files::Directory> emptied_checkpoint_directory(const fs::path& directory) {
   std::error_code error;
   const fs::path absolute = fs::absolute(directory, error).lexically_normal();
   const fs::path place = absolute.has_filename() ? absolute : absolute.parent_path();
   const fs::path above = place.parent_path().parent_path().parent_path();
   // In a container or at /ml the three are mounts of the worker's own.
-  const Result<trees::Directory> top =
-      trees::Directory::open(above, {.mounts = trees::Rules::Mounts::entered});
-  Result<trees::Directory> opened = top ? top->directory(place.lexically_relative(above)) : top.error();
+  const Result<files::Directory> top =
+      files::Directory::open(above, {.mounts = files::Rules::Mounts::entered});
+  Result<files::Directory> opened = top ? top->directory(place.lexically_relative(above)) : top.error();
   if (top && !opened && opened.error().code == Errc::not_found) {
     const Status made = top->make_directories(place.lexically_relative(above));
     opened = made ? top->directory(place.lexically_relative(above)) : made.error();
@@ -104,7 +104,7 @@ Result<trees::Directory> emptied_checkpoint_directory(const fs::path& directory)
   if (!opened) {
     return opened;
   }
-  if (const Status emptied = trees::remove_content(*opened); !emptied) {
+  if (const Status emptied = files::remove_content(*opened); !emptied) {
     return emptied.error();
   }
   return opened;

@@ -1,7 +1,6 @@
 #include "hpsearch/workers/shell/worker_loop.hpp"
 
 #include <signal.h>
-#include <sys/random.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "hpsearch/io/files/random_bytes.hpp"
 #include "hpsearch/io/net/log.hpp"
 #include "hpsearch/jobs/fields/remote_storage.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
@@ -48,12 +48,6 @@ constexpr std::chrono::milliseconds next_device_look = 500ms;
 // The daemon tries as often.
 constexpr std::chrono::seconds remove_condemned_every = 60s;
 
-std::uint64_t chance() {
-  std::uint64_t seed = 0;
-  // Only for waiting times: without random bytes all workers wait alike.
-  return ::getrandom(&seed, sizeof seed, 0) == sizeof seed ? seed : 0;
-}
-
 double seconds_since(std::chrono::steady_clock::time_point began) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 }
@@ -81,7 +75,7 @@ WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& option
           .labels = options.labels,
           .ailing = options.ailing,
           .address = options.address,
-          .nonce = chance(),
+          .nonce = files::random_number(),
           .max_unslotted = options.max_unslotted,
           .host = options.host,
           .version = options.version};
@@ -95,7 +89,7 @@ WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions 
       options_(std::move(options)),
       on_end_(std::move(on_end)),
       machine_(identity_of(state, options_), options_.rules,
-               engine::Draw(chance(), engine::TrialNumber{}, "retry")),
+               engine::Draw(files::random_number(), engine::TrialNumber{}, "retry")),
       kept_files_(state.directory()),
       contexts_(state.contexts(), boot_id(), options_.most_context_bytes),
       file_delivery_(loop, kept_files_, end_of_deliveries_.get_token()),
@@ -311,7 +305,7 @@ void WorkerLoop::hold_devices(const jobs::LaunchSpec& spec, const std::string& m
 template <class End>
 void WorkerLoop::settle(const End& end, bool may_leave_a_container) {
   spares_.attempt_ended(end.key);
-  const Result<trees::Directory> root = state_.attempt(end.key).opened();
+  const Result<files::Directory> root = state_.attempt(end.key).opened();
   const auto container =
       may_leave_a_container && root ? read_container_record(*root, "container.json") : std::nullopt;
   if (!container) {
@@ -741,7 +735,7 @@ void WorkerLoop::carry_out(const PublishCheckpoint& publish) {
     if (!from || !account) {
       published = from ? account.error() : from.error();
     } else if (jobs::is_remote(publish.root)) {
-      const Result<trees::Directory> attempt = directory.opened();
+      const Result<files::Directory> attempt = directory.opened();
       published = attempt ? upload_checkpoint(*from, *attempt, publish) : attempt.error();
     } else {
       const std::filesystem::path root =
@@ -810,7 +804,7 @@ void WorkerLoop::carry_out(const ReadLogPart& read) {
     const std::uint64_t limit =
         request.limit == 0 ? longest_log_part : std::min(request.limit, longest_log_part);
     const AttemptDirectory directory = state_.attempt(request.key);
-    const Result<trees::Directory> root = directory.opened();
+    const Result<files::Directory> root = directory.opened();
     Result<LogPiece> piece = root ? read_log(*root, directory.log(request.stream, request.process).filename(),
                                              request.offset, limit, request.from_end)
                                   : Result<LogPiece>(root.error());

@@ -10,7 +10,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -26,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/io/net/core_files.hpp"
 #include "hpsearch/io/net/descriptor_limit.hpp"
 #include "hpsearch/io/net/log.hpp"
@@ -154,9 +154,8 @@ engine::Status take_orphan_policy(const std::string& policy, WorkerRules& rules)
   const std::string number = pauses                           ? policy.substr(pause_at_rung.size())
                              : policy.starts_with(stop_after) ? policy.substr(stop_after.size())
                                                               : "";
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), seconds);
-  if (error != std::errc{} || end != number.data() + number.size() || !(seconds >= 1 && seconds <= longest)) {
+  const double seconds = engine::number_in<double>(number).value_or(0);
+  if (!(seconds >= 1 && seconds <= longest)) {
     return engine::Error{
         engine::Errc::bad_request,
         "--orphan-policy is \"" + policy +

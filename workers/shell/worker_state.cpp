@@ -2,14 +2,12 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -21,9 +19,11 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/io/files/file_system_kind.hpp"
+#include "hpsearch/io/files/random_bytes.hpp"
 #include "hpsearch/io/files/socket_directory.hpp"
 #include "hpsearch/io/files/tree.hpp"
 #include "hpsearch/io/net/log.hpp"
@@ -54,20 +54,6 @@ constexpr std::size_t longest_slots = std::size_t{4} * 1024 * 1024;
 // No spool is that long: an attempt keeps 256 MiB that are not acknowledged, and about as much again that was
 // acknowledged since it was last written anew.
 constexpr std::size_t longest_spool = std::size_t{2} * 1024 * 1024 * 1024;
-
-Result<std::string> random_uid() {
-  std::array<unsigned char, 16> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return Error{Errc::unavailable, "cannot get random bytes: " + error_text(errno)};
-  }
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : bytes) {
-    text.push_back(digits[byte >> 4U]);
-    text.push_back(digits[byte & 0xFU]);
-  }
-  return text;
-}
 
 Result<Descriptor> lock_file(const fs::path& directory) {
   const fs::path path = directory / "lock";
@@ -112,17 +98,8 @@ void spell(auto& fields, proto::Is<WorkerIdentity> auto& identity) {
   fields.maybe("daemon_start", identity.daemon_start);
 }
 
-std::string in_hexadecimal(std::uint64_t cluster) {
-  std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(cluster));
-  return digits.data();
-}
-
 std::optional<std::uint64_t> cluster_from(const std::string& text) {
-  std::uint64_t cluster = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cluster, 16);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return text.empty() || whole ? std::optional(cluster) : std::nullopt;
+  return text.empty() ? std::optional<std::uint64_t>(0) : engine::number_of_hex(text);
 }
 
 /// Only root may enter and read what is in `place`, without links and what is `open`.
@@ -171,12 +148,12 @@ std::vector<fs::path> spare_paths(const fs::path& spares) {
 /// By a link, a pipe or the like, or its whole directory is: the program has done that, and it tells as
 /// little as if it had removed the file.
 bool is_replaced(const AttemptDirectory& directory, const std::string& name) {
-  const Result<trees::Directory> root = directory.opened();
+  const Result<files::Directory> root = directory.opened();
   if (!root) {
     return root.error().code == Errc::wrong_state;
   }
-  const Result<std::optional<trees::Kind>> kind = root->kind(name);
-  return kind && (*kind == trees::Kind::link || *kind == trees::Kind::other);
+  const Result<std::optional<files::Kind>> kind = root->kind(name);
+  return kind && (*kind == files::Kind::link || *kind == files::Kind::other);
 }
 
 /// Programs may be running there, and slots be in use.
@@ -253,15 +230,11 @@ Result<WorkerState> WorkerState::open(const fs::path& directory) {
     return lock.error();
   }
   WorkerState state(absolute, std::move(*lock));
-  state.has_sockets_ = places::file_system_at(absolute.string()).trust == places::Trust::local;
+  state.has_sockets_ = files::file_system_at(absolute.string()).trust == files::Trust::local;
   if (const Status read = state.read_identity(); !read && read.error().code != Errc::not_found) {
     return read.error();
   } else if (!read) {
-    Result<std::string> uid = random_uid();
-    if (!uid) {
-      return uid.error();
-    }
-    state.uid_ = *std::move(uid);
+    state.uid_ = files::random_hex(16);
   }
   ++state.incarnation_;
   if (const Status written = state.remember(state.known_); !written) {
@@ -331,7 +304,7 @@ Status WorkerState::read_identity() {
 Status WorkerState::remember(const KnownDaemon& daemon) const {
   WorkerIdentity all{.uid = uid_, .incarnation = incarnation_, .store = "", .daemon_start = 0};
   if (daemon.cluster != 0) {
-    all.store = in_hexadecimal(daemon.cluster);
+    all.store = engine::hex_of(daemon.cluster);
     all.daemon_start = daemon.epoch;
   }
   return write_json_file(identity(), all, true);
@@ -365,7 +338,7 @@ Result<std::string> WorkerState::socket_path(const AttemptKey& key, std::string_
   if (has_sockets_ && path.size() <= longest_socket_path) {
     return path;
   }
-  const places::SocketDirectory elsewhere = places::SocketDirectory::of(directory_.string());
+  const files::SocketDirectory elsewhere = files::SocketDirectory::of(directory_.string());
   if (const Status made = elsewhere.make(); !made) {
     return made.error();
   }
@@ -374,7 +347,7 @@ Result<std::string> WorkerState::socket_path(const AttemptKey& key, std::string_
 
 void WorkerState::tidy_sockets() const noexcept {
   try {
-    places::SocketDirectory::of(directory_.string()).remove_if_empty();
+    files::SocketDirectory::of(directory_.string()).remove_if_empty();
   } catch (const std::exception&) {
     return;  // Out of memory; an empty directory is left.
   }
@@ -420,8 +393,8 @@ Result<std::vector<SpooledAttempt>> WorkerState::take_over() const {
   if (const Status ended = end_all(given_up); !ended) {
     return ended.error();
   }
-  if (const Result<trees::Directory> state = trees::Directory::open(directory_)) {
-    static_cast<void>(trees::remove_tree(*state, "spares").has_value());
+  if (const Result<files::Directory> state = files::Directory::open(directory_)) {
+    static_cast<void>(files::remove_tree(*state, "spares").has_value());
   }
   return found;
 }

@@ -63,8 +63,8 @@ Outcome<Value> changes_of(const std::vector<std::string>& assignments) {
       }
       value = *list;
     } else if (written != "none" && written != "null") {
-      const auto resolved = yamltext::resolve_plain(written);
-      if (const auto* refusal = std::get_if<yamltext::Refusal>(&resolved)) {
+      const auto resolved = yaml::resolve_plain(written);
+      if (const auto* refusal = std::get_if<yaml::Refusal>(&resolved)) {
         return usage_failure(given + ": " + refusal->what + " (" + refusal->allowed + ")");
       }
       value = std::get<Value>(resolved);

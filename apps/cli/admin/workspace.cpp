@@ -1,6 +1,5 @@
 #include "hpsearch/engine/experiment/workspace.hpp"
 
-#include <charconv>
 #include <cstdio>
 #include <string>
 
@@ -9,6 +8,7 @@
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/io/http/http.hpp"
 
 namespace hpsearch::cli {
@@ -25,15 +25,13 @@ Outcome<Value> read_limit(const QuotaLimit& limit, const std::string& text) {
   if (text == "none") {
     return Value();
   }
-  std::uint64_t number = 0;
-  const char* all = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), all, number);
-  if (error != std::errc() || end != all || number > limit.largest) {
+  const auto number = engine::number_in<std::uint64_t>(text);
+  if (!number || *number > limit.largest) {
     return usage_failure(std::string(limit.option) + " is \"" + printable(text) +
                          "\"; it must be a whole number from 0 to " + std::to_string(limit.largest) +
                          ", or none");
   }
-  return Value(static_cast<std::int64_t>(number));
+  return Value(static_cast<std::int64_t>(*number));
 }
 
 /// "5", "2.50"; `none` for null.

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using engine::Value;
-using trees::Directory;
+using files::Directory;
 
 using proto::manifest_name;
 
@@ -105,7 +105,7 @@ Checked compare_with_manifest(const std::string& from, const Directory& place) {
 engine::Result<Directory> begin(const Directory& above, const std::string& unfinished, bool goes_on) {
   const auto ours = [&] {
     const auto mark = above.kind(fs::path(unfinished) / mark_name);
-    return mark && *mark == trees::Kind::file;
+    return mark && *mark == files::Kind::file;
   };
   if (above.has(unfinished) && !ours()) {
     return engine::Error{engine::Errc::wrong_state,
@@ -113,7 +113,7 @@ engine::Result<Directory> begin(const Directory& above, const std::string& unfin
                              " already exists and is no interrupted download; name another directory"};
   }
   if (!goes_on) {
-    if (const engine::Status emptied = trees::remove_tree(above, unfinished); !emptied) {
+    if (const engine::Status emptied = files::remove_tree(above, unfinished); !emptied) {
       return emptied.error();
     }
   }
@@ -125,7 +125,7 @@ engine::Result<Directory> begin(const Directory& above, const std::string& unfin
 
 engine::Status copy_from_directory(const std::string& from, const Directory& to) {
   const auto source = Directory::open(from);
-  return source ? trees::copy_content(*source, to) : engine::Status(source.error());
+  return source ? files::copy_content(*source, to) : engine::Status(source.error());
 }
 
 Value::List values_of(const std::vector<std::string>& names) {
@@ -176,17 +176,17 @@ Outcome<Value> copy_checkpoint(const std::string& from, const fs::path& named,
   std::string complaint = checked.complaint;
   Value::List left_out;
   if (complaint.empty()) {
-    const auto removed = trees::remove_links_out(*draft);
+    const auto removed = files::remove_links_out(*draft);
     complaint = removed ? "" : removed.error().message;
     left_out = removed ? values_of(*removed) : Value::List{};
   }
   if (complaint.empty()) {
     done = draft->remove(mark_name);
-    done = done ? trees::move_entry(*above, unfinished, *above, to.filename()) : done;
+    done = done ? files::move_entry(*above, unfinished, *above, to.filename()) : done;
     complaint = done ? "" : "cannot make " + to.string() + ": " + done.error().message;
   }
   if (!complaint.empty()) {
-    static_cast<void>(trees::remove_tree(*above, unfinished).has_value());
+    static_cast<void>(files::remove_tree(*above, unfinished).has_value());
     return plain_failure(complaint);
   }
   return Value(Value::Map{{"path", to.string()},

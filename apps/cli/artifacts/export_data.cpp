@@ -34,7 +34,7 @@ void print_trials_as_csv(const Value::List& trials, const Output& output) {
   for (const std::string& name : hparams) {
     header.emplace_back("hparams." + name);
   }
-  output.print(queries::csv_line(header));
+  output.print(views::csv_line(header));
   for (const Value& trial : trials) {
     std::vector<Value> cells;
     for (const std::string& name : own) {
@@ -48,7 +48,7 @@ void print_trials_as_csv(const Value::List& trials, const Output& output) {
       }
       cells.push_back(std::move(cell));
     }
-    output.print(queries::csv_line(cells));
+    output.print(views::csv_line(cells));
   }
 }
 
@@ -62,7 +62,7 @@ void print_points(const Value& trial, const Value::List& points, bool csv, const
     }
     if (const Value::Map* metrics = member(point, "metrics").as_map()) {
       for (const auto& [name, value] : *metrics) {
-        output.print(queries::csv_line(
+        output.print(views::csv_line(
             {member(trial, "trial"), member(point, "attempt"), member(point, "step"), name, plain(value)}));
       }
     }
@@ -90,7 +90,7 @@ int export_data(const ExportOptions& options, const Output& output) {
     return 0;
   }
   if (options.what == "metrics" && csv) {
-    output.print(queries::csv_line({"trial", "attempt", "step", "metric", "value"}));
+    output.print(views::csv_line({"trial", "attempt", "step", "metric", "value"}));
   }
   for (const Value& trial : trials) {
     if (options.what == "trials") {

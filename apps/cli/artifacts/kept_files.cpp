@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using engine::Value;
-using trees::Directory;
+using files::Directory;
 
 template <class T>
 T read_record(const engine::Result<Directory>& directory, const char* name) {
@@ -33,10 +33,10 @@ T read_record(const engine::Result<Directory>& directory, const char* name) {
 void list_below(const Directory& at, const std::string& prefix, int depth, std::vector<KeptFiles::File>& to) {
   const auto entries = at.entries();
   for (std::size_t i = 0; entries && i < entries->size(); ++i) {
-    const trees::Entry& entry = (*entries)[i];
-    if (entry.kind == trees::Kind::directory) {
+    const files::Entry& entry = (*entries)[i];
+    if (entry.kind == files::Kind::directory) {
       const auto inside = at.directory(entry.name);
-      if (inside && depth <= trees::deepest_tree) {
+      if (inside && depth <= files::deepest_tree) {
         list_below(*inside, prefix + entry.name + "/", depth + 1, to);
       }
       continue;
@@ -156,10 +156,10 @@ Outcome<LinksLeftOut> copy_left_directory(const Directory& above, const std::str
     return plain_failure(made.error().message);
   }
   const auto into = target->directory(to.filename());
-  const engine::Status copied = into ? trees::copy_content(*from, *into) : engine::Status(into.error());
-  auto left_out = copied ? trees::remove_links_out(*into) : engine::Result<LinksLeftOut>(copied.error());
+  const engine::Status copied = into ? files::copy_content(*from, *into) : engine::Status(into.error());
+  auto left_out = copied ? files::remove_links_out(*into) : engine::Result<LinksLeftOut>(copied.error());
   if (!left_out) {
-    static_cast<void>(trees::remove_tree(*target, to.filename()).has_value());
+    static_cast<void>(files::remove_tree(*target, to.filename()).has_value());
     return plain_failure("cannot copy to " + to.string() + ": " + left_out.error().message);
   }
   return *std::move(left_out);

@@ -47,7 +47,7 @@ class KeptFiles {
   void link_trials() const;
 
  private:
-  [[nodiscard]] engine::Result<trees::Directory> trial_directory(std::uint64_t trial) const;
+  [[nodiscard]] engine::Result<files::Directory> trial_directory(std::uint64_t trial) const;
 
   std::filesystem::path link_;   ///< RUN/trials
   std::filesystem::path below_;  ///< worker/trials/STORE/EXPERIMENT
@@ -59,7 +59,7 @@ class KeptFiles {
 
 /// Copies a directory that a program wrote to one that is not there yet; `name` in `above` is not followed
 /// where it is a link.
-[[nodiscard]] Outcome<LinksLeftOut> copy_left_directory(const trees::Directory& above,
+[[nodiscard]] Outcome<LinksLeftOut> copy_left_directory(const files::Directory& above,
                                                         const std::string& name,
                                                         const std::filesystem::path& to);
 

@@ -1,7 +1,6 @@
 #include "cli/artifacts/log_source.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <optional>
 #include <system_error>
@@ -10,6 +9,7 @@
 
 #include "cli/client/server.hpp"
 #include "cli/render/text.hpp"
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/trial/trial_state.hpp"
 #include "hpsearch/io/archive/kept_log.hpp"
 
@@ -66,13 +66,14 @@ std::vector<Piece> pieces_of(const fs::path& directory, const std::string& name)
     const std::string file = at->path().filename().string();
     Piece piece{.begin = 0, .size = 0, .path = at->path()};
     if (file != name) {
-      const char* const last = file.data() + file.size();
-      const bool ours = file.starts_with(name + ".");
-      const auto parsed = ours ? std::from_chars(file.data() + name.size() + 1, last, piece.begin)
-                               : std::from_chars_result{last, std::errc::invalid_argument};
-      if (parsed.ec != std::errc() || parsed.ptr != last) {
+      const auto begin =
+          file.starts_with(name + ".")
+              ? engine::number_in<std::uint64_t>(std::string_view(file).substr(name.size() + 1))
+              : std::nullopt;
+      if (!begin) {
         continue;
       }
+      piece.begin = *begin;
     }
     std::error_code gone;
     piece.size = fs::file_size(piece.path, gone);

@@ -1,6 +1,5 @@
 #include "cli/client/client.hpp"
 
-#include <charconv>
 #include <utility>
 
 #include "cli/render/text.hpp"
@@ -85,23 +84,6 @@ Outcome<Value> read_answer(unsigned status, const std::string& body, const std::
   return *parsed;
 }
 
-std::string note_of_age(std::string_view own, std::string_view daemon) {
-  const auto release = [](std::string_view version) {
-    unsigned major = 0;
-    unsigned minor = 0;
-    const auto* const end = version.data() + version.size();
-    const auto [dot, error] = std::from_chars(version.data(), end, major);
-    if (error == std::errc{} && dot != end) {
-      std::from_chars(dot + 1, end, minor);
-    }
-    return std::pair(major, minor);
-  };
-  return daemon.empty() || release(daemon) >= release(own)
-             ? ""
-             : "; the daemon is hpsearch " + std::string(daemon) + ", older than this program (" +
-                   std::string(own) + ")";
-}
-
 Outcome<Value> Client::ask(const std::string& method, const std::string& target, const std::string& body,
                            const std::string& idempotency_key) const {
   net::HttpHeaders all = headers();
@@ -113,21 +95,7 @@ Outcome<Value> Client::ask(const std::string& method, const std::string& target,
   if (!response) {
     return failure_of(response.error());
   }
-  Outcome<Value> answer = read_answer(response->status, response->body, address_);
-  const bool may_be_unknown = response->status == 400 || response->status == 404 || response->status == 405;
-  if (!answer && may_be_unknown) {
-    Failure failure = answer.failure();
-    failure.message += age_of_daemon();
-    return failure;
-  }
-  return answer;
-}
-
-std::string Client::age_of_daemon() const {
-  const auto response = net::http_request(address_, "GET", "/version", "", timeout_, headers());
-  const Outcome<Value> told = response ? read_answer(response->status, response->body, address_)
-                                       : Outcome<Value>(failure_of(response.error()));
-  return told ? note_of_age(HPSEARCH_VERSION, text_at(*told, "version")) : "";
+  return read_answer(response->status, response->body, address_);
 }
 
 Outcome<Value> Client::get_list(const std::string& target, const std::string& name) const {
@@ -178,9 +146,8 @@ Outcome<net::HttpReading> Client::stream(const std::string& target, const std::s
     body += **piece;
   }
   const Outcome<Value> answer = read_answer(reading->status(), body, address_);
-  return answer
-             ? plain_failure("the daemon at " + address_ + " has no streams; it is older than this program")
-             : answer.failure();
+  return answer ? plain_failure("the daemon at " + address_ + " answered a request for a stream without one")
+                : answer.failure();
 }
 
 std::vector<std::pair<std::string, std::string>> Client::headers() const {

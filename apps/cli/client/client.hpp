@@ -47,8 +47,6 @@ class Client {
   [[nodiscard]] Outcome<engine::Value> ask(const std::string& method, const std::string& target,
                                            const std::string& body, const std::string& idempotency_key) const;
   [[nodiscard]] Failure failure_of(const engine::Error& error) const;
-  /// Of a daemon that is older than this program: that it is, which may be why it refuses a request.
-  [[nodiscard]] std::string age_of_daemon() const;
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> headers() const;
 
   std::string address_;
@@ -65,9 +63,6 @@ class Client {
 [[nodiscard]] bool is_server_address(const std::string& text);
 /// 64 digits of lower case hexadecimal.
 [[nodiscard]] bool is_fingerprint(std::string_view text);
-
-/// "" unless the release of `daemon` ("1.4.2") is before that of `own`: then what to say about it.
-[[nodiscard]] std::string note_of_age(std::string_view own, std::string_view daemon);
 
 /// What an HTTP answer means to us. Apart from Client so that it can be tested without a daemon.
 [[nodiscard]] Outcome<engine::Value> read_answer(unsigned status, const std::string& body,

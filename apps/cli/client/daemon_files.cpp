@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using engine::Done;
 using engine::Value;
-using trees::Directory;
+using files::Directory;
 
 struct RemoteFile {
   proto::OfferedFile file;
@@ -55,7 +55,7 @@ Outcome<Done> fetch(const Client& client, const std::string& target, const Remot
   if (!made) {
     return plain_failure(made.error().message);
   }
-  context::Sha256 digest;
+  files::Sha256 digest;
   for (std::uint64_t offset = 0; offset < file.bytes;) {
     const Outcome<std::string> piece =
         client.get_bytes(target + "/" + file.digest + "?worker=" + std::to_string(remote.worker) +
@@ -66,7 +66,7 @@ Outcome<Done> fetch(const Client& client, const std::string& target, const Remot
     if (piece->empty() || piece->size() > file.bytes - offset) {
       return plain_failure(file.path + " is damaged at the daemon: it has another size there");
     }
-    if (!trees::write_all(made->get(), *piece)) {
+    if (!files::write_all(made->get(), *piece)) {
       return plain_failure(to.failed("cannot write", file.path, errno).message);
     }
     digest.update(*piece);
@@ -129,14 +129,14 @@ Outcome<LinksLeftOut> DaemonFiles::copy(std::uint64_t trial, const fs::path& nam
   LinksLeftOut left_out;
   for (std::size_t i = 0; done && i < files->size(); ++i) {
     const proto::OfferedFile& file = (*files)[i].file;
-    if (!file.link.empty() && !trees::leads_inside(file.path, file.link)) {
+    if (!file.link.empty() && !files::leads_inside(file.path, file.link)) {
       left_out.push_back(file.path);
       continue;
     }
     done = place(client_, source, (*files)[i], *into);
   }
   if (!done) {
-    static_cast<void>(trees::remove_tree(*target, to.filename()).has_value());
+    static_cast<void>(files::remove_tree(*target, to.filename()).has_value());
     return done.failure();
   }
   return left_out;

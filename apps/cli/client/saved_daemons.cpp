@@ -15,6 +15,7 @@
 #include "cli/client/state_directory.hpp"
 #include "cli/render/text.hpp"
 #include "daemon/store/files/file_system.hpp"
+#include "hpsearch/io/files/replace_file.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
 
@@ -65,10 +66,10 @@ Outcome<engine::Done> save(const SavedDaemons& saved) {
   if (const auto made = make_private_directory(path.parent_path()); !made) {
     return made.failure();
   }
-  const std::string text = proto::pretty_json(proto::encode_value(saved)) + "\n";
-  const std::array parts{std::as_bytes(std::span(text))};
-  const engine::Status written = daemon::write_file_durably(daemon::kernel_files(), path.string(), parts);
-  return written ? Outcome<engine::Done>(engine::Done{}) : Outcome<engine::Done>(failure_of(written.error()));
+  const auto failed = files::replace_file(path, proto::pretty_json(proto::encode_value(saved)) + "\n",
+                                          files::Durability::of_the_disk, files::Readers::owner);
+  return failed ? Outcome<engine::Done>(failure_of(failed->as_error()))
+                : Outcome<engine::Done>(engine::Done{});
 }
 
 Outcome<std::string> read_token_file(const std::string& path) {

@@ -23,7 +23,7 @@ fs::path whole(const fs::path& path) {
 
 std::vector<SearchPlace> searches_here() {
   std::vector<SearchPlace> found;
-  const auto home = places::StateHome::of_environment();
+  const auto home = files::StateHome::of_environment();
   if (!home) {
     return found;
   }
@@ -51,7 +51,7 @@ std::vector<SearchPlace> searches_here() {
 }
 
 std::optional<fs::path> forbidden_place() {
-  const auto home = places::StateHome::of_environment();
+  const auto home = files::StateHome::of_environment();
   if (!home) {
     return std::nullopt;
   }
@@ -121,7 +121,7 @@ bool is_search_of(const RunRecord& record, const fs::path& file, const fs::path&
 }
 
 Outcome<fs::path> state_directory_of(const std::string& stem, const fs::path& file) {
-  const auto home = places::StateHome::of_environment();
+  const auto home = files::StateHome::of_environment();
   if (!home) {
     return usage_failure(home.error().message);
   }

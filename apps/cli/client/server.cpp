@@ -54,7 +54,7 @@ Outcome<Client> usual_daemon(const ServerOptions& options) {
   if (current != nullptr) {
     return Client(current->server, *token);
   }
-  const auto home = places::StateHome::of_environment();
+  const auto home = files::StateHome::of_environment();
   if (!home) {
     return usage_failure(home.error().message);
   }
@@ -129,8 +129,8 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
       auto cluster = PrivateCluster::start(
           state,
           {.network = record && *record && (*record)->allow_network_filesystem
-                          ? places::NetworkFileSystems::allowed
-                          : places::NetworkFileSystems::refused},
+                          ? files::NetworkFileSystems::allowed
+                          : files::NetworkFileSystems::refused},
           [&output](const std::string& text) { output.message("hpsearch: " + text); }, [] { return false; });
       if (cluster) {
         Server server(Client(""));

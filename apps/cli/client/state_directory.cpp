@@ -13,6 +13,7 @@
 
 #include "cli/render/text.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/io/files/replace_file.hpp"
 #include "hpsearch/proto/api/daemon_file.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
@@ -48,18 +49,10 @@ std::optional<std::string> read_file(const std::filesystem::path& path, std::siz
   return text;
 }
 
-bool write_all(int descriptor, const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = ::write(descriptor, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) {
-      continue;
-    }
-    if (written < 0) {
-      return false;
-    }
-    done += static_cast<std::size_t>(written);
-  }
-  return true;
+Outcome<engine::Done> done_or(const std::optional<files::FileFailure>& failed) {
+  return failed ? Outcome<engine::Done>(
+                      storage_failure(failed->doing + " " + failed->path.string(), failed->error))
+                : Outcome<engine::Done>(engine::Done{});
 }
 
 }  // namespace
@@ -69,22 +62,8 @@ bool StateDirectory::has_store() const {
   return std::filesystem::exists(daemon() / "events.db", ignored);
 }
 
-Outcome<engine::Done> make_private_directory(const std::filesystem::path& given) {
-  const std::filesystem::path path = given.has_filename() ? given : given.parent_path();  // "dir/" is "dir".
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    return engine::Done{};
-  }
-  if (path.has_parent_path()) {
-    std::filesystem::create_directories(path.parent_path(), error);
-    if (error) {
-      return storage_failure("cannot make the directory " + path.parent_path().string(), error.value());
-    }
-  }
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-    return storage_failure("cannot make the directory " + path.string(), errno);
-  }
-  return engine::Done{};
+Outcome<engine::Done> make_private_directory(const std::filesystem::path& path) {
+  return done_or(files::make_private_directory(path));
 }
 
 Outcome<FileLock> FileLock::take(const std::filesystem::path& file, const std::string& what) {
@@ -156,28 +135,8 @@ Outcome<std::optional<RunRecord>> load_run_record(const StateDirectory& state) {
 }
 
 Outcome<engine::Done> save_run_record(const StateDirectory& state, const RunRecord& record) {
-  const std::string text = proto::pretty_json(proto::encode_value(record)) + "\n";
-  const std::filesystem::path target = state.run_file();
-  const std::filesystem::path next = target.string() + ".new";
-  const int descriptor = ::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (descriptor < 0) {
-    return storage_failure("cannot write " + next.string(), errno);
-  }
-  const bool written = write_all(descriptor, text) && ::fsync(descriptor) == 0;
-  const int error = errno;
-  ::close(descriptor);
-  if (!written) {
-    return storage_failure("cannot write " + next.string(), error);
-  }
-  if (::rename(next.c_str(), target.c_str()) != 0) {
-    return storage_failure("cannot replace " + target.string(), errno);
-  }
-  const int directory = ::open(state.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory >= 0) {
-    ::fsync(directory);
-    ::close(directory);
-  }
-  return engine::Done{};
+  return done_or(files::replace_file(state.run_file(), proto::pretty_json(proto::encode_value(record)) + "\n",
+                                     files::Durability::of_the_disk, files::Readers::owner));
 }
 
 std::optional<DaemonAddresses> read_daemon_file(const std::filesystem::path& daemon_directory) {

@@ -46,8 +46,10 @@ Outcome<std::uint64_t> experiment_of(const Server& server, const std::optional<s
   if (const auto answer = look_among("/api/v1/experiments"); !answer) {
     return answer.failure();
   }
-  if (ids.empty()) {  // Older daemons archive nothing and refuse the question.
-    static_cast<void>(static_cast<bool>(look_among("/api/v1/experiments?archived=true")));
+  if (ids.empty()) {
+    if (const auto answer = look_among("/api/v1/experiments?archived=true"); !answer) {
+      return answer.failure();
+    }
   }
   if (ids.size() == 1) {
     return ids.front();

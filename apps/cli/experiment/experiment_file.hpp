@@ -12,11 +12,11 @@
 
 namespace hpsearch::cli {
 
-using yamltext::FileLimits;
-using yamltext::FileProblem;
-using yamltext::LineMap;
-using yamltext::read_experiment_text;
-using yamltext::ReadText;
+using yaml::FileLimits;
+using yaml::FileProblem;
+using yaml::LineMap;
+using yaml::read_experiment_text;
+using yaml::ReadText;
 
 /// The file's bytes, or why there are none. "-" reads standard input.
 struct LoadedText {

@@ -13,6 +13,7 @@
 
 #include "cli/render/csv.hpp"
 #include "cli/render/text.hpp"
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/space/numbers.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
@@ -32,18 +33,11 @@ Error wrong_prior(std::size_t line, const std::string& what) {
   return Error{Errc::bad_request, "line " + std::to_string(line) + ": " + what};
 }
 
-template <class Number>
-std::optional<Number> read_as(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 Value number_or_text(const std::string& cell) {
-  if (const auto whole = read_as<std::int64_t>(cell)) {
+  if (const auto whole = engine::number_in<std::int64_t>(cell)) {
     return *whole;
   }
-  const auto number = read_as<double>(cell);
+  const auto number = engine::number_in<double>(cell);
   return number ? Value(*number) : Value(cell);
 }
 
@@ -174,7 +168,7 @@ Result<Value::List> prior_of_csv(std::string_view text, const Space& space) {
       return wrong_prior(row.line, "the metric is \"" + printable(measured) + "\", which is no number");
     }
     const std::string& length = row.cells[*columns->length];
-    const auto units = read_as<std::int64_t>(length);
+    const auto units = engine::number_in<std::int64_t>(length);
     if (!length.empty() && !units) {
       return wrong_prior(row.line, "the length is \"" + printable(length) + "\", which is no whole number");
     }

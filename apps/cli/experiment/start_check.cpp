@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <utility>
 #include <vector>
 
 #include "cli/render/text.hpp"
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/experiment/slot_device.hpp"
@@ -72,10 +72,8 @@ std::vector<std::string> names_in(const fs::path& directory) {
 std::optional<std::uint64_t> slots_of(std::string_view text) {
   constexpr std::string_view processors = "cpu:";
   text.remove_prefix(text.starts_with(processors) ? processors.size() : 0);
-  std::uint64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  const bool is_count = error == std::errc() && end == text.data() + text.size() && count > 0;
-  return is_count ? std::optional(count) : std::nullopt;
+  const auto count = engine::number_in<std::uint64_t>(text);
+  return count.value_or(0) > 0 ? count : std::nullopt;
 }
 
 /// The words of one check, in the order of their fields.

@@ -10,6 +10,7 @@
 #include "cli/render/text.hpp"
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/io/files/file_bytes.hpp"
 #include "hpsearch/proto/api/client_api.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/encoding/utf8.hpp"
@@ -32,18 +33,8 @@ std::string printable_lines(std::string_view text) {
 }
 
 /// Writes all of it; returns errno when that is impossible. A reader that went away is no error.
-int write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) {
-      continue;
-    }
-    if (written < 0) {
-      return errno == EPIPE ? 0 : errno;
-    }
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
+int print_to(int descriptor, std::string_view text) {
+  return files::write_all(descriptor, text) || errno == EPIPE ? 0 : errno;
 }
 
 std::string_view environment(const char* name) {
@@ -79,13 +70,13 @@ void Output::line(const engine::Value& value) const {
 }
 
 void Output::print(std::string_view text) const {
-  if (const int error = write_all(STDOUT_FILENO, text); error != 0 && write_error_ == 0) {
+  if (const int error = print_to(STDOUT_FILENO, text); error != 0 && write_error_ == 0) {
     write_error_ = error;
   }
 }
 
 void Output::message(std::string_view text) const {
-  static_cast<void>(write_all(STDERR_FILENO, std::string(text) + "\n"));  // Nowhere left to complain.
+  static_cast<void>(print_to(STDERR_FILENO, std::string(text) + "\n"));  // Nowhere left to complain.
 }
 
 std::string Output::loss() const {

@@ -1,10 +1,10 @@
 #include "cli/render/shapes.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "cli/render/text.hpp"
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
@@ -125,9 +125,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> by_length(const Value& coun
   std::vector<std::pair<std::uint64_t, std::uint64_t>> out;
   if (const Value::Map* map = counts.as_map()) {
     for (const auto& [key, number] : *map) {
-      std::uint64_t length = 0;
-      std::from_chars(key.data(), key.data() + key.size(), length);
-      out.emplace_back(length, count_at(counts, key));
+      out.emplace_back(engine::number_in<std::uint64_t>(key).value_or(0), count_at(counts, key));
     }
   }
   std::sort(out.begin(), out.end());

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using engine::Value;
-using trees::Directory;
+using files::Directory;
 
 /// The model and the files of the best trial.
 struct Model {

@@ -174,12 +174,12 @@ int curves(const CurvesOptions& options, const Output& output) {
   const std::string unit = text_at(*detail, "unit");
   if (output.json() || options.format == "csv") {
     Value::List list;
-    std::string csv = queries::csv_line({"trial", "step", metric});
+    std::string csv = views::csv_line({"trial", "step", metric});
     for (const Curve& curve : all) {
       Value::List points;
       for (const auto& [step, value] : curve.points) {
         points.emplace_back(Value::List{static_cast<std::int64_t>(step), value});
-        csv += queries::csv_line({member(curve.trial, "trial"), static_cast<std::int64_t>(step), value});
+        csv += views::csv_line({member(curve.trial, "trial"), static_cast<std::int64_t>(step), value});
       }
       list.emplace_back(Value::Map{{"trial", member(curve.trial, "trial")},
                                    {"hparams", member(curve.trial, "hparams")},

@@ -123,7 +123,6 @@ std::string table_of_searches(const Value::List& searches, const Output& output)
   return table.text(output.width());
 }
 
-/// The usual ones are asked for as older daemons answer them.
 std::string target_of(const ListOptions& options) {
   return std::string("/api/v1/experiments") + (options.archived ? "?archived=true"
                                                : options.all    ? "?archived=all"

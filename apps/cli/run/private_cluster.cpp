@@ -142,7 +142,7 @@ Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, Permi
                       std::to_string(context::largest_limit_megabytes),
                       "--files-quota",
                       "0"};  // The worker's are here too.
-  if (permissions.network == places::NetworkFileSystems::allowed) {
+  if (permissions.network == files::NetworkFileSystems::allowed) {
     out.daemon_.argv.emplace_back("--allow-network-filesystem");
   }
   if (permissions.take_over) {

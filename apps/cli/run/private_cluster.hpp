@@ -28,7 +28,7 @@ class PrivateCluster {
 
   /// What the daemon is started with.
   struct Permissions {
-    places::NetworkFileSystems network = places::NetworkFileSystems::refused;
+    files::NetworkFileSystems network = files::NetworkFileSystems::refused;
     bool take_over = false;  ///< The directory, from another host's daemon; once, not when it is revived.
   };
 

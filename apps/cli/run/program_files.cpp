@@ -116,7 +116,7 @@ Outcome<Value> program_files(const std::string& directory, const std::vector<con
     if (in.bad() || (!in.eof() && !in)) {
       return plain_failure("cannot read " + directory + "/" + file.path);
     }
-    program[file.path] = context::sha256_of(bytes);
+    program[file.path] = files::sha256_of(bytes);
   }
   return Value(std::move(program));
 }

@@ -92,8 +92,8 @@ Outcome<Done> go_on(RunSession& run, RunWatch& watch) {
 Outcome<Exit> search(RunSession& run, bool& paused) {
   auto cluster = PrivateCluster::start(
       run.state,
-      {.network = run.record.allow_network_filesystem ? places::NetworkFileSystems::allowed
-                                                      : places::NetworkFileSystems::refused,
+      {.network = run.record.allow_network_filesystem ? files::NetworkFileSystems::allowed
+                                                      : files::NetworkFileSystems::refused,
        .take_over = run.options.take_over},
       run.say(), run.hurry());
   if (!cluster) {

@@ -33,28 +33,28 @@ Outcome<Done> look_at_place(RunSession& run) {
   if (const auto free = owner.check_free(); !free && !run.options.take_over) {
     return conflict_failure(free.error().message);
   }
-  const places::FileSystemKind on = places::file_system_at(run.state.path().string());
-  if (on.trust == places::Trust::local) {
+  const files::FileSystemKind on = files::file_system_at(run.state.path().string());
+  if (on.trust == files::Trust::local) {
     return Done{};
   }
   const auto known = load_run_record(run.state);
   const bool allowed = run.options.allow_network_filesystem ||
                        (!run.options.fresh && known && *known && (*known)->allow_network_filesystem);
-  const auto accepted = places::accept_place(
-      run.state.path().string(), on,
-      allowed ? places::NetworkFileSystems::allowed : places::NetworkFileSystems::refused);
+  const auto accepted =
+      files::accept_place(run.state.path().string(), on,
+                          allowed ? files::NetworkFileSystems::allowed : files::NetworkFileSystems::refused);
   if (!accepted) {
     return usage_failure(accepted.error().message);
   }
   if (const auto made = make_private_directory(run.state.path()); !made) {
     return made.failure();
   }
-  if (const auto passed = places::check_place(run.state.path().string(), on); !passed) {
+  if (const auto passed = files::check_place(run.state.path().string(), on); !passed) {
     return passed.error().code == engine::Errc::bad_request ? usage_failure(passed.error().message)
                                                             : plain_failure(passed.error().message);
   }
-  if (!places::is_warned(run.state.daemon().string(), on)) {
-    run.say()(places::warning_of(run.state.path().string(), on));
+  if (!files::is_warned(run.state.daemon().string(), on)) {
+    run.say()(files::warning_of(run.state.path().string(), on));
   }
   return Done{};
 }

@@ -34,7 +34,7 @@ Outcome<std::string> upload_context(const Client& client, const std::string& dir
   if (!packed) {
     return plain_failure(packed.error().message);
   }
-  const std::string digest = context::sha256_of(*packed);
+  const std::string digest = files::sha256_of(*packed);
   const std::string target = "/api/v1/contexts/" + digest;
   // Taking it twice is the same, so whatever got lost may be asked for again.
   constexpr int most_tries = 3;

@@ -1,26 +1,17 @@
 #include "cli/submission/submission.hpp"
 
-#include <sys/random.h>
-
 #include <chrono>
 
 #include "cli/client/interrupts.hpp"
 #include "cli/render/text.hpp"
+#include "hpsearch/io/files/random_bytes.hpp"
 
 namespace hpsearch::cli {
 
 using engine::Value;
 
 std::string fresh_key() {
-  unsigned char bytes[16];
-  while (::getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) {
-  }
-  std::string key;
-  for (const unsigned char byte : bytes) {
-    key += "0123456789abcdef"[byte >> 4U];
-    key += "0123456789abcdef"[byte & 0xfU];
-  }
-  return key;
+  return files::random_hex(16);
 }
 
 Outcome<std::uint64_t> submit_experiment(const Client& client, const Value& tree,

@@ -1,8 +1,9 @@
 #include "cli/verbs/argument_checks.hpp"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cmath>
+
+#include "hpsearch/engine/base/digits.hpp"
 
 namespace hpsearch::cli {
 
@@ -12,15 +13,13 @@ std::string in_quotes(std::string_view text) {
 
 CLI::Validator integer_from(std::uint64_t least, std::uint64_t most) {
   return {[least, most](std::string& text) {
-            std::uint64_t number = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-            const bool is_whole = error == std::errc() && end == text.data() + text.size();
-            if (!is_whole || number < least || number > most) {
+            const auto number = engine::number_in<std::uint64_t>(text);
+            if (!number || *number < least || *number > most) {
               return in_quotes(text) + " is not an integer " +
                      (most == UINT64_MAX ? "of at least " + std::to_string(least)
                                          : "from " + std::to_string(least) + " to " + std::to_string(most));
             }
-            text = std::to_string(number);
+            text = std::to_string(*number);
             return std::string();
           },
           most == UINT64_MAX ? "" : "[" + std::to_string(least) + " - " + std::to_string(most) + "]"};
@@ -33,11 +32,8 @@ CLI::Validator not_empty() {
 
 CLI::Validator seconds_above(bool zero_too) {
   return {[zero_too](const std::string& text) {
-            double number = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-            const bool is_number =
-                error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
-            return is_number && (zero_too ? number >= 0 : number > 0)
+            const auto number = engine::number_in<double>(text);
+            return number && std::isfinite(*number) && (zero_too ? *number >= 0 : *number > 0)
                        ? std::string()
                        : in_quotes(text) + " is not a number of seconds" +
                              (zero_too ? " of at least 0" : " above 0");

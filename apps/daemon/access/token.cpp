@@ -1,14 +1,12 @@
 #include "daemon/access/token.hpp"
 
-#include <sys/random.h>
-
 #include <array>
-#include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
 
+#include "hpsearch/engine/base/digits.hpp"
+#include "hpsearch/io/files/random_bytes.hpp"
 #include "hpsearch/io/files/sha256.hpp"
 
 namespace hpsearch::daemon {
@@ -23,24 +21,13 @@ constexpr std::string_view base64url = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 constexpr std::string_view id_alphabet =
     "abcdefghijklmnopqrstuvwxyz234567";  // Base 32: a byte's low five bits.
 
-void fill_randomly(std::span<unsigned char> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t got = ::getrandom(bytes.data(), bytes.size(), 0);
-    if (got > 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(got));
-    } else if (errno != EINTR) {
-      std::abort();  // A guessable secret would be worse.
-    }
-  }
-}
-
 /// Six bits a character, the last one filled up with zeros.
-std::string in_base64url(std::span<const unsigned char> bytes) {
+std::string in_base64url(std::span<const std::byte> bytes) {
   std::string text;
   std::uint32_t held = 0;
   unsigned bits = 0;
-  for (const unsigned char byte : bytes) {
-    held = (held << 8U) | byte;
+  for (const std::byte byte : bytes) {
+    held = (held << 8U) | std::to_integer<std::uint32_t>(byte);
     for (bits += 8; bits >= 6; bits -= 6) {
       text += base64url[(held >> (bits - 6)) & 63U];
     }
@@ -52,12 +39,9 @@ std::string in_base64url(std::span<const unsigned char> bytes) {
 }
 
 std::string check_of(std::string_view text) {
-  const std::string digest = context::sha256_of(text);
-  std::array<unsigned char, 4> start{};
-  for (std::size_t i = 0; i < start.size(); ++i) {
-    std::from_chars(&digest[2 * i], &digest[2 * i] + 2, start[i], 16);
-  }
-  return in_base64url(start);
+  constexpr std::size_t start = 4;
+  const auto bytes = engine::bytes_of_hex(files::sha256_of(text).substr(0, 2 * start));
+  return in_base64url(std::as_bytes(std::span(*bytes)));
 }
 
 }  // namespace
@@ -72,17 +56,17 @@ std::string Token::text() const {
 }
 
 std::string new_secret() {
-  std::array<unsigned char, secret_bytes> bytes{};
-  fill_randomly(bytes);
+  std::array<std::byte, secret_bytes> bytes{};
+  files::fill_randomly(bytes);
   return in_base64url(bytes);
 }
 
 Token new_token() {
-  std::array<unsigned char, id_chars> bytes{};
-  fill_randomly(bytes);
+  std::array<std::byte, id_chars> bytes{};
+  files::fill_randomly(bytes);
   Token token;
-  for (const unsigned char byte : bytes) {
-    token.id += id_alphabet[byte % id_alphabet.size()];
+  for (const std::byte byte : bytes) {
+    token.id += id_alphabet[std::to_integer<std::size_t>(byte) % id_alphabet.size()];
   }
   token.secret = new_secret();
   return token;
@@ -104,7 +88,7 @@ std::optional<Token> read_token(std::string_view text) {
 }
 
 std::string hash_of(std::string_view secret) {
-  return context::sha256_of(secret);
+  return files::sha256_of(secret);
 }
 
 bool equal_hashes(std::string_view a, std::string_view b) noexcept {

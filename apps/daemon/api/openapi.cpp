@@ -1,13 +1,13 @@
 #include "daemon/api/openapi.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "daemon/api/schema.hpp"
 #include "daemon/http/http_request_context.hpp"
+#include "daemon/http/route_path.hpp"
 #include "hpsearch/io/http/http_problem.hpp"
 
 namespace hpsearch::daemon {
@@ -15,8 +15,6 @@ namespace hpsearch::daemon {
 using engine::Value;
 
 namespace {
-
-constexpr std::array<std::string_view, 3> attempt_names{"experiment", "trial", "attempt"};
 
 Value text_schema(std::string_view pattern) {
   return Value::Map{{"pattern", pattern}, {"type", "string"}};
@@ -27,44 +25,34 @@ Value number_schema() {
   return Value::Map{{"maximum", std::int64_t{9'007'199'254'740'991}}, {"minimum", 0}, {"type", "integer"}};
 }
 
-/// A route's path as OpenAPI writes it, and what its placeholders stand for.
-struct DescribedPath {
-  std::string text;
-  Value::List parameters;
-
-  void add(const std::string& name, Value schema) {
-    text += "/{" + name + "}";
-    parameters.emplace_back(
-        Value::Map{{"in", "path"}, {"name", name}, {"required", true}, {"schema", std::move(schema)}});
+Value schema_of(Placeholder placeholder) {
+  switch (placeholder) {
+    case Placeholder::digest:
+      return text_schema("^[0-9a-f]{64}$");
+    case Placeholder::token_id:
+      return text_schema("^[a-z2-7]{8}$");
+    case Placeholder::name:
+      return text_schema("^[A-Za-z0-9_.-]{1,100}$");
+    case Placeholder::none:
+    case Placeholder::number:
+      break;
   }
-};
+  return number_schema();
+}
 
-/// #: the thing that the segment before it names in the plural; several: the parts of an attempt's name.
-DescribedPath path_of(std::string_view pattern) {
-  DescribedPath path;
-  std::string_view before;
-  std::size_t in_row = 0;
-  while (!pattern.empty()) {
-    const std::string_view part = pattern.substr(0, pattern.find('/', 1));
-    pattern.remove_prefix(part.size());
-    if (part == "/#") {
-      const bool is_row = in_row > 0 || pattern.starts_with("/#");
-      path.add(std::string(is_row ? attempt_names.at(in_row) : before.substr(0, before.size() - 1)),
-               number_schema());
-      ++in_row;
-    } else if (part == "/*") {
-      path.add("digest", text_schema("^[0-9a-f]{64}$"));
-    } else if (part == "/%") {
-      path.add(std::string(before.substr(0, before.size() - 1)), text_schema("^[A-Za-z0-9_.-]{1,100}$"));
-    } else if (part == "/$") {
-      path.add("token", text_schema("^[a-z2-7]{8}$"));
-    } else {
-      path.text += part;
-      before = part.substr(1);
-      in_row = 0;
+/// What the placeholders of a path stand for.
+Value::List path_parameters(std::string_view path) {
+  Value::List parameters;
+  while (!path.empty()) {
+    const std::string_view segment = take_segment(path);
+    if (const Placeholder placeholder = placeholder_in(segment); placeholder != Placeholder::none) {
+      parameters.emplace_back(Value::Map{{"in", "path"},
+                                         {"name", std::string(placeholder_name(segment))},
+                                         {"required", true},
+                                         {"schema", schema_of(placeholder)}});
     }
   }
-  return path;
+  return parameters;
 }
 
 /// `types`: separated by ", "; "" = application/json.
@@ -95,8 +83,8 @@ Value responses_of(const Route& route) {
   return responses;
 }
 
-Value operation_of(const Route& route, const DescribedPath& path) {
-  Value::List parameters = path.parameters;
+Value operation_of(const Route& route) {
+  Value::List parameters = path_parameters(route.path);
   for (Value& parameter : described(route.query)) {
     parameters.push_back(std::move(parameter));
   }
@@ -149,12 +137,11 @@ Value api_description() {
       if (route.about.id.empty()) {
         continue;
       }
-      const DescribedPath path = path_of(route.path);
-      Value& item = paths[path.text];
+      Value& item = paths[std::string(route.path)];
       if (item.is_null()) {
         item = Value::Map{};
       }
-      (*item.as_map())[in_lower_case(route.method)] = operation_of(route, path);
+      (*item.as_map())[in_lower_case(route.method)] = operation_of(route);
     }
   }
   Value::Map schemas = shared_json_schemas();

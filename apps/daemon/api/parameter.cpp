@@ -1,12 +1,12 @@
 #include "daemon/api/parameter.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/text.hpp"
 
 namespace hpsearch::daemon {
@@ -40,12 +40,12 @@ Status check(const QueryParameter& parameter, std::string_view given) {
     case QueryParameter::Kind::whole_number:
       break;
   }
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), number);
-  if (error != std::errc{} || end != given.data() + given.size()) {
+  const auto whole = engine::number_in<std::uint64_t>(given);
+  if (!whole) {
     return Error{Errc::bad_request, is + "it has to be a whole number"};
   }
   const std::string bare = std::string(parameter.name) + " is " + std::string(given) + "; it must be at ";
+  const std::uint64_t number = *whole;
   if (number < parameter.least) {
     return Error{Errc::bad_request, bare + "least " + std::to_string(parameter.least)};
   }

@@ -55,7 +55,7 @@ std::string audit_line(const AuditEntry& entry, AuditLink& before) {
     fields["count"] = static_cast<std::int64_t>(entry.count);
   }
   std::string line = engine::compact_json(fields);
-  before = {number, context::sha256_of(line)};
+  before = {number, files::sha256_of(line)};
   return line;
 }
 
@@ -81,7 +81,7 @@ Status follow_audit_line(std::string_view line, AuditLink& before) {
   if (!before.hash.empty() && text_in(*value, "previous") != before.hash) {
     return Error{Errc::corrupt, "does not have the hash of the line before it: that line was changed"};
   }
-  before = {number, context::sha256_of(line)};
+  before = {number, files::sha256_of(line)};
   return Done{};
 }
 

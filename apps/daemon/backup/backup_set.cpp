@@ -49,10 +49,10 @@ Result<std::string> read_through(const std::string& path, const Take& take) {
     error.code = errno == ENOENT ? Errc::not_found : error.code;
     return error;
   }
-  context::Sha256 digest;
+  files::Sha256 digest;
   std::vector<char> piece(piece_bytes);
   for (;;) {
-    const ssize_t got = ::read(file.number(), piece.data(), piece.size());
+    const ssize_t got = ::read(file.get(), piece.data(), piece.size());
     if (got < 0) {
       return system_error("cannot read " + path);
     }
@@ -100,7 +100,7 @@ std::string_view text(const std::vector<std::byte>& bytes) {
 
 bool is_context(std::string_view name) {
   return name.ends_with(context_ending) &&
-         context::is_sha256(name.substr(0, name.size() - context_ending.size()));
+         files::is_sha256(name.substr(0, name.size() - context_ending.size()));
 }
 
 /// The files that are copied as they are, by their paths.
@@ -228,7 +228,7 @@ Status NewBackup::finish(const std::string& state_directory, const std::optional
     if (!opened || *opened != *keys) {
       return Error{Errc::corrupt, path + " can't be opened after it was written"};
     }
-    record.files.emplace(sealed_name, context::sha256_of(*sealed));
+    record.files.emplace(sealed_name, files::sha256_of(*sealed));
   }
   if (const Status checked = check_backup_files(draft_, record); !checked) {
     return checked;

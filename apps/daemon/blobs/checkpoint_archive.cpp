@@ -21,8 +21,8 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
+using files::Directory;
 using proto::manifest_name;
-using trees::Directory;
 
 /// Relative, spelled in one way, and inside.
 bool stays_inside(const fs::path& path) {
@@ -35,7 +35,7 @@ Error damaged(const Directory& checkpoint, const std::string& what) {
 }
 
 Result<struct ::stat> status_of_file(const Directory& directory, const std::string& path) {
-  const Result<trees::Descriptor> file = directory.file(path);
+  const Result<files::Descriptor> file = directory.file(path);
   if (!file) {
     return file.error();
   }
@@ -124,7 +124,7 @@ Result<CheckpointArchive> CheckpointArchive::of(Directory checkpoint,
     if (!target || *target != *entry.link) {
       return damaged(archive.checkpoint_, entry.path + " is not the link that it was");
     }
-    if (trees::leads_inside(entry.path, *target)) {
+    if (files::leads_inside(entry.path, *target)) {
       archive.add({.head = tar_header({.path = archive.top_ + "/" + entry.path,
                                        .link = *target,
                                        .written_at = archive.written_at_})});
@@ -153,9 +153,9 @@ Result<std::string> CheckpointArchive::read(std::uint64_t offset, std::size_t li
     const std::uint64_t content_from = at - part->head.size();
     if (content_from < part->size && bytes.size() < limit) {
       const auto wanted = std::min<std::uint64_t>(part->size - content_from, limit - bytes.size());
-      const Result<trees::Descriptor> file = checkpoint_.file(part->path);
+      const Result<files::Descriptor> file = checkpoint_.file(part->path);
       const Result<std::string> content =
-          file ? trees::read_at(checkpoint_, *file, part->path, content_from, wanted)
+          file ? files::read_at(checkpoint_, *file, part->path, content_from, wanted)
                : Result<std::string>(file.error());
       if (!content) {
         return content.error();

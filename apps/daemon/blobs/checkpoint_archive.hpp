@@ -14,7 +14,7 @@ namespace hpsearch::daemon {
 
 /// The list of files of an open checkpoint. wrong_state: there is none, it is damaged, it names a path that
 /// leaves the directory, or it is that of another trial. Cost: O(length of the list).
-[[nodiscard]] engine::Result<proto::CheckpointManifest> read_manifest_of(const trees::Directory& checkpoint,
+[[nodiscard]] engine::Result<proto::CheckpointManifest> read_manifest_of(const files::Directory& checkpoint,
                                                                          engine::ExperimentId experiment,
                                                                          engine::TrialNumber trial);
 
@@ -30,7 +30,7 @@ class CheckpointArchive {
  public:
   /// `top` is the name of the directory in the archive. wrong_state: a file is missing, or is longer or
   /// shorter than the manifest says. Cost: a few system calls for each file.
-  [[nodiscard]] static engine::Result<CheckpointArchive> of(trees::Directory checkpoint,
+  [[nodiscard]] static engine::Result<CheckpointArchive> of(files::Directory checkpoint,
                                                             const proto::CheckpointManifest& manifest,
                                                             std::string top);
 
@@ -48,12 +48,12 @@ class CheckpointArchive {
     std::uint64_t size = 0;
     [[nodiscard]] std::uint64_t end() const noexcept;
   };
-  CheckpointArchive(trees::Directory checkpoint, std::string top)
+  CheckpointArchive(files::Directory checkpoint, std::string top)
       : checkpoint_(std::move(checkpoint)), top_(std::move(top)) {}
   engine::Status add_file(const std::string& path, std::uint64_t size);
   void add(Part part);
 
-  trees::Directory checkpoint_;
+  files::Directory checkpoint_;
   std::string top_;
   std::int64_t written_at_ = 0;  ///< Of all entries, in seconds since the epoch.
   std::vector<Part> parts_;      ///< By `begin`; together without gaps. The last one is the end mark.

@@ -35,7 +35,7 @@ constexpr std::chrono::hours kept_for{7 * 24};
 std::string digest_in(const std::string& name, std::string_view kind) {
   const bool fits = name.size() == 64 + kind.size() && name.ends_with(kind);
   const std::string digest = fits ? name.substr(0, 64) : "";
-  return context::is_sha256(digest) ? digest : "";
+  return files::is_sha256(digest) ? digest : "";
 }
 
 /// A file's content, as long as this lives. It is ours: nobody makes it shorter meanwhile.
@@ -44,9 +44,9 @@ class MappedFile {
   MappedFile(const std::string& path, std::uint64_t bytes) : size_(bytes) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     struct stat found {};
-    if (file && ::fstat(file.number(), &found) == 0 && static_cast<std::uint64_t>(found.st_size) == bytes &&
+    if (file && ::fstat(file.get(), &found) == 0 && static_cast<std::uint64_t>(found.st_size) == bytes &&
         bytes > 0) {
-      place_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number(), 0);
+      place_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
     }
   }
   MappedFile(const MappedFile&) = delete;
@@ -68,7 +68,7 @@ class MappedFile {
 };
 
 Status check(const std::string& digest, std::string_view bytes, std::uint64_t limit_megabytes) {
-  if (const std::string actual = context::sha256_of(bytes); actual != digest) {
+  if (const std::string actual = files::sha256_of(bytes); actual != digest) {
     return Error{Errc::bad_request, "the context that came is " + actual + ", not " + digest +
                                         ": it was changed on its way; send it again"};
   }

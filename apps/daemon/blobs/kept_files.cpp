@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/files/directory.hpp"
 #include "hpsearch/io/files/file_bytes.hpp"
@@ -28,8 +29,8 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
+using files::Directory;
 using proto::FileOffer;
-using trees::Directory;
 
 void spell(auto& fields, proto::Is<StoredFiles> auto& stored) {
   fields("attempt", stored.attempt);
@@ -58,13 +59,6 @@ std::string part_of(const std::string& digest) {
   return digest + std::string(part_ending);
 }
 
-std::optional<std::uint64_t> number_in(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return !text.empty() && error == std::errc() && end == text.data() + text.size() ? std::optional(value)
-                                                                                   : std::nullopt;
-}
-
 /// As much as a file takes at least.
 std::uint64_t on_disk(std::uint64_t bytes) {
   constexpr std::uint64_t block = 4096;
@@ -79,10 +73,10 @@ std::optional<std::uint64_t> size_of(const Directory& directory, const std::stri
              : std::nullopt;
 }
 
-std::vector<trees::Entry> entries_of(const Result<Directory>& directory) {
-  Result<std::vector<trees::Entry>> entries =
-      directory ? directory->entries() : Result<std::vector<trees::Entry>>(directory.error());
-  return entries ? *std::move(entries) : std::vector<trees::Entry>();
+std::vector<files::Entry> entries_of(const Result<Directory>& directory) {
+  Result<std::vector<files::Entry>> entries =
+      directory ? directory->entries() : Result<std::vector<files::Entry>>(directory.error());
+  return entries ? *std::move(entries) : std::vector<files::Entry>();
 }
 
 Result<Directory> open_set(const std::string& directory, const FileSet& set) {
@@ -133,15 +127,15 @@ void remove_others(const Directory& set, const std::map<std::string, std::uint64
   for (std::size_t i = 0; entries && i < entries->size(); ++i) {
     const std::string& name = (*entries)[i].name;
     if (name != list_file && !wanted.contains(name)) {
-      static_cast<void>(trees::remove_tree(set, name).has_value());
+      static_cast<void>(files::remove_tree(set, name).has_value());
     }
   }
 }
 
 Result<std::string> read_at(const Directory& directory, const std::string& name, std::uint64_t offset,
                             std::uint64_t limit) {
-  const Result<trees::Descriptor> file = directory.file(name);
-  return file ? trees::read_at(directory, *file, name, offset, limit) : file.error();
+  const Result<files::Descriptor> file = directory.file(name);
+  return file ? files::read_at(directory, *file, name, offset, limit) : file.error();
 }
 
 /// Names of directories on the way to the set are on the disk as well.
@@ -174,7 +168,7 @@ struct KeptFiles::Found {
 /// How far the digests of content on its way have come.
 struct KeptFiles::Arriving {
   struct Part {
-    context::Sha256 digest;
+    files::Sha256 digest;
     std::uint64_t bytes = 0;
   };
   std::map<std::pair<FileSet, std::string>, Part> parts;
@@ -232,15 +226,15 @@ KeptFiles::KeptFiles(net::Loop& loop, std::string directory, std::uint64_t quota
 KeptFiles::Found KeptFiles::look_around(const std::string& directory) {
   Found found;
   const Result<Directory> root = Directory::open(directory);
-  for (const trees::Entry& experiment : entries_of(root)) {
-    const auto id = number_in(experiment.name);
+  for (const files::Entry& experiment : entries_of(root)) {
+    const auto id = engine::number_in<std::uint64_t>(experiment.name);
     const Result<Directory> trials = id ? root->directory(experiment.name) : Result<Directory>(Error{});
-    for (const trees::Entry& trial : entries_of(trials)) {
-      const auto trial_number = number_in(trial.name);
+    for (const files::Entry& trial : entries_of(trials)) {
+      const auto trial_number = engine::number_in<std::uint64_t>(trial.name);
       const Result<Directory> workers =
           trial_number ? trials->directory(trial.name) : Result<Directory>(Error{});
-      for (const trees::Entry& worker : entries_of(workers)) {
-        const auto worker_number = number_in(worker.name);
+      for (const files::Entry& worker : entries_of(workers)) {
+        const auto worker_number = engine::number_in<std::uint64_t>(worker.name);
         const Result<Directory> set =
             worker_number ? workers->directory(worker.name) : Result<Directory>(Error{});
         if (!set) {
@@ -248,7 +242,7 @@ KeptFiles::Found KeptFiles::look_around(const std::string& directory) {
         }
         Found::Set& files = found.sets[{engine::ExperimentId(*id), engine::TrialNumber(*trial_number),
                                         engine::WorkerId(*worker_number)}];
-        for (const trees::Entry& file : entries_of(set)) {
+        for (const files::Entry& file : entries_of(set)) {
           files.bytes += file.name == list_file ? 0 : on_disk(size_of(*set, file.name).value_or(0));
         }
         if (Result<StoredFiles> list = list_in(*set)) {
@@ -415,7 +409,7 @@ void KeptFiles::store(const FileSet& set, std::shared_ptr<const Offered> offered
 void KeptFiles::remove(engine::ExperimentId experiment) {
   files_.run([this, experiment, directory = directory_]() -> net::Background::Afterwards {
     const Result<Directory> root = Directory::open(directory);
-    const Status gone = root ? trees::remove_tree(*root, number(experiment)) : Status(root.error());
+    const Status gone = root ? files::remove_tree(*root, number(experiment)) : Status(root.error());
     if (!gone) {
       net::log(net::Level::warning, "kept files of experiment " + number(experiment) +
                                         " cannot be removed: " + gone.error().message);
@@ -474,7 +468,7 @@ void KeptFiles::add_piece(const FileSet& set, const std::string& digest, std::ui
       if (rest.size() > bytes - std::min(size, bytes)) {
         return Error{Errc::bad_request, "there is more content than was offered"};
       }
-      Result<trees::Descriptor> file = before ? there->file_to_append_to(name) : there->create(name, mode);
+      Result<files::Descriptor> file = before ? there->file_to_append_to(name) : there->create(name, mode);
       if (!file) {
         return file.error();
       }
@@ -482,7 +476,7 @@ void KeptFiles::add_piece(const FileSet& set, const std::string& digest, std::ui
       if (!part) {
         return part.error();
       }
-      if (!trees::write_all(file->get(), rest)) {
+      if (!files::write_all(file->get(), rest)) {
         return there->failed("cannot write", name, errno);
       }
       (*part)->digest.update(rest);
@@ -499,7 +493,7 @@ void KeptFiles::add_piece(const FileSet& set, const std::string& digest, std::ui
       if (::fdatasync(file->get()) != 0) {
         return there->failed("cannot write", name, errno);
       }
-      const Status whole = trees::move_entry(*there, name, *there, digest);
+      const Status whole = files::move_entry(*there, name, *there, digest);
       return whole ? Result<std::uint64_t>(bytes) : whole.error();
     };
     return [answer, added = add()] { answer(added); };
@@ -528,8 +522,8 @@ void KeptFiles::lists_of(engine::ExperimentId experiment, engine::TrialNumber tr
       const Result<Directory> root = Directory::open(directory);
       const Result<Directory> workers =
           root ? root->directory(number(experiment) + "/" + number(trial)) : root.error();
-      for (const trees::Entry& worker : entries_of(workers)) {
-        const auto id = number_in(worker.name);
+      for (const files::Entry& worker : entries_of(workers)) {
+        const auto id = engine::number_in<std::uint64_t>(worker.name);
         const Result<Directory> set = id ? workers->directory(worker.name) : Result<Directory>(Error{});
         Result<StoredFiles> list = set ? list_in(*set) : Result<StoredFiles>(set.error());
         if (list) {

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/io/archive/kept_log.hpp"
 #include "hpsearch/io/files/directory.hpp"
 #include "hpsearch/io/files/tree.hpp"
@@ -25,7 +26,7 @@ using engine::ExperimentId;
 using engine::Result;
 using engine::Status;
 using engine::TrialNumber;
-using trees::Directory;
+using files::Directory;
 
 constexpr std::string_view log_ending = ".zst";
 constexpr std::string_view problem_ending = ".problem";
@@ -56,25 +57,16 @@ std::string problem_path(const engine::AttemptKey& key, engine::WorkerId worker)
   return attempt_directory(key) + "/" + std::to_string(worker.number()) + std::string(problem_ending);
 }
 
-std::optional<std::uint64_t> number_in(std::string_view text) {
-  std::uint64_t number = 0;
-  if (text.empty()) {
-    return std::nullopt;
-  }
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 std::uint64_t bytes_of(const Directory& directory, const std::string& path) {
   const auto file = directory.file(path);
   struct stat info {};
   return file && ::fstat(file->get(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
 }
 
-std::vector<trees::Entry> entries_of(const Result<Directory>& directory) {
-  Result<std::vector<trees::Entry>> entries =
-      directory ? directory->entries() : Result<std::vector<trees::Entry>>(directory.error());
-  return entries ? *std::move(entries) : std::vector<trees::Entry>();
+std::vector<files::Entry> entries_of(const Result<Directory>& directory) {
+  Result<std::vector<files::Entry>> entries =
+      directory ? directory->entries() : Result<std::vector<files::Entry>>(directory.error());
+  return entries ? *std::move(entries) : std::vector<files::Entry>();
 }
 
 std::string read_or(const Directory& directory, const std::string& name, const std::string& otherwise) {
@@ -153,10 +145,11 @@ void remove_trials(const std::string& directory, const LogQuota::Trials& trials)
     if (!there) {
       continue;
     }
-    const std::uint64_t before = number_in(read_or(*there, removed_file, "")).value_or(0);
+    const std::uint64_t before =
+        engine::number_in<std::uint64_t>(read_or(*there, removed_file, "")).value_or(0);
     const std::uint64_t upto = std::max(before, trials[i].second.number());
     Status done = there->write(removed_file, std::to_string(upto), false, mode);
-    done = done ? trees::remove_tree(*there, trial) : done;
+    done = done ? files::remove_tree(*there, trial) : done;
     if (!done) {
       net::log(net::Level::warning, "a log cannot be removed: " + done.error().message);
     }
@@ -201,22 +194,22 @@ KeptLogs::KeptLogs(net::Loop& loop, std::string directory, std::uint64_t quota, 
 KeptLogs::Found KeptLogs::look_around(const std::string& directory) {
   Found found;
   const Result<Directory> root = Directory::open(directory);
-  for (const trees::Entry& experiment : entries_of(root)) {
-    const auto id = number_in(experiment.name);
+  for (const files::Entry& experiment : entries_of(root)) {
+    const auto id = engine::number_in<std::uint64_t>(experiment.name);
     const Result<Directory> trials = id ? root->directory(experiment.name) : Result<Directory>(Error{});
     if (!trials) {
       continue;
     }
-    if (const auto removed = number_in(read_or(*trials, removed_file, ""))) {
+    if (const auto removed = engine::number_in<std::uint64_t>(read_or(*trials, removed_file, ""))) {
       found.removed_up_to.emplace(ExperimentId(*id), TrialNumber(*removed));
     }
-    for (const trees::Entry& trial : entries_of(trials)) {
-      const auto number = number_in(trial.name);
+    for (const files::Entry& trial : entries_of(trials)) {
+      const auto number = engine::number_in<std::uint64_t>(trial.name);
       const Result<Directory> attempts = number ? trials->directory(trial.name) : Result<Directory>(Error{});
       const TrialKey key{ExperimentId(*id), TrialNumber(number.value_or(0))};
-      for (const trees::Entry& attempt : entries_of(attempts)) {
+      for (const files::Entry& attempt : entries_of(attempts)) {
         const Result<Directory> files = attempts->directory(attempt.name);
-        for (const trees::Entry& file : entries_of(files)) {
+        for (const files::Entry& file : entries_of(files)) {
           const std::string_view name = file.name;
           if (name.ends_with(log_ending)) {
             found.bytes[key] += bytes_of(*files, file.name);
@@ -272,7 +265,7 @@ void KeptLogs::remove(ExperimentId experiment) {
       files_.run([this, experiment, directory = directory_]() -> net::Background::Afterwards {
         const Result<Directory> root = Directory::open(directory);
         const Status gone =
-            root ? trees::remove_tree(*root, std::to_string(experiment.number())) : Status(root.error());
+            root ? files::remove_tree(*root, std::to_string(experiment.number())) : Status(root.error());
         if (!gone) {
           net::log(net::Level::warning, "logs of experiment " + std::to_string(experiment.number()) +
                                             " cannot be removed: " + gone.error().message);
@@ -324,7 +317,8 @@ std::string KeptLogs::problem_of(ExperimentId experiment, TrialNumber trial) con
   std::string why;
   for (const auto& [part, problem] :
        found == problems_.end() ? std::map<std::string, std::string>() : found->second) {
-    const std::uint64_t attempt = number_in(part.substr(0, part.find_first_of("./"))).value_or(0);
+    const std::uint64_t attempt =
+        engine::number_in<std::uint64_t>(part.substr(0, part.find_first_of("./"))).value_or(0);
     if (attempt >= last) {
       last = attempt;
       why = problem;

@@ -165,7 +165,7 @@ class Daemon {
         options_.state_dir,
         options_.allow_network_filesystem ? StateDirectory::NetworkFileSystems::allowed
                                           : StateDirectory::NetworkFileSystems::refused,
-        places::file_system_at,
+        files::file_system_at,
         options_.take_over ? StateDirectory::OtherHosts::ignored : StateDirectory::OtherHosts::respected);
     if (!directory) {
       Error error = directory.error();
@@ -715,7 +715,7 @@ class Daemon {
   std::optional<RelativePathStore> movable_store_;  ///< What everybody but backups goes through.
   std::unique_ptr<Runtime> runtime_;
   std::optional<WorkerKeys>
-      worker_keys_;  // Before the gate, whose port asks for them on a thread of its own.
+      worker_keys_;  // Before the sessions, whose port asks for them on a thread of its own.
   std::unique_ptr<WorkerSessions> sessions_;
   std::optional<Tokens> tokens_;
   std::optional<Sessions> browsers_;

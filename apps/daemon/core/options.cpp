@@ -195,7 +195,7 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
     return app.exit(error) == 0 ? Exit::ok : Exit::usage;
   }
   if (state_dir->count() == 0) {
-    const auto home = places::StateHome::of_environment();
+    const auto home = files::StateHome::of_environment();
     if (!home) {
       std::cerr << "hpsearchd: " << home.error().message << std::endl;
       return Exit::usage;

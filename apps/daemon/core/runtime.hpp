@@ -121,8 +121,8 @@ class Runtime {
 
   [[nodiscard]] const engine::Engine& engine() const noexcept { return engine_; }
   [[nodiscard]] std::optional<engine::WorkerId> worker_with_uid(const std::string& uid) const;
-  [[nodiscard]] const queries::MetricNames& metric_names() const noexcept { return metric_names_; }
-  [[nodiscard]] const queries::WorkerTimes& worker_times() const noexcept { return worker_times_; }
+  [[nodiscard]] const views::MetricNames& metric_names() const noexcept { return metric_names_; }
+  [[nodiscard]] const views::WorkerTimes& worker_times() const noexcept { return worker_times_; }
   /// The event that last changed the experiment's state, limits or program; what its trials do does not
   /// count.
   [[nodiscard]] engine::Lsn last_change_of(engine::ExperimentId experiment) const;
@@ -173,8 +173,8 @@ class Runtime {
   engine::Engine engine_;
   engine::Liveness liveness_;
   std::map<std::string, engine::WorkerId> worker_by_uid_;
-  queries::MetricNames metric_names_;
-  queries::WorkerTimes worker_times_;
+  views::MetricNames metric_names_;
+  views::WorkerTimes worker_times_;
   using EventWatchers = std::map<std::uint64_t, std::function<void(const engine::Event&)>>;
   std::shared_ptr<EventWatchers> event_watchers_ = std::make_shared<EventWatchers>();
   std::uint64_t last_watcher_ = 0;

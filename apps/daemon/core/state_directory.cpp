@@ -19,6 +19,7 @@
 #include "daemon/store/tools/whole_store.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/io/files/replace_file.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
 
@@ -79,7 +80,7 @@ Result<std::string> absolute(std::string path) {
 std::string pid_in(const std::string& lock) {
   const Descriptor file(::open(lock.c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 32> text{};
-  const ssize_t size = file ? ::pread(file.number(), text.data(), text.size() - 1, 0) : 0;
+  const ssize_t size = file ? ::pread(file.get(), text.data(), text.size() - 1, 0) : 0;
   std::string pid(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   while (!pid.empty() && (pid.back() < '0' || pid.back() > '9')) {
     pid.pop_back();
@@ -125,7 +126,7 @@ Result<Descriptor> lock_directory(const std::string& path) {
   if (!directory) {
     return system_error("cannot open " + path);
   }
-  if (::flock(directory.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  if (::flock(directory.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     return in_use(path);
   }
   return directory;
@@ -142,7 +143,7 @@ Result<Descriptor> lock_file(const std::string& directory) {
   struct flock whole {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
-  if (::fcntl(file.number(), F_OFD_SETLK, &whole) != 0) {
+  if (::fcntl(file.get(), F_OFD_SETLK, &whole) != 0) {
     return errno == EAGAIN || errno == EACCES ? in_use(directory) : system_error("cannot lock " + path);
   }
   return file;
@@ -150,22 +151,21 @@ Result<Descriptor> lock_file(const std::string& directory) {
 
 Status write_pid(const Descriptor& lock, const std::string& path) {
   const std::string pid = std::to_string(::getpid()) + "\n";
-  return ::ftruncate(lock.number(), 0) == 0 ? write_all(lock.number(), std::as_bytes(std::span(pid)), path)
-                                            : Status(system_error("cannot write " + path));
+  return ::ftruncate(lock.get(), 0) == 0 ? write_all(lock.get(), std::as_bytes(std::span(pid)), path)
+                                         : Status(system_error("cannot write " + path));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& given,
                                                              NetworkFileSystems network,
-                                                             places::FileSystemAt look_at,
-                                                             OtherHosts others) {
+                                                             files::FileSystemAt look_at, OtherHosts others) {
   auto path = absolute(given);
   if (!path) {
     return path.error();
   }
-  places::FileSystemKind on = look_at(*path);
-  if (auto accepted = places::accept_place(*path, on, network); !accepted) {
+  files::FileSystemKind on = look_at(*path);
+  if (auto accepted = files::accept_place(*path, on, network); !accepted) {
     return accepted.error();
   }
   if (auto made = make_directory(*path); !made) {
@@ -180,7 +180,7 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
     return free.error();
   }
   // Before its locks are relied on, and behind those that may already tell that it is another's.
-  if (auto passed = places::check_place(*path, on); !passed) {
+  if (auto passed = files::check_place(*path, on); !passed) {
     return passed.error();
   }
   const std::string database = *path + "/events.db";
@@ -225,13 +225,13 @@ Status StateDirectory::take() {
   if (auto taken = owner_.take(); !taken) {
     return taken;
   }
-  if (on_.trust != places::Trust::local) {
-    sockets_ = places::SocketDirectory::of(path_);
+  if (on_.trust != files::Trust::local) {
+    sockets_ = files::SocketDirectory::of(path_);
     if (auto made = sockets_->make(); !made) {
       return made;
     }
-    warning_ = places::is_warned(path_, on_) ? "" : places::warning_of(path_, on_);
-    places::note_warning(path_, on_);
+    warning_ = files::is_warned(path_, on_) ? "" : files::warning_of(path_, on_);
+    files::note_warning(path_, on_);
   }
   return make_directory(checkpoints());
 }
@@ -239,7 +239,7 @@ Status StateDirectory::take() {
 Status StateDirectory::check_ours() {
   struct stat ours {};
   struct stat there {};
-  if (::fstat(directory_.number(), &ours) != 0 || ::stat(path_.c_str(), &there) != 0 ||
+  if (::fstat(directory_.get(), &ours) != 0 || ::stat(path_.c_str(), &there) != 0 ||
       ours.st_dev != there.st_dev || ours.st_ino != there.st_ino) {
     return Error{Errc::corrupt, "the state directory " + path_ +
                                     " was removed, renamed or replaced while this daemon wrote to it"};
@@ -249,23 +249,11 @@ Status StateDirectory::check_ours() {
 
 Status StateDirectory::announce(proto::DaemonFile announcement) {
   announcement.pid = ::getpid();
-  const std::string path = path_ + "/" + proto::daemon_file_name;
-  const std::string draft = path + ".new";
-  {
-    const Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    if (!file) {
-      return system_error("cannot write " + draft);
-    }
-    const std::string text = engine::compact_json(proto::encode_value(announcement)) + "\n";
-    if (auto written = write_all(file.number(), std::as_bytes(std::span(text)), draft); !written) {
-      return written;
-    }
-  }
-  // Atomic for readers; not synced, since it says nothing that outlives this process.
-  if (::rename(draft.c_str(), path.c_str()) != 0) {
-    return system_error("cannot write " + path);
-  }
-  return Done{};
+  // It says nothing that outlives this process.
+  const auto failed = files::replace_file(path_ + "/" + proto::daemon_file_name,
+                                          engine::compact_json(proto::encode_value(announcement)) + "\n",
+                                          files::Durability::of_the_process, files::Readers::owner);
+  return failed ? Status(failed->as_error()) : Status(Done{});
 }
 
 void StateDirectory::retract() noexcept {

@@ -25,7 +25,7 @@ namespace hpsearch::daemon {
 /// Owns:    the locks, for as long as it lives; the kernel gives them back however the process ends.
 class StateDirectory {
  public:
-  using NetworkFileSystems = places::NetworkFileSystems;
+  using NetworkFileSystems = files::NetworkFileSystems;
   enum class OtherHosts { respected, ignored };
 
   /// Makes the directory if need be (0700) and locks it. Nothing below it is made, renamed or written before
@@ -35,7 +35,7 @@ class StateDirectory {
   /// system refuses.
   [[nodiscard]] static engine::Result<std::unique_ptr<StateDirectory>> open(
       const std::string& path, NetworkFileSystems network = NetworkFileSystems::refused,
-      places::FileSystemAt look_at = places::file_system_at, OtherHosts others = OtherHosts::respected);
+      files::FileSystemAt look_at = files::file_system_at, OtherHosts others = OtherHosts::respected);
   ~StateDirectory();
   StateDirectory(const StateDirectory&) = delete;
   StateDirectory& operator=(const StateDirectory&) = delete;
@@ -68,7 +68,7 @@ class StateDirectory {
 
  private:
   StateDirectory(std::string path, Descriptor directory, Descriptor lock, StoreLock store_lock,
-                 OwnerFile owner, places::FileSystemKind on)
+                 OwnerFile owner, files::FileSystemKind on)
       : path_(std::move(path)),
         directory_(std::move(directory)),
         lock_(std::move(lock)),
@@ -84,8 +84,8 @@ class StateDirectory {
   Descriptor lock_;
   std::optional<StoreLock> store_lock_;
   OwnerFile owner_;
-  places::FileSystemKind on_;
-  std::optional<places::SocketDirectory> sockets_;
+  files::FileSystemKind on_;
+  std::optional<files::SocketDirectory> sockets_;
   std::string warning_;
 };
 

@@ -36,7 +36,7 @@ Result<std::optional<AnsweredRequests::Name>> AnsweredRequests::name_of(const st
     whole.append(std::to_string(value.size())).append(" ").append(value).append("\n");
   }
   whole += "\n" + request.body;
-  return std::optional(Name{context::sha256_of(caller + "\n" + std::string(key)), context::sha256_of(whole)});
+  return std::optional(Name{files::sha256_of(caller + "\n" + std::string(key)), files::sha256_of(whole)});
 }
 
 AnsweredRequests::Known AnsweredRequests::look_up(const Name& name, Instant now) {

@@ -1,8 +1,9 @@
 #include "daemon/http/byte_range.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+
+#include "hpsearch/engine/base/digits.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -12,10 +13,7 @@ std::optional<std::uint64_t> position(std::string_view text) noexcept {
   if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) {
     return std::nullopt;
   }
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  static_cast<void>(end);
-  return error == std::errc{} ? number : ~std::uint64_t{0};
+  return engine::number_in<std::uint64_t>(text).value_or(~std::uint64_t{0});
 }
 
 }  // namespace

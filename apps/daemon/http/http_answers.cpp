@@ -97,17 +97,17 @@ HttpResponse failure(const std::string& message, const engine::Problems& problem
   return net::http_problem(400, error_of(Error{Errc::bad_request, message}, problems), std::move(items));
 }
 
-HttpResponse failure(const std::string& message, const std::vector<yamltext::FileProblem>& problems) {
+HttpResponse failure(const std::string& message, const std::vector<yaml::FileProblem>& problems) {
   engine::Problems bare;
-  for (const yamltext::FileProblem& one : problems) {
+  for (const yaml::FileProblem& one : problems) {
     bare.push_back(one.problem);
   }
   return net::http_problem(400, error_of(Error{Errc::bad_request, message}, bare), problem_items(problems));
 }
 
-Value::List problem_items(const std::vector<yamltext::FileProblem>& problems) {
+Value::List problem_items(const std::vector<yaml::FileProblem>& problems) {
   Value::List items;
-  for (const yamltext::FileProblem& one : problems) {
+  for (const yaml::FileProblem& one : problems) {
     Value::Map item = item_of(one.problem, ProblemsIn::body);
     if (one.line != 0) {
       item["line"] = static_cast<std::int64_t>(one.line);

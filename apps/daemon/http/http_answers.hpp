@@ -26,8 +26,8 @@ enum class ProblemsIn : bool { body, query };
 [[nodiscard]] net::HttpResponse failure(const std::string& message, const engine::Problems& problems,
                                         ProblemsIn where = ProblemsIn::body);
 [[nodiscard]] net::HttpResponse failure(const std::string& message,
-                                        const std::vector<yamltext::FileProblem>& problems);
-[[nodiscard]] engine::Value::List problem_items(const std::vector<yamltext::FileProblem>& problems);
+                                        const std::vector<yaml::FileProblem>& problems);
+[[nodiscard]] engine::Value::List problem_items(const std::vector<yaml::FileProblem>& problems);
 /// "/searcher/prior/2/step" for "searcher.prior[2].step".
 [[nodiscard]] std::string json_pointer(std::string_view path);
 

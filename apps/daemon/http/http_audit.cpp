@@ -60,9 +60,10 @@ std::string workspace_of(const Runtime& runtime, std::uint64_t experiment) {
 /// What the path says of it.
 void name_resource(AuditEntry& entry, const Call& call, const Route* route, const Runtime& runtime) {
   entry.resource = resource_of(entry.path);
-  if (route != nullptr && route->path.starts_with("/api/v1/experiments/#") && !call.numbers.empty()) {
+  if (route != nullptr && route->path.starts_with("/api/v1/experiments/{experiment}") &&
+      !call.numbers.empty()) {
     entry.workspace = workspace_of(runtime, call.numbers[0]);
-  } else if (route != nullptr && route->path.starts_with("/api/v1/workspaces/%")) {
+  } else if (route != nullptr && route->path.starts_with("/api/v1/workspaces/{workspace}")) {
     entry.workspace = call.word;
   }
 }

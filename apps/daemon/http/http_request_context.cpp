@@ -1,12 +1,12 @@
 #include "daemon/http/http_request_context.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/experiment/workspace.hpp"
 #include "hpsearch/proto/api/client_api.hpp"
@@ -71,21 +71,12 @@ Value integer(std::uint64_t number) {
 }
 
 std::optional<std::uint64_t> read_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) {
-    return std::nullopt;
-  }
-  return number;
+  return engine::number_in<std::uint64_t>(text);
 }
 
 std::optional<double> read_real(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) {
-    return std::nullopt;
-  }
-  return number;
+  const auto number = engine::number_in<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 Result<std::uint64_t> number_of(const HttpRequest& request, std::string_view name, std::uint64_t otherwise) {

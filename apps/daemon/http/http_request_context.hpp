@@ -144,7 +144,8 @@ inline constexpr Operation only_for_browsers{"", "", "", ""};
 
 /// For which workspaces a caller needs the role of a route.
 enum class Reach : std::uint8_t {
-  /// Below /experiments/#: that of the experiment, which a submitter changes only if it is its own. Elsewhere
+  /// Below /experiments/{experiment}: that of the experiment, which a submitter changes only if it is its
+  /// own. Elsewhere
   /// any one, but all of them where operators or admins are needed.
   usual,
   any_experiment,  ///< That of the experiment, also if it belongs to others: the route changes nothing.
@@ -153,7 +154,7 @@ enum class Reach : std::uint8_t {
 
 struct Route {
   std::string_view method;
-  std::string_view path;  ///< # stands for a number, * for a SHA-256, $ for the id of a token, % for a name.
+  std::string_view path;  ///< With placeholders, as in OpenAPI: "/api/v1/workers/{worker}" (route_path.hpp).
   Role least;             ///< Who may use it.
   void (*handler)(RequestContext& context, Call call);
   Operation about;
@@ -166,7 +167,7 @@ struct Route {
 };
 
 /// The path of all addresses that are pages for people (Pages::is_page).
-inline constexpr std::string_view page_paths = "/>";
+inline constexpr std::string_view page_paths = "/{page}";
 /// Of a route that takes whatever stands in the query.
 inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text, "Anything."}};
 

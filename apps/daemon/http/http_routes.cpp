@@ -11,6 +11,7 @@
 #include "daemon/http/http_metrics.hpp"
 #include "daemon/http/http_repeats.hpp"
 #include "daemon/http/http_request_context.hpp"
+#include "daemon/http/route_path.hpp"
 #include "daemon/pages/pages.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/files/sha256.hpp"
@@ -27,6 +28,29 @@ bool is_word(std::string_view text) noexcept {
   return !text.empty() && text.size() <= 100 && text.find_first_not_of(letters) == std::string_view::npos;
 }
 
+/// Whether `text` can be what the placeholder stands for; then the call has it.
+bool take(Placeholder placeholder, std::string_view text, Call& call) {
+  switch (placeholder) {
+    case Placeholder::none:
+      return false;
+    case Placeholder::number: {
+      const auto number = read_number(text);
+      call.numbers.push_back(number.value_or(0));
+      return number.has_value();
+    }
+    case Placeholder::digest:
+      call.digest = text;
+      return files::is_sha256(text);
+    case Placeholder::token_id:
+      call.token_id = text;
+      return is_token_id(text);
+    case Placeholder::name:
+      call.word = text;
+      return is_word(text);
+  }
+  return false;
+}
+
 /// Whether the path of `call` is of that pattern; then it has what the placeholders stand for.
 bool match(std::string_view pattern, Call& call) {
   if (pattern == page_paths) {
@@ -38,34 +62,12 @@ bool match(std::string_view pattern, Call& call) {
   call.token_id.clear();
   call.word.clear();
   while (!pattern.empty() && !path.empty()) {
-    const std::string_view wanted = pattern.substr(0, pattern.find('/', 1));
-    const std::string_view given = path.substr(0, path.find('/', 1));
-    if (wanted == "/#") {
-      const auto number = read_number(given.substr(1));
-      if (!number) {
-        return false;
-      }
-      call.numbers.push_back(*number);
-    } else if (wanted == "/*") {
-      call.digest = given.substr(1);
-      if (!context::is_sha256(call.digest)) {
-        return false;
-      }
-    } else if (wanted == "/$") {
-      call.token_id = given.substr(1);
-      if (!is_token_id(call.token_id)) {
-        return false;
-      }
-    } else if (wanted == "/%") {
-      call.word = given.substr(1);
-      if (!is_word(call.word)) {
-        return false;
-      }
-    } else if (wanted != given) {
+    const std::string_view wanted = take_segment(pattern);
+    const std::string_view given = take_segment(path);
+    const Placeholder placeholder = placeholder_in(wanted);
+    if (placeholder == Placeholder::none ? wanted != given : !take(placeholder, given.substr(1), call)) {
       return false;
     }
-    pattern.remove_prefix(wanted.size());
-    path.remove_prefix(given.size());
   }
   return pattern.empty() && path.empty();
 }
@@ -76,7 +78,7 @@ net::HttpResponse not_allowed(const Caller& caller, const Route& route) {
                           std::string(name_of(route.least)));
 }
 
-constexpr std::string_view below_an_experiment = "/api/v1/experiments/#";
+constexpr std::string_view below_an_experiment = "/api/v1/experiments/{experiment}";
 
 /// Why the caller, whose role is enough, may not use the route for what the call names.
 std::optional<net::HttpResponse> out_of_reach(const RequestContext& context, const Call& call,

@@ -1,7 +1,5 @@
 #include "daemon/http/http_submission.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -11,6 +9,7 @@
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/io/files/random_bytes.hpp"
 #include "hpsearch/io/files/sha256.hpp"
 #include "hpsearch/jobs/patterns/pattern_check.hpp"
 #include "hpsearch/proto/wire/wire.hpp"
@@ -30,10 +29,7 @@ struct Submission {
 };
 
 std::uint64_t random_seed() {
-  std::uint64_t number = 0;
-  HPSEARCH_CHECK(::getrandom(&number, sizeof number, 0) == sizeof number,
-                 "the kernel always has random bytes");
-  return number % seeds;
+  return files::random_number() % seeds;
 }
 
 /// `problems` gets everything that is wrong with it.
@@ -65,7 +61,7 @@ Submission read_submission(const Value::Map& body, engine::Problems& problems) {
         read.context_directory = *text;
       }
     } else if (key == "context_digest") {
-      if (text == nullptr || (!text->empty() && !context::is_sha256(*text))) {
+      if (text == nullptr || (!text->empty() && !files::is_sha256(*text))) {
         problems.push_back({key, "is not a digest", "64 digits of lower case hexadecimal, or \"\" for none"});
       } else {
         read.context_digest = *text;
@@ -120,9 +116,9 @@ ExaminedSubmission examine_submission(const SubmissionText& text, engine::Search
   ExaminedSubmission out;
   out.registry = registry;
   Submission submission;
-  yamltext::LineMap lines;
+  yaml::LineMap lines;
   if (text.is_yaml) {
-    yamltext::ReadText read = yamltext::read_experiment_text(text.body);
+    yaml::ReadText read = yaml::read_experiment_text(text.body);
     out.problems = std::move(read.problems);
     submission.config = read.tree ? *std::move(read.tree) : Value();
     submission.name = "experiment";
@@ -150,7 +146,7 @@ ExaminedSubmission examine_submission(const SubmissionText& text, engine::Search
     }
   }
   std::set<std::string> told;  // Of what could not even be read, no second thing is wrong.
-  for (const yamltext::FileProblem& one : out.problems) {
+  for (const yaml::FileProblem& one : out.problems) {
     told.insert(one.problem.path);
   }
   out.parsed = jobs::parse_submission(submission.config, registry, submission.name, submission.seed);
@@ -171,7 +167,7 @@ ExaminedSubmission examine_submission(const SubmissionText& text, engine::Search
                        "at most " + std::to_string(proto::max_frame_bytes / 2) + " bytes"});
     }
   }
-  const auto place = [&](const engine::Problems& from, std::vector<yamltext::FileProblem>& to) {
+  const auto place = [&](const engine::Problems& from, std::vector<yaml::FileProblem>& to) {
     for (const engine::Problem& problem : from) {
       if (problem.path.empty() || !told.contains(problem.path)) {
         to.push_back({text.is_yaml ? lines.line_of(problem.path) : 0, problem});

@@ -26,8 +26,8 @@ struct ExaminedSubmission {
   jobs::ParsedExperiment parsed;
   std::string context_directory;
   std::string context_digest;
-  std::vector<yamltext::FileProblem> problems;  ///< In the order of their lines; JSON has none.
-  std::vector<yamltext::FileProblem> notes;
+  std::vector<yaml::FileProblem> problems;  ///< In the order of their lines; JSON has none.
+  std::vector<yaml::FileProblem> notes;
   engine::SearcherRegistry registry;
 };
 

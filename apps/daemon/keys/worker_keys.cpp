@@ -145,7 +145,7 @@ Status WorkerKeys::allow(const WorkerKey& worker) {
         "the key is \"" + worker.key + "\"; it must be the 64 digits that hpsearch-worker --show-key prints"};
   }
   const Descriptor lock(::open((path_ + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock || ::flock(lock.number(), LOCK_EX) != 0) {
+  if (!lock || ::flock(lock.get(), LOCK_EX) != 0) {
     return system_error("cannot lock " + path_);
   }
   auto all = list();
@@ -165,7 +165,7 @@ Status WorkerKeys::allow(const WorkerKey& worker) {
 
 Result<std::size_t> WorkerKeys::deny(const std::string& name_or_key) {
   const Descriptor lock(::open((path_ + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock || ::flock(lock.number(), LOCK_EX) != 0) {
+  if (!lock || ::flock(lock.get(), LOCK_EX) != 0) {
     return system_error("cannot lock " + path_);
   }
   auto all = list();

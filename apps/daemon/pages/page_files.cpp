@@ -25,7 +25,7 @@ struct EmbeddedFile {
 using EmbeddedFiles = std::map<std::string, EmbeddedFile, std::less<>>;
 
 std::string hash_of_page(std::string_view bytes) {
-  return context::sha256_of(bytes).substr(0, digits_of_hash);
+  return files::sha256_of(bytes).substr(0, digits_of_hash);
 }
 
 EmbeddedFiles read_embedded() {

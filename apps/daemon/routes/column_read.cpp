@@ -14,9 +14,9 @@ constexpr std::size_t cells_per_turn = 30'000;
 /// One answer on its way. Lives in what it has posted.
 class ColumnRead : public std::enable_shared_from_this<ColumnRead> {
  public:
-  using Then = std::function<void(const engine::ExperimentRecord&, queries::ColumnScan)>;
+  using Then = std::function<void(const engine::ExperimentRecord&, views::ColumnScan)>;
 
-  ColumnRead(RequestContext& context, Call call, queries::ColumnScan scan, bool counts_from_zero, Then then)
+  ColumnRead(RequestContext& context, Call call, views::ColumnScan scan, bool counts_from_zero, Then then)
       : context_(context),
         call_(std::move(call)),
         scan_(std::move(scan)),
@@ -25,7 +25,7 @@ class ColumnRead : public std::enable_shared_from_this<ColumnRead> {
 
   void begin() {
     watch_ = context_.runtime.watch_events([this](const engine::Event& event) {
-      const queries::Touched touched = queries::touched_by(event);
+      const views::Touched touched = views::touched_by(event);
       if (touched.experiment == call_.experiment() && touched.trial) {
         scan_.changed(*touched.trial);
       }
@@ -64,7 +64,7 @@ class ColumnRead : public std::enable_shared_from_this<ColumnRead> {
 
   RequestContext& context_;
   Call call_;
-  queries::ColumnScan scan_;
+  views::ColumnScan scan_;
   bool counts_from_zero_;
   Then then_;
   net::Watch watch_;
@@ -72,14 +72,14 @@ class ColumnRead : public std::enable_shared_from_this<ColumnRead> {
 
 }  // namespace
 
-void read_columns(RequestContext& context, const Call& call, const queries::ColumnsQuery& query,
-                  std::function<void(const engine::ExperimentRecord&, queries::ColumnScan)> then) {
+void read_columns(RequestContext& context, const Call& call, const views::ColumnsQuery& query,
+                  std::function<void(const engine::ExperimentRecord&, views::ColumnScan)> then) {
   const auto record = context.experiment(call);
   if (!record) {
     context.answer(call, failure(record.error()));
     return;
   }
-  auto scan = queries::ColumnScan::begin(**record, query, context.runtime.now());
+  auto scan = views::ColumnScan::begin(**record, query, context.runtime.now());
   if (!scan) {
     context.answer(call, failure(scan.error()));
     return;
@@ -88,12 +88,12 @@ void read_columns(RequestContext& context, const Call& call, const queries::Colu
       ->begin();
 }
 
-void answer_with_columns(RequestContext& context, const Call& call, const queries::ColumnsQuery& query,
-                         std::function<net::HttpResponse(const queries::Columns&)> spell) {
+void answer_with_columns(RequestContext& context, const Call& call, const views::ColumnsQuery& query,
+                         std::function<net::HttpResponse(const views::Columns&)> spell) {
   read_columns(
       context, call, query,
-      [&context, call, spell = std::move(spell)](const engine::ExperimentRecord&, queries::ColumnScan read) {
-        auto scan = std::make_shared<queries::ColumnScan>(std::move(read));
+      [&context, call, spell = std::move(spell)](const engine::ExperimentRecord&, views::ColumnScan read) {
+        auto scan = std::make_shared<views::ColumnScan>(std::move(read));
         context.answer_beside(call, [scan, spell] { return spell(scan->take()); });
       });
 }

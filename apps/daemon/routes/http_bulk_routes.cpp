@@ -22,7 +22,7 @@ net::HttpResponse json(std::string body) {
 void history(RequestContext& context, Call call) {
   const auto record = context.experiment(call);
   context.answer(
-      call, record ? json(queries::history_json(**record, context.runtime.now())) : failure(record.error()));
+      call, record ? json(views::history_json(**record, context.runtime.now())) : failure(record.error()));
 }
 
 void metric_names(RequestContext& context, Call call) {
@@ -35,7 +35,7 @@ void past_rungs(RequestContext& context, const Call& call, engine::Lsn lsn, engi
   context.past->look(
       lsn,
       [id = call.experiment(), lsn, last](const engine::Engine& then, engine::Instant at) {
-        queries::RungLadder ladder = queries::rung_ladder(*then.find(id), lsn, at);
+        views::RungLadder ladder = views::rung_ladder(*then.find(id), lsn, at);
         ladder.last = last;
         return to_json(ladder);
       },
@@ -68,8 +68,8 @@ void rungs(RequestContext& context, Call call) {
     return;
   }
   const bool is_over = engine::is_ended((*record)->state);
-  auto ladder = std::make_shared<queries::RungLadder>(
-      queries::rung_ladder(**record, last, is_over ? (*record)->ended_at : engine.last_instant()));
+  auto ladder = std::make_shared<views::RungLadder>(
+      views::rung_ladder(**record, last, is_over ? (*record)->ended_at : engine.last_instant()));
   context.answer_beside(call, [ladder] { return json(to_json(*ladder)); });
 }
 
@@ -87,7 +87,7 @@ Result<std::optional<engine::Instant>> instant_of(const net::HttpRequest& reques
   return std::optional(engine::Instant::from_micros(static_cast<std::int64_t>(*seconds * 1e6)));
 }
 
-queries::TimelineSources timeline_sources(const RequestContext& context, const Call& call) {
+views::TimelineSources timeline_sources(const RequestContext& context, const Call& call) {
   return {context.runtime.engine(), context.runtime.worker_times(),
           [scope = call.caller.scope](const engine::ExperimentRecord& experiment) {
             return scope.has(engine::workspace_of(experiment.config));
@@ -104,9 +104,9 @@ void timeline(RequestContext& context, Call call) {
     context.answer(call, failure(*error));
     return;
   }
-  const queries::TimeWindow window{*from, *to, *bins};
-  auto view = std::make_shared<queries::Timeline>(
-      queries::timeline(**record, timeline_sources(context, call), window));
+  const views::TimeWindow window{*from, *to, *bins};
+  auto view =
+      std::make_shared<views::Timeline>(views::timeline(**record, timeline_sources(context, call), window));
   context.answer_beside(call, [view, window] { return json(to_json(*view, window)); });
 }
 
@@ -125,14 +125,14 @@ void worker_timeline(RequestContext& context, Call call) {
     context.answer(call, failure(*error));
     return;
   }
-  const queries::TimeWindow window{*from, *to, *bins};
-  auto view = std::make_shared<queries::Timeline>(
-      queries::timeline(worker->second, timeline_sources(context, call), window));
+  const views::TimeWindow window{*from, *to, *bins};
+  auto view = std::make_shared<views::Timeline>(
+      views::timeline(worker->second, timeline_sources(context, call), window));
   context.answer_beside(call, [view, window] { return json(to_json(*view, window)); });
 }
 
 void columns(RequestContext& context, Call call) {
-  queries::ColumnsQuery query;
+  views::ColumnsQuery query;
   query.fields = call.request.query_or("fields", {});
   query.where = call.request.query_or("where", {});
   const auto sample = number_of(call.request, "sample", 0);
@@ -145,13 +145,13 @@ void columns(RequestContext& context, Call call) {
   if (*length > 0) {
     query.length = engine::Units(*length);
   }
-  const bool in_bytes = call.request.header("Accept").find(queries::columns_type) != std::string_view::npos;
-  answer_with_columns(context, call, query, [in_bytes](const queries::Columns& columns) {
+  const bool in_bytes = call.request.header("Accept").find(views::columns_type) != std::string_view::npos;
+  answer_with_columns(context, call, query, [in_bytes](const views::Columns& columns) {
     if (!in_bytes) {
       return json(to_json(columns));
     }
     net::HttpResponse response;
-    response.content_type = queries::columns_type;
+    response.content_type = views::columns_type;
     response.body = to_bytes(columns);
     return response;
   });
@@ -173,17 +173,17 @@ void importance(RequestContext& context, Call call) {
   }
   const bool any = call.request.query_or("rung", {}).empty();
   // Results of this moment; the hyperparameters of their trials never change.
-  auto ladder = std::make_shared<queries::RungLadder>(queries::rung_ladder(
+  auto ladder = std::make_shared<views::RungLadder>(views::rung_ladder(
       **record, context.runtime.engine().last_lsn(), context.runtime.engine().last_instant()));
   auto space = std::make_shared<engine::Space>((*record)->hparams.space());
-  queries::ColumnsQuery query;
+  views::ColumnsQuery query;
   query.only_hparams = true;
   answer_with_columns(context, call, query,
                       [ladder, space, any, rung = *rung,
                        learns = (*record)->config.searcher.sampler !=
-                                engine::SamplerName::random](const queries::Columns& columns) {
-                        return json(queries::importance_json(
-                            *ladder, columns, *space, any ? std::nullopt : std::optional(rung), learns));
+                                engine::SamplerName::random](const views::Columns& columns) {
+                        return json(views::importance_json(*ladder, columns, *space,
+                                                           any ? std::nullopt : std::optional(rung), learns));
                       });
 }
 
@@ -206,12 +206,12 @@ constexpr QueryParameter timeline_query[] = {
      "Seconds since the epoch; without it, the first attempt, or 24 hours ago of a worker."},
     {"to", QueryParameter::Kind::text, "Seconds since the epoch; without it, now."},
     {"bins", QueryParameter::Kind::whole_number,
-     "Equal parts of the window; 0 for bars, if they are not too many.", 0, queries::most_bins},
+     "Equal parts of the window; 0 for bars, if they are not too many.", 0, views::most_bins},
 };
 
 constexpr Route bulk_table[] = {
     {"GET",
-     "/api/v1/experiments/#/columns",
+     "/api/v1/experiments/{experiment}/columns",
      Role::viewer,
      &columns,
      {"get_columns", "bulk", "Shows trials as columns", "Columns"},
@@ -220,12 +220,12 @@ constexpr Route bulk_table[] = {
      Reach::usual,
      {Lane::experiments}},
     {"GET",
-     "/api/v1/experiments/#/history",
+     "/api/v1/experiments/{experiment}/history",
      Role::viewer,
      &history,
      {"get_history", "bulk", "Shows how the best metric became better", "History"}},
     {"GET",
-     "/api/v1/experiments/#/importance",
+     "/api/v1/experiments/{experiment}/importance",
      Role::viewer,
      &importance,
      {"get_importance", "bulk", "Shows how much each hyperparameter matters", "Importance"},
@@ -234,12 +234,12 @@ constexpr Route bulk_table[] = {
      Reach::usual,
      {Lane::experiments}},
     {"GET",
-     "/api/v1/experiments/#/metrics",
+     "/api/v1/experiments/{experiment}/metrics",
      Role::viewer,
      &metric_names,
      {"get_metric_names", "bulk", "Lists the metrics that programs report", "MetricNames"}},
     {"GET",
-     "/api/v1/experiments/#/rungs",
+     "/api/v1/experiments/{experiment}/rungs",
      Role::viewer,
      &rungs,
      {"get_rungs", "bulk", "Shows where all trials stand, now or at a past moment", "RungLadder"},
@@ -248,7 +248,7 @@ constexpr Route bulk_table[] = {
      Reach::usual,
      {Lane::experiments}},
     {"GET",
-     "/api/v1/experiments/#/timeline",
+     "/api/v1/experiments/{experiment}/timeline",
      Role::viewer,
      &timeline,
      {"get_timeline", "bulk", "Shows which slots the attempts held, and when", "Timeline"},
@@ -257,7 +257,7 @@ constexpr Route bulk_table[] = {
      Reach::usual,
      {Lane::experiments}},
     {"GET",
-     "/api/v1/workers/#/timeline",
+     "/api/v1/workers/{worker}/timeline",
      Role::viewer,
      &worker_timeline,
      {"get_worker_timeline", "bulk", "Shows what held the slots of a worker, and when", "Timeline"},

@@ -54,7 +54,7 @@ std::string download_command(const Asked& asked) {
 
 /// An open checkpoint with its list of files.
 struct Opened {
-  trees::Directory directory;
+  files::Directory directory;
   proto::CheckpointManifest manifest;
 };
 
@@ -238,7 +238,7 @@ constexpr Route checkpoint_table[] = {
     {"GET", "/api/v1/checkpoints/condemned", Role::worker, &condemned, only_for_workers},
     {"POST", "/api/v1/checkpoints/removed", Role::worker, &note_removed, only_for_workers},
     {"GET",
-     "/api/v1/experiments/#/trials/#/checkpoints/%/files",
+     "/api/v1/experiments/{experiment}/trials/{trial}/checkpoints/{checkpoint}/files",
      Role::viewer,
      &files,
      {"list_checkpoint_files", "trials", "Lists files of a checkpoint", "CheckpointFiles"},
@@ -247,7 +247,7 @@ constexpr Route checkpoint_table[] = {
      Reach::usual,
      {Lane::checkpoints}},
     {"GET",
-     "/api/v1/experiments/#/trials/#/checkpoints/%/archive.tar",
+     "/api/v1/experiments/{experiment}/trials/{trial}/checkpoints/{checkpoint}/archive.tar",
      Role::viewer,
      &archive,
      {.id = "fetch_checkpoint",
@@ -260,7 +260,7 @@ constexpr Route checkpoint_table[] = {
      Reach::usual,
      {Lane::checkpoints}},
     {"HEAD",
-     "/api/v1/experiments/#/trials/#/checkpoints/%/archive.tar",
+     "/api/v1/experiments/{experiment}/trials/{trial}/checkpoints/{checkpoint}/archive.tar",
      Role::viewer,
      &archive,
      {"measure_checkpoint", "trials", "Answers the size of the archive of a checkpoint", ""},

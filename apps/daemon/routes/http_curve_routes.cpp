@@ -25,7 +25,7 @@ net::HttpResponse json_answer(std::string body) {
   return response;
 }
 
-queries::CurveValue value_of(const CurvePoint& point) {
+views::CurveValue value_of(const CurvePoint& point) {
   return {point.attempt, point.step, point.at, point.value};
 }
 
@@ -33,8 +33,7 @@ queries::CurveValue value_of(const CurvePoint& point) {
 /// and the loop have it in turns.
 class PointsRead : public std::enable_shared_from_this<PointsRead> {
  public:
-  PointsRead(RequestContext& context, Call call, queries::Curves curves, std::string metric,
-             std::size_t points)
+  PointsRead(RequestContext& context, Call call, views::Curves curves, std::string metric, std::size_t points)
       : context_(context),
         call_(std::move(call)),
         curves_(std::move(curves)),
@@ -63,7 +62,7 @@ class PointsRead : public std::enable_shared_from_this<PointsRead> {
   engine::Status read_some(EventStore& store) {
     std::size_t left = reports_at_once;
     for (std::size_t trials = 0; trials < trials_at_once && next_ < curves_.curves.size(); ++trials) {
-      queries::Curve& curve = curves_.curves[next_];
+      views::Curve& curve = curves_.curves[next_];
       auto page = store.curves(call_.experiment(), metric_, {curve.trial, behind_}, curve.trial, left);
       if (!page) {
         return page.error();
@@ -79,7 +78,7 @@ class PointsRead : public std::enable_shared_from_this<PointsRead> {
       if (!history) {
         return history.error();
       }
-      curve.events = queries::curve_events(*history);
+      curve.events = views::curve_events(*history);
       left -= std::min(left - 1, page->points.size());
       behind_ = {};
       ++next_;
@@ -89,7 +88,7 @@ class PointsRead : public std::enable_shared_from_this<PointsRead> {
 
   RequestContext& context_;
   Call call_;
-  queries::Curves curves_;
+  views::Curves curves_;
   std::string metric_;
   std::size_t points_;
   std::size_t next_ = 0;  // Of the curves.
@@ -100,7 +99,7 @@ class PointsRead : public std::enable_shared_from_this<PointsRead> {
 class DensityRead : public std::enable_shared_from_this<DensityRead> {
  public:
   DensityRead(RequestContext& context, Call call, std::string metric, TrialNumber last,
-              queries::CurveDensity density)
+              views::CurveDensity density)
       : context_(context),
         call_(std::move(call)),
         metric_(std::move(metric)),
@@ -149,10 +148,10 @@ class DensityRead : public std::enable_shared_from_this<DensityRead> {
   Call call_;
   std::string metric_;
   TrialNumber last_;
-  queries::CurveDensity density_;
+  views::CurveDensity density_;
   CurvePosition behind_;
   TrialNumber trial_;
-  std::vector<queries::CurveValue> values_;  // Of trial_.
+  std::vector<views::CurveValue> values_;  // Of trial_.
 };
 
 /// "1,2,17"
@@ -170,9 +169,8 @@ Result<std::vector<TrialNumber>> trials_in(std::string_view list, std::size_t th
   }
   std::sort(trials.begin(), trials.end());
   trials.erase(std::unique(trials.begin(), trials.end()), trials.end());
-  if (trials.size() > queries::most_curves) {
-    return Error{Errc::bad_request,
-                 "trials: at most " + std::to_string(queries::most_curves) + " are allowed"};
+  if (trials.size() > views::most_curves) {
+    return Error{Errc::bad_request, "trials: at most " + std::to_string(views::most_curves) + " are allowed"};
   }
   return trials;
 }
@@ -195,10 +193,10 @@ Result<std::optional<std::pair<double, double>>> range_of(std::string_view text)
 
 /// Of all brackets, each once, ascending: a curve's rung is a place among them, for every metric and at any
 /// time.
-std::vector<engine::TrialTally::Rung> lengths_of(const queries::RungLadder& ladder) {
+std::vector<engine::TrialTally::Rung> lengths_of(const views::RungLadder& ladder) {
   std::set<engine::Units> lengths;
-  for (const queries::RungLadder::Bracket& bracket : ladder.brackets) {
-    for (const queries::RungLadder::Rung& rung : bracket.rungs) {
+  for (const views::RungLadder::Bracket& bracket : ladder.brackets) {
+    for (const views::RungLadder::Rung& rung : bracket.rungs) {
       lengths.insert(rung.length);
     }
   }
@@ -212,26 +210,26 @@ std::vector<engine::TrialTally::Rung> lengths_of(const queries::RungLadder& ladd
 void points(RequestContext& context, const Call& call, const engine::ExperimentRecord& record,
             const std::string& metric) {
   const std::string_view list = call.request.query_or("trials", {});
-  const auto trials = list.empty() ? Result<std::vector<TrialNumber>>(queries::shown_trials(record))
+  const auto trials = list.empty() ? Result<std::vector<TrialNumber>>(views::shown_trials(record))
                                    : trials_in(list, record.trials.size());
   const auto most = number_of(call.request, "points", 200);
   if (const Error* error = first_error(trials, most)) {
     context.answer(call, failure(*error));
     return;
   }
-  queries::Curves curves;
+  views::Curves curves;
   curves.metric = metric;
-  curves.group = queries::metric_group(metric);
+  curves.group = views::metric_group(metric);
   curves.unit = record.config.unit;
   curves.lsn = context.runtime.engine().last_lsn();
-  curves.ladder = queries::rung_ladder(record, curves.lsn, context.runtime.engine().last_instant());
+  curves.ladder = views::rung_ladder(record, curves.lsn, context.runtime.engine().last_instant());
   const auto lengths = lengths_of(curves.ladder);
   for (const TrialNumber trial : *trials) {
     const engine::TrialRecord& its = record.trials[static_cast<std::size_t>(trial.number())];
-    queries::Curve curve;
+    views::Curve curve;
     curve.trial = trial;
     curve.state = its.state;
-    curve.rung = queries::rung_reached(lengths, static_cast<double>(engine::count(its.reached)));
+    curve.rung = views::rung_reached(lengths, static_cast<double>(engine::count(its.reached)));
     curves.curves.push_back(std::move(curve));
   }
   std::make_shared<PointsRead>(context, call, std::move(curves), metric, static_cast<std::size_t>(*most))
@@ -241,14 +239,14 @@ void points(RequestContext& context, const Call& call, const engine::ExperimentR
 void density(RequestContext& context, const Call& call, const engine::ExperimentRecord& record,
              const std::string& metric) {
   const auto range = range_of(call.request.query_or("range", {}));
-  const auto bins = number_of(call.request, "bins", queries::most_density_bins);
+  const auto bins = number_of(call.request, "bins", views::most_density_bins);
   if (const Error* error = first_error(range, bins)) {
     context.answer(call, failure(*error));
     return;
   }
   const TrialNumber last(record.trials.empty() ? 0 : record.trials.size() - 1);
   std::make_shared<DensityRead>(context, call, metric, last,
-                                queries::CurveDensity(static_cast<std::size_t>(*bins), *range))
+                                views::CurveDensity(static_cast<std::size_t>(*bins), *range))
       ->go_on();
 }
 
@@ -276,17 +274,17 @@ constexpr QueryParameter curves_query[] = {
     {"group", QueryParameter::Kind::text, "What stands before the name: GROUP.METRIC."},
     {"trials", QueryParameter::Kind::text,
      "Numbers with commas between; without them, the best, the running and some."},
-    {"points", QueryParameter::Kind::whole_number, "Of a curve, at most.", 2, queries::most_curve_points},
+    {"points", QueryParameter::Kind::whole_number, "Of a curve, at most.", 2, views::most_curve_points},
     {"mode", QueryParameter::Kind::choice, "Single curves, or where the values of all trials lie.", 0, 0,
      modes},
     {"range", QueryParameter::Kind::text, "Of a density: LOW,HIGH."},
     {"bins", QueryParameter::Kind::whole_number, "Of a density, in each direction.", 2,
-     queries::most_density_bins},
+     views::most_density_bins},
 };
 
 constexpr Route curve_table[] = {
     {"GET",
-     "/api/v1/experiments/#/curves",
+     "/api/v1/experiments/{experiment}/curves",
      Role::viewer,
      &curves,
      {"get_curves", "bulk", "Shows learning curves", "Curves"},

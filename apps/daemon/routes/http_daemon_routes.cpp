@@ -262,7 +262,7 @@ constexpr Route daemon_table[] = {
      &searchers,
      {"list_searchers", "searchers", "Lists search algorithms", "SearcherList"}},
     {"GET",
-     "/api/v1/searchers/%/schema",
+     "/api/v1/searchers/{searcher}/schema",
      Role::viewer,
      &searcher_schema,
      {"searcher_schema", "searchers", "JSON Schema of the section `searcher` for this algorithm", "map"}},

@@ -104,12 +104,12 @@ bool is_asked_for(const net::HttpRequest& request, const engine::ExperimentRecor
 /// Those that the query chooses, in its order. O(experiments · log experiments).
 void list_chosen(RequestContext& request_context, const Call& call) {
   const std::string_view sort = call.request.query_or("sort", "id");
-  const auto keys = queries::read_sort(sort);
+  const auto keys = views::read_sort(sort);
   if (!keys) {
     request_context.answer(call, failure(keys.error()));
     return;
   }
-  for (const queries::SortKey& key : *keys) {
+  for (const views::SortKey& key : *keys) {
     if (std::find(std::begin(experiment_sorts), std::end(experiment_sorts), key.name) ==
         std::end(experiment_sorts)) {
       const std::string near(engine::nearest(key.name, experiment_sorts));
@@ -125,25 +125,24 @@ void list_chosen(RequestContext& request_context, const Call& call) {
   const std::string_view after = call.request.query_or("after", {});
   const bool by_number = call.request.query_or("sort", {}).empty();  // Then a cursor is a number.
   const auto number = number_of(call.request, by_number ? "after" : "", 0);
-  const auto cursor = !number         ? Result<queries::PageCursor>(number.error())
-                      : after.empty() ? Result<queries::PageCursor>(queries::PageCursor{})
-                      : by_number
-                          ? Result<queries::PageCursor>(queries::PageCursor{{integer(*number)}, *number})
-                          : queries::PageCursor::read(after, keys->size());
+  const auto cursor = !number         ? Result<views::PageCursor>(number.error())
+                      : after.empty() ? Result<views::PageCursor>(views::PageCursor{})
+                      : by_number ? Result<views::PageCursor>(views::PageCursor{{integer(*number)}, *number})
+                                  : views::PageCursor::read(after, keys->size());
   const auto limit = number_of(call.request, "limit", most_listed);
   if (const Error* error = first_error(cursor, limit)) {
     request_context.answer(call, failure(*error));
     return;
   }
-  const queries::SortedPage order(*keys);
-  const queries::SortedPage::Entry begin{cursor->keys, cursor->number};
-  std::vector<queries::SortedPage::Entry> entries;
+  const views::SortedPage order(*keys);
+  const views::SortedPage::Entry begin{cursor->keys, cursor->number};
+  std::vector<views::SortedPage::Entry> entries;
   for (const auto& [id, record] : request_context.runtime.engine().experiments()) {
     if (!may_see(call.caller, record) || !is_asked_for(call.request, record)) {
       continue;
     }
-    queries::SortedPage::Entry entry{{}, id.number()};
-    for (const queries::SortKey& key : *keys) {
+    views::SortedPage::Entry entry{{}, id.number()};
+    for (const views::SortKey& key : *keys) {
       entry.keys.push_back(sort_key(record, key.name));
     }
     if (after.empty() || order.is_before(begin, entry)) {
@@ -166,9 +165,9 @@ void list_chosen(RequestContext& request_context, const Call& call) {
   net::HttpResponse page;
   page.body = "{\"experiments\":[" + list + "],\"next\":";
   if (shown < entries.size() && shown > 0) {
-    const queries::SortedPage::Entry& last = entries[shown - 1];
+    const views::SortedPage::Entry& last = entries[shown - 1];
     page.body += by_number ? std::to_string(last.number)
-                           : "\"" + queries::PageCursor{last.keys, last.number}.text() + "\"";
+                           : "\"" + views::PageCursor{last.keys, last.number}.text() + "\"";
   } else {
     page.body += "null";
   }

@@ -15,18 +15,18 @@ constexpr std::size_t rows_at_once = 100;  // Between two turns of the loop: abo
 
 /// Makes the rows of all trials, each as it is when its turn comes.
 std::function<void(TakePiece)> rows_of(RequestContext& context, const Call& call,
-                                       queries::ExportFormat format) {
+                                       views::ExportFormat format) {
   return [&context, call, format, next = std::uint64_t{0}](TakePiece take) mutable {
     const auto record = context.experiment(call);
     if (!record || context.runtime.stalled()) {
       take(std::nullopt);
       return;
     }
-    BodyPiece piece{next == 0 ? queries::export_head(**record, format) : std::string()};
+    BodyPiece piece{next == 0 ? views::export_head(**record, format) : std::string()};
     const std::uint64_t trials = (*record)->trials.size();
     const engine::Instant now = context.runtime.now();
     for (const std::uint64_t end = std::min<std::uint64_t>(trials, next + rows_at_once); next < end; ++next) {
-      piece.bytes += queries::export_row(**record, engine::TrialNumber(next), format, now);
+      piece.bytes += views::export_row(**record, engine::TrialNumber(next), format, now);
     }
     piece.is_last = next == trials;
     context.runtime.when_durable(
@@ -43,15 +43,15 @@ void export_trials(RequestContext& context, Call call) {
   const std::string_view asked = call.request.query_or("format", {});
   const std::string_view name = asked.empty() ? "csv" : asked;
   const auto* const found =
-      std::find(std::begin(queries::export_formats), std::end(queries::export_formats), name);
-  const auto format = static_cast<queries::ExportFormat>(found - std::begin(queries::export_formats));
+      std::find(std::begin(views::export_formats), std::end(views::export_formats), name);
+  const auto format = static_cast<views::ExportFormat>(found - std::begin(views::export_formats));
   net::HttpResponse response;
-  response.content_type = format == queries::ExportFormat::csv ? "text/csv; charset=utf-8"
-                                                               : "application/x-ndjson; charset=utf-8";
+  response.content_type =
+      format == views::ExportFormat::csv ? "text/csv; charset=utf-8" : "application/x-ndjson; charset=utf-8";
   response.headers.emplace_back("Content-Disposition",
                                 "attachment; filename=\"experiment-" +
                                     std::to_string(call.experiment().number()) +
-                                    (format == queries::ExportFormat::csv ? ".csv\"" : ".jsonl\""));
+                                    (format == views::ExportFormat::csv ? ".csv\"" : ".jsonl\""));
   response.stream = [&context, call, format](std::shared_ptr<net::HttpBody> body) {
     send_in_pieces(std::move(body), in_turn(context.lanes->of(Lane::experiments), key_owner(call.caller),
                                             rows_of(context, call, format)));
@@ -61,12 +61,12 @@ void export_trials(RequestContext& context, Call call) {
 
 constexpr QueryParameter export_query[] = {
     {"format", QueryParameter::Kind::choice, "CSV, a trial of JSON a line, or what Optuna reads.", 0, 0,
-     queries::export_formats},
+     views::export_formats},
 };
 
 constexpr Route export_table[] = {
     {"GET",
-     "/api/v1/experiments/#/export",
+     "/api/v1/experiments/{experiment}/export",
      Role::viewer,
      &export_trials,
      {.id = "export_trials",

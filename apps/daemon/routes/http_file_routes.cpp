@@ -97,7 +97,7 @@ Result<std::string> piece_in(const net::HttpRequest& request) {
     return request.body;
   }
   const std::filesystem::path path = request.uploaded->path();
-  const auto place = trees::Directory::open(path.parent_path());
+  const auto place = files::Directory::open(path.parent_path());
   return place ? place->read(path.filename(), proto::most_piece_bytes) : place.error();
 }
 
@@ -247,23 +247,25 @@ constexpr QueryParameter content_query[] = {
 
 constexpr Route file_table[] = {
     {"GET",
-     "/api/v1/experiments/#/files",
+     "/api/v1/experiments/{experiment}/files",
      Role::viewer,
      &list,
      {"list_files", "files", "Sums the files of each trial", "TrialFileSums"}},
     {"GET",
-     "/api/v1/experiments/#/trials/#/files",
+     "/api/v1/experiments/{experiment}/trials/{trial}/files",
      Role::viewer,
      &list_trial,
      {"list_trial_files", "files", "Lists files of a trial", "TrialFiles"}},
     {"GET",
-     "/api/v1/experiments/#/trials/#/files/*",
+     "/api/v1/experiments/{experiment}/trials/{trial}/files/{digest}",
      Role::viewer,
      &fetch,
      {"fetch_file", "files", "Answers a piece of a file", "", "", 200, "application/octet-stream"},
      content_query},
-    {"PUT", "/api/v1/files/#/#/#", Role::worker, &offer, only_for_workers, offer_query},
-    {"PUT", "/api/v1/files/#/#/*", Role::worker, &take_piece, only_for_workers, piece_query},
+    {"PUT", "/api/v1/files/{experiment}/{trial}/{attempt}", Role::worker, &offer, only_for_workers,
+     offer_query},
+    {"PUT", "/api/v1/files/{experiment}/{trial}/{digest}", Role::worker, &take_piece, only_for_workers,
+     piece_query},
 };
 
 }  // namespace

@@ -387,7 +387,7 @@ constexpr QueryParameter taken_query[] = {
 constexpr std::string_view search_parameters[] = {"q"};
 constexpr Route log_table[] = {
     {"GET",
-     "/api/v1/experiments/#/trials/#/log",
+     "/api/v1/experiments/{experiment}/trials/{trial}/log",
      Role::viewer,
      &log,
      {"read_log", "trials", "Answers a piece of the log of a trial, or follows it", "LogPiece"},
@@ -395,7 +395,8 @@ constexpr Route log_table[] = {
      true,
      Reach::usual,
      {Lane::logs, search_parameters}},
-    {"PUT", "/api/v1/logs/#/#/#", Role::worker, &take, only_for_workers, taken_query},
+    {"PUT", "/api/v1/logs/{experiment}/{trial}/{attempt}", Role::worker, &take, only_for_workers,
+     taken_query},
 };
 
 }  // namespace

@@ -56,9 +56,8 @@ Result<std::uint32_t> states_in(std::string_view list) {
 }
 
 HttpResponse sorted_page(RequestContext& context, const engine::ExperimentRecord& record,
-                         const queries::TrialOrder& order, const queries::Columns& columns,
-                         std::size_t limit) {
-  const queries::TrialOrder::Page page = order.page(columns, limit);
+                         const views::TrialOrder& order, const views::Columns& columns, std::size_t limit) {
+  const views::TrialOrder::Page page = order.page(columns, limit);
   std::string list;
   std::size_t shown = 0;
   for (; shown < page.trials.size() && list.size() < enough_page_bytes; ++shown) {
@@ -78,21 +77,21 @@ void chosen_trials(RequestContext& context, const Call& call) {
   const auto record = context.experiment(call);
   const auto states = states_in(call.request.query_or("state", {}));
   const auto limit = number_of(call.request, "limit", most_on_a_page);
-  const auto order = record ? queries::TrialOrder::read(**record, call.request.query_or("sort", {}),
-                                                        call.request.query_or("after", {}))
-                            : Result<queries::TrialOrder>(record.error());
+  const auto order = record ? views::TrialOrder::read(**record, call.request.query_or("sort", {}),
+                                                      call.request.query_or("after", {}))
+                            : Result<views::TrialOrder>(record.error());
   if (const Error* error = first_error(order, states, limit)) {
     context.answer(call, failure(*error));
     return;
   }
-  queries::ColumnsQuery query;
+  views::ColumnsQuery query;
   query.fields = order->fields();
   query.where = call.request.query_or("where", {});
   query.states = *states;
   read_columns(context, call, query,
                [&context, call, order = *order, most = std::min<std::uint64_t>(*limit, most_on_a_page)](
-                   const engine::ExperimentRecord& experiment, queries::ColumnScan read) {
-                 const queries::Columns columns = read.take();
+                   const engine::ExperimentRecord& experiment, views::ColumnScan read) {
+                 const views::Columns columns = read.take();
                  context.answer(call, sorted_page(context, experiment, order, columns, most));
                });
 }
@@ -277,19 +276,19 @@ constexpr QueryParameter trials_query[] = {
 
 constexpr Route trial_table[] = {
     {"GET",
-     "/api/v1/experiments/#/trials/#/checkpoints",
+     "/api/v1/experiments/{experiment}/trials/{trial}/checkpoints",
      Role::viewer,
      &checkpoints,
      {"list_trial_checkpoints", "trials", "Lists checkpoints of a trial", "TrialCheckpointPage"},
      page_query},
     {"POST",
-     "/api/v1/experiments/#/trials/#/checkpoints/delete",
+     "/api/v1/experiments/{experiment}/trials/{trial}/checkpoints/delete",
      Role::submit,
      &delete_checkpoints,
      {"delete_checkpoints", "trials", "Deletes files of checkpoints", "TrialCheckpointPage",
       "CheckpointDeletion"}},
     {"GET",
-     "/api/v1/experiments/#/trials",
+     "/api/v1/experiments/{experiment}/trials",
      Role::viewer,
      &trials,
      {"list_trials", "trials", "Lists trials by number, or those that are asked for", "TrialPage"},
@@ -298,32 +297,32 @@ constexpr Route trial_table[] = {
      Reach::usual,
      {Lane::experiments, choices}},
     {"GET",
-     "/api/v1/experiments/#/trials/#",
+     "/api/v1/experiments/{experiment}/trials/{trial}",
      Role::viewer,
      &trial,
      {"show_trial", "trials", "Describes a trial", "Trial"}},
     {"POST",
-     "/api/v1/experiments/#/trials/#/cancel",
+     "/api/v1/experiments/{experiment}/trials/{trial}/cancel",
      Role::submit,
      &cancel_trial,
      {"cancel_trial", "trials", "Cancels a trial", "Trial"}},
     {"POST",
-     "/api/v1/experiments/#/trials/#/stop",
+     "/api/v1/experiments/{experiment}/trials/{trial}/stop",
      Role::submit,
      &stop_trial,
      {"stop_trial", "trials", "Stops a trial and keeps its result", "Trial"}},
     {"POST",
-     "/api/v1/experiments/#/trials/#/retry",
+     "/api/v1/experiments/{experiment}/trials/{trial}/retry",
      Role::submit,
      &retry_trial,
      {"retry_trial", "trials", "Tries a failed trial once more", "Trial"}},
     {"GET",
-     "/api/v1/experiments/#/trials/#/explain",
+     "/api/v1/experiments/{experiment}/trials/{trial}/explain",
      Role::viewer,
      &explain,
      {"explain_trial", "trials", "Explains why a trial is where it is", "Explanation"}},
     {"GET",
-     "/api/v1/experiments/#/trials/#/metrics",
+     "/api/v1/experiments/{experiment}/trials/{trial}/metrics",
      Role::viewer,
      &metrics,
      {"list_trial_metrics", "trials", "Lists reported metrics of a trial", "MetricPage"},

@@ -134,7 +134,7 @@ constexpr Route workspace_table[] = {
      &create,
      {"create_workspace", "workspaces", "Creates a workspace", "Workspace", "WorkspaceRequest", 201}},
     {"PUT",
-     "/api/v1/workspaces/%/quota",
+     "/api/v1/workspaces/{workspace}/quota",
      Role::admin,
      &set_quota,
      {"set_quota", "workspaces", "Replaces the quota of a workspace", "Workspace", "QuotaRequest"}},

@@ -53,7 +53,7 @@ class WorkerSessions {
   using OpenPort =
       std::function<engine::Result<std::unique_ptr<net::PeerPort>>(net::PeerPort::OnFrame on_frame)>;
 
-  /// Listens at once; the runtime must outlive the gate. Fails as `open_port` does.
+  /// Listens at once; the runtime must outlive them. Fails as `open_port` does.
   [[nodiscard]] static engine::Result<std::unique_ptr<WorkerSessions>> open(Runtime& runtime,
                                                                             const OpenPort& open_port,
                                                                             Settings settings);

@@ -1,11 +1,10 @@
 #include "daemon/store/sqlite_schema.hpp"
 
-#include <sys/random.h>
-
 #include <cstdint>
 #include <string>
 
 #include "hpsearch/engine/base/check.hpp"
+#include "hpsearch/io/files/random_bytes.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -52,12 +51,8 @@ constexpr const char* tables = R"sql(
 )sql";
 
 std::uint64_t random_number() {
-  std::uint64_t number = 0;
-  while (number == 0) {
-    HPSEARCH_CHECK(::getrandom(&number, sizeof number, 0) == sizeof number,
-                   "the kernel always has random bytes");
-  }
-  return number;
+  const std::uint64_t number = files::random_number();
+  return number == 0 ? random_number() : number;
 }
 
 Status create_tables(SqliteFile& file) {

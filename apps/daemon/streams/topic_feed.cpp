@@ -1,11 +1,11 @@
 #include "daemon/streams/topic_feed.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "daemon/streams/event_selection.hpp"
 #include "daemon/streams/open_streams.hpp"
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/http/event_stream.hpp"
 #include "hpsearch/proto/api/client_api.hpp"
@@ -72,11 +72,10 @@ engine::Result<std::vector<TopicName>> read_topics(std::string_view list) {
     const std::string_view digits = text.substr(std::min(text.size(), word.size() + 1));
     const auto found =
         std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& one) { return one.second == word; });
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    const bool has_number = error == std::errc{} && end == digits.data() + digits.size() && !digits.empty();
+    const auto given = engine::number_in<std::uint64_t>(digits);
+    const std::uint64_t number = given.value_or(0);
     const bool is_right = found != std::end(kinds) &&
-                          (is_of_experiment(found->first) ? has_number : text.size() == word.size());
+                          (is_of_experiment(found->first) ? given.has_value() : text.size() == word.size());
     if (!is_right) {
       return Error{Errc::bad_request,
                    "topics has \"" + std::string(text) +

@@ -95,7 +95,7 @@ void let_rest(EngineState& state, const WorkerRecord& worker);
 /// Its attempts begin well again, as far as is known.
 void forget_start_failures(EngineState& state, WorkerRecord& worker);
 
-/// What is put off at `now`, by what the records say of it. For a world that was loaded.
+/// What is put off at `now`, by what the records say of it. For a state that was loaded.
 void note_delayed_starts(EngineState& state, Instant now);
 
 /// Whose time has come by `now`.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/quoted.hpp"
 
 namespace hpsearch::engine {
@@ -47,13 +48,6 @@ std::optional<TrialPlace> find_trial(const Experiments& experiments, TrialId id)
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> number_in(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() && !text.empty() ? std::optional(number)
-                                                                                   : std::nullopt;
-}
-
 /// What stands behind the last slash, which goes with it.
 std::string_view take_last(std::string_view& path) {
   const std::size_t slash = path.rfind('/');
@@ -65,8 +59,8 @@ std::string_view take_last(std::string_view& path) {
 /// The trial that an id, or a path that ends with one, speaks of.
 std::optional<TrialPlace> trial_in(const Experiments& experiments, std::string_view id) {
   take_last(id);
-  const auto trial = number_in(take_last(id));
-  const auto experiment = number_in(take_last(id));
+  const auto trial = number_in<std::uint64_t>(take_last(id));
+  const auto experiment = number_in<std::uint64_t>(take_last(id));
   const auto found = trial && experiment ? experiments.find(ExperimentId(*experiment)) : experiments.end();
   if (found == experiments.end() || *trial >= found->second.trials.size()) {
     return std::nullopt;

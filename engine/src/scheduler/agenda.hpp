@@ -13,7 +13,7 @@
 namespace hpsearch::engine {
 
 /// What the scheduler has to look at next, so that a step costs by what it changed and not by what exists.
-/// Follows from the rest of the world at any time, and is in no log.
+/// Follows from the rest of the state at any time, and is in no log.
 struct Agenda {
   std::vector<ExperimentId> touched;  ///< Something of them changed since they were looked after.
   std::vector<ExperimentId>

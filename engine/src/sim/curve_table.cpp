@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
 
@@ -64,15 +65,8 @@ std::optional<std::vector<std::string>> cells_of(std::string_view line) {
   }
 }
 
-template <class Number>
-std::optional<Number> read(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 std::optional<double> read_metric(std::string_view text) {
-  return text.empty() ? std::optional(nan) : read<double>(text.starts_with('+') ? text.substr(1) : text);
+  return text.empty() ? std::optional(nan) : number_in<double>(text.starts_with('+') ? text.substr(1) : text);
 }
 
 struct Columns {
@@ -127,7 +121,7 @@ Result<Columns> columns_of(std::size_t line, const std::vector<std::string>& tit
 
 /// A value as curves are looked up by: numbers alike however they are written.
 std::string canonical(const std::string& cell) {
-  const auto number = read<double>(cell);
+  const auto number = number_in<double>(cell);
   return number ? compact_json(Value(*number)) : cell;
 }
 std::string canonical(const Value& value) {
@@ -149,8 +143,8 @@ Result<CurveTable::Point> point_of(std::size_t line, const std::vector<std::stri
                            " (a cell with a comma in it stands in double quotes)");
   }
   const auto trial = columns.trial == Columns::none ? std::optional<std::uint64_t>(0)
-                                                    : read<std::uint64_t>(cells[columns.trial]);
-  const auto length = read<std::uint64_t>(cells[columns.length]);
+                                                    : number_in<std::uint64_t>(cells[columns.trial]);
+  const auto length = number_in<std::uint64_t>(cells[columns.length]);
   const auto metric = read_metric(cells[columns.metric]);
   const auto bad = [&](const char* column, std::size_t at, const char* allowed) {
     return wrong(line, std::string(column) + " is \"" + cells[at] + "\" (" + allowed + ")");
@@ -166,7 +160,7 @@ Result<CurveTable::Point> point_of(std::size_t line, const std::vector<std::stri
   }
   CurveTable::Point point{*trial, Units{*length}, *metric, std::nullopt};
   if (columns.seconds != Columns::none) {
-    point.seconds = read<double>(cells[columns.seconds]);
+    point.seconds = number_in<double>(cells[columns.seconds]);
     if (!point.seconds || !std::isfinite(*point.seconds) || *point.seconds < 0) {
       return bad("seconds", columns.seconds, "a number of at least 0");
     }

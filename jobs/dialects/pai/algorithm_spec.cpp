@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "fields/sections.hpp"
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/quoted.hpp"
 
 namespace hpsearch::jobs {
@@ -59,9 +59,7 @@ std::optional<double> number_in(const Value& value) {
   if (text == nullptr) {
     return value.is_number() ? std::optional(value.number_or(0)) : std::nullopt;
   }
-  double number = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  return error == std::errc{} && end == text->data() + text->size() ? std::optional(number) : std::nullopt;
+  return engine::number_in<double>(*text);
 }
 
 std::string in_small_letters(std::string word) {

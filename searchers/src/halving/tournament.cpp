@@ -18,10 +18,6 @@ using engine::Verdict;
 
 namespace {
 
-// More than any config may ask for; a saved state that says otherwise is not believed.
-constexpr std::size_t most_brackets = 1000;
-constexpr std::int64_t most_rungs = 1000;
-
 bool is_work(const Work& work) noexcept {
   return std::holds_alternative<NewTrial>(work) || std::holds_alternative<PromoteTrial>(work);
 }

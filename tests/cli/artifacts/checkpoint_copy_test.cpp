@@ -74,11 +74,11 @@ TEST(CheckpointCopy, LeavesOutLinksThatLeadOut) {
 
 // --- hostile trees ---
 
-using trees::test::Hostility;
-using trees::test::lay_hostile_level;
-using trees::test::lay_hostile_tree;
-using trees::test::Swapper;
-using trees::test::Witness;
+using files::test::Hostility;
+using files::test::lay_hostile_level;
+using files::test::lay_hostile_tree;
+using files::test::Swapper;
+using files::test::Witness;
 
 constexpr const char* no_files = R"({"what": "hpsearch checkpoint", "format": 1, "experiment": 1, "trial": 0,
       "attempt": 1, "step": 0, "files": []})";

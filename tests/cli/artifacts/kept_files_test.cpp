@@ -20,7 +20,7 @@ TEST(CopyOfALeftDirectory, HasNoLinkThatLeadsOut) {
   fs::create_symlink("runs/model", from / "last");
   fs::create_symlink("../../.ssh/id_rsa", from / "key");
   fs::create_symlink("/etc", from / "runs/absolute");
-  const auto above = trees::Directory::open(scratch.path());
+  const auto above = files::Directory::open(scratch.path());
   ASSERT_TRUE(above) << above.error().message;
   const fs::path to = scratch.path() / "copy";
   const auto left_out = copy_left_directory(*above, "files", to);

@@ -22,16 +22,6 @@ TEST(ReadAnswer, GivesTheDaemonsWordsTheRightExitStatus) {
   }
 }
 
-TEST(NoteOfAge, IsAboutDaemonsOfAnEarlierRelease) {
-  EXPECT_EQ(note_of_age("1.2.0", "1.2.0"), "");
-  EXPECT_EQ(note_of_age("1.2.3", "1.2.0"), "") << "patches change no route";
-  EXPECT_EQ(note_of_age("1.9.0", "1.10.0"), "") << "numbers, not letters";
-  EXPECT_EQ(note_of_age("1.2.0", ""), "");
-  EXPECT_EQ(note_of_age("1.10.0", "1.9.4"),
-            "; the daemon is hpsearch 1.9.4, older than this program (1.10.0)");
-  EXPECT_NE(note_of_age("2.0.0", "1.10.0"), "");
-}
-
 TEST(ReadAnswer, KeepsTheProblems) {
   const auto answer = read_answer(
       400, R"({"error":{"message":"bad","problems":[{"path":"a.b","what":"is 0","allowed":"at least 1"}]}})",

@@ -16,8 +16,8 @@ namespace {
 using engine::Result;
 using engine::Space;
 using engine::Value;
-using queries::csv_line;
 using testing::HasSubstr;
+using views::csv_line;
 
 Space space() {
   engine::Problems problems;

@@ -52,7 +52,7 @@ TEST(YamlTextOut, ReadsBackAsTheSameValue) {
       {"no", "on"},
       {"12", true},
   };
-  const yamltext::ReadText back = yamltext::read_experiment_text(yaml_text(value));
+  const yaml::ReadText back = yaml::read_experiment_text(yaml_text(value));
   ASSERT_TRUE(back.tree && back.problems.empty()) << yaml_text(value);
   EXPECT_EQ(*back.tree, value) << yaml_text(value);
 }

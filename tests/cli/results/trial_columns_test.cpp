@@ -63,7 +63,7 @@ TEST(TrialColumns, CellsTellKindsApart) {
 }
 
 TEST(Csv, QuotesWhatNeedsIt) {
-  EXPECT_EQ(queries::csv_line({1, 0.25, Value(), "a,b", "say \"x\"", "two\nlines", true}),
+  EXPECT_EQ(views::csv_line({1, 0.25, Value(), "a,b", "say \"x\"", "two\nlines", true}),
             "1,0.25,,\"a,b\",\"say \"\"x\"\"\",\"two\nlines\",True\n");
 }
 

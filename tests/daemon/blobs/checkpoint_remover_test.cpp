@@ -117,10 +117,10 @@ TEST_F(CheckpointRemoval, OfAnotherStoresPlaceIsRefused) {
 
 // --- what workers and programs can do to the storage ---
 
-using trees::test::lay_hostile_tree;
-using trees::test::PrivateMounts;
-using trees::test::Swapper;
-using trees::test::Witness;
+using files::test::lay_hostile_tree;
+using files::test::PrivateMounts;
+using files::test::Swapper;
+using files::test::Witness;
 
 TEST_F(CheckpointRemoval, OfAHostileTreeTouchesNothingElse) {
   const Witness witness(scratch_.path() / "witness");
@@ -168,7 +168,7 @@ TEST_F(CheckpointRemoval, ARaceIsLostByNobody) {
                                  scratch_.path() / "link");
     const Swapper swapper(scratch_.path() / place, scratch_.path() / "link");
     for (int round = 0; swapper.wants_more(round, 30 * test_effort()); ++round) {
-      const auto root = *trees::Directory::open(scratch_.path());
+      const auto root = *files::Directory::open(scratch_.path());
       static_cast<void>(root.make_directories("7/3/1-20/files").has_value());
       static_cast<void>(root.write("7/3/1-20/files/weights", "w", false).has_value());
       static_cast<void>(root.write("7/3/1-20/manifest.json", "{}", false).has_value());

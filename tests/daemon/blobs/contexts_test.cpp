@@ -56,7 +56,7 @@ class UploadedContexts : public testing::Test {
   std::string take(const std::string& archive, const std::string& client, const Scope& scope = {},
                    std::string digest = "") {
     if (digest.empty()) {
-      digest = context::sha256_of(archive);
+      digest = files::sha256_of(archive);
     }
     const std::string part = folder_.path("part");
     write_text(part, archive);
@@ -73,7 +73,7 @@ class UploadedContexts : public testing::Test {
   }
 
   const std::string one_ = archive_with("one");
-  const std::string digest_ = context::sha256_of(one_);
+  const std::string digest_ = files::sha256_of(one_);
   std::shared_ptr<std::atomic<std::uint64_t>> bytes_ = std::make_shared<std::atomic<std::uint64_t>>(0);
   Scratch folder_;
   ManualTimeline loop_;
@@ -160,7 +160,7 @@ class ContextsOfWorkspaces : public testing::Test {
   }
   unsigned put(const std::string& archive, net::HttpHeaders headers) {
     headers.emplace_back("Content-Type", "application/x-tar");
-    return daemon_.ask("PUT", "/api/v1/contexts/" + context::sha256_of(archive), archive, headers).status;
+    return daemon_.ask("PUT", "/api/v1/contexts/" + files::sha256_of(archive), archive, headers).status;
   }
   DaemonFixture::Answer submit(const std::string& digest, const std::string& workspace,
                                const net::HttpHeaders& headers) {
@@ -173,7 +173,7 @@ class ContextsOfWorkspaces : public testing::Test {
   }
 
   const std::string archive_ = archive_with("secret");
-  const std::string digest_ = context::sha256_of(archive_);
+  const std::string digest_ = files::sha256_of(archive_);
   DaemonFixture daemon_;
 };
 

@@ -18,7 +18,7 @@ namespace hpsearch::daemon {
 namespace {
 
 namespace fs = std::filesystem;
-using context::sha256_of;
+using files::sha256_of;
 
 /// One worker with the first attempts of two trials of a small search.
 class KeptFilesTest : public testing::Test {

@@ -47,12 +47,12 @@ TEST(StateDirectory, IsMadeForItsOwnerOnly) {
 
 using Network = StateDirectory::NetworkFileSystems;
 
-places::FileSystemKind nfs(const std::string& /*path*/) {
-  return {"NFS", places::Trust::tested};
+files::FileSystemKind nfs(const std::string& /*path*/) {
+  return {"NFS", files::Trust::tested};
 }
 
-places::FileSystemKind smb(const std::string& /*path*/) {
-  return {"SMB", places::Trust::on_request};
+files::FileSystemKind smb(const std::string& /*path*/) {
+  return {"SMB", files::Trust::on_request};
 }
 
 TEST(StateDirectory, OnAFileSystemThatMayLieIsRefusedUnlessThatIsAllowed) {
@@ -85,7 +85,7 @@ TEST(StateDirectory, OnAClustersFileSystemHasItsSocketsElsewhere) {
     const auto directory = StateDirectory::open(scratch.path("state"), Network::refused, nfs);
     ASSERT_TRUE(directory);
     sockets = std::filesystem::path((*directory)->http_socket()).parent_path();
-    EXPECT_EQ(sockets, places::SocketDirectory::of((*directory)->path()).path());
+    EXPECT_EQ(sockets, files::SocketDirectory::of((*directory)->path()).path());
     EXPECT_EQ((*directory)->workers_socket(), sockets + "/workers.sock");
     EXPECT_TRUE(std::filesystem::is_directory(sockets));
   }

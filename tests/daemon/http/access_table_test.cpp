@@ -7,6 +7,7 @@
 #include "daemon/access/authentication.hpp"
 #include "daemon/daemon_fixture.hpp"
 #include "daemon/http/http_request_context.hpp"
+#include "daemon/http/route_path.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -30,7 +31,7 @@ const Rights rights{
     {{"GET", "/version"}, {Role::anyone, Elsewhere::served}},
     {{"GET", "/readyz"}, {Role::anyone, Elsewhere::served}},
     {{"GET", "/api/v1/searchers"}, {Role::viewer, Elsewhere::served}},
-    {{"GET", "/api/v1/searchers/%/schema"}, {Role::viewer, Elsewhere::served}},
+    {{"GET", "/api/v1/searchers/{searcher}/schema"}, {Role::viewer, Elsewhere::served}},
     {{"POST", "/api/v1/experiments/validate"}, {Role::submit, Elsewhere::served}},
     {{"POST", "/api/v1/experiments/preview"}, {Role::submit, Elsewhere::served}},
     {{"POST", "/api/v1/preview"}, {Role::submit, Elsewhere::served}},
@@ -46,93 +47,105 @@ const Rights rights{
     {{"GET", "/api/v1/audit"}, {Role::admin, Elsewhere::refused}},
     {{"GET", "/api/v1/tokens"}, {Role::admin, Elsewhere::refused}},
     {{"POST", "/api/v1/tokens"}, {Role::admin, Elsewhere::refused}},
-    {{"POST", "/api/v1/tokens/$/rotate"}, {Role::admin, Elsewhere::refused}},
-    {{"DELETE", "/api/v1/tokens/$"}, {Role::admin, Elsewhere::refused}},
+    {{"POST", "/api/v1/tokens/{token}/rotate"}, {Role::admin, Elsewhere::refused}},
+    {{"DELETE", "/api/v1/tokens/{token}"}, {Role::admin, Elsewhere::refused}},
     {{"GET", "/api/v1/workers"}, {Role::viewer, Elsewhere::served}},
-    {{"GET", "/api/v1/workers/#"}, {Role::viewer, Elsewhere::served}},
-    {{"GET", "/api/v1/workers/#/timeline"}, {Role::viewer, Elsewhere::served}},
-    {{"POST", "/api/v1/experiments/#/fork"}, {Role::submit, Elsewhere::hidden}},
-    {{"POST", "/api/v1/workers/#/quarantine"}, {Role::operate, Elsewhere::refused}},
-    {{"POST", "/api/v1/workers/#/release"}, {Role::operate, Elsewhere::refused}},
-    {{"POST", "/api/v1/workers/#/forget"}, {Role::operate, Elsewhere::refused}},
+    {{"GET", "/api/v1/workers/{worker}"}, {Role::viewer, Elsewhere::served}},
+    {{"GET", "/api/v1/workers/{worker}/timeline"}, {Role::viewer, Elsewhere::served}},
+    {{"POST", "/api/v1/experiments/{experiment}/fork"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/workers/{worker}/quarantine"}, {Role::operate, Elsewhere::refused}},
+    {{"POST", "/api/v1/workers/{worker}/release"}, {Role::operate, Elsewhere::refused}},
+    {{"POST", "/api/v1/workers/{worker}/forget"}, {Role::operate, Elsewhere::refused}},
     {{"GET", "/api/v1/workers/forgotten"}, {Role::viewer, Elsewhere::served}},
-    {{"POST", "/api/v1/workers/#/attempts/#/#/#/adopt"}, {Role::operate, Elsewhere::refused}},
-    {{"POST", "/api/v1/workers/#/attempts/#/#/#/disown"}, {Role::operate, Elsewhere::refused}},
+    {{"POST", "/api/v1/workers/{worker}/attempts/{experiment}/{trial}/{attempt}/adopt"},
+     {Role::operate, Elsewhere::refused}},
+    {{"POST", "/api/v1/workers/{worker}/attempts/{experiment}/{trial}/{attempt}/disown"},
+     {Role::operate, Elsewhere::refused}},
     {{"POST", "/api/v1/experiments"}, {Role::submit, Elsewhere::served}},
     {{"GET", "/api/v1/experiments"}, {Role::viewer, Elsewhere::served}},
-    {{"GET", "/api/v1/experiments/#"}, {Role::viewer, Elsewhere::hidden}},
-    {{"PATCH", "/api/v1/experiments/#"}, {Role::submit, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/config"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/best"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/model"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/checkpoints"}, {Role::viewer, Elsewhere::hidden}},
-    {{"POST", "/api/v1/experiments/#/pause"}, {Role::submit, Elsewhere::hidden}},
-    {{"POST", "/api/v1/experiments/#/program"}, {Role::submit, Elsewhere::hidden}},
-    {{"POST", "/api/v1/experiments/#/resume"}, {Role::submit, Elsewhere::hidden}},
-    {{"POST", "/api/v1/experiments/#/cancel"}, {Role::submit, Elsewhere::hidden}},
-    {{"POST", "/api/v1/experiments/#/kill"}, {Role::submit, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/columns"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/curves"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/export"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/history"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/importance"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/metrics"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/rungs"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/timeline"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/trials/#/checkpoints"}, {Role::viewer, Elsewhere::hidden}},
-    {{"POST", "/api/v1/experiments/#/trials/#/checkpoints/delete"}, {Role::submit, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/trials"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/trials/#"}, {Role::viewer, Elsewhere::hidden}},
-    {{"POST", "/api/v1/experiments/#/trials/#/cancel"}, {Role::submit, Elsewhere::hidden}},
-    {{"POST", "/api/v1/experiments/#/trials/#/stop"}, {Role::submit, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/trials/#/explain"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/trials/#/metrics"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/trials/#/log"}, {Role::viewer, Elsewhere::hidden}},
-    {{"PUT", "/api/v1/logs/#/#/#"}, {Role::worker, Elsewhere::served}},
+    {{"GET", "/api/v1/experiments/{experiment}"}, {Role::viewer, Elsewhere::hidden}},
+    {{"PATCH", "/api/v1/experiments/{experiment}"}, {Role::submit, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/config"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/best"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/model"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/checkpoints"}, {Role::viewer, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/{experiment}/pause"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/{experiment}/program"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/{experiment}/resume"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/{experiment}/cancel"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/{experiment}/kill"}, {Role::submit, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/columns"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/curves"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/export"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/history"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/importance"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/metrics"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/rungs"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/timeline"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}/checkpoints"},
+     {Role::viewer, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/{experiment}/trials/{trial}/checkpoints/delete"},
+     {Role::submit, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/trials"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}"}, {Role::viewer, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/{experiment}/trials/{trial}/cancel"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/{experiment}/trials/{trial}/stop"}, {Role::submit, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}/explain"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}/metrics"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}/log"}, {Role::viewer, Elsewhere::hidden}},
+    {{"PUT", "/api/v1/logs/{experiment}/{trial}/{attempt}"}, {Role::worker, Elsewhere::served}},
     {{"GET", "/api/v1/checkpoints/condemned"}, {Role::worker, Elsewhere::served}},
     {{"POST", "/api/v1/checkpoints/removed"}, {Role::worker, Elsewhere::served}},
-    {{"GET", "/api/v1/experiments/#/files"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/trials/#/files"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/trials/#/files/*"}, {Role::viewer, Elsewhere::hidden}},
-    {{"PUT", "/api/v1/files/#/#/#"}, {Role::worker, Elsewhere::served}},
-    {{"PUT", "/api/v1/files/#/#/*"}, {Role::worker, Elsewhere::served}},
-    {{"GET", "/api/v1/contexts/*"}, {Role::worker, Elsewhere::served}},
-    {{"HEAD", "/api/v1/contexts/*"}, {Role::worker, Elsewhere::served}},
-    {{"PUT", "/api/v1/contexts/*"}, {Role::submit, Elsewhere::served}},
+    {{"GET", "/api/v1/experiments/{experiment}/files"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}/files"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}/files/{digest}"},
+     {Role::viewer, Elsewhere::hidden}},
+    {{"PUT", "/api/v1/files/{experiment}/{trial}/{attempt}"}, {Role::worker, Elsewhere::served}},
+    {{"PUT", "/api/v1/files/{experiment}/{trial}/{digest}"}, {Role::worker, Elsewhere::served}},
+    {{"GET", "/api/v1/contexts/{digest}"}, {Role::worker, Elsewhere::served}},
+    {{"HEAD", "/api/v1/contexts/{digest}"}, {Role::worker, Elsewhere::served}},
+    {{"PUT", "/api/v1/contexts/{digest}"}, {Role::submit, Elsewhere::served}},
     {{"POST", "/api/v1/session"}, {Role::anyone, Elsewhere::served}},
     {{"GET", "/api/v1/session"}, {Role::viewer, Elsewhere::served}},
     {{"DELETE", "/api/v1/session"}, {Role::viewer, Elsewhere::served}},
     {{"POST", "/api/v1/session/code"}, {Role::viewer, Elsewhere::served}},
     {{"POST", "/api/v1/http-port"}, {Role::admin, Elsewhere::refused}},
-    {{"GET", "/>"}, {Role::anyone, Elsewhere::served}},
-    {{"HEAD", "/>"}, {Role::anyone, Elsewhere::served}},
+    {{"GET", "/{page}"}, {Role::anyone, Elsewhere::served}},
+    {{"HEAD", "/{page}"}, {Role::anyone, Elsewhere::served}},
     {{"GET", "/api/v1/workspaces"}, {Role::admin, Elsewhere::refused}},
     {{"POST", "/api/v1/workspaces"}, {Role::admin, Elsewhere::refused}},
-    {{"PUT", "/api/v1/workspaces/%/quota"}, {Role::admin, Elsewhere::refused}},
-    {{"GET", "/api/v1/experiments/#/trials/#/checkpoints/%/files"}, {Role::viewer, Elsewhere::hidden}},
-    {{"GET", "/api/v1/experiments/#/trials/#/checkpoints/%/archive.tar"}, {Role::viewer, Elsewhere::hidden}},
-    {{"HEAD", "/api/v1/experiments/#/trials/#/checkpoints/%/archive.tar"}, {Role::viewer, Elsewhere::hidden}},
+    {{"PUT", "/api/v1/workspaces/{workspace}/quota"}, {Role::admin, Elsewhere::refused}},
+    {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}/checkpoints/{checkpoint}/files"},
+     {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}/checkpoints/{checkpoint}/archive.tar"},
+     {Role::viewer, Elsewhere::hidden}},
+    {{"HEAD", "/api/v1/experiments/{experiment}/trials/{trial}/checkpoints/{checkpoint}/archive.tar"},
+     {Role::viewer, Elsewhere::hidden}},
     {{"GET", "/api/v1/slots"}, {Role::viewer, Elsewhere::served}},
-    {{"POST", "/api/v1/workers/#/drain"}, {Role::operate, Elsewhere::refused}},
-    {{"POST", "/api/v1/experiments/#/archive"}, {Role::submit, Elsewhere::hidden}},
-    {{"POST", "/api/v1/experiments/#/unarchive"}, {Role::submit, Elsewhere::hidden}},
-    {{"DELETE", "/api/v1/experiments/#"}, {Role::admin, Elsewhere::hidden}},
-    {{"POST", "/api/v1/experiments/#/trials/#/retry"}, {Role::submit, Elsewhere::hidden}},
-    {{"POST", "/api/v1/experiments/#/ask"}, {Role::submit, Elsewhere::hidden}},
-    {{"POST", "/api/v1/experiments/#/trials/#/report"}, {Role::submit, Elsewhere::hidden}},
-    {{"POST", "/api/v1/experiments/#/trials/#/tell"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/workers/{worker}/drain"}, {Role::operate, Elsewhere::refused}},
+    {{"POST", "/api/v1/experiments/{experiment}/archive"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/{experiment}/unarchive"}, {Role::submit, Elsewhere::hidden}},
+    {{"DELETE", "/api/v1/experiments/{experiment}"}, {Role::admin, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/{experiment}/trials/{trial}/retry"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/{experiment}/ask"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/{experiment}/trials/{trial}/report"}, {Role::submit, Elsewhere::hidden}},
+    {{"POST", "/api/v1/experiments/{experiment}/trials/{trial}/tell"}, {Role::submit, Elsewhere::hidden}},
 };
 
 /// Something of everything that a path names; none of it exists.
 std::string example_of(std::string_view pattern, std::uint64_t number = 900) {
+  if (pattern == page_paths) {
+    return "/experiments";
+  }
   std::string path;
-  for (const char c : pattern) {
-    path += c == '#'   ? std::to_string(number)
-            : c == '*' ? std::string(64, 'a')
-            : c == '$' ? "aaaaaaaa"
-            : c == '>' ? "experiments"
-            : c == '%' ? "no-such"
-                       : std::string(1, c);
+  while (!pattern.empty()) {
+    const std::string_view segment = take_segment(pattern);
+    const Placeholder placeholder = placeholder_in(segment);
+    path += placeholder == Placeholder::number     ? "/" + std::to_string(number)
+            : placeholder == Placeholder::digest   ? "/" + std::string(64, 'a')
+            : placeholder == Placeholder::token_id ? "/aaaaaaaa"
+            : placeholder == Placeholder::name     ? "/no-such"
+                                                   : std::string(segment);
   }
   return path;
 }
@@ -287,7 +300,7 @@ TEST_F(AccessTable, SubmitterChangesOnlyItsOwnExperiments) {
   ASSERT_TRUE(own);
   ASSERT_TRUE(others);
   for_each_route([&](const Route& route) {
-    if (!route.path.starts_with("/api/v1/experiments/#") || route.least > Role::submit) {
+    if (!route.path.starts_with("/api/v1/experiments/{experiment}") || route.least > Role::submit) {
       return;
     }
     const std::string submitter = "Bearer " + token_of_[Role::submit];

@@ -77,7 +77,7 @@ class BackupOfAStateDirectory : public testing::Test {
 
   Scratch scratch_;
   std::string context_ = "a context";
-  std::string digest_ = context::sha256_of(context_);
+  std::string digest_ = files::sha256_of(context_);
 };
 
 TEST_F(BackupOfAStateDirectory, HasEverythingForItsOwnerOnly) {

@@ -60,7 +60,7 @@ class OwnerFileTest : public testing::Test {
   [[nodiscard]] engine::Result<std::unique_ptr<StateDirectory>> open(
       StateDirectory::OtherHosts others = StateDirectory::OtherHosts::respected) const {
     return StateDirectory::open(scratch_.path("state"), StateDirectory::NetworkFileSystems::refused,
-                                places::file_system_at, others);
+                                files::file_system_at, others);
   }
 
   Scratch scratch_;

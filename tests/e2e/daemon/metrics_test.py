@@ -138,7 +138,7 @@ class Metrics(harness.Case):
         self.assertGreater(after["hpsearch_store_commit_seconds_count", ""], 0)
         self.assertGreater(after["process_resident_memory_bytes", ""], 1e6)
         served = {labels for name, labels in after if name == "hpsearch_http_requests_total"}
-        self.assertIn('route="/api/v1/experiments/#",method="GET",status="2xx"', served)
+        self.assertIn('route="/api/v1/experiments/{experiment}",method="GET",status="2xx"', served)
         described = self.described()
         self.assertEqual(described, families, "docs/metrics.md has every family, and no other")
 

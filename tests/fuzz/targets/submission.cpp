@@ -48,7 +48,7 @@ Seeds submission_seeds() {
        {"examples/digits/adaptive_asha.yaml", "examples/digits/grid.yaml", "examples/digits/single.yaml",
         "examples/pai/experiment.yaml", "examples/modelarts/experiment.yaml",
         "examples/plain/experiment.yaml", "examples/component/experiment.yaml"}) {
-    const yamltext::ReadText read = yamltext::read_experiment_text(file_at(example));
+    const yaml::ReadText read = yaml::read_experiment_text(file_at(example));
     HPSEARCH_CHECK(read.tree.has_value(), "examples can be read");
     all.push_back(engine::compact_json(*read.tree));
   }

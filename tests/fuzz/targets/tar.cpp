@@ -81,7 +81,7 @@ void run_tar(std::string_view input) {
   const Scratch scratch;
   const fs::path inside = scratch.path() / "inside";
   fs::create_directory(inside);
-  const auto directory = trees::Directory::open(inside);
+  const auto directory = files::Directory::open(inside);
   HPSEARCH_CHECK(directory.has_value(), "what was just made can be opened");
   const auto unpacked = context::unpack(bytes, *directory);
   HPSEARCH_CHECK(std::distance(fs::directory_iterator(scratch.path()), fs::directory_iterator()) == 1,

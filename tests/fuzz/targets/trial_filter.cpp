@@ -10,7 +10,7 @@ namespace hpsearch::fuzz {
 namespace {
 
 void run_trial_filter(std::string_view bytes) {
-  const auto filter = queries::TrialFilter::read(bytes);
+  const auto filter = views::TrialFilter::read(bytes);
   if (!filter) {
     HPSEARCH_CHECK(!filter.error().message.empty(), "an error has a reason");
     return;

@@ -12,9 +12,9 @@ namespace hpsearch::fuzz {
 namespace {
 
 void run_yaml(std::string_view bytes) {
-  const yamltext::ReadText read = yamltext::read_experiment_text(bytes);
+  const yaml::ReadText read = yaml::read_experiment_text(bytes);
   const auto lines = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\n')) + 1;
-  for (const yamltext::FileProblem& problem : read.problems) {
+  for (const yaml::FileProblem& problem : read.problems) {
     HPSEARCH_CHECK(!problem.problem.what.empty(), "a problem has a text");
     HPSEARCH_CHECK(problem.line <= lines, "a problem is on a line of the file");
   }
@@ -25,8 +25,8 @@ void run_yaml(std::string_view bytes) {
   const std::string json = engine::compact_json(*read.tree);
   // Numbers and escapes may be longer in JSON.
   const std::size_t most = json.size() + 1;
-  const yamltext::ReadText again =
-      yamltext::read_experiment_text(json, {.bytes = most, .scalar_bytes = most, .text_bytes = most});
+  const yaml::ReadText again =
+      yaml::read_experiment_text(json, {.bytes = most, .scalar_bytes = most, .text_bytes = most});
   HPSEARCH_CHECK(again.problems.empty() && again.tree, "a tree that is written as JSON can be read");
   HPSEARCH_CHECK(engine::compact_json(*again.tree) == json, "and it is the same");
 }

@@ -39,7 +39,7 @@ TEST(ContextArchive, HoldsWhatWentIn) {
   fill(from);
   const std::string bytes = packed(from.path());
   const Scratch to;
-  const auto done = unpack(bytes, *trees::Directory::open(to.path()));
+  const auto done = unpack(bytes, *files::Directory::open(to.path()));
   ASSERT_TRUE(done) << done.error().message;
   const auto went_in = context_files(from.path());
   const auto came_out = context_files(to.path());
@@ -144,7 +144,7 @@ void expect_refused(Hostile& made, const std::string& named) {
   EXPECT_NE(contents.error().message.find(named), std::string::npos) << contents.error().message;
   const Scratch scratch;
   fs::create_directory(scratch.path() / "to");
-  EXPECT_FALSE(unpack(bytes, *trees::Directory::open(scratch.path() / "to")));
+  EXPECT_FALSE(unpack(bytes, *files::Directory::open(scratch.path() / "to")));
   for (const fs::directory_entry& outside : fs::directory_iterator(scratch.path())) {
     EXPECT_EQ(outside.path().filename(), "to") << "written outside";
   }
@@ -214,7 +214,7 @@ TEST(HostileArchive, WhatIsCutOffOrGarbageIsRefused) {
   const std::string bytes = packed(from.path());
   const Scratch to;
   EXPECT_FALSE(contents_of(bytes.substr(0, 1'000)));
-  EXPECT_FALSE(unpack(bytes.substr(0, 1'000), *trees::Directory::open(to.path())));
+  EXPECT_FALSE(unpack(bytes.substr(0, 1'000), *files::Directory::open(to.path())));
   EXPECT_FALSE(
       contents_of("this is no archive, but it is long enough to be looked at: " + std::string(1'000, '.')));
 }

@@ -9,7 +9,7 @@
 #include "io/files/hostile_tree.hpp"
 #include "scratch.hpp"
 
-namespace hpsearch::trees::test {
+namespace hpsearch::files::test {
 namespace {
 
 using engine::Errc;
@@ -188,4 +188,4 @@ TEST(Directories, ThatAreNotThereAreNotFound) {
 }
 
 }  // namespace
-}  // namespace hpsearch::trees::test
+}  // namespace hpsearch::files::test

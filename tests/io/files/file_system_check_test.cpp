@@ -7,7 +7,7 @@
 
 #include "scratch.hpp"
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 namespace {
 
 using engine::Errc;
@@ -132,4 +132,4 @@ TEST(FileSystemCheck, FindsThatARenameFailsOrIsNotSeen) {
 }
 
 }  // namespace
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

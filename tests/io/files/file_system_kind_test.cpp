@@ -7,7 +7,7 @@
 
 #include "scratch.hpp"
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 namespace {
 
 constexpr std::uint32_t fuse = 0x65735546;
@@ -78,4 +78,4 @@ TEST(FileSystemAt, IsThatOfTheNearestDirectoryThatExists) {
 }
 
 }  // namespace
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

@@ -30,7 +30,7 @@
 // Trees as a program may leave them, whose links, mounts and names lead to a witness: files of somebody that
 // must stay bit for bit, whatever a function does with the tree.
 
-namespace hpsearch::trees::test {
+namespace hpsearch::files::test {
 
 namespace fs = std::filesystem;
 
@@ -245,4 +245,4 @@ class Swapper {
   pid_t child_;
 };
 
-}  // namespace hpsearch::trees::test
+}  // namespace hpsearch::files::test

@@ -10,7 +10,7 @@
 #include "io/files/hostile_tree.hpp"
 #include "scratch.hpp"
 
-namespace hpsearch::trees::test {
+namespace hpsearch::files::test {
 namespace {
 
 using engine::Errc;
@@ -138,4 +138,4 @@ INSTANTIATE_TEST_SUITE_P(AtOnce, HostileTrees, testing::Values(Rules::Lookup::at
 INSTANTIATE_TEST_SUITE_P(BySteps, HostileTrees, testing::Values(Rules::Lookup::by_steps));
 
 }  // namespace
-}  // namespace hpsearch::trees::test
+}  // namespace hpsearch::files::test

@@ -8,7 +8,7 @@
 
 // What a program has left is copied without links that lead out.
 
-namespace hpsearch::trees {
+namespace hpsearch::files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -44,4 +44,4 @@ TEST(LinksOut, AreRemovedAndNamed) {
 }
 
 }  // namespace
-}  // namespace hpsearch::trees
+}  // namespace hpsearch::files

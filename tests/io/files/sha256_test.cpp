@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace hpsearch::context {
+namespace hpsearch::files {
 namespace {
 
 TEST(Sha256, IsTheStandardsOnItsExamples) {
@@ -43,4 +43,4 @@ TEST(Sha256, OnlyItsOwnSpellingIsADigest) {
 }
 
 }  // namespace
-}  // namespace hpsearch::context
+}  // namespace hpsearch::files

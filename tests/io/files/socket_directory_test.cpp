@@ -8,7 +8,7 @@
 
 #include "scratch.hpp"
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -115,4 +115,4 @@ TEST_F(SocketDirectoryTest, IsKeptWhileSomethingIsInIt) {
 }
 
 }  // namespace
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

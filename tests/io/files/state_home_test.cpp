@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 namespace {
 
 using engine::Errc;
@@ -60,4 +60,4 @@ TEST(StateHome, OfManyDirectoriesTellsTheirRunsApart) {
 }
 
 }  // namespace
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

@@ -4,7 +4,7 @@
 
 #include "scratch.hpp"
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 namespace {
 
 using engine::Errc;
@@ -54,4 +54,4 @@ TEST(StatePlace, IsWarnedOfOnceAndAgainOnAnotherFileSystem) {
 }
 
 }  // namespace
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

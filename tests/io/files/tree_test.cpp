@@ -13,7 +13,7 @@
 #include "io/files/hostile_tree.hpp"
 #include "scratch.hpp"
 
-namespace hpsearch::trees::test {
+namespace hpsearch::files::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -125,4 +125,4 @@ TEST_F(Trees, OfSeveralThatMakeAFileAtOnceAllGetTheSame) {
 }
 
 }  // namespace
-}  // namespace hpsearch::trees::test
+}  // namespace hpsearch::files::test

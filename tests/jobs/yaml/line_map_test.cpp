@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hpsearch::yamltext {
+namespace hpsearch::yaml {
 namespace {
 
 LineMap at(std::size_t line) {
@@ -28,4 +28,4 @@ TEST(LineMap, OfNothingHasNoLines) {
 }
 
 }  // namespace
-}  // namespace hpsearch::yamltext
+}  // namespace hpsearch::yaml

@@ -99,7 +99,7 @@ Status write_container_record(const std::filesystem::path& path, const Container
   return write_json_file(path, record, false);
 }
 
-std::optional<ContainerRecord> read_container_record(const trees::Directory& directory,
+std::optional<ContainerRecord> read_container_record(const files::Directory& directory,
                                                      const std::string& name) {
   Result<ContainerRecord> record = read_json_file<ContainerRecord>(directory, name);
   return record ? std::optional(*std::move(record)) : std::nullopt;

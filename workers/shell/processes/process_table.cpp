@@ -25,8 +25,9 @@ std::string proc_path(pid_t pid, const char* name) {
   return "/proc/" + std::to_string(pid) + "/" + name;
 }
 
+/// The number that `text` begins with.
 template <class Number>
-Number number_in(std::string_view text) {
+Number first_number_in(std::string_view text) {
   Number number{};
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
@@ -56,11 +57,11 @@ std::optional<ProcessInfo> parse_stat(pid_t pid, const std::string& text) {
   ProcessInfo info;
   info.pid = pid;
   info.state = fields[0].front();
-  info.parent = number_in<pid_t>(fields[1]);
-  info.group = number_in<pid_t>(fields[2]);
-  info.session = number_in<pid_t>(fields[3]);
-  info.threads = number_in<std::uint64_t>(fields[17]);
-  info.start_time = number_in<std::uint64_t>(fields[19]);
+  info.parent = first_number_in<pid_t>(fields[1]);
+  info.group = first_number_in<pid_t>(fields[2]);
+  info.session = first_number_in<pid_t>(fields[3]);
+  info.threads = first_number_in<std::uint64_t>(fields[17]);
+  info.start_time = first_number_in<std::uint64_t>(fields[19]);
   return info;
 }
 
@@ -79,7 +80,7 @@ std::optional<std::vector<ProcessInfo>> all_processes() {
   }
   bool ourselves = false;
   while (const dirent* entry = ::readdir(proc.get())) {
-    const pid_t pid = number_in<pid_t>(entry->d_name);
+    const pid_t pid = first_number_in<pid_t>(entry->d_name);
     if (pid <= 0) {
       continue;
     }

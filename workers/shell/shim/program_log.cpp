@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/proto/encoding/utf8.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 
@@ -20,7 +20,7 @@ namespace hpsearch::workers {
 namespace fs = std::filesystem;
 using engine::Instant;
 using engine::Result;
-using trees::Directory;
+using files::Directory;
 
 /// One file of a log.
 struct LogFile {
@@ -55,18 +55,14 @@ std::vector<LogFile> pieces_of(const Directory& directory, const std::string& na
     pieces.push_back(*first);
   }
   const std::string stem = name + ".";
-  const Result<std::vector<trees::Entry>> entries = directory.entries();
+  const Result<std::vector<files::Entry>> entries = directory.entries();
   for (std::size_t i = 0; entries && i < entries->size(); ++i) {
     const std::string& other = (*entries)[i].name;
     if (!other.starts_with(stem)) {
       continue;
     }
-    std::uint64_t begin = 0;
-    const char* const last = other.data() + other.size();
-    const auto [parsed, problem] = std::from_chars(other.data() + stem.size(), last, begin);
-    const auto piece = problem == std::errc() && parsed == last && begin > 0
-                           ? piece_at(directory, name, begin)
-                           : std::nullopt;
+    const auto begin = engine::number_in<std::uint64_t>(std::string_view(other).substr(stem.size()));
+    const auto piece = begin.value_or(0) > 0 ? piece_at(directory, name, *begin) : std::nullopt;
     if (piece) {
       pieces.push_back(*piece);
     }

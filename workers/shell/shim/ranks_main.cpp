@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/shim/program_log.hpp"
@@ -105,7 +106,7 @@ void read_some(Stream& stream) {
 /// Written to our own standard error, which is the attempt's: the end of what a failed process said.
 void show_end(const std::filesystem::path& logs, std::uint64_t number) {
   constexpr std::uint64_t most_shown = 16 * 1024;
-  const auto directory = trees::Directory::open(logs);
+  const auto directory = files::Directory::open(logs);
   for (const char* stream : {"stderr", "stdout"}) {
     const std::string name = AttemptDirectory(logs).log(stream, number).filename();
     const auto end = directory ? read_log(*directory, name, 0, most_shown, true) : directory.error();
@@ -218,19 +219,13 @@ int run(std::uint64_t count, std::uint64_t first_rank, const std::filesystem::pa
   }
 }
 
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
 }  // namespace
 }  // namespace hpsearch::workers
 
 int main(int argc, char** argv) {
   using namespace hpsearch::workers;
-  const auto count = argc > 1 ? number(argv[1]) : std::nullopt;
-  const auto first_rank = argc > 2 ? number(argv[2]) : std::nullopt;
+  const auto count = argc > 1 ? hpsearch::engine::number_in<std::uint64_t>(argv[1]) : std::nullopt;
+  const auto first_rank = argc > 2 ? hpsearch::engine::number_in<std::uint64_t>(argv[2]) : std::nullopt;
   if (argc < 6 || !count || *count == 0 || *count > most_processes || !first_rank ||
       std::string_view(argv[4]) != "--") {
     return fail(exit_usage,

@@ -19,6 +19,7 @@
 #include <system_error>
 #include <vector>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
@@ -149,14 +150,14 @@ Status hand_over(const fs::path& path) {
   const fs::path named = path.has_filename() ? path : path.parent_path();
   const bool whole = fs::is_directory(named, error);
   const fs::path above = named.has_parent_path() ? named.parent_path() : fs::path(".");
-  const Result<trees::Directory> from =
-      trees::Directory::open(whole ? named : above, {.mounts = trees::Rules::Mounts::entered});
-  const Result<trees::Directory> to = from ? emptied_checkpoint_directory(directory) : from.error();
+  const Result<files::Directory> from =
+      files::Directory::open(whole ? named : above, {.mounts = files::Rules::Mounts::entered});
+  const Result<files::Directory> to = from ? emptied_checkpoint_directory(directory) : from.error();
   if (!to) {
     return to.error();
   }
-  return whole ? trees::copy_content(*from, *to)
-               : trees::copy_tree(*from, named.filename(), *to, named.filename());
+  return whole ? files::copy_content(*from, *to)
+               : files::copy_tree(*from, named.filename(), *to, named.filename());
 }
 
 bool wait_for(int descriptor, short what, std::optional<Clock::time_point> deadline) {
@@ -217,16 +218,9 @@ Result<std::optional<Value>> ask(const std::string& address, const Value& messag
   return std::optional<Value>(*std::move(value));
 }
 
-std::optional<std::uint64_t> natural(const std::string& text) {
-  std::uint64_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && rest == text.data() + text.size() && !text.empty() ? std::optional(number)
-                                                                                    : std::nullopt;
-}
-
 /// Without limit where the answer is the search's decision, or says that a checkpoint is safe.
 std::optional<Clock::time_point> deadline_of(const std::string& type, const Arguments& arguments) {
-  const std::optional<std::uint64_t> length = natural(variable("HPSEARCH_LENGTH"));
+  const std::optional<std::uint64_t> length = engine::number_in<std::uint64_t>(variable("HPSEARCH_LENGTH"));
   const bool decides = type == "report" && arguments.group == "validation" && length && arguments.step &&
                        *arguments.step >= *length;
   if (decides || type == "checkpoint" || type == "invalid_hyperparameters") {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <variant>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/io/net/log.hpp"
 #include "hpsearch/jobs/fields/checkpoint_signal.hpp"
 #include "hpsearch/workers/core/lookalike.hpp"
@@ -65,12 +66,6 @@ std::string_view word(std::string_view& rest) {
   const std::string_view first = rest.substr(0, end);
   rest.remove_prefix(std::min(end + 1, rest.size()));
   return first;
-}
-
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
 int checkpoint_signal_of(const ProgramStart& program) {
@@ -245,7 +240,7 @@ void Shim::read_agent() {
 void Shim::obey(std::string_view line) {
   const std::string_view what = word(line);
   if (what == "answer") {
-    const auto question = number(word(line));
+    const auto question = engine::number_in<std::uint64_t>(word(line));
     const auto open = open_.find(question.value_or(0));
     if (open != open_.end()) {
       const ConnectionId connection = open->second;
@@ -253,7 +248,7 @@ void Shim::obey(std::string_view line) {
       socket_->answer(connection, line);
     }
   } else if (what == "ahead") {
-    ahead_below_ = Units{number(word(line)).value_or(0)};
+    ahead_below_ = Units{engine::number_in<std::uint64_t>(word(line)).value_or(0)};
     thinning_.decides_from(ahead_below_);
     ahead_line_ = line;
   } else if (what == "signal") {
@@ -265,11 +260,12 @@ void Shim::obey(std::string_view line) {
       programs_->notify(pid_, checkpoint_signal_);
     } else {
       // Agents that do not say it kill by themselves.
-      const std::uint64_t grace = std::min(number(line).value_or(longest_grace_ms), longest_grace_ms);
+      const std::uint64_t grace =
+          std::min(engine::number_in<std::uint64_t>(line).value_or(longest_grace_ms), longest_grace_ms);
       programs_->terminate(pid_, std::chrono::milliseconds(grace));
     }
   } else if (what == "drop") {
-    journal_->drop_before(number(line).value_or(0));
+    journal_->drop_before(engine::number_in<std::uint64_t>(line).value_or(0));
   }
 }
 

@@ -247,7 +247,7 @@ void ShimClient::read_connection() {
 
 bool ShimClient::open_journal() {
   if (!journal_) {
-    const Result<trees::Directory> root = directory_.opened();
+    const Result<files::Directory> root = directory_.opened();
     Result<JournalReader> journal = root ? JournalReader::open(*root, "journal") : root.error();
     if (journal) {
       journal_ = *std::move(journal);

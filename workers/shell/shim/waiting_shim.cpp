@@ -101,8 +101,8 @@ void WaitingShim::over() {
 }
 
 void WaitingShim::remove_place() const {
-  if (const Result<trees::Directory> parent = trees::Directory::open(place_.root().parent_path())) {
-    static_cast<void>(trees::remove_tree(*parent, place_.root().filename()).has_value());
+  if (const Result<files::Directory> parent = files::Directory::open(place_.root().parent_path())) {
+    static_cast<void>(files::remove_tree(*parent, place_.root().filename()).has_value());
   }
 }
 

@@ -32,9 +32,9 @@ using engine::Units;
 using proto::CheckpointManifest;
 using proto::ManifestEntry;
 
-using trees::Directory;
-using trees::Entry;
-using trees::Kind;
+using files::Directory;
+using files::Entry;
+using files::Kind;
 
 namespace {
 
@@ -69,8 +69,8 @@ Result<std::pair<std::uint64_t, std::uint32_t>> seal(const Directory& directory,
 
 Status seal_tree(const Directory& directory, const std::string& prefix, int depth,
                  std::vector<ManifestEntry>& content) {
-  if (depth > trees::deepest_tree) {
-    return Error{Errc::bad_request, "the checkpoint has more than " + std::to_string(trees::deepest_tree) +
+  if (depth > files::deepest_tree) {
+    return Error{Errc::bad_request, "the checkpoint has more than " + std::to_string(files::deepest_tree) +
                                         " directories inside each other"};
   }
   const Result<std::vector<Entry>> entries = directory.entries();
@@ -154,7 +154,7 @@ Result<CheckpointManifest> read_manifest(const Directory& directory, const fs::p
 Result<CheckpointReport> fill(const Directory& from, const Directory& to, const std::vector<Entry>& entries,
                               const AttemptKey& key, Units step) {
   for (const Entry& entry : entries) {
-    if (const Status moved = trees::move_entry(from, entry.name, to, entry.name); !moved) {
+    if (const Status moved = files::move_entry(from, entry.name, to, entry.name); !moved) {
       return moved.error();
     }
   }
@@ -184,7 +184,7 @@ void put_back(const Directory& trial, const std::string& unfinished, const Direc
   }
   for (const Entry& entry : *entries) {
     if (entry.name != manifest_name) {
-      static_cast<void>(trees::move_entry(*from, entry.name, to, entry.name).has_value());
+      static_cast<void>(files::move_entry(*from, entry.name, to, entry.name).has_value());
     }
   }
 }
@@ -268,7 +268,7 @@ Result<CheckpointReport> place_on(const Shelf& shelf, const Directory& from, con
   if (!entries) {
     return entries.error();
   }
-  Status ready = trees::remove_tree(trial, unfinished);
+  Status ready = files::remove_tree(trial, unfinished);
   if (ready) {
     ready = trial.make_directory(unfinished);
   }
@@ -278,20 +278,20 @@ Result<CheckpointReport> place_on(const Shelf& shelf, const Directory& from, con
   }
   Result<CheckpointReport> report = fill(from, *draft, *entries, key, step);
   if (report) {
-    const Status emptied = trees::remove_tree(trial, replaced);
-    const Status aside = emptied ? trees::move_entry(trial, place, trial, replaced) : emptied;
+    const Status emptied = files::remove_tree(trial, replaced);
+    const Status aside = emptied ? files::move_entry(trial, place, trial, replaced) : emptied;
     const bool nothing_there = !aside && aside.error().code == Errc::not_found;
-    const Status placed = aside || nothing_there ? trees::move_entry(trial, unfinished, trial, place) : aside;
+    const Status placed = aside || nothing_there ? files::move_entry(trial, unfinished, trial, place) : aside;
     if (!placed) {
       if (aside) {
-        static_cast<void>(trees::move_entry(trial, replaced, trial, place).has_value());
+        static_cast<void>(files::move_entry(trial, replaced, trial, place).has_value());
       }
       report = placed.error();
     }
   }
   if (!report) {
     put_back(trial, unfinished, from);
-    static_cast<void>(trees::remove_tree(trial, unfinished).has_value());
+    static_cast<void>(files::remove_tree(trial, unfinished).has_value());
     return report;
   }
   report->path = (trial.name() / place).string();
@@ -341,7 +341,7 @@ Result<std::optional<CheckpointReport>> publish(const Directory& from, const Dir
       return synced.error();
     }
   }
-  static_cast<void>(trees::remove_tree(here.trial, "." + place + ".replaced").has_value());
+  static_cast<void>(files::remove_tree(here.trial, "." + place + ".replaced").has_value());
   return std::optional<CheckpointReport>(*std::move(report));
 }
 

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 using engine::ExperimentId;
 using engine::Result;
 using engine::Value;
-using trees::Directory;
+using files::Directory;
 using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds patience = 30s;

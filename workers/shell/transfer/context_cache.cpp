@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <functional>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/io/archive/context_archive.hpp"
 #include "hpsearch/io/files/sha256.hpp"
 #include "hpsearch/io/files/tree.hpp"
@@ -27,7 +27,7 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
-using trees::Directory;
+using files::Directory;
 using namespace std::chrono_literals;
 
 namespace {
@@ -40,14 +40,12 @@ constexpr std::uint64_t largest_archive = context::most_archive_bytes(context::l
 
 /// The digest and the bytes that a tree's name tells; no digest when it is none.
 std::pair<std::string, std::uint64_t> read_name(const std::string& name) {
-  std::uint64_t bytes = 0;
   const std::string digest = name.substr(0, 64);
-  if (!context::is_sha256(digest) || name.size() < 66 || name[64] != '-') {
+  if (!files::is_sha256(digest) || name.size() < 66 || name[64] != '-') {
     return {};
   }
-  const auto [end, error] = std::from_chars(name.data() + 65, name.data() + name.size(), bytes);
-  return error == std::errc{} && end == name.data() + name.size() ? std::pair(digest, bytes)
-                                                                  : std::pair<std::string, std::uint64_t>();
+  const auto bytes = engine::number_in<std::uint64_t>(std::string_view(name).substr(65));
+  return bytes ? std::pair(digest, *bytes) : std::pair<std::string, std::uint64_t>();
 }
 
 void touch(const fs::path& path) noexcept {
@@ -56,10 +54,10 @@ void touch(const fs::path& path) noexcept {
 
 void remove_from(const fs::path& directory, const std::function<bool(const std::string& name)>& which) {
   const Result<Directory> here = Directory::open(directory);
-  const auto entries = here ? here->entries() : Result<std::vector<trees::Entry>>(here.error());
+  const auto entries = here ? here->entries() : Result<std::vector<files::Entry>>(here.error());
   for (std::size_t i = 0; entries && i < entries->size(); ++i) {
     if (const std::string& name = (*entries)[i].name; which(name)) {
-      static_cast<void>(trees::remove_tree(*here, name).has_value());
+      static_cast<void>(files::remove_tree(*here, name).has_value());
     }
   }
 }
@@ -198,7 +196,7 @@ Result<std::string> ContextCache::fetch(const std::string& digest) const {
   if (got->status != 200) {
     return failed(Errc::unavailable, "it answered with status " + std::to_string(got->status));
   }
-  if (context::sha256_of(got->body) != digest) {
+  if (files::sha256_of(got->body) != digest) {
     return failed(Errc::unavailable, "what came has another digest");
   }
   return std::move(got->body);
@@ -213,13 +211,13 @@ Status ContextCache::put(const std::string& digest, const std::string& archive) 
   const Result<Directory> tree = done ? here->directory(draft) : done.error();
   done = tree ? context::unpack(archive, *tree) : Status(tree.error());
   if (done) {
-    done = trees::move_entry(*here, draft, *here, name);
+    done = files::move_entry(*here, draft, *here, name);
     if (!done && here->directory(name)) {
       done = Done{};  // Somebody else has put it there meanwhile.
     }
   }
   if (here) {
-    static_cast<void>(trees::remove_tree(*here, draft).has_value());
+    static_cast<void>(files::remove_tree(*here, draft).has_value());
   }
   if (!done) {
     return Error{Errc::unavailable, done.error().message};
@@ -256,8 +254,8 @@ void ContextCache::make_room(const std::string& besides) {
   for (std::size_t i = 0; here && i < gone.size(); ++i) {
     const std::string name = gone[i].filename().string();
     // Another name at once: half of it must not be taken for the whole.
-    const bool aside = trees::move_entry(*here, name, *here, name + ".gone").has_value();
-    static_cast<void>(trees::remove_tree(*here, aside ? name + ".gone" : name).has_value());
+    const bool aside = files::move_entry(*here, name, *here, name + ".gone").has_value();
+    static_cast<void>(files::remove_tree(*here, aside ? name + ".gone" : name).has_value());
   }
 }
 

@@ -29,10 +29,10 @@ namespace fs = std::filesystem;
 using engine::Error;
 using engine::Result;
 using engine::Value;
+using files::Descriptor;
+using files::Directory;
 using proto::FileOffer;
 using proto::OfferedFile;
-using trees::Descriptor;
-using trees::Directory;
 using namespace std::chrono_literals;
 
 namespace {
@@ -65,13 +65,13 @@ class Reader {
 
  private:
   void add(const Directory& at, const fs::path& below, int depth) {
-    const Result<std::vector<trees::Entry>> entries = at.entries();
+    const Result<std::vector<files::Entry>> entries = at.entries();
     for (std::size_t i = 0; entries && i < entries->size() && !stop_.stop_requested(); ++i) {
-      const trees::Entry& entry = (*entries)[i];
+      const files::Entry& entry = (*entries)[i];
       const fs::path path = below / entry.name;
-      if (entry.kind == trees::Kind::directory) {
+      if (entry.kind == files::Kind::directory) {
         const Result<Directory> inside = at.directory(entry.name);
-        if (inside && depth <= trees::deepest_tree) {
+        if (inside && depth <= files::deepest_tree) {
           add(*inside, path, depth + 1);
         }
       } else {
@@ -80,7 +80,7 @@ class Reader {
     }
   }
 
-  void add_file(const Directory& at, const trees::Entry& entry, const fs::path& path) {
+  void add_file(const Directory& at, const files::Entry& entry, const fs::path& path) {
     OfferedFile file;
     file.path = path.string();
     struct stat info {};
@@ -93,7 +93,7 @@ class Reader {
       leave(offer_.left, path, size, "its name is too long or not UTF-8");
     } else if (named_ > proto::most_offer_bytes / 2) {
       leave(offer_.left, path, size, "the trial has too many files for the daemon");
-    } else if (entry.kind == trees::Kind::link) {
+    } else if (entry.kind == files::Kind::link) {
       Result<std::string> target = at.link_target(entry.name);
       named_ += target ? 6 * target->size() : 0;
       if (target && proto::is_utf8(*target)) {
@@ -115,9 +115,9 @@ class Reader {
     if (!open) {
       return open.error().message;
     }
-    context::Sha256 digest;
+    files::Sha256 digest;
     for (;;) {
-      const Result<std::string> piece = trees::read_at(at, *open, name, file.bytes, proto::most_piece_bytes);
+      const Result<std::string> piece = files::read_at(at, *open, name, file.bytes, proto::most_piece_bytes);
       if (!piece) {
         return piece.error().message;
       }
@@ -225,7 +225,7 @@ class Sender {
     const Result<Descriptor> open = files ? files->file(file.path) : Result<Descriptor>(files.error());
     while (offset < file.bytes) {
       const Result<std::string> piece =
-          open ? trees::read_at(*files, *open, file.path, offset,
+          open ? files::read_at(*files, *open, file.path, offset,
                                 std::min<std::uint64_t>(proto::most_piece_bytes, file.bytes - offset))
                : Result<std::string>(open.error());
       if (!piece || piece->empty() || stop_.stop_requested()) {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/io/files/tree.hpp"
 #include "hpsearch/proto/encoding/utf8.hpp"
 #include "hpsearch/proto/wire/kept_files.hpp"
@@ -27,13 +28,13 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
+using files::Directory;
+using files::Entry;
+using files::Kind;
 using proto::DroppedFile;
 using proto::DroppedFiles;
 using proto::KeptTrial;
 using proto::KeptTrials;
-using trees::Directory;
-using trees::Entry;
-using trees::Kind;
 
 namespace {
 
@@ -96,7 +97,7 @@ void add_stamps(const Directory& directory, int depth, Stamps& stamps) {
     const Entry& entry = (*entries)[i];
     if (entry.kind == Kind::directory) {
       const Result<Directory> inside = directory.directory(entry.name);
-      if (inside && depth < trees::deepest_tree) {
+      if (inside && depth < files::deepest_tree) {
         add_stamps(*inside, depth + 1, stamps);
       }
     } else if (const auto state = state_of(directory, entry.name)) {
@@ -177,9 +178,9 @@ class Mover {
     if (name == "__pycache__") {
       return;
     }
-    if (depth >= trees::deepest_tree) {
+    if (depth >= files::deepest_tree) {
       drop(dropped_, path, 0,
-           "lies in more than " + std::to_string(trees::deepest_tree) + " directories inside each other");
+           "lies in more than " + std::to_string(files::deepest_tree) + " directories inside each other");
       return;
     }
     const Result<Directory> inside = from.directory(name);
@@ -201,8 +202,8 @@ class Mover {
       to.emplace(*std::move(made));
     }
     // An earlier attempt's of that name.
-    const Status gone = to->has(name) ? trees::remove_tree(*to, name) : Status(Done{});
-    const Status moved = gone ? trees::move_entry(from, name, *to, name) : gone;
+    const Status gone = to->has(name) ? files::remove_tree(*to, name) : Status(Done{});
+    const Status moved = gone ? files::move_entry(from, name, *to, name) : gone;
     // Here, where the user can't exchange it any more: a hard link to what the user may not read keeps its
     // owner.
     const auto state = moved && owner_ ? state_of(*to, name) : std::nullopt;
@@ -255,7 +256,7 @@ void list_files(const Directory& at, const fs::path& below, int depth, std::vect
     const fs::path path = below / entry.name;
     if (entry.kind == Kind::directory) {
       const Result<Directory> inside = at.directory(entry.name);
-      if (inside && depth <= trees::deepest_tree) {
+      if (inside && depth <= files::deepest_tree) {
         list_files(*inside, path, depth + 1, all);
       }
     } else if (const auto state = state_of(at, entry.name)) {
@@ -300,12 +301,6 @@ void trim(const Directory& files, std::vector<Listed>& listed, const Keeping& ke
   }
 }
 
-std::optional<std::uint64_t> number_in(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 template <class T>
 Result<T> read_kept(const Directory& directory, const char* name) {
   const auto text = directory.read(name, proto::kept_files_limits.bytes);
@@ -335,7 +330,7 @@ KeptTrials kept_in(const Directory& experiment) {
   KeptTrials found;
   const Result<std::vector<Entry>> entries = experiment.entries();
   for (std::size_t i = 0; entries && i < entries->size(); ++i) {
-    const auto number = number_in((*entries)[i].name);
+    const auto number = engine::number_in<std::uint64_t>((*entries)[i].name);
     const Result<Directory> trial =
         number ? experiment.directory((*entries)[i].name) : Result<Directory>(Error{Errc::not_found, ""});
     const std::vector<Listed> files = trial ? files_below(*trial) : std::vector<Listed>();
@@ -377,7 +372,7 @@ std::vector<engine::TrialNumber> make_room(const Directory& experiment, KeptTria
       for (const Listed& file : files_below(*trial)) {
         drop(dropped, file.path, file.bytes, "better and later trials took the room: " + limit_text(keeping));
       }
-      static_cast<void>(trees::remove_tree(*trial, proto::kept_files_name).has_value());
+      static_cast<void>(files::remove_tree(*trial, proto::kept_files_name).has_value());
       static_cast<void>(write_json_file(*trial, proto::dropped_files_name, dropped, false).has_value());
       if (const Result<SentRecord> record = read_kept<SentRecord>(*trial, sent_name)) {
         static_cast<void>(note_change(*trial, *record).has_value());
@@ -462,7 +457,7 @@ Result<TakenFiles> take_files(const fs::path& state_directory, const AttemptDire
   list_files(*files, "", 0, listed);
   trim(*files, listed, keeping, dropped);
   if (listed.empty()) {
-    static_cast<void>(trees::remove_tree(*trial, proto::kept_files_name).has_value());
+    static_cast<void>(files::remove_tree(*trial, proto::kept_files_name).has_value());
     if (dropped.files.empty()) {
       static_cast<void>(experiment->remove(number).has_value());  // It left nothing: no trace of it.
       return TakenFiles();
@@ -543,12 +538,12 @@ void KeptFiles::look_for_unsent(std::uint64_t store) {
       state ? state->directory(fs::path("trials") / std::to_string(store)) : state.error();
   const auto experiments = all ? all->entries() : Result<std::vector<Entry>>(all.error());
   for (std::size_t i = 0; experiments && i < experiments->size(); ++i) {
-    const auto id = number_in((*experiments)[i].name);
+    const auto id = engine::number_in<std::uint64_t>((*experiments)[i].name);
     const Result<Directory> experiment =
         id ? all->directory((*experiments)[i].name) : Result<Directory>(Error{Errc::not_found, ""});
     const auto trials = experiment ? experiment->entries() : Result<std::vector<Entry>>(experiment.error());
     for (std::size_t n = 0; trials && n < trials->size(); ++n) {
-      const auto trial_number = number_in((*trials)[n].name);
+      const auto trial_number = engine::number_in<std::uint64_t>((*trials)[n].name);
       const Result<Directory> trial = trial_number ? experiment->directory((*trials)[n].name)
                                                    : Result<Directory>(Error{Errc::not_found, ""});
       const Result<SentRecord> record =

@@ -83,7 +83,7 @@ std::string deliver_log(const AttemptDirectory& directory, const AttemptKey& key
   if (taker.address.empty()) {
     return "the daemon has announced no HTTP address";
   }
-  const Result<trees::Directory> root = directory.opened();
+  const Result<files::Directory> root = directory.opened();
   if (!root) {
     return root.error().code == Errc::not_found ? "" : root.error().message;
   }

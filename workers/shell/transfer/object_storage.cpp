@@ -19,7 +19,7 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
-using trees::Directory;
+using files::Directory;
 
 namespace {
 
@@ -78,7 +78,7 @@ Result<std::optional<CheckpointReport>> upload_checkpoint(const OwnDirectory& fr
   const std::string receipt = receipt_of(place);
   if (const Result<Directory> before = staging->directory(place.parent_path());
       before && before->has(receipt) && !before->has(place.filename() / manifest_name)) {
-    static_cast<void>(trees::remove_tree(*before, name).has_value());  // An agent ended before it did that.
+    static_cast<void>(files::remove_tree(*before, name).has_value());  // An agent ended before it did that.
   }
   Result<std::optional<CheckpointReport>> staged =
       publish_checkpoint(*own, *staging, wanted.key, wanted.step);
@@ -105,20 +105,20 @@ Result<std::optional<CheckpointReport>> upload_checkpoint(const OwnDirectory& fr
   }
   Status kept = trial->remove(receipt);  // Of an earlier save of this step.
   const Result<Directory> stored = kept ? trial->directory(name) : kept.error();
-  kept = stored ? trees::move_entry(*stored, manifest_name, *trial, receipt) : Status(stored.error());
+  kept = stored ? files::move_entry(*stored, manifest_name, *trial, receipt) : Status(stored.error());
   if (kept) {
     kept = trial->sync();
   }
   if (!kept) {
     return kept.error();
   }
-  static_cast<void>(trees::remove_tree(*trial, name).has_value());
+  static_cast<void>(files::remove_tree(*trial, name).has_value());
   return std::optional<CheckpointReport>(std::move(report));
 }
 
 Status download_checkpoint(const std::string& address, const Directory& attempt, const std::string& to,
                            const std::map<std::string, std::string>& storage_environment) {
-  Status made = trees::remove_tree(attempt, to);
+  Status made = files::remove_tree(attempt, to);
   if (made) {
     made = attempt.make_directory(to);
   }

@@ -25,7 +25,7 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 using engine::Units;
-using trees::Directory;
+using files::Directory;
 
 namespace {
 
@@ -97,7 +97,7 @@ Result<bool> bring_checkpoint(const UnixAccount& account, const jobs::LaunchSpec
   const std::string name = attempt.fetched().filename();
   const Result<Directory> root = attempt.opened();
   const Status made = root ? root->make_directory(name) : Status(root.error());
-  const Status given = made ? trees::give_tree(*root, name, static_cast<std::uint32_t>(account.uid),
+  const Status given = made ? files::give_tree(*root, name, static_cast<std::uint32_t>(account.uid),
                                                static_cast<std::uint32_t>(account.gid))
                             : made;
   const Result<Directory> to = given ? root->directory(name) : given.error();
@@ -118,7 +118,7 @@ Result<bool> bring_checkpoint(const UnixAccount& account, const jobs::LaunchSpec
                  "its latest checkpoint " + spec.latest_checkpoint +
                      (damaged ? " is damaged: " : " cannot be read: ") + whole.error().message};
   }
-  const Status linked = trees::copy_content(*from, *to, trees::Files::shared);
+  const Status linked = files::copy_content(*from, *to, files::Files::shared);
   return linked ? Result<bool>(true) : linked.error();
 }
 

@@ -64,7 +64,7 @@ void DiskReserve::set_aside(const DiskSpace& space) {
   }
   const Descriptor file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   const std::uint64_t size = std::min(reserve_bytes, space.total / reserves_per_disk);
-  set_aside_ = static_cast<bool>(file) && ::fallocate(file.number(), 0, 0, static_cast<off_t>(size)) == 0;
+  set_aside_ = static_cast<bool>(file) && ::fallocate(file.get(), 0, 0, static_cast<off_t>(size)) == 0;
   if (file && !set_aside_) {
     ::unlink(path_.c_str());
   }

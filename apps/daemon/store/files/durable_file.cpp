@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "hpsearch/io/files/file_bytes.hpp"
+
 namespace hpsearch::daemon {
 namespace {
 
@@ -16,12 +18,6 @@ using engine::Status;
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (number_ >= 0) {
-    ::close(number_);
-  }
-}
-
 bool is_lack_of_room(int error) noexcept {
   return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
@@ -31,19 +27,13 @@ Error system_error(const std::string& doing) {
 }
 
 Status write_all(int file, std::span<const std::byte> bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) {
-      return system_error("cannot write " + path);
-    }
-    bytes = bytes.subspan(written > 0 ? static_cast<std::size_t>(written) : 0);
-  }
-  return Done{};
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return files::write_all(file, text) ? Status(Done{}) : system_error("cannot write " + path);
 }
 
 Status sync_directory(const std::string& path) {
   const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory || ::fsync(directory.number()) != 0) {
+  if (!directory || ::fsync(directory.get()) != 0) {
     return system_error("cannot make " + path + " durable");
   }
   return Done{};

@@ -3,30 +3,13 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/io/files/descriptor.hpp"
 
 namespace hpsearch::daemon {
 
-/// A descriptor that is closed when it goes.
-class Descriptor {
- public:
-  explicit Descriptor(int number) noexcept : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor();
-
-  [[nodiscard]] explicit operator bool() const noexcept { return number_ >= 0; }
-  [[nodiscard]] int number() const noexcept { return number_; }
-  [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
+using files::Descriptor;
 
 /// Whether a call failed with this error because no room is left: the disk, a quota or the process's own
 /// limit. Such a failure has changed nothing and may be tried again; after any other the file's content is in

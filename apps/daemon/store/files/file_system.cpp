@@ -24,9 +24,9 @@ class KernelWriter final : public FileWriter {
  public:
   KernelWriter(int descriptor, std::string path) : file_(descriptor), path_(std::move(path)) {}
 
-  Status write(std::span<const std::byte> bytes) override { return write_all(file_.number(), bytes, path_); }
+  Status write(std::span<const std::byte> bytes) override { return write_all(file_.get(), bytes, path_); }
   Status sync() override {
-    return ::fsync(file_.number()) == 0 ? Status(Done{}) : system_error("cannot make " + path_ + " durable");
+    return ::fsync(file_.get()) == 0 ? Status(Done{}) : system_error("cannot make " + path_ + " durable");
   }
 
  private:
@@ -89,7 +89,7 @@ class KernelFiles final : public FileSystem {
   Result<std::vector<std::byte>> read(const std::string& path) override {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat found {};
-    if (!file || ::fstat(file.number(), &found) != 0) {
+    if (!file || ::fstat(file.get(), &found) != 0) {
       Error error = system_error("cannot read " + path);
       error.code = errno == ENOENT ? Errc::not_found : error.code;
       return error;
@@ -97,7 +97,7 @@ class KernelFiles final : public FileSystem {
     std::vector<std::byte> bytes(static_cast<std::size_t>(found.st_size));
     std::size_t read = 0;
     while (read < bytes.size()) {
-      const ssize_t more = ::read(file.number(), bytes.data() + read, bytes.size() - read);
+      const ssize_t more = ::read(file.get(), bytes.data() + read, bytes.size() - read);
       if (more < 0 && errno != EINTR) {
         return system_error("cannot read " + path);
       }

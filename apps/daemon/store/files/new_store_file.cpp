@@ -55,7 +55,7 @@ Result<std::unique_ptr<NewStoreFile>> NewStoreFile::begin(const std::string& pat
   made->remove_draft();
   {  // SQLite would let others read it, and gives its journals the mode of the file.
     const Descriptor own(::open(made->draft_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!own || ::fchmod(own.number(), 0600) != 0) {
+    if (!own || ::fchmod(own.get(), 0600) != 0) {
       return system_error("cannot write " + made->draft_);
     }
   }
@@ -77,7 +77,7 @@ NewStoreFile::~NewStoreFile() {
 Status NewStoreFile::finish() {
   file_.reset();
   const Descriptor draft(::open(draft_.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!draft || ::fsync(draft.number()) != 0) {
+  if (!draft || ::fsync(draft.get()) != 0) {
     return system_error("cannot make " + draft_ + " durable");
   }
   if (const Status nothing = nothing_at(path_); !nothing) {

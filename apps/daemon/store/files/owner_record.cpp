@@ -1,7 +1,6 @@
 #include "daemon/store/files/owner_record.hpp"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "daemon/store/files/file_system.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/io/files/random_bytes.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
 
@@ -62,13 +62,13 @@ std::string file_in(const std::string& directory) {
 bool overwrite(const std::string& path, std::string text) {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
   struct stat found {};
-  if (!file || ::fstat(file.number(), &found) != 0) {
+  if (!file || ::fstat(file.get(), &found) != 0) {
     return false;
   }
   if (text.size() < static_cast<std::size_t>(found.st_size)) {
     text.resize(static_cast<std::size_t>(found.st_size), '\n');
   }
-  return write_all(file.number(), std::as_bytes(std::span(text)), path) && ::fdatasync(file.number()) == 0;
+  return write_all(file.get(), std::as_bytes(std::span(text)), path) && ::fdatasync(file.get()) == 0;
 }
 
 std::string whole_seconds(Duration time) {
@@ -80,11 +80,9 @@ std::string whole_seconds(Duration time) {
 OwnerRecord this_owner() {
   std::array<char, 256> name{};
   static_cast<void>(::gethostname(name.data(), name.size() - 1));
-  std::uint64_t token = 0;
-  HPSEARCH_CHECK(::getrandom(&token, sizeof token, 0) == sizeof token, "the kernel always has random bytes");
   // A JSON number of ours is signed.
   return {name.data(), first_line_of("/etc/machine-id"), first_line_of("/proc/sys/kernel/random/boot_id"),
-          ::getpid(), token >> 1U};
+          ::getpid(), files::random_number() >> 1U};
 }
 
 bool keeps_out(const OwnerRecord& found, Duration since_renewed, const OwnerRecord& ours) noexcept {
@@ -155,7 +153,7 @@ Status OwnerFile::renew() {
                                                : " was overwritten while this daemon ran")};
   }
   if (const auto since = since_changed(path_); since && *since >= owner_renews_every) {
-    ::futimens(file_.number(), nullptr);  // Needs no space, and no other file can be meant.
+    ::futimens(file_.get(), nullptr);  // Needs no space, and no other file can be meant.
   }
   return Done{};
 }

@@ -39,13 +39,13 @@ Result<StoreLock> StoreLock::take(const std::string& path, Missing missing) {
     return system_error("cannot open " + path);
   }
   struct flock ours = write_lock(first_sqlite_byte + sqlite_bytes, 1);
-  bool free = ::fcntl(file.number(), F_OFD_SETLK, &ours) == 0;
+  bool free = ::fcntl(file.get(), F_OFD_SETLK, &ours) == 0;
   if (!free && errno != EAGAIN && errno != EACCES) {
     return system_error("cannot lock " + path);
   }
   if (free) {
     struct flock of_sqlite = write_lock(first_sqlite_byte, sqlite_bytes);
-    if (::fcntl(file.number(), F_OFD_GETLK, &of_sqlite) != 0) {
+    if (::fcntl(file.get(), F_OFD_GETLK, &of_sqlite) != 0) {
       return system_error("cannot lock " + path);
     }
     free = of_sqlite.l_type == F_UNLCK;
@@ -63,7 +63,7 @@ Result<StoreLock> StoreLock::take(const std::string& path, Missing missing) {
 
 bool StoreLock::is_on(const FileIdentity& file) const noexcept {
   struct stat ours {};
-  return !file_ || (::fstat(file_.number(), &ours) == 0 && file == FileIdentity{ours.st_dev, ours.st_ino});
+  return !file_ || (::fstat(file_.get(), &ours) == 0 && file == FileIdentity{ours.st_dev, ours.st_ino});
 }
 
 }  // namespace hpsearch::daemon

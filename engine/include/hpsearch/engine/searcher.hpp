@@ -251,8 +251,8 @@ using SearchEvent = std::variant<TrialWasCreated, TrialWasPromoted, TrialReporte
                                  PointsChanged, DuplicatesChanged, TrialWasRetried>;
 
 /// A search strategy: asked what to do next, told what happened. It sees neither workers nor clocks nor
-/// processes. It *looks* when asked and *changes* only when it hears what was decided, so that replaying the
-/// log calls hear() alone.
+/// processes. It *looks* when asked and *changes* only in on_event(), when it hears what was decided; a
+/// replay of the log calls that alone.
 ///
 /// How the engine drives it: after TrialValidated it asks verdict() for that trial and tells what it decided
 /// (TrialWasPromoted for train_on, TrialWasClosed for stop; a pause is told by silence). Then it closes what

@@ -80,7 +80,7 @@ TEST(ContainersThatAreLeft, AreNotSaidToBeGoneByARuntimeThatDoesNotAnswer) {
 TEST(ContainersThatAreLeft, AreKnownToTheNextAgent) {
   const Scratch scratch;
   const std::filesystem::path file = scratch.path() / "container.json";
-  const trees::Directory directory = *trees::Directory::open(scratch.path());
+  const files::Directory directory = *files::Directory::open(scratch.path());
   EXPECT_EQ(read_container_record(directory, "container.json"), std::nullopt);
   const ContainerRecord record{"/usr/bin/podman", "hpsearch-1-2-3-abc"};
   ASSERT_TRUE(write_container_record(file, record));

@@ -16,7 +16,7 @@ namespace {
 
 engine::Result<LogPiece> read_the_log(const std::filesystem::path& path, std::uint64_t offset,
                                       std::uint64_t limit, bool from_end) {
-  return read_log(*trees::Directory::open(path.parent_path()), path.filename(), offset, limit, from_end);
+  return read_log(*files::Directory::open(path.parent_path()), path.filename(), offset, limit, from_end);
 }
 
 namespace fs = std::filesystem;

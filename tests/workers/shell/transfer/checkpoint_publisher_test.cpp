@@ -66,7 +66,7 @@ TEST(Publisher, KeepsNamesThatAreNotUtf8) {
   fs::create_symlink("caf\xe9/epoch\xff", from / "\xc3\xa9");
   const auto published = publish_from(from, scratch.path() / "store", key_of(7), Units{12});
   ASSERT_TRUE(published && *published) << published.error().message;
-  const auto place = trees::Directory::open((*published)->path);
+  const auto place = files::Directory::open((*published)->path);
   ASSERT_TRUE(place);
   EXPECT_TRUE(verify_checkpoint(*place));
   const auto manifest = proto::read_manifest(text_of(fs::path((*published)->path) / "manifest.json"));

@@ -63,7 +63,7 @@ class Contexts : public testing::Test {
     const auto files = context::context_files(context.path());
     const std::string bytes = *context::pack(context.path(), files->files);
     const std::scoped_lock lock(mutex_);
-    return shelf_.emplace(context::sha256_of(bytes), bytes).first->first;
+    return shelf_.emplace(files::sha256_of(bytes), bytes).first->first;
   }
   std::unique_ptr<ContextCache> open(std::uint64_t most_bytes = 1'000'000,
                                      const std::string& boot = "boot-1") {

@@ -28,8 +28,8 @@ namespace hpsearch::workers::test {
 namespace {
 
 namespace fs = std::filesystem;
-using context::sha256_of;
 using engine::Value;
+using files::sha256_of;
 
 constexpr std::uint64_t delivering_store = 7;
 

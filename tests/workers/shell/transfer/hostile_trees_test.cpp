@@ -29,13 +29,13 @@ namespace {
 namespace fs = std::filesystem;
 using engine::Errc;
 using engine::Units;
-using trees::Directory;
-using trees::test::Hostility;
-using trees::test::lay_hostile_level;
-using trees::test::lay_hostile_tree;
-using trees::test::PrivateMounts;
-using trees::test::Swapper;
-using trees::test::Witness;
+using files::Directory;
+using files::test::Hostility;
+using files::test::lay_hostile_level;
+using files::test::lay_hostile_tree;
+using files::test::PrivateMounts;
+using files::test::Swapper;
+using files::test::Witness;
 
 // What a checkpoint may be made of.
 constexpr Hostility saveable{.pipes = false, .deep = false, .no_rights = false};
@@ -83,7 +83,7 @@ TEST_F(HostileCheckpoint, ThatHoldsNoCheckpointIsPutBack) {
     EXPECT_TRUE(fs::exists(fs::symlink_status(from_ / "pipe"))) << across;
     EXPECT_EQ(fs::symlink_status(from_ / "locked").permissions(), fs::perms::none) << across;
     EXPECT_TRUE(fs::is_empty(root_ / "1/0")) << across;
-    ASSERT_TRUE(trees::remove_content(*Directory::open(from_)));
+    ASSERT_TRUE(files::remove_content(*Directory::open(from_)));
   }
 }
 

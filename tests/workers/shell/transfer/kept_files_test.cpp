@@ -194,12 +194,12 @@ TEST_F(KeptFilesTest, AreCountedAnewWhereTheirListIsDamaged) {
 
 class HostileKeptFiles : public KeptFilesTest {
  protected:
-  trees::test::Witness witness_{scratch_.path() / "witness"};
+  files::test::Witness witness_{scratch_.path() / "witness"};
 };
 
 TEST_F(HostileKeptFiles, AreTakenAsTheyStand) {
   const AttemptDirectory made = attempt(0);
-  trees::test::lay_hostile_tree(made.work() / "left", witness_);
+  files::test::lay_hostile_tree(made.work() / "left", witness_);
   take(made, 0, roomy_);
   EXPECT_EQ(witness_.harm(), "");
   EXPECT_EQ(fs::read_symlink(trial(0) / "files/left/to-directory"), witness_.directory());

@@ -55,7 +55,7 @@ class ObjectStorage : public testing::Test {
   fs::path remote() const { return scratch_.path() / "remote/models/digits/1/0/1-4"; }
 
   Scratch scratch_;
-  trees::Directory attempt_ = *trees::Directory::open(scratch_.path());
+  files::Directory attempt_ = *files::Directory::open(scratch_.path());
 
  private:
   std::string path_;

@@ -1,11 +1,11 @@
 #include "hpsearch/workers/core/adapters/determined/determined_session.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 
@@ -75,12 +75,7 @@ std::optional<std::uint64_t> count_of(const Value* value) {
     return *integer < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(*integer));
   }
   const std::string* text = value->as_text();
-  std::uint64_t count = 0;
-  if (text == nullptr || text->empty()) {
-    return std::nullopt;
-  }
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), count);
-  return error == std::errc() && end == text->data() + text->size() ? std::optional(count) : std::nullopt;
+  return text == nullptr ? std::nullopt : engine::number_in<std::uint64_t>(*text);
 }
 
 /// Only what has a number; lists and texts stay in the harness's own TensorBoard files.
@@ -455,10 +450,10 @@ void DeterminedSession::taken(const Status& taken, Effects& out) {
 }
 
 void DeterminedSession::wait_for_preemption(const DeterminedRequest& request, Instant now, Effects& out) {
-  std::int64_t seconds = longest_poll_seconds;
   const std::string& text = request.timeout_seconds;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (!text.empty() && (error != std::errc() || end != text.data() + text.size() || seconds < 0)) {
+  const std::int64_t seconds =
+      text.empty() ? longest_poll_seconds : engine::number_in<std::int64_t>(text).value_or(-1);
+  if (seconds < 0) {
     out.emplace_back(refusal(request.id, 400, "timeout_seconds is \"" + text + "\"; it must be 0 to 60"));
     return;
   }

@@ -28,6 +28,6 @@ namespace hpsearch::context {
 
 /// Puts an archive's content into `directory`, which must be there and empty. The checks of contents_of() are
 /// made on the way, and nothing is ever written through a link or over a file. unavailable: the disk said no.
-[[nodiscard]] engine::Status unpack(std::string_view archive, const trees::Directory& directory);
+[[nodiscard]] engine::Status unpack(std::string_view archive, const files::Directory& directory);
 
 }  // namespace hpsearch::context

@@ -20,14 +20,14 @@ namespace hpsearch::checkpoints {
 
 /// Two of the directories that a checkpoint lies in.
 struct Shelf {
-  trees::Directory experiment;
-  trees::Directory trial;
+  files::Directory experiment;
+  files::Directory trial;
 };
 
 /// Nothing: there is none any more. Links on the way to ROOT are followed.
 [[nodiscard]] engine::Result<std::optional<Shelf>> open_shelf(const std::filesystem::path& place);
 /// The same for a ROOT that is open.
-[[nodiscard]] engine::Result<std::optional<Shelf>> open_shelf(const trees::Directory& root,
+[[nodiscard]] engine::Result<std::optional<Shelf>> open_shelf(const files::Directory& root,
                                                               const std::filesystem::path& place);
 
 /// Why the directory of the experiment is not this store's: the end of a sentence; "" = it may be.
@@ -35,7 +35,7 @@ struct Shelf {
 
 /// The directory of a checkpoint, to read it. not_found: it is not there. wrong_state: something else lies in
 /// its place, or it is another store's. unavailable: it cannot be read.
-[[nodiscard]] engine::Result<trees::Directory> open_checkpoint(const std::string& path,
+[[nodiscard]] engine::Result<files::Directory> open_checkpoint(const std::string& path,
                                                                engine::ExperimentId experiment,
                                                                std::uint64_t store);
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace hpsearch::trees {
+namespace hpsearch::files {
 
 /// Owns an open file descriptor.
 class Descriptor {
@@ -22,4 +22,4 @@ class Descriptor {
   int number_ = -1;
 };
 
-}  // namespace hpsearch::trees
+}  // namespace hpsearch::files

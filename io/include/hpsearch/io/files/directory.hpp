@@ -11,7 +11,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/io/files/descriptor.hpp"
 
-namespace hpsearch::trees {
+namespace hpsearch::files {
 
 /// What a name stands for; a link is not what it leads to.
 enum class Kind : std::uint8_t { file, directory, link, other };
@@ -131,4 +131,4 @@ class Directory {
   Rules rules_;
 };
 
-}  // namespace hpsearch::trees
+}  // namespace hpsearch::files

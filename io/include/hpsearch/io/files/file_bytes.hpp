@@ -10,7 +10,7 @@
 #include "hpsearch/io/files/descriptor.hpp"
 #include "hpsearch/io/files/directory.hpp"
 
-namespace hpsearch::trees {
+namespace hpsearch::files {
 
 /// False, with errno set, when not everything could be written.
 bool write_all(int file, std::string_view bytes);
@@ -21,4 +21,4 @@ bool write_all(int file, std::string_view bytes);
                                                   const std::filesystem::path& name, std::uint64_t offset,
                                                   std::size_t limit);
 
-}  // namespace hpsearch::trees
+}  // namespace hpsearch::files

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 
 /// The system calls of check_file_system(): the kernel's, or in tests those of a file system that lies. What
 /// fails returns -1 and sets errno.
@@ -37,4 +37,4 @@ class FileCalls {
   virtual void remove(const std::string& path);
 };
 
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

@@ -5,7 +5,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/io/files/file_calls.hpp"
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 
 /// Whether the file system below a directory does what a store relies on: O_EXCL, locks that a child process
 /// sees and that end with their descriptor, fsync of files and directories, writes that a second descriptor
@@ -18,4 +18,4 @@ namespace hpsearch::places {
 /// Cost: about 20 calls; a few milliseconds here, some 100 ms on a busy server.
 [[nodiscard]] engine::Status check_file_system(const std::string& directory, FileCalls& calls);
 
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 
 /// Whether state may lie on a file system.
 enum class Trust : std::uint8_t {
@@ -29,4 +29,4 @@ struct FileSystemKind {
 [[nodiscard]] FileSystemKind file_system_at(const std::string& path);
 using FileSystemAt = FileSystemKind (*)(const std::string& path);
 
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

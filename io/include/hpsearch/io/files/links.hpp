@@ -7,7 +7,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/io/files/directory.hpp"
 
-namespace hpsearch::trees {
+namespace hpsearch::files {
 
 /// Whether a link at this path of a tree leads to a place in the tree, whatever its other links are: `..`
 /// comes before all names, and not more often than the link has directories above it. Pure.
@@ -17,4 +17,4 @@ namespace hpsearch::trees {
 /// nobody else changes meanwhile.
 [[nodiscard]] engine::Result<std::vector<std::string>> remove_links_out(const Directory& directory);
 
-}  // namespace hpsearch::trees
+}  // namespace hpsearch::files

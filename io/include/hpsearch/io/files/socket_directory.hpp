@@ -6,7 +6,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 
 /// A short directory on a local file system for the Unix sockets of a state directory that cannot have them
 /// in it: $XDG_RUNTIME_DIR/hpsearch/HASH, or /tmp/hpsearch-UID/HASH where that variable names no private
@@ -38,4 +38,4 @@ class SocketDirectory {
   std::string path_;
 };
 
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

@@ -7,7 +7,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 
 /// The directory below which a user's searches and daemon keep their state, unless --state-dir says another.
 class StateHome {
@@ -48,4 +48,4 @@ class StateHome {
   Holds holds_;
 };
 
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

@@ -6,7 +6,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/io/files/file_system_kind.hpp"
 
-namespace hpsearch::places {
+namespace hpsearch::files {
 
 /// Whether --allow-network-filesystem was given: state may lie where Trust is on_request.
 enum class NetworkFileSystems : std::uint8_t { refused, allowed };
@@ -27,4 +27,4 @@ enum class NetworkFileSystems : std::uint8_t { refused, allowed };
 /// Remembers in the directory that its owner was told. If that cannot be written, he is told again.
 void note_warning(const std::string& directory, const FileSystemKind& on) noexcept;
 
-}  // namespace hpsearch::places
+}  // namespace hpsearch::files

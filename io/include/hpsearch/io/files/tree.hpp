@@ -6,7 +6,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/io/files/directory.hpp"
 
-namespace hpsearch::trees {
+namespace hpsearch::files {
 
 /// Directories inside each other that a tree may have to be copied or published. Removing has no limit.
 inline constexpr int deepest_tree = 200;
@@ -48,4 +48,4 @@ engine::Status remove_tree(const Directory& parent, const std::string& name) noe
 /// The same of everything in a directory.
 engine::Status remove_content(const Directory& directory) noexcept;
 
-}  // namespace hpsearch::trees
+}  // namespace hpsearch::files

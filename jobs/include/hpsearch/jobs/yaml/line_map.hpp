@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hpsearch::yamltext {
+namespace hpsearch::yaml {
 
 /// Where in a text each value of a tree stands: the same tree, with a line in place of each value.
 ///
@@ -45,4 +45,4 @@ inline void LineMap::add_item(LineMap lines) {
   items_.push_back(std::move(lines));
 }
 
-}  // namespace hpsearch::yamltext
+}  // namespace hpsearch::yaml

@@ -6,7 +6,7 @@
 
 #include "hpsearch/engine/base/value.hpp"
 
-namespace hpsearch::yamltext {
+namespace hpsearch::yaml {
 
 /// Why a plain scalar cannot be taken: what it is, and what would be right.
 struct Refusal {
@@ -22,4 +22,4 @@ struct Refusal {
 /// fit.
 [[nodiscard]] std::variant<engine::Value, Refusal> resolve_plain(std::string_view written);
 
-}  // namespace hpsearch::yamltext
+}  // namespace hpsearch::yaml

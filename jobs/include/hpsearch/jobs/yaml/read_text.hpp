@@ -10,7 +10,7 @@
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/jobs/yaml/line_map.hpp"
 
-namespace hpsearch::yamltext {
+namespace hpsearch::yaml {
 
 /// What one experiment file may cost us before we trust it.
 struct FileLimits {
@@ -52,4 +52,4 @@ struct ReadText {
 /// "file:line: path: what (allowed)", without what is missing.
 [[nodiscard]] std::string to_text(const std::string& path, const FileProblem& problem);
 
-}  // namespace hpsearch::yamltext
+}  // namespace hpsearch::yaml

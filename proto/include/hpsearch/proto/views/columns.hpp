@@ -12,7 +12,7 @@
 #include "hpsearch/proto/views/trial_fields.hpp"
 #include "hpsearch/proto/views/trial_filter.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// Which columns of which trials are wanted, as the query spells it.
 struct ColumnsQuery {
@@ -119,4 +119,4 @@ inline constexpr std::size_t chunk_rows = 16'384;
 /// NaN, of i64 the least integer, else all bits set.
 [[nodiscard]] std::string to_bytes(const Columns& columns);
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

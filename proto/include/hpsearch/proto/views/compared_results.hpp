@@ -6,7 +6,7 @@
 
 #include "hpsearch/engine/experiment/experiment_record.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// Results of trials at one length, so that none is compared with that of a longer or shorter training.
 struct ComparedResults {
@@ -30,4 +30,4 @@ inline constexpr std::uint64_t enough_results = 10;
 [[nodiscard]] ComparedResults compared_results(const engine::ExperimentRecord& experiment,
                                                std::optional<engine::Units> length);
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

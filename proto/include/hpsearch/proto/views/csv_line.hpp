@@ -5,7 +5,7 @@
 
 #include "hpsearch/engine/base/value.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// A line of CSV (RFC 4180, ended by a line feed): cells with commas, quotes or line ends are quoted. Null is
 /// an empty cell, numbers read back as the same, lists and maps are JSON. A text that a spreadsheet would
@@ -13,4 +13,4 @@ namespace hpsearch::queries {
 /// =, +, -, @, a tab or a carriage return, gets a ' before it.
 [[nodiscard]] std::string csv_line(const std::vector<engine::Value>& cells);
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -10,7 +10,7 @@
 #include "hpsearch/engine/experiment/experiment_record.hpp"
 #include "hpsearch/proto/views/rung_ladder.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// A value of a metric in a report.
 struct CurveValue {
@@ -91,4 +91,4 @@ class CurveDensity {
 
 inline constexpr std::uint64_t most_density_bins = 256;
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -6,7 +6,7 @@
 
 #include "hpsearch/engine/experiment/experiment_record.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// Formats in which all trials of an experiment leave it.
 enum class ExportFormat : std::uint8_t {
@@ -22,4 +22,4 @@ inline constexpr std::string_view export_formats[] = {"csv", "jsonl", "optuna"};
 [[nodiscard]] std::string export_row(const engine::ExperimentRecord& experiment, engine::TrialNumber trial,
                                      ExportFormat format, engine::Instant now);
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

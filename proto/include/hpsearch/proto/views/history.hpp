@@ -4,7 +4,7 @@
 
 #include "hpsearch/engine/experiment/experiment_record.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// How the best metric became better, as JSON: metric, smaller_is_better, unit, started_at (when the first
 /// trial got its slots, or null), points [{trial, metric, length, time, slot_seconds, trials}], end {time,
@@ -12,4 +12,4 @@ namespace hpsearch::queries {
 /// O(points).
 [[nodiscard]] std::string history_json(const engine::ExperimentRecord& experiment, engine::Instant now);
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

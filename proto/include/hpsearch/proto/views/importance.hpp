@@ -10,7 +10,7 @@
 #include "hpsearch/proto/views/columns.hpp"
 #include "hpsearch/proto/views/rung_ladder.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// A hyperparameter's values in the trials that are compared.
 struct ImportanceInput {
@@ -63,4 +63,4 @@ inline constexpr double importance_gamma = 0.1;
                                           const engine::Space& space, std::optional<std::uint64_t> rung,
                                           bool sampler_learns);
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -7,7 +7,7 @@
 
 #include "hpsearch/engine/experiment/events.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// Which metrics the programs of each experiment report. Told every event, in order.
 ///
@@ -36,4 +36,4 @@ class MetricNames {
 /// What stands before the last dot; "" if there is none: "validation" of "validation.loss".
 [[nodiscard]] std::string metric_group(const std::string& name);
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -9,7 +9,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// A key of an order, as `sort` names it: "metric", or "-metric" for the other way round.
 struct SortKey {
@@ -49,4 +49,4 @@ class SortedPage {
   std::vector<SortKey> sort_;
 };
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -7,7 +7,7 @@
 
 #include "hpsearch/engine/experiment/experiment_record.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// Where the trials of an experiment stand in the rungs of its brackets, at one moment.
 struct RungLadder {
@@ -50,4 +50,4 @@ struct RungLadder {
 /// state}], training}]}]. Ranks count from 0.
 [[nodiscard]] std::string to_json(const RungLadder& ladder);
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -12,7 +12,7 @@
 #include "hpsearch/engine/experiment/experiment_record.hpp"
 #include "hpsearch/proto/views/worker_times.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// Which slots an experiment's attempts held, and when, and what the other slots did that it may use: a copy
 /// that may be read beside the engine.
@@ -72,4 +72,4 @@ inline constexpr std::uint64_t most_bins = 2'000;
 /// slots. O(attempts × log attempts + slots × bins).
 [[nodiscard]] std::string to_json(const Timeline& timeline, const TimeWindow& window);
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -4,7 +4,7 @@
 
 #include "hpsearch/engine/experiment/events.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// What an event is about.
 struct Touched {
@@ -15,4 +15,4 @@ struct Touched {
 /// O(1).
 [[nodiscard]] Touched touched_by(const engine::Event& event);
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

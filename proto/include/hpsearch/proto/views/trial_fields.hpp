@@ -11,7 +11,7 @@
 #include "hpsearch/engine/experiment/experiment_record.hpp"
 #include "hpsearch/proto/views/compared_results.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// Something of a trial that has a name: in columns, in conditions and in orders.
 struct TrialField {
@@ -102,4 +102,4 @@ class TrialReader {
 [[nodiscard]] double rung_reached(const std::vector<engine::TrialTally::Rung>& lengths,
                                   double reached) noexcept;
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -9,7 +9,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// A condition on a trial, as --where has it:
 ///
@@ -41,4 +41,4 @@ class TrialFilter {
 /// -1, 0 or 1: numbers before texts, texts by their letters whatever their case, then null.
 [[nodiscard]] int compare_values(const engine::Value& a, const engine::Value& b);
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

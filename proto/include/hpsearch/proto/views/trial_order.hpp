@@ -8,7 +8,7 @@
 #include "hpsearch/proto/views/columns.hpp"
 #include "hpsearch/proto/views/page_cursor.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// Trials in the order that `sort` asks for, page by page. Trials without a value come last, and equals by
 /// number. Metrics come best first.
@@ -43,4 +43,4 @@ class TrialOrder {
   std::optional<PageCursor> after_;
 };
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -7,7 +7,7 @@
 
 #include "hpsearch/engine/experiment/events.hpp"
 
-namespace hpsearch::queries {
+namespace hpsearch::views {
 
 /// When each worker was there. Told every event, in order.
 ///
@@ -29,4 +29,4 @@ class WorkerTimes {
   std::map<engine::WorkerId, std::vector<Presence>> presences_;
 };
 
-}  // namespace hpsearch::queries
+}  // namespace hpsearch::views

@@ -48,7 +48,7 @@ class HarnessFiles {
   void tidy() const;
 
  private:
-  [[nodiscard]] engine::Result<trees::Directory> kept_storage() const;
+  [[nodiscard]] engine::Result<files::Directory> kept_storage() const;
 
   std::filesystem::path directory_;
   std::filesystem::path checkpoint_;

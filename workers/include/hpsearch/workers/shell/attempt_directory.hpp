@@ -108,8 +108,8 @@ class AttemptDirectory {
   [[nodiscard]] engine::Result<std::optional<UnixAccount>> runs_as() const;
 
   /// The directory itself, below that of all attempts: it is not followed where a program has put a link in
-  /// its place. not_found, wrong_state, unavailable: as trees::Directory says.
-  [[nodiscard]] engine::Result<trees::Directory> opened() const;
+  /// its place. not_found, wrong_state, unavailable: as files::Directory says.
+  [[nodiscard]] engine::Result<files::Directory> opened() const;
 
   /// Whether an error of these functions comes from this directory alone: its program has removed it, or put
   /// something else in its place.
@@ -144,11 +144,11 @@ class AttemptDirectory {
   void remove_everything() const;
 
  private:
-  [[nodiscard]] engine::Result<trees::Directory> made() const;
+  [[nodiscard]] engine::Result<files::Directory> made() const;
   void remove_what_was_never_made() const;
 
   std::filesystem::path root_;
-  std::shared_ptr<const trees::Directory> open_;  ///< By kept_open().
+  std::shared_ptr<const files::Directory> open_;  ///< By kept_open().
 };
 
 }  // namespace hpsearch::workers

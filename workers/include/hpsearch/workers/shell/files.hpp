@@ -9,10 +9,13 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/io/files/descriptor.hpp"
+#include "hpsearch/io/files/file_bytes.hpp"
+#include "hpsearch/io/files/replace_file.hpp"
 
 namespace hpsearch::workers {
 
-using trees::Descriptor;
+using files::Descriptor;
+using files::write_all;
 
 /// "No space left on device" and its kin, for the present errno or a given one.
 [[nodiscard]] std::string error_text(int error);
@@ -34,21 +37,12 @@ engine::Status try_to_write_in(const std::filesystem::path& directory);
 /// Whole content; not_found when there is no such file, corrupt when it is larger than `limit`.
 [[nodiscard]] engine::Result<std::string> read_file(const std::filesystem::path& path, std::size_t limit);
 
-/// False, with errno set, when not everything could be written.
-bool write_all(int file, std::string_view bytes);
-
-enum class Readers { as_the_umask_says, owner };
-
-/// The new content or the old one, never a mixture; `durable` survives a power failure.
+// As in hpsearch/io/files/replace_file.hpp; failures are file_error()'s.
 engine::Status write_file(const std::filesystem::path& path, std::string_view text, bool durable,
-                          Readers readers = Readers::as_the_umask_says);
+                          files::Readers readers = files::Readers::as_the_umask_says);
 
 engine::Status make_directories(const std::filesystem::path& path);
-/// Makes it and what is missing above it; only its owner may enter it (mode 0700). One that exists keeps its
-/// mode.
 engine::Status make_private_directory(const std::filesystem::path& path);
-
-/// Flushes a file's or a directory's content to the disk.
 engine::Status sync_path(const std::filesystem::path& path);
 
 }  // namespace hpsearch::workers

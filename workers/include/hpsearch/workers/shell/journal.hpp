@@ -124,7 +124,7 @@ class JournalReader {
   /// not_found: there is none (yet).
   [[nodiscard]] static engine::Result<JournalReader> open(const std::filesystem::path& path);
   /// In a directory that programs can write.
-  [[nodiscard]] static engine::Result<JournalReader> open(const trees::Directory& directory,
+  [[nodiscard]] static engine::Result<JournalReader> open(const files::Directory& directory,
                                                           const std::string& name);
 
   /// A shim holds it.

@@ -40,12 +40,12 @@ template <class T>
 
 /// The same of files in a directory that programs can write.
 template <class T>
-engine::Status write_json_file(const trees::Directory& directory, const std::filesystem::path& name,
+engine::Status write_json_file(const files::Directory& directory, const std::filesystem::path& name,
                                const T& record, bool durable) {
   return directory.write(name, engine::compact_json(proto::encode_value(record)) + "\n", durable);
 }
 template <class T>
-[[nodiscard]] engine::Result<T> read_json_file(const trees::Directory& directory,
+[[nodiscard]] engine::Result<T> read_json_file(const files::Directory& directory,
                                                const std::filesystem::path& name,
                                                std::size_t limit = std::size_t{64} * 1024) {
   return read_json_text<T>(directory.read(name, limit));

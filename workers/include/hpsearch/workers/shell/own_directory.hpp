@@ -28,13 +28,13 @@ void spell(auto& fields, proto::Is<OwnDirectory> auto& made) {
 
 /// Opens a directory that the worker made. wrong_state: another directory is in its place, a link is, or
 /// nothing; nothing was touched. Whatever happens to its name afterwards, the result is that directory.
-[[nodiscard]] engine::Result<trees::Directory> open_own_directory(const OwnDirectory& made);
+[[nodiscard]] engine::Result<files::Directory> open_own_directory(const OwnDirectory& made);
 
 /// HPSEARCH_CHECKPOINT_DIR, emptied, for a training's own processes: they do not know its inode. It is made
 /// when it is not there.
 /// wrong_state, and nothing is removed: it is a symbolic link, or it is in a directory that was replaced by
 /// one.
-[[nodiscard]] engine::Result<trees::Directory> emptied_checkpoint_directory(
+[[nodiscard]] engine::Result<files::Directory> emptied_checkpoint_directory(
     const std::filesystem::path& directory);
 
 }  // namespace hpsearch::workers

@@ -49,7 +49,7 @@ class WorkerState {
 
   /// The path for one of an attempt's two sockets, "socket" or "agent.socket": in its directory, or, when
   /// that is too long for a Unix socket or on a network file system, in the state directory's
-  /// places::SocketDirectory.
+  /// files::SocketDirectory.
   [[nodiscard]] engine::Result<std::string> socket_path(const engine::AttemptKey& key,
                                                         std::string_view name = "socket") const;
 

@@ -38,7 +38,7 @@ void spell(auto& fields, proto::Is<ContainerRecord> auto& record) {
 }
 
 engine::Status write_container_record(const std::filesystem::path& path, const ContainerRecord& record);
-[[nodiscard]] std::optional<ContainerRecord> read_container_record(const trees::Directory& directory,
+[[nodiscard]] std::optional<ContainerRecord> read_container_record(const files::Directory& directory,
                                                                    const std::string& name);
 
 /// Ends what still runs of it and gives its file system back. `--rm` does that only where the runtime's

@@ -59,11 +59,11 @@ class ProgramLog {
   [[nodiscard]] std::string last_lines(std::size_t limit) const;
 
  private:
-  ProgramLog(trees::Directory directory, std::string name, LogLimits limits, Descriptor file);
+  ProgramLog(files::Directory directory, std::string name, LogLimits limits, Descriptor file);
   bool begin_piece();
   void earn(engine::Instant now) noexcept;
 
-  trees::Directory directory_;
+  files::Directory directory_;
   std::string name_;
   LogLimits limits_;
   Descriptor file_;
@@ -87,7 +87,7 @@ struct LogFile;
 class LogReader {
  public:
   /// not_found: there is no such log. The directory must outlive this.
-  [[nodiscard]] static engine::Result<LogReader> open(const trees::Directory& directory, std::string name);
+  [[nodiscard]] static engine::Result<LogReader> open(const files::Directory& directory, std::string name);
   ~LogReader();
   LogReader(LogReader&&) noexcept;
   LogReader& operator=(LogReader&&) = delete;
@@ -99,8 +99,8 @@ class LogReader {
   [[nodiscard]] std::string read(std::uint64_t offset, std::uint64_t limit) const;
 
  private:
-  LogReader(const trees::Directory& directory, std::string name, std::vector<LogFile> files);
-  const trees::Directory* directory_;
+  LogReader(const files::Directory& directory, std::string name, std::vector<LogFile> files);
+  const files::Directory* directory_;
   std::string name_;
   std::vector<LogFile> files_;
 };
@@ -114,7 +114,7 @@ struct LogPiece {
 
 /// Up to `limit` bytes of the log of that name from `offset`, or the last ones. Where a part was left out,
 /// what follows it comes instead: the answer's offset is then larger. not_found: there is no such log.
-[[nodiscard]] engine::Result<LogPiece> read_log(const trees::Directory& directory, const std::string& name,
+[[nodiscard]] engine::Result<LogPiece> read_log(const files::Directory& directory, const std::string& name,
                                                 std::uint64_t offset, std::uint64_t limit, bool from_end);
 
 }  // namespace hpsearch::workers

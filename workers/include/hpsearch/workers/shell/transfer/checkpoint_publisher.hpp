@@ -42,16 +42,16 @@ using proto::manifest_name;
     engine::Units step, std::uint64_t store = 0);
 /// The same from and to directories that are open.
 [[nodiscard]] engine::Result<std::optional<engine::CheckpointReport>> publish_checkpoint(
-    const trees::Directory& from, const trees::Directory& root, const engine::AttemptKey& key,
+    const files::Directory& from, const files::Directory& root, const engine::AttemptKey& key,
     engine::Units step, std::uint64_t store = 0);
 
 /// What such a manifest tells of its checkpoint, which lies in its directory; nothing when there is none.
-[[nodiscard]] std::optional<engine::CheckpointReport> told_by(const trees::Directory& directory,
+[[nodiscard]] std::optional<engine::CheckpointReport> told_by(const files::Directory& directory,
                                                               const std::string& manifest_file,
                                                               engine::Units step);
 
 /// Compares a checkpoint's files with its manifest. not_found: there is no manifest. corrupt: a file is
 /// missing, or is another one. unavailable: its place cannot be read now.
-[[nodiscard]] engine::Status verify_checkpoint(const trees::Directory& place);
+[[nodiscard]] engine::Status verify_checkpoint(const files::Directory& place);
 
 }  // namespace hpsearch::workers

@@ -26,7 +26,7 @@ struct UnsentFiles {
   bool larger_is_better = false;
   std::uint64_t change = 0;  ///< Later ones have higher ones.
   proto::DroppedFiles dropped;
-  trees::Directory directory;  ///< The trial's.
+  files::Directory directory;  ///< The trial's.
 };
 
 /// Puts down which files an attempt's working directory begins with, so that KeptFiles knows what is new.

@@ -20,12 +20,12 @@ namespace hpsearch::workers {
 /// there; after a failure or a crash the next call goes on with it. The report's path is the checkpoint's
 /// address.
 [[nodiscard]] engine::Result<std::optional<engine::CheckpointReport>> upload_checkpoint(
-    const OwnDirectory& from, const trees::Directory& attempt, const PublishCheckpoint& wanted);
+    const OwnDirectory& from, const files::Directory& attempt, const PublishCheckpoint& wanted);
 
 /// Fetches the checkpoint at an address into the directory `to` of the attempt's, which is made anew, and
 /// compares every file with the manifest. not_found: there is none. corrupt: it is damaged. bad_request: the
 /// store refuses. unavailable: it cannot be reached now.
-engine::Status download_checkpoint(const std::string& address, const trees::Directory& attempt,
+engine::Status download_checkpoint(const std::string& address, const files::Directory& attempt,
                                    const std::string& to,
                                    const std::map<std::string, std::string>& storage_environment);
 
