@@ -256,13 +256,24 @@ class Daemon {
     return error;
   }
 
+  /// Opens the ports, each part behind those that it needs.
   Status listen() {
-    if (auto allowed = check_http_options(); !allowed) {
+    if (Status allowed = check_http_options(); !allowed) {
       return allowed;
     }
-    if (auto read = read_certificate(); !read) {
-      return read;
+    using Step = Status (Daemon::*)();
+    for (const Step step :
+         {&Daemon::read_certificate, &Daemon::read_tokens, &Daemon::listen_for_workers,
+          &Daemon::open_kept_files, &Daemon::open_audit, &Daemon::listen_for_clients, &Daemon::begin}) {
+      if (Status done = (this->*step)(); !done) {
+        return done;
+      }
     }
+    return Done{};
+  }
+
+  /// Who may use the daemon over HTTP.
+  Status read_tokens() {
     tokens_.emplace(directory_->path());
     browsers_.emplace(directory_->path());
     if (!tokens_->problem().empty()) {
@@ -271,20 +282,36 @@ class Daemon {
                    ". No token is accepted; the daemon's own user and root are served over the Unix "
                    "socket. Repair or remove the file, then start the daemon again");
     }
+    authentication_.emplace(
+        *tokens_,
+        Authentication::Rules{.owner = ::geteuid(), .open = options_.http_open, .groups = options_.groups},
+        [this](std::string_view key) { return sessions_->is_http_key(key); },
+        [this](std::string id) {
+          checks_.run([tokens = &*tokens_, id = std::move(id), now = runtime_->now()] {
+            tokens->note_use(id, now);
+            return [] {};
+          });
+        },
+        &*browsers_);
+    return Done{};
+  }
+
+  [[nodiscard]] jobs::Programs::OpenSecrets open_secrets() {
+    return [this](const engine::Value& config) { return secrets_->open(config); };
+  }
+
+  Status listen_for_workers() {
     auto checkpoint_root =
         prepare_checkpoint_root(options_.checkpoint_root, directory_->checkpoints(), runtime_->cluster());
     if (!checkpoint_root) {
       return checkpoint_root.error();
     }
-    const jobs::Programs::OpenSecrets open_secrets = [this](const engine::Value& config) {
-      return secrets_->open(config);
-    };
     WorkerSessions::Settings settings{
         .checkpoint_root = *std::move(checkpoint_root),
         .new_http_key = new_secret,
         .on_log_not_kept = [this](engine::WorkerId worker,
                                   const proto::LogNotKept& message) { note_log_problem(worker, message); },
-        .open_secrets = open_secrets};
+        .open_secrets = open_secrets()};
     std::optional<net::CurveServer> curve;
     const std::string for_workers =
         options_.workers.empty() ? "ipc://" + absolute(directory_->workers_socket()) : options_.workers;
@@ -308,6 +335,11 @@ class Daemon {
       return other_address(sessions.error(), "--workers tcp://127.0.0.1:0");
     }
     sessions_ = std::move(sessions).value();
+    return Done{};
+  }
+
+  /// Contexts that clients bring; logs and files that workers hand over; copies of the store.
+  Status open_kept_files() {
     backups_.emplace(*runtime_, *store_, directory_->path());
     contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit);
     contexts_->keep_only(contexts_of_experiments());
@@ -322,24 +354,21 @@ class Daemon {
     };
     logs_.emplace(loop_, directory_->logs(), options_.log_quota, ended_at);
     kept_files_.emplace(loop_, directory_->files(), options_.files_quota, ended_at);
-    authentication_.emplace(
-        *tokens_,
-        Authentication::Rules{.owner = ::geteuid(), .open = options_.http_open, .groups = options_.groups},
-        [this](std::string_view key) { return sessions_->is_http_key(key); },
-        [this](std::string id) {
-          checks_.run([tokens = &*tokens_, id = std::move(id), now = runtime_->now()] {
-            tokens->note_use(id, now);
-            return [] {};
-          });
-        },
-        &*browsers_);
+    return Done{};
+  }
+
+  Status open_audit() {
     auto changes = AuditFiles::open(directory_->path(), audited_changes);
     auto refusals = AuditFiles::open(directory_->path(), audited_refusals);
     if (!changes || !refusals) {
       return changes ? refusals.error() : changes.error();
     }
     audit_.emplace(loop_, std::move(changes).value(), std::move(refusals).value());
-    remover_.emplace(*runtime_, on_a_thread_of_its_own, open_secrets);
+    return Done{};
+  }
+
+  Status listen_for_clients() {
+    remover_.emplace(*runtime_, on_a_thread_of_its_own, open_secrets());
     const AboutDaemon about{.version = HPSEARCH_VERSION,
                             .state_dir = directory_->path(),
                             .started = loop_.now(),
@@ -399,6 +428,11 @@ class Daemon {
     // Workers on a Unix socket are of this machine, and of a user that the other socket admits too.
     const bool over_a_socket = sessions_->endpoint().starts_with("ipc://");
     sessions_->announce_http(http_ && !over_a_socket ? http_->address() : socket_->address());
+    return Done{};
+  }
+
+  /// From here on it decides, and looks after what it has.
+  Status begin() {
     signals_ = loop_.on_signals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) {
       if (signal == SIGHUP) {
         reload_certificate();

@@ -1,5 +1,7 @@
 // WorkerSessions: who gets a session.
 
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,65 @@ namespace {
 
 // Every one is spelled whenever the workers are listed.
 constexpr std::size_t most_devices = 512;
+
+struct RefusedHello {
+  Refusal kind;
+  std::string why;
+};
+
+/// Why the worker can't be greeted, whatever the daemon knows of it.
+std::optional<RefusedHello> refusal_of(const Runtime& runtime, const proto::Envelope& envelope,
+                                       const proto::Hello& hello) {
+  if (hello.speaks_from > proto::wire_version || hello.speaks_to < proto::wire_version) {
+    return RefusedHello{Refusal::version, "the daemon uses version " + std::to_string(proto::wire_version) +
+                                              " of the worker protocol, the worker supports " +
+                                              std::to_string(hello.speaks_from) + " to " +
+                                              std::to_string(hello.speaks_to) +
+                                              "; install the same release on both"};
+  }
+  if (envelope.cluster != 0 && envelope.cluster != runtime.cluster()) {
+    return RefusedHello{
+        Refusal::store,
+        "the worker's state directory belongs to another daemon's store; give the worker a new one"};
+  }
+  if (envelope.daemon_epoch > runtime.daemon_epoch()) {
+    return RefusedHello{Refusal::store, "the worker has seen a later start of this store (" +
+                                            std::to_string(envelope.daemon_epoch) + " > " +
+                                            std::to_string(runtime.daemon_epoch()) +
+                                            "); this daemon runs on an old copy of it"};
+  }
+  if (hello.uid.empty()) {
+    return RefusedHello{Refusal::malformed, "the worker does not say who it is"};
+  }
+  if (hello.slots > proto::max_worker_slots) {
+    return RefusedHello{Refusal::malformed, "the worker offers " + std::to_string(hello.slots) +
+                                                " slots; at most " + std::to_string(proto::max_worker_slots) +
+                                                " are possible"};
+  }
+  if (hello.devices.size() > most_devices) {
+    return RefusedHello{Refusal::malformed, "the worker has " + std::to_string(hello.devices.size()) +
+                                                " devices; at most " + std::to_string(most_devices) +
+                                                " are possible"};
+  }
+  return std::nullopt;
+}
+
+engine::JoinWorker join_of(const proto::Hello& hello) {
+  engine::JoinWorker join;
+  join.uid = hello.uid;
+  join.name = hello.name;
+  join.incarnation = hello.incarnation;
+  join.slots = hello.slots;
+  join.slot_kind = hello.slot_kind;
+  join.held = hello.held;
+  join.devices = hello.devices;
+  join.pool = hello.pool;
+  join.labels = hello.labels;
+  join.troubles = hello.troubles;
+  join.address = hello.address;
+  join.max_unslotted = hello.max_unslotted;
+  return join;
+}
 
 }  // namespace
 
@@ -109,40 +170,8 @@ bool WorkerSessions::is_clone(const net::Peer& peer, const proto::Hello& hello) 
 
 void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelope,
                            const proto::Hello& hello) {
-  if (hello.speaks_from > proto::wire_version || hello.speaks_to < proto::wire_version) {
-    refuse(peer, Refusal::version,
-           "the daemon uses version " + std::to_string(proto::wire_version) +
-               " of the worker protocol, the worker supports " + std::to_string(hello.speaks_from) + " to " +
-               std::to_string(hello.speaks_to) + "; install the same release on both",
-           hello.incarnation);
-    return;
-  }
-  if (envelope.cluster != 0 && envelope.cluster != runtime_.cluster()) {
-    refuse(peer, Refusal::store,
-           "the worker's state directory belongs to another daemon's store; give the worker a new one",
-           hello.incarnation);
-    return;
-  }
-  if (envelope.daemon_epoch > runtime_.daemon_epoch()) {
-    refuse(peer, Refusal::store,
-           "the worker has seen a later start of this store (" + std::to_string(envelope.daemon_epoch) +
-               " > " + std::to_string(runtime_.daemon_epoch()) + "); this daemon runs on an old copy of it",
-           hello.incarnation);
-    return;
-  }
-  if (hello.uid.empty() || hello.slots > proto::max_worker_slots) {
-    refuse(peer, Refusal::malformed,
-           hello.uid.empty() ? "the worker does not say who it is"
-                             : "the worker offers " + std::to_string(hello.slots) + " slots; at most " +
-                                   std::to_string(proto::max_worker_slots) + " are possible",
-           hello.incarnation);
-    return;
-  }
-  if (hello.devices.size() > most_devices) {
-    refuse(peer, Refusal::malformed,
-           "the worker has " + std::to_string(hello.devices.size()) + " devices; at most " +
-               std::to_string(most_devices) + " are possible",
-           hello.incarnation);
+  if (const auto refused = refusal_of(runtime_, envelope, hello)) {
+    refuse(peer, refused->kind, refused->why, hello.incarnation);
     return;
   }
   if (is_clone(peer, hello)) {
@@ -153,19 +182,7 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
   if (const auto before = sessions_.find(peer); before != sessions_.end() && before->second.worker != known) {
     end_session(peer);
   }
-  engine::JoinWorker join;
-  join.uid = hello.uid;
-  join.name = hello.name;
-  join.incarnation = hello.incarnation;
-  join.slots = hello.slots;
-  join.slot_kind = hello.slot_kind;
-  join.held = hello.held;
-  join.devices = hello.devices;
-  join.pool = hello.pool;
-  join.labels = hello.labels;
-  join.troubles = hello.troubles;
-  join.address = hello.address;
-  join.max_unslotted = hello.max_unslotted;
+  const engine::JoinWorker join = join_of(hello);
   if (const engine::Status may = runtime_.engine().may_join(join); !may) {
     refuse(peer, Refusal::engine, may.error().message,
            hello.incarnation);  // As if nothing had been heard of the worker.
@@ -197,7 +214,11 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
     }
     return;
   }
-  const WorkerId worker = *joined->joined;
+  begin_session(peer, envelope, hello, *joined->joined);
+}
+
+void WorkerSessions::begin_session(const net::Peer& peer, const proto::Envelope& envelope,
+                                   const proto::Hello& hello, WorkerId worker) {
   runtime_.connected(worker);
   Counterpart& counterpart = counterparts_[worker];
   if (counterpart.peer != peer) {
