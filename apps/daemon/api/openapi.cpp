@@ -40,7 +40,7 @@ Value schema_of(Placeholder placeholder) {
   return number_schema();
 }
 
-/// What the placeholders of a path stand for.
+/// OpenAPI wants each placeholder of a path declared as a parameter.
 Value::List path_parameters(std::string_view path) {
   Value::List parameters;
   while (!path.empty()) {

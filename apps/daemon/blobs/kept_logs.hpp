@@ -25,8 +25,8 @@ struct LogName {
   std::string stream;         ///< "stdout" or "stderr".
 };
 
-/// What is kept of the output of attempts that have ended (hpsearch/io/archive/kept_log.hpp), for when the
-/// worker that ran them is gone: DIRECTORY/EXPERIMENT/TRIAL/ATTEMPT/WORKER.PROCESS.STREAM.zst.
+/// Keeps the output of attempts that have ended (hpsearch/io/archive/kept_log.hpp), so that it can be read
+/// when the worker that ran them is gone: DIRECTORY/EXPERIMENT/TRIAL/ATTEMPT/WORKER.PROCESS.STREAM.zst.
 ///
 /// All of them have at most a quota; what has to go for it is remembered as gone. They are written without
 /// waiting for the disk: after a power failure the last ones may be missing or damaged, and are then said to

@@ -256,7 +256,7 @@ class Daemon {
     return error;
   }
 
-  /// Opens the ports, each part behind those that it needs.
+  /// Opens the ports. Each step needs those before it.
   Status listen() {
     if (Status allowed = check_http_options(); !allowed) {
       return allowed;
@@ -272,7 +272,7 @@ class Daemon {
     return Done{};
   }
 
-  /// Who may use the daemon over HTTP.
+  /// Reads the tokens and the sessions of browsers: callers over HTTP are checked against them.
   Status read_tokens() {
     tokens_.emplace(directory_->path());
     browsers_.emplace(directory_->path());
@@ -338,7 +338,7 @@ class Daemon {
     return Done{};
   }
 
-  /// Contexts that clients bring; logs and files that workers hand over; copies of the store.
+  /// Opens the stores of contexts, logs and files, and of copies of the events.
   Status open_kept_files() {
     backups_.emplace(*runtime_, *store_, directory_->path());
     contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit);
@@ -431,7 +431,7 @@ class Daemon {
     return Done{};
   }
 
-  /// From here on it decides, and looks after what it has.
+  /// Starts decisions and the regular checks of storage, workers and checkpoints.
   Status begin() {
     signals_ = loop_.on_signals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) {
       if (signal == SIGHUP) {

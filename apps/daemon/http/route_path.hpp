@@ -5,7 +5,8 @@
 
 namespace hpsearch::daemon {
 
-/// What a placeholder of a route's path stands for.
+/// Kinds of values that a placeholder of a route's path accepts; a value of another kind is a path of no
+/// route.
 enum class Placeholder : std::uint8_t { none, number, digest, token_id, name };
 
 /// The name of the placeholder that a segment is, "/{trial}" → "trial"; "" for a plain segment.

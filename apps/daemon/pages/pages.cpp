@@ -115,7 +115,7 @@ bool Pages::is_page(std::string_view path) noexcept {
 
 namespace {
 
-/// What addresses of pages begin with (clients/web/src/pages/routes.ts).
+/// Addresses of pages begin with one of these (clients/web/src/pages/routes.ts).
 constexpr std::string_view first_segments[] = {"",        "experiments", "e",     "new",
                                                "workers", "queues",      "login", "settings"};
 

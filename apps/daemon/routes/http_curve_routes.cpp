@@ -151,7 +151,7 @@ class DensityRead : public std::enable_shared_from_this<DensityRead> {
   views::CurveDensity density_;
   CurvePosition behind_;
   TrialNumber trial_;
-  std::vector<views::CurveValue> values_;  // Of trial_.
+  std::vector<views::CurveValue> values_;  // The values of trial_.
 };
 
 /// "1,2,17"

@@ -160,7 +160,7 @@ class WorkerSessions {
   void end_what_is_not_allowed();
   [[nodiscard]] bool is_clone(const net::Peer& peer, const proto::Hello& hello);
   void greet(const net::Peer& peer, const proto::Envelope& envelope, const proto::Hello& hello);
-  /// Of a worker that has joined; ends its session before.
+  /// Gives a worker that has joined a session; its session before takes no more orders.
   void begin_session(const net::Peer& peer, const proto::Envelope& envelope, const proto::Hello& hello,
                      engine::WorkerId worker);
   void take(const net::Peer& peer, engine::WorkerId worker, const proto::FromWorker& message);

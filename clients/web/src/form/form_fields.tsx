@@ -9,7 +9,7 @@ import {SpaceTable} from "./space_table";
 interface Props {
     readonly draft: Draft;
     readonly onChange: (draft: Draft) => void;
-    /// What the daemon found wrong, by path.
+    /// Problems that the daemon found, by path.
     readonly wrong: ReadonlyMap<string, string>;
 }
 
