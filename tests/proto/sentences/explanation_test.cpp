@@ -67,6 +67,13 @@ TEST(NowText, ATrialThatEnded) {
             "has ended as COMPLETED at 9 epochs: trained to the maximum length");
 }
 
+TEST(FinishingText, SaysHowLongAProgramMayGoOnAtItsLength) {
+  EXPECT_EQ(
+      finishing_text(Duration::seconds(3'600)),
+      "its program may finish what it does at its length, for 3600 s at most (environment.finish_within); "
+      "its slots are in use until it exits");
+}
+
 TEST(NextText, OneSentencePerFact) {
   EXPECT_EQ(next(NextNothing{}), "");
   EXPECT_EQ(next(NextDecision{"val_acc", Units{4}}),
