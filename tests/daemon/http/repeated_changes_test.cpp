@@ -66,7 +66,8 @@ void quarantined(Scene& scene) {
 void lost(Scene& scene) {
   running(scene);
   scene.worker->send(proto::Goodbye{"asked to stop"});
-  scene.done("GET", "/api/v1/workers/1");
+  scene.daemon.pump_until(
+      [&] { return !scene.daemon.runtime->engine().workers().begin()->second.present; });
 }
 void with_a_checkpoint(Scene& scene) {
   running(scene);
