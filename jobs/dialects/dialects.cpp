@@ -2,6 +2,7 @@
 
 #include "dialects/determined/determined_dialect.hpp"
 #include "dialects/pai/pai_dialect.hpp"
+#include "dialects/searchers/searcher_names_dialect.hpp"
 
 namespace hpsearch::jobs {
 
@@ -9,6 +10,7 @@ Dialects make_dialects() {
   Dialects all;
   all.push_back(make_pai_dialect());
   all.push_back(make_determined_dialect());
+  all.push_back(make_searcher_names_dialect());
   return all;
 }
 

@@ -74,7 +74,10 @@ IMPURE_WORDS = re.compile(
     r"std::time|std::clock|fopen|freopen|tmpfile|std::rand|srand|random_device|mt19937(?:_64)?|thread_local|"
     r"pthread_\w+|std::j?thread|std::async|ifstream|ofstream|std::cin|std::cout)\b")
 # Other platforms and how programs are started: the business of the rooms above (docs/architecture.md).
-FOREIGN_WORDS = re.compile(r"determined|modelarts|kubedl|\bPAI\b|pai_|docker|podman|rclone|pytorch", re.IGNORECASE)
+FOREIGN_WORDS = re.compile(
+    r"determined|modelarts|kubedl|\bPAI\b|pai_|docker|podman|rclone|pytorch|\bNNI\b|W&B|wandb|katib|"
+    r"\b(?:anneal|bayes_opt|tpe)_search\b|\bbayes\b|(?-i:bohb)|mobster|model_asha|num_samples|n_initial_points",
+    re.IGNORECASE)
 SEARCH_ROOMS = {"engine", "searchers"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|'
@@ -196,6 +199,8 @@ SELF_TEST = {  # file: (content, what must be said about it; nothing when it is 
     "engine/src/base/posix.cpp": ("#include <unistd.h>\n", [":1: engine may use the standard library only"]),
     "engine/src/scheduler/foreign.cpp": (
         "// As Determined does.\n", [":1: engine knows no other platform"]),
+    "searchers/src/foreign.cpp": (
+        '\nconst char* other = "bayes_opt_search";\n', [":2: searchers knows no other platform"]),
     "engine/src/base/text.cpp": ('const char* help = "std::cout, getenv";\n', []),
     "searchers/include/hpsearch/searchers/asha.hpp": ('#include "hpsearch/engine/engine.hpp"\n', []),
     "searchers/src/halving/asha.cpp": ("#include <random>\n", [":1: searchers decides; it has no use for <random>"]),

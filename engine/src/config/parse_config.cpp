@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "config/experiment_fields.hpp"
-#include "config/foreign_searchers.hpp"
 #include "config/prior_results.hpp"
 #include "config/searcher_section.hpp"
 #include "hpsearch/engine/base/amount.hpp"
@@ -199,10 +198,9 @@ void read_engine_fields(ExperimentSections& sections, SearcherRegistry registry,
   if (!top.has("searcher")) {
     top.know("searcher");
     top.missing("searcher", "a map of name, metric, max_length and what the searcher needs");
-  } else if (const Value::Map* given = top.map("searcher")) {
-    const Value searcher = with_names_of_here(*given, findings);
-    read_searcher(Section(&searcher, "searcher", findings), registry, has_space ? &config.space : nullptr,
-                  config.searcher, max_length);
+  } else if (top.map("searcher") != nullptr) {
+    read_searcher(top.section("searcher"), registry, has_space ? &config.space : nullptr, config.searcher,
+                  max_length);
   }
   read_lengths(top, max_length, config);
   // Other fields of these sections are the program's.

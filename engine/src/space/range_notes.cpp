@@ -36,7 +36,7 @@ bool is_text(const Value& value) {
 }  // namespace
 
 std::optional<Problem> note_of_untyped_range(const Value::Map& group, std::string path) {
-  // W&B: {distribution: log_uniform_values, min: …, max: …}; NNI: {_type: loguniform, _value: [...]}.
+  // {distribution: log_uniform_values, min: …, max: …} or {_type: loguniform, _value: […]}.
   if (holds(group, "distribution", is_text) ||
       (holds(group, "_type", is_text) && holds(group, "_value", is_list))) {
     return Problem{std::move(path), "is a range of another product: its members are read as constants",

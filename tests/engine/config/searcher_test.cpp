@@ -233,52 +233,6 @@ TEST(PriorResults, HaveNoEffectWithoutASamplerThatLearns) {
             "searcher.prior: 1 of 1 earlier results are used\n");
 }
 
-TEST(SearcherSection, TakesASearcherByTheNameThatOthersGiveIt) {
-  Value tree = with(small_experiment(), "searcher",
-                    Value::Map{{"name", "anneal_search"},
-                               {"metric", "loss"},
-                               {"max_length", 10},
-                               {"num_samples", 20},
-                               {"avg_best_idx", 3},
-                               {"shrink_coef", 0.2}});
-  const ParsedConfig parsed = read_config(tree);
-  ASSERT_TRUE(parsed.config) << lines(parsed.problems);
-  const SearcherConfig& searcher = parsed.config->searcher;
-  EXPECT_EQ(searcher.name, "random");
-  EXPECT_EQ(searcher.sampler, SamplerName::anneal);
-  EXPECT_EQ(searcher.max_trials, 20U);
-  EXPECT_EQ(searcher.anneal, (AnnealConfig{3, 0.2}));
-  EXPECT_EQ(lines(parsed.notes),
-            "searcher.avg_best_idx: read as `searcher.anneal.avg_best_idx`\n"
-            "searcher.name: read as `random` with `sampler: anneal`\n"
-            "searcher.num_samples: read as `searcher.max_trials`\n"
-            "searcher.shrink_coef: read as `searcher.anneal.shrink_coef`\n");
-  const ParsedConfig tpe = read_config(with(small_experiment(), "searcher",
-                                            Value::Map{{"name", "tpe_search"},
-                                                       {"metric", "loss"},
-                                                       {"max_length", 10},
-                                                       {"num_samples", 20},
-                                                       {"gamma", 0.2},
-                                                       {"n_initial_points", 20},
-                                                       {"seed", 1}}));
-  ASSERT_TRUE(tpe.config) << lines(tpe.problems);
-  EXPECT_EQ(tpe.config->searcher.name, "random");
-  EXPECT_EQ(tpe.config->searcher.sampler, SamplerName::tpe);
-  EXPECT_EQ(tpe.config->searcher.max_trials, 20U);
-  EXPECT_EQ(tpe.config->searcher.tpe, (TpeConfig{20, 0.2, 64}));
-  EXPECT_EQ(lines(tpe.notes),
-            "searcher.gamma: read as `searcher.tpe.gamma`\n"
-            "searcher.n_initial_points: read as `searcher.tpe.initial_results`\n"
-            "searcher.name: read as `random` with `sampler: tpe`\n"
-            "searcher.num_samples: read as `searcher.max_trials`\n"
-            "searcher.seed: has no effect here\n");
-  EXPECT_EQ(problems_of(with(tree, "searcher.max_trials", 5)),
-            "searcher.num_samples: stands beside searcher.max_trials (one of them)\n");
-  EXPECT_EQ(problems_of(with(tree, "searcher.anneal", 3)), "searcher.anneal: is 3 (a map)\n");
-  EXPECT_EQ(problems_of(with(tree, "searcher.num_samples", "x")),
-            "searcher.max_trials: is \"x\" (an integer of at least 1)\n");
-}
-
 TEST(SearcherSection, ChecksPointsAgainstTheSpace) {
   const Value points =
       Value::List{Value::Map{{"lr", 0.01}}, Value::Map{{"lr", 5}}, Value::Map{{"rate", 0.01}}, 3};
