@@ -30,7 +30,7 @@ using engine::Effects;
 using engine::Event;
 using engine::Value;
 
-/// Says how much it took to break what is tested, for tests/mutants.
+/// Prints how much it took to break what is tested.
 struct Tally {
   const char* what;
   std::uint64_t done = 0;
