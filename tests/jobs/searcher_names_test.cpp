@@ -26,13 +26,13 @@ TEST(SearcherNames, OfOtherPlatformsAreRead) {
             "searcher.num_samples: read as `searcher.max_trials`\n"
             "searcher.shrink_coef: read as `searcher.anneal.shrink_coef`\n");
   const ParsedExperiment tpe = read_experiment(with(small_experiment(), "searcher",
-                                            Value::Map{{"name", "tpe_search"},
-                                                       {"metric", "loss"},
-                                                       {"max_length", 10},
-                                                       {"num_samples", 20},
-                                                       {"gamma", 0.2},
-                                                       {"n_initial_points", 20},
-                                                       {"seed", 1}}));
+                                                    Value::Map{{"name", "tpe_search"},
+                                                               {"metric", "loss"},
+                                                               {"max_length", 10},
+                                                               {"num_samples", 20},
+                                                               {"gamma", 0.2},
+                                                               {"n_initial_points", 20},
+                                                               {"seed", 1}}));
   ASSERT_TRUE(tpe.config) << lines(tpe.problems);
   EXPECT_EQ(tpe.config->searcher.name, "random");
   EXPECT_EQ(tpe.config->searcher.sampler, engine::SamplerName::tpe);

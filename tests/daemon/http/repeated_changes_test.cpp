@@ -66,8 +66,7 @@ void quarantined(Scene& scene) {
 void lost(Scene& scene) {
   running(scene);
   scene.worker->send(proto::Goodbye{"asked to stop"});
-  scene.daemon.pump_until(
-      [&] { return !scene.daemon.runtime->engine().workers().begin()->second.present; });
+  scene.daemon.pump_until([&] { return !scene.daemon.runtime->engine().workers().begin()->second.present; });
 }
 void with_a_checkpoint(Scene& scene) {
   running(scene);
