@@ -13,6 +13,11 @@ using engine::Directive;
 using engine::ExitReport;
 using engine::Instant;
 
+std::string attempt_text(const engine::AttemptKey& key) {
+  return "experiment " + std::to_string(key.experiment.number()) + " trial " +
+         std::to_string(key.trial.number()) + " attempt " + std::to_string(key.attempt.number());
+}
+
 AttemptMachine::AttemptMachine(jobs::LaunchSpec spec, AttemptRules rules)
     : spec_(std::move(spec)),
       rules_(rules),
@@ -228,10 +233,7 @@ void AttemptMachine::check_timers(Instant now, AttemptOutput& out) {
 }
 
 void AttemptMachine::notice(Notice::Level level, const std::string& text, AttemptOutput& out) const {
-  out.effects.emplace_back(Notice{level, "experiment " + std::to_string(spec_.key.experiment.number()) +
-                                             " trial " + std::to_string(spec_.key.trial.number()) +
-                                             " attempt " + std::to_string(spec_.key.attempt.number()) + ": " +
-                                             text});
+  out.effects.emplace_back(Notice{level, attempt_text(spec_.key) + ": " + text});
 }
 
 }  // namespace hpsearch::workers

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <exception>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <utility>
@@ -47,35 +48,31 @@ using jobs::LaunchSpec;
 
 namespace {
 
-/// With what an object store keeps brought here: the checkpoint that the program starts from. not_found: it
-/// is not there.
-Result<LaunchSpec> with_checkpoint_here(const LaunchSpec& asked, const AttemptDirectory& directory) {
-  LaunchSpec spec = asked;
-  const bool fetch = jobs::is_remote(asked.latest_checkpoint);
-  if (fetch || jobs::is_remote(asked.checkpoint_root)) {
-    if (const Status found = net::find_rclone(); !found) {
-      return Error{Errc::wrong_state, "checkpoint storage " +
-                                          (fetch ? asked.latest_checkpoint : asked.checkpoint_root) + ": " +
-                                          found.error().message};
-    }
+/// Fetches the checkpoint that the program starts from, if it is in an object store. not_found: it is not
+/// there.
+Status fetch_checkpoint(LaunchSpec& spec, const AttemptDirectory& directory) {
+  const bool is_remote = jobs::is_remote(spec.latest_checkpoint);
+  if (!is_remote && !jobs::is_remote(spec.checkpoint_root)) {
+    return engine::Done{};
   }
-  if (fetch) {
-    spec.latest_checkpoint = directory.fetched().string();
-    const Result<files::Directory> attempt = directory.opened();
-    const Status fetched =
-        attempt ? download_checkpoint(asked.latest_checkpoint, *attempt, directory.fetched().filename(),
-                                      asked.warm_start ? asked.source_environment : asked.storage_environment)
-                : Status(attempt.error());
-    if (!fetched) {
-      return fetched.error();
-    }
+  if (const Status found = net::find_rclone(); !found) {
+    return Error{Errc::wrong_state, "checkpoint storage " +
+                                        (is_remote ? spec.latest_checkpoint : spec.checkpoint_root) + ": " +
+                                        found.error().message};
   }
-  return spec;
+  if (!is_remote) {
+    return engine::Done{};
+  }
+  const std::string from = std::exchange(spec.latest_checkpoint, directory.fetched().string());
+  const Result<files::Directory> attempt = directory.opened();
+  return attempt ? download_checkpoint(from, *attempt, directory.fetched().filename(),
+                                       spec.warm_start ? spec.source_environment : spec.storage_environment)
+                 : Status(attempt.error());
 }
 
-/// The one it starts from is where this machine sees it, as it was published: without it a program would
-/// begin anew, and say nothing; with half of it, it would train on something else. not_found: it is not
-/// there. corrupt: it is not what its manifest says.
+/// Checks that this machine has the checkpoint that the program starts from, as it was published: without it
+/// the program would silently begin anew. not_found: it is not there. corrupt: it is not what its manifest
+/// lists.
 Status checkpoint_is_here(const LaunchSpec& spec) {
   std::error_code error;
   if (spec.latest_checkpoint.empty() || only_lends_slots(spec)) {
@@ -100,8 +97,8 @@ Status checkpoint_is_here(const LaunchSpec& spec) {
                    "that may run the trial sees it"};
 }
 
-/// Who does not see where it was cannot say that it is gone: a file system that is not mounted looks like
-/// that.
+/// Whether a missing checkpoint was removed: if its experiment's directory is missing too, its file system
+/// may not be mounted.
 bool sees_the_storage_of(const std::string& checkpoint) {
   std::error_code error;
   const std::filesystem::path experiment = std::filesystem::path(checkpoint).parent_path().parent_path();
@@ -109,14 +106,7 @@ bool sees_the_storage_of(const std::string& checkpoint) {
          std::filesystem::exists(experiment / proto::checkpoint_owner_name, error);
 }
 
-/// Whose failure it is that the checkpoint to start from could not be had.
-void note_missing(const Error& why, bool may_be_gone, Prepared& prepared) {
-  prepared.outage = why.code == Errc::unavailable;
-  prepared.checkpoint_gone = may_be_gone && (why.code == Errc::not_found || why.code == Errc::corrupt);
-}
-
-/// A port that nobody listens at now, for the processes of an attempt on this machine; 0 when none can be
-/// had.
+/// A free port for the processes of an attempt on this machine; 0 if there is none.
 std::uint64_t free_port() {
   const Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in any{};
@@ -129,20 +119,20 @@ std::uint64_t free_port() {
   return ntohs(any.sin_port);
 }
 
-/// Of the container that the program wants, or "".
+/// The image of the program's container, or "".
 std::string image_of(const LaunchSpec& spec, const LentMachine& machine) {
   if (only_lends_slots(spec)) {
-    return "";  // What waits there is ours.
+    return "";  // The program that waits in its slots is hpsearch's own.
   }
   return devices_lent(spec, machine).empty() ? spec.contract.image : spec.contract.gpu_image;
 }
 
-/// What one image has made of a context means nothing to another.
+/// Each image has its own setup of a context.
 std::string setup_name(const LaunchSpec& spec, const std::string& image) {
   return files::sha256_of(spec.context_digest + "\n" + image);
 }
 
-/// The Python that installs the context's requirements; nothing when they are not wanted.
+/// The Python that installs the context's requirements; none if the experiment does not install them.
 std::optional<SetupPython> setup_python(const LaunchSpec& spec, const std::string& image,
                                         const ProgramStart& program) {
   if (!spec.environment_variables.contains(jobs::requirements_variable)) {
@@ -157,70 +147,6 @@ std::optional<SetupPython> setup_python(const LaunchSpec& spec, const std::strin
     python.file = file ? *file + "\n" + std::filesystem::canonical(*file, ignored).string() : "";
   }
   return python;
-}
-
-/// The plan's program in its container. What it is told by paths is there under the same ones.
-Result<ProgramStart> in_container(const LaunchSpec& spec, const std::string& image,
-                                  const AttemptDirectory& directory, const LentMachine& machine,
-                                  const AttemptSockets& sockets, const std::filesystem::path& setups,
-                                  ProgramStart program, bool at_ml) {
-  Result<FoundRuntime> runtime = find_container_runtime(machine.environment);
-  if (!runtime) {
-    return runtime.error();
-  }
-  ContainerPlan plan;
-  plan.runtime = runtime->kind;
-  plan.runtime_file = std::move(runtime->program);
-  plan.image = image;
-  plan.pull = spec.contract.pull_image;
-  plan.name = "hpsearch-" + directory.root().filename().string() + "-" +
-              files::sha256_of(sockets.report).substr(0, 12);
-  plan.user = ::geteuid();
-  plan.group = ::getegid();
-  plan.shared = {directory.root().string()};
-  if (const std::string at = std::filesystem::path(sockets.report).parent_path().string();
-      at != directory.root()) {
-    plan.shared.push_back(at);
-  }
-  if (std::filesystem::exists(setups)) {
-    plan.shared.push_back(setups.string());
-  }
-  if (spec.contract.in_place) {
-    plan.shared.push_back(spec.context_directory);
-  }
-  for (const jobs::Channel& channel : spec.contract.outputs) {
-    if (!channel.path.empty()) {
-      plan.shared.push_back(channel.path);
-    }
-  }
-  for (const jobs::Channel& channel : spec.contract.inputs) {
-    if (channel.path.starts_with('/')) {
-      plan.shown.push_back(channel.path);
-    }
-  }
-  if (!spec.latest_checkpoint.empty() && spec.latest_checkpoint != directory.fetched()) {
-    plan.shown.push_back(spec.latest_checkpoint);
-  }
-  plan.mounts = spec.contract.bind_mounts;
-  plan.ml = at_ml ? directory.ml().string() : "";
-  plan.devices = devices_lent(spec, machine);
-  std::erase_if(program.environment, [&](const auto& variable) {
-    // The machine's own variables say nothing about the image; the image's PATH is better than ours.
-    const auto& [name, value] = variable;
-    const auto own = machine.environment.find(name);
-    const bool inherited = name == "PATH" || (own != machine.environment.end() && own->second == value &&
-                                              !is_identity_variable(name));
-    return inherited && !spec.environment_variables.contains(name);
-  });
-  plan.program = std::move(program);
-  plan.worker_environment = machine.environment;
-  if (plan.runtime != ContainerRuntime::apptainer) {  // Whose containers are processes and nothing else.
-    if (const Status written = write_container_record(directory.container(), {plan.runtime_file, plan.name});
-        !written) {
-      return written.error();
-    }
-  }
-  return container_command(plan);
 }
 
 /// bind_mounts without a container.
@@ -270,196 +196,340 @@ Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Prog
   return engine::Done{};
 }
 
-/// The directory, with the context unless it is somewhere where a user says: that is read with the user's
-/// rights (arrange). What the worker itself has unpacked nobody else may read.
-Status make_directory(const LaunchSpec& asked, const AttemptDirectory& directory,
-                      const std::optional<UnixAccount>& account, const std::filesystem::path* unpacked) {
-  const std::string context = unpacked != nullptr ? unpacked->string() : asked.context_directory;
-  if (!account) {
-    return directory.make(context, asked.contract.in_place);
-  }
-  const Status made = directory.make(unpacked != nullptr ? context : "");
-  return made ? directory.hand_over(*account) : made;
-}
+/// Prepares one attempt in stages: each uses what the stages before it have found.
+class Preparation {
+ public:
+  Preparation(LaunchSpec spec, const AttemptDirectory& directory, LentMachine machine,
+              const AttemptSockets& sockets, std::filesystem::path setups,
+              const std::filesystem::path* unpacked)
+      : spec_(std::move(spec)),
+        directory_(directory),
+        machine_(std::move(machine)),
+        sockets_(sockets),
+        setups_(std::move(setups)),
+        unpacked_(unpacked) {}
 
-/// What the program needs in its directory, and how it is started. With the rights of its user, whose paths
-/// these are. Files of the worker's part of the directory are left in `files`.
-Status arrange(const LaunchSpec& asked, const AttemptDirectory& directory, const LentMachine& machine,
-               const AttemptSockets& sockets, const std::filesystem::path& setups, bool has_context,
-               const std::optional<UnixAccount>& account, Prepared& prepared, LaunchOrder& order,
-               std::map<std::string, std::string>& files) {
-  if (account && !has_context) {
-    if (const Status taken = directory.take_context(asked.context_directory, asked.contract.in_place);
-        !taken) {
-      return taken;
+  Prepared run() {
+    result_.made =
+        in_order({&Preparation::find_user, &Preparation::make_directory, &Preparation::prepare_for_user,
+                  &Preparation::arrange, &Preparation::write_files, &Preparation::write_order});
+    return result_;
+  }
+
+ private:
+  using Stage = Status (Preparation::*)();
+  Status in_order(std::initializer_list<Stage> stages);
+
+  // With the worker's rights.
+  Status find_user();
+  Status make_directory();
+  Status prepare_for_user();
+  Status arrange();
+  Status write_files();
+  Status write_order();
+
+  // With the rights of the program's user, because the paths are that user's.
+  Status take_context();
+  Status check_storage();
+  Status find_checkpoint();
+  Status choose_place();
+  Status plan();
+  Status add_setup();
+  Status wrap();
+  Status put_in_container();
+
+  void note_missing(const Error& why, bool may_be_gone);
+
+  LaunchSpec spec_;  ///< Its latest checkpoint is on this machine after find_checkpoint().
+  AttemptDirectory directory_;
+  LentMachine machine_;
+  const AttemptSockets& sockets_;
+  std::filesystem::path setups_;
+  const std::filesystem::path* unpacked_;  ///< The context, if the worker has unpacked it.
+  std::optional<UnixAccount> account_;
+  std::string image_;                         ///< Of its container, or "".
+  bool at_ml_ = false;                        ///< The program finds its directory at /ml.
+  std::map<std::string, std::string> files_;  ///< In the worker's part of the directory.
+  ProgramStart program_;
+  Prepared result_;
+};
+
+Status Preparation::in_order(std::initializer_list<Stage> stages) {
+  for (const Stage stage : stages) {
+    if (const Status done = (this->*stage)(); !done) {
+      return done;
     }
   }
-  if (const Status writable = account ? storage_is_writable(*account, asked) : Status(engine::Done{});
-      !writable) {
-    return writable;
+  return engine::Done{};
+}
+
+/// The reason why the checkpoint is missing decides whose failure this is.
+void Preparation::note_missing(const Error& why, bool may_be_gone) {
+  result_.outage = why.code == Errc::unavailable;
+  result_.checkpoint_gone = may_be_gone && (why.code == Errc::not_found || why.code == Errc::corrupt);
+}
+
+Status Preparation::find_user() {
+  const Result<std::optional<UnixAccount>> account = account_for(spec_, machine_.run_as, find_account);
+  if (!account) {
+    result_.outage = account.error().code == Errc::unavailable;
+    if (!result_.outage) {
+      // A submission without a user never gets one.
+      result_.status = spec_.unix_user.empty() ? status_same_everywhere : status_refuses_submitter;
+    }
+    return account.error();
   }
-  const Result<LaunchSpec> here = with_checkpoint_here(asked, directory);
-  const bool was_fetched =
-      jobs::is_remote(asked.latest_checkpoint) || asked.latest_checkpoint == directory.fetched();
-  const Status found = !here         ? Status(here.error())
-                       : was_fetched ? Status(engine::Done{})
-                                     : checkpoint_is_here(*here);
+  account_ = *account;
+  return engine::Done{};
+}
+
+/// A context in a place that a user names is read with the user's rights, in take_context(). Other users may
+/// not read what the worker has unpacked.
+Status Preparation::make_directory() {
+  const std::string context = unpacked_ != nullptr ? unpacked_->string() : spec_.context_directory;
+  if (!account_) {
+    return directory_.make(context, spec_.contract.in_place);
+  }
+  const Status made = directory_.make(unpacked_ != nullptr ? context : "");
+  return made ? directory_.hand_over(*account_) : made;
+}
+
+Status Preparation::prepare_for_user() {
+  if (!account_) {
+    return engine::Done{};
+  }
+  // Each user has setups of its own: a user's programs run what is installed there.
+  setups_ /= "uid-" + std::to_string(account_->uid);
+  if (const Status made = make_directory_of(*account_, setups_); !made) {
+    return made;
+  }
+  bool storage_is_there = false;
+  const Result<bool> brought = bring_checkpoint(*account_, spec_, directory_, storage_is_there);
+  if (!brought) {
+    note_missing(brought.error(), spec_.checkpoint_may_be_gone && storage_is_there);
+    return brought.error();
+  }
+  if (*brought) {
+    spec_.latest_checkpoint = directory_.fetched().string();
+  }
+  machine_.environment = environment_of(*account_, machine_.environment, machine_.run_as.keep_environment);
+  const Result<AttemptDirectory> kept = directory_.kept_open();
+  if (!kept) {
+    return kept.error();
+  }
+  directory_ = *kept;
+  return engine::Done{};
+}
+
+Status Preparation::arrange() {
+  const std::initializer_list<Stage> stages = {
+      &Preparation::take_context, &Preparation::check_storage, &Preparation::find_checkpoint,
+      &Preparation::choose_place, &Preparation::plan,          &Preparation::add_setup,
+      &Preparation::wrap};
+  if (!account_) {
+    return in_order(stages);
+  }
+  const Result<FilesAs> user = FilesAs::begin(*account_);
+  return user ? in_order(stages) : Status(user.error());
+}
+
+Status Preparation::take_context() {
+  return account_ && unpacked_ == nullptr
+             ? directory_.take_context(spec_.context_directory, spec_.contract.in_place)
+             : Status(engine::Done{});
+}
+
+Status Preparation::check_storage() {
+  return account_ ? storage_is_writable(*account_, spec_) : Status(engine::Done{});
+}
+
+Status Preparation::find_checkpoint() {
+  const std::string from = spec_.latest_checkpoint;
+  Status found = fetch_checkpoint(spec_, directory_);
+  if (found && spec_.latest_checkpoint != directory_.fetched()) {
+    found = checkpoint_is_here(spec_);
+  }
   if (!found) {
-    note_missing(found.error(), asked.checkpoint_may_be_gone && sees_the_storage_of(asked.latest_checkpoint),
-                 prepared);
-    return found;
+    note_missing(found.error(), spec_.checkpoint_may_be_gone && sees_the_storage_of(from));
   }
-  const LaunchSpec& spec = *here;
-  const std::string image = image_of(spec, machine);
-  if (!image.empty() && spec.launch.rank == jobs::RankLevel::process) {
+  return found;
+}
+
+/// In a container or not, and where the program finds its directory.
+Status Preparation::choose_place() {
+  image_ = image_of(spec_, machine_);
+  if (!image_.empty() && spec_.launch.rank == jobs::RankLevel::process) {
     return Error{Errc::bad_request,
-                 "launch.rank is process, and environment.image is " + image +
+                 "launch.rank is process, and environment.image is " + image_ +
                      ": in a container one process is started, which may be torchrun (launch.rank: node)"};
   }
-  const bool at_ml = spec.contract.ml_layout && (!image.empty() || (!account && can_mount_ml()));
-  const std::string ml = at_ml ? std::string(ml_mount_point) : directory.ml().string();
-  Result<ChannelPlaces> channels = make_channels(spec, directory, ml);
+  at_ml_ = spec_.contract.ml_layout && (!image_.empty() || (!account_ && can_mount_ml()));
+  return engine::Done{};
+}
+
+Status Preparation::plan() {
+  const std::string ml = at_ml_ ? std::string(ml_mount_point) : directory_.ml().string();
+  Result<ChannelPlaces> channels = make_channels(spec_, directory_, ml);
   if (!channels) {
     return channels.error();
   }
-  const AttemptPlaces places{.work_directory = directory.work().string(),
-                             .checkpoint_directory = (directory.output() / "checkpoints").string(),
-                             .output_directory = directory.output().string(),
-                             .params_file = directory.params().string(),
-                             .socket = sockets.report,
+  const AttemptPlaces places{.work_directory = directory_.work().string(),
+                             .checkpoint_directory = (directory_.output() / "checkpoints").string(),
+                             .output_directory = directory_.output().string(),
+                             .params_file = directory_.params().string(),
+                             .socket = sockets_.report,
                              .ml = ml,
-                             .log_directory = directory.root().string(),
+                             .log_directory = directory_.root().string(),
                              .hostfile = ml + "/input/config/hostfile",
-                             .free_port = spec.launch.kind == jobs::LaunchKind::process ? 0 : free_port(),
-                             .harness_directory = directory.harness().string(),
+                             .free_port = spec_.launch.kind == jobs::LaunchKind::process ? 0 : free_port(),
+                             .harness_directory = directory_.harness().string(),
                              .inputs = std::move(channels->inputs),
                              .outputs = std::move(channels->outputs)};
-  Result<Launch> plan = plan_launch(spec, places, machine);
+  Result<Launch> plan = plan_launch(spec_, places, machine_);
   if (!plan) {
     return plan.error();
   }
   for (auto& [name, text] : plan->files) {
     if (!name.starts_with("ml/")) {
-      files.emplace(name, std::move(text));
-    } else if (const Status written = directory.write(name, text); !written) {
+      files_.emplace(name, std::move(text));
+    } else if (const Status written = directory_.write(name, text); !written) {
       return written;
     }
   }
-  ProgramStart& program = plan->program;
-  program.token = marks_of(sockets.report).front();
-  program.environment[std::string(attempt_mark)] = sockets.report;
-  // The Determined harness sources the hook itself, in every attempt.
+  program_ = std::move(plan->program);
+  program_.token = marks_of(sockets_.report).front();
+  program_.environment[std::string(attempt_mark)] = sockets_.report;
+  return engine::Done{};
+}
+
+/// The Determined harness sources the hook itself, in every attempt.
+Status Preparation::add_setup() {
+  if (needs_determined_harness(spec_)) {
+    return engine::Done{};
+  }
   const auto setup =
-      needs_determined_harness(spec)
-          ? std::nullopt
-          : setup_of(directory.work(), image.empty() ? spec.context_digest : setup_name(spec, image),
-                     setup_python(spec, image, program), setups);
+      setup_of(directory_.work(), image_.empty() ? spec_.context_digest : setup_name(spec_, image_),
+               setup_python(spec_, image_, program_), setups_);
   if (setup) {
     if (const Status made = make_directories(setup->directory); !made) {
       return made;
     }
-    put_setup_before(*setup, program);
+    put_setup_before(*setup, program_);
   }
-  if (!image.empty()) {
-    Result<ProgramStart> contained =
-        in_container(spec, image, directory, machine, sockets, setups, std::move(program), at_ml);
-    if (!contained) {
-      return contained.error();
-    }
-    program = *std::move(contained);
-  } else {
-    if (const Status mounted = mount_for(spec, directory, program); !mounted) {
-      return mounted;
-    }
-    if (!needs_determined_harness(spec)) {
-      buffer_by_lines(program);
-    }
-    if (at_ml) {
-      program.argv = under_ml(directory.ml().string(), std::move(program.argv));
-    }
-  }
-  // Of a gang only rank 0 reports, and the harness reports for its trials.
-  const bool reports_by_itself = spec.rendezvous.rank == 0 && !needs_determined_harness(spec);
-  order = {.program = std::move(program),
-           .report_socket = sockets.report,
-           .agent_socket = sockets.agent,
-           .metric_patterns = spec.metric_patterns,
-           .metric = reports_by_itself ? spec.metric : "",
-           .first_step = spec.latest_step};
-  order.program.account = account;
   return engine::Done{};
 }
 
-/// arrange() with the rights of the program's user.
-Status arrange_as(const UnixAccount& account, const LaunchSpec& asked, const AttemptDirectory& directory,
-                  LentMachine machine, const AttemptSockets& sockets, const std::filesystem::path& setups,
-                  bool has_context, Prepared& prepared, LaunchOrder& order,
-                  std::map<std::string, std::string>& files) {
-  // Of each user its own: what one has installed there, another would run.
-  const std::filesystem::path own_setups = setups / ("uid-" + std::to_string(account.uid));
-  if (const Status made = make_directory_of(account, own_setups); !made) {
-    return made;
+Status Preparation::wrap() {
+  if (!image_.empty()) {
+    return put_in_container();
   }
-  LaunchSpec spec = asked;
-  bool storage_is_there = false;
-  const Result<bool> brought = bring_checkpoint(account, asked, directory, storage_is_there);
-  if (!brought) {
-    note_missing(brought.error(), asked.checkpoint_may_be_gone && storage_is_there, prepared);
-    return brought.error();
+  if (const Status mounted = mount_for(spec_, directory_, program_); !mounted) {
+    return mounted;
   }
-  if (*brought) {
-    spec.latest_checkpoint = directory.fetched().string();
+  if (!needs_determined_harness(spec_)) {
+    buffer_by_lines(program_);
   }
-  machine.environment = environment_of(account, machine.environment, machine.run_as.keep_environment);
-  const Result<AttemptDirectory> kept = directory.kept_open();
-  const Result<FilesAs> user = kept ? FilesAs::begin(account) : Result<FilesAs>(kept.error());
-  return user ? arrange(spec, *kept, machine, sockets, own_setups, has_context, account, prepared, order,
-                        files)
-              : Status(user.error());
+  if (at_ml_) {
+    program_.argv = under_ml(directory_.ml().string(), std::move(program_.argv));
+  }
+  return engine::Done{};
 }
 
-Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const LentMachine& machine,
-               const AttemptSockets& sockets, const std::filesystem::path& setups,
-               const std::filesystem::path* unpacked, Prepared& prepared) {
-  const Result<std::optional<UnixAccount>> account = account_for(asked, machine.run_as, find_account);
-  if (!account) {
-    prepared.outage = account.error().code == Errc::unavailable;
-    if (!prepared.outage) {
-      // A submission without a user never gets one.
-      prepared.status = asked.unix_user.empty() ? status_same_everywhere : status_refuses_submitter;
+/// Paths that the program gets are the same in the container.
+Status Preparation::put_in_container() {
+  Result<FoundRuntime> runtime = find_container_runtime(machine_.environment);
+  if (!runtime) {
+    return runtime.error();
+  }
+  ContainerPlan plan;
+  plan.runtime = runtime->kind;
+  plan.runtime_file = std::move(runtime->program);
+  plan.image = image_;
+  plan.pull = spec_.contract.pull_image;
+  plan.name = "hpsearch-" + directory_.root().filename().string() + "-" +
+              files::sha256_of(sockets_.report).substr(0, 12);
+  plan.user = ::geteuid();
+  plan.group = ::getegid();
+  plan.shared = {directory_.root().string()};
+  if (const std::string at = std::filesystem::path(sockets_.report).parent_path().string();
+      at != directory_.root()) {
+    plan.shared.push_back(at);
+  }
+  if (std::filesystem::exists(setups_)) {
+    plan.shared.push_back(setups_.string());
+  }
+  if (spec_.contract.in_place) {
+    plan.shared.push_back(spec_.context_directory);
+  }
+  for (const jobs::Channel& channel : spec_.contract.outputs) {
+    if (!channel.path.empty()) {
+      plan.shared.push_back(channel.path);
     }
-    return account.error();
   }
-  LaunchOrder order;
-  std::map<std::string, std::string> files;
-  const bool has_context = unpacked != nullptr;
-  Status done = make_directory(asked, directory, *account, unpacked);
-  if (done) {
-    done = *account ? arrange_as(**account, asked, directory, machine, sockets, setups, has_context, prepared,
-                                 order, files)
-                    : arrange(asked, directory, machine, sockets, setups, has_context, *account, prepared,
-                              order, files);
+  for (const jobs::Channel& channel : spec_.contract.inputs) {
+    if (channel.path.starts_with('/')) {
+      plan.shown.push_back(channel.path);
+    }
   }
-  const Result<files::Directory> root = done ? directory.opened() : Result<files::Directory>(done.error());
+  if (!spec_.latest_checkpoint.empty() && spec_.latest_checkpoint != directory_.fetched()) {
+    plan.shown.push_back(spec_.latest_checkpoint);
+  }
+  plan.mounts = spec_.contract.bind_mounts;
+  plan.ml = at_ml_ ? directory_.ml().string() : "";
+  plan.devices = devices_lent(spec_, machine_);
+  std::erase_if(program_.environment, [&](const auto& variable) {
+    // The machine's own variables say nothing about the image; the image's PATH is better than ours.
+    const auto& [name, value] = variable;
+    const auto own = machine_.environment.find(name);
+    const bool inherited = name == "PATH" || (own != machine_.environment.end() && own->second == value &&
+                                              !is_identity_variable(name));
+    return inherited && !spec_.environment_variables.contains(name);
+  });
+  plan.program = std::move(program_);
+  plan.worker_environment = machine_.environment;
+  if (plan.runtime != ContainerRuntime::apptainer) {  // Whose containers are processes and nothing else.
+    if (const Status written = write_container_record(directory_.container(), {plan.runtime_file, plan.name});
+        !written) {
+      return written.error();
+    }
+  }
+  Result<ProgramStart> started = container_command(plan);
+  if (!started) {
+    return started.error();
+  }
+  program_ = *std::move(started);
+  return engine::Done{};
+}
+
+Status Preparation::write_files() {
+  const Result<files::Directory> root = directory_.opened();
   if (!root) {
     return root.error();
   }
-  for (const auto& [name, text] : files) {
-    done = root->write(name, text, false);
-    if (done && *account) {
-      done = files::give_tree(*root, name, static_cast<std::uint32_t>((*account)->uid),
-                              static_cast<std::uint32_t>((*account)->gid));
+  for (const auto& [name, text] : files_) {
+    Status done = root->write(name, text, false);
+    if (done && account_) {
+      done = files::give_tree(*root, name, static_cast<std::uint32_t>(account_->uid),
+                              static_cast<std::uint32_t>(account_->gid));
     }
     if (!done) {
       return done;
     }
   }
-  if (asked.keep_files_mb > 0 && !asked.contract.in_place) {
-    if (const Status stamped = stamp_working_directory(directory); !stamped) {
-      return stamped;
-    }
-  }
-  return write_launch_order(directory.launch(), order);
+  const bool keeps_files = spec_.keep_files_mb > 0 && !spec_.contract.in_place;
+  return keeps_files ? stamp_working_directory(directory_) : Status(engine::Done{});
+}
+
+Status Preparation::write_order() {
+  program_.account = account_;
+  // Only rank 0 of several workers reports, and the Determined harness reports for its trials.
+  const bool reports_by_itself = spec_.rendezvous.rank == 0 && !needs_determined_harness(spec_);
+  return write_launch_order(directory_.launch(), {.program = std::move(program_),
+                                                  .report_socket = sockets_.report,
+                                                  .agent_socket = sockets_.agent,
+                                                  .metric_patterns = spec_.metric_patterns,
+                                                  .metric = reports_by_itself ? spec_.metric : "",
+                                                  .first_step = spec_.latest_step});
 }
 
 }  // namespace
@@ -492,7 +562,7 @@ Prepared prepare_attempt(const LaunchSpec& spec, const AttemptDirectory& directo
                          const std::filesystem::path& setups, const std::filesystem::path* unpacked) {
   Prepared prepared;
   try {
-    prepared.made = prepare(spec, directory, machine, sockets, setups, unpacked, prepared);
+    prepared = Preparation(spec, directory, machine, sockets, setups, unpacked).run();
   } catch (const std::exception& error) {  // The file system library throws when memory is short.
     prepared.made = Error{Errc::unavailable,
                           "cannot prepare " + directory.root().string() + ": " + std::string(error.what())};

@@ -98,6 +98,21 @@ void add_devices(PrometheusText& text, const WorkerMetricsSources& sources) {
   }
 }
 
+net::HttpResponse answer_scraper(const net::HttpRequest& request,
+                                 const std::function<WorkerMetricsSources()>& sources) {
+  net::HttpResponse response;
+  if (request.path != "/metrics" || (request.method != "GET" && request.method != "HEAD")) {
+    response.status = 404;
+    response.content_type = "text/plain; charset=utf-8";
+    response.body = "only GET /metrics is served here\n";
+    return response;
+  }
+  const auto format = PrometheusText::format_for(request.header("Accept"));
+  response.content_type = PrometheusText::content_type(format);
+  response.body = worker_metrics(sources(), format).take();
+  return response;
+}
+
 }  // namespace
 
 PrometheusText worker_metrics(const WorkerMetricsSources& sources, PrometheusText::Format format) {
@@ -112,6 +127,21 @@ PrometheusText worker_metrics(const WorkerMetricsSources& sources, PrometheusTex
     text.sample(as_number(number), {level});
   }
   return text;
+}
+
+engine::Result<std::unique_ptr<net::HttpServer>> serve_worker_metrics(
+    net::Loop& loop, const std::string& address, std::function<WorkerMetricsSources()> sources) {
+  auto served = net::HttpServer::listen(
+      loop, address,
+      [sources = std::move(sources)](const net::HttpRequest& request, const net::HttpServer::Reply& reply) {
+        reply(answer_scraper(request, sources));
+      },
+      {.most_body_bytes = 1024});
+  if (!served) {
+    return engine::Error{served.error().code, "--metrics: " + served.error().message};
+  }
+  net::log(net::Level::info, "serves metrics on " + (*served)->address());
+  return served;
 }
 
 std::string describe_worker_metrics() {

@@ -46,6 +46,9 @@ struct Keeping {
   std::optional<double> metric;  ///< Its best one, if it reported any.
 };
 
+/// "experiment 1 trial 2 attempt 3", for log lines.
+[[nodiscard]] std::string attempt_text(const engine::AttemptKey& key);
+
 /// What an attempt wants done, and said to the daemon. Messages may be dropped while there is no session:
 /// each is either repeated by this machine or asked for again by the daemon, but for LogNotKept: nobody waits
 /// for it.

@@ -16,6 +16,14 @@ struct AttemptSockets {
   std::string agent;
 };
 
+/// How the preparation of an attempt ended.
+struct Prepared {
+  engine::Status made = engine::Done{};
+  bool outage = false;  ///< The storage of its checkpoints cannot be reached now: not counted as a failure.
+  bool checkpoint_gone = false;  ///< Its checkpoint is missing or damaged, which may happen.
+  int status = 0;                ///< As ProgramNotStarted::status.
+};
+
 /// Makes everything that an attempt's program finds: its directory with the context, its channels, the files
 /// of its hyperparameters, and the order to its shim.
 ///
@@ -31,13 +39,6 @@ struct AttemptSockets {
 /// not_found: the context, the checkpoint or an input is not there. unavailable: something of the machine is
 /// wanting. wrong_state: an output's place belongs to another search. Cost: a copy of the context and of what
 /// outputs are filled with; call it off the loop.
-struct Prepared {
-  engine::Status made = engine::Done{};
-  bool outage =
-      false;  ///< It was not, because the place of its checkpoints cannot be reached now: nobody's failure.
-  bool checkpoint_gone = false;  ///< It was not, because its checkpoint is missing or damaged, and may be.
-  int status = 0;                ///< As ProgramNotStarted::status.
-};
 [[nodiscard]] Prepared prepare_attempt(const jobs::LaunchSpec& spec, const AttemptDirectory& directory,
                                        const LentMachine& machine, const AttemptSockets& sockets,
                                        const std::filesystem::path& setups,

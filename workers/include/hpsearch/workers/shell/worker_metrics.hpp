@@ -2,10 +2,15 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/slot_device.hpp"
+#include "hpsearch/io/http/http.hpp"
+#include "hpsearch/io/net/loop.hpp"
 #include "hpsearch/proto/metrics/histogram.hpp"
 #include "hpsearch/proto/metrics/prometheus_text.hpp"
 #include "hpsearch/workers/core/devices.hpp"
@@ -37,6 +42,10 @@ struct WorkerMetricsSources {
 /// All metrics of a worker. Families are there whether or not they have samples.
 [[nodiscard]] proto::PrometheusText worker_metrics(const WorkerMetricsSources& sources,
                                                    proto::PrometheusText::Format format);
+
+/// Serves them at GET /metrics of the address "HOST:PORT". unavailable: the address is in use.
+[[nodiscard]] engine::Result<std::unique_ptr<net::HttpServer>> serve_worker_metrics(
+    net::Loop& loop, const std::string& address, std::function<WorkerMetricsSources()> sources);
 
 /// docs/metrics.md: what each family is, in Markdown.
 [[nodiscard]] std::string describe_worker_metrics();

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hpsearch/io/zmq/zmq_port.hpp"
+#include "hpsearch/workers/core/launch/launch_environment.hpp"
+#include "hpsearch/workers/core/worker_machine.hpp"
+#include "hpsearch/workers/shell/gpus/device_watch.hpp"
+
+namespace hpsearch::workers {
+
+/// What a worker is started with.
+struct WorkerOptions {
+  std::string daemon;                       ///< "tcp://127.0.0.1:8078"
+  bool over_ipv6 = false;                   ///< Its name has no other addresses.
+  std::optional<net::CurveClient> curve{};  ///< For a daemon that demands keys.
+  std::string name;
+  std::string host{};  ///< The name of the machine.
+  std::string slot_kind = "cpu";
+  std::string kills_by;  ///< ControlGroup::may_be_made() tells: "cgroup" or "process table".
+  std::string address;   ///< By which other workers reach this one.
+  LentMachine machine;
+  WorkerRules rules;
+  std::filesystem::path shim;                        ///< The program hpsearch-shim.
+  std::uint64_t most_context_bytes = 2'000'000'000;  ///< Of contexts kept for later attempts.
+  /// Between the tries to fetch a context; each is twice the one before. After `context_tries` the attempt is
+  /// lost.
+  std::chrono::milliseconds context_wait{1000};
+  unsigned context_tries = 5;
+  std::string pool{};  ///< "" = the default one.
+  std::map<std::string, std::string> labels{};
+  std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
+  std::vector<AilingSlot> ailing{};           ///< As found at the start.
+  std::vector<AilingSlot> withheld{};         ///< Whatever their devices say.
+  DeviceLook look{};                          ///< How to look at them again.
+  std::string version{};                      ///< Of the program.
+  std::string metrics{};                      ///< "HOST:PORT" where they are served; "" = nowhere.
+  std::uint64_t max_unslotted = 0;            ///< Attempts without slots at once.
+};
+
+}  // namespace hpsearch::workers
