@@ -27,6 +27,7 @@ using FieldKind = TrialField::Kind;
 
 constexpr std::array<std::string_view, 5> type_names = {"f64", "i64", "u32", "u16", "u8"};
 constexpr std::size_t most_fields = 300;
+constexpr std::size_t most_condition_bytes = 4096;
 constexpr double most_exact = 9'007'199'254'740'992;  // 2^53: integers above it may be rounded in a double.
 constexpr std::int64_t no_integer = std::numeric_limits<std::int64_t>::min();
 constexpr std::size_t most_words = 65'535;  // The code above all stands for nothing.
@@ -75,27 +76,8 @@ ColumnType type_of(const TrialField& field, const engine::Space& space) {
 /// What the codes of a field stand for from the start; more may come.
 std::vector<std::string> known_words(const TrialField& field, const engine::Space& space) {
   std::vector<std::string> words;
-  if (field.kind == FieldKind::state) {
-    for (std::size_t state = 0; state <= static_cast<std::size_t>(engine::TrialState::canceled); ++state) {
-      words.push_back(in_json(engine::name_of(static_cast<engine::TrialState>(state))));
-    }
-  } else if (field.kind == FieldKind::nonfinite) {
-    for (const std::string_view word : nonfinite_words) {
-      words.push_back(in_json(word));
-    }
-  } else if (field.kind == FieldKind::reason) {
-    for (std::size_t why = 0; why <= static_cast<std::size_t>(engine::Reason::Why::experiment_end); ++why) {
-      words.push_back(in_json(engine::name_of(static_cast<engine::Reason::Why>(why))));
-    }
-  } else if (field.kind == FieldKind::hparam) {
-    const engine::Parameter& parameter = space.leaves()[field.leaf].parameter;
-    if (const auto* constant = std::get_if<engine::ConstParameter>(&parameter)) {
-      words.push_back(engine::compact_json(constant->val));
-    } else if (const auto* categorical = std::get_if<engine::CategoricalParameter>(&parameter)) {
-      for (const Value& value : categorical->vals) {
-        words.push_back(engine::compact_json(value));
-      }
-    }
+  for (const Value& word : field.is_number(space) ? std::vector<Value>() : field.words(space)) {
+    words.push_back(engine::compact_json(word));
   }
   return words;
 }
@@ -159,18 +141,17 @@ Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const C
     }
   }
   if (!query.where.empty()) {
-    auto filter = TrialFilter::read(query.where);
+    const auto filter =
+        query.where.size() <= most_condition_bytes
+            ? engine::Formula::parse_condition(query.where, trial_names(space))
+            : Error{Errc::bad_request, "longer than " + std::to_string(most_condition_bytes) + " bytes"};
     if (!filter) {
       return Error{Errc::bad_request, "where: " + filter.error().message};
     }
-    for (const std::string& name : filter->names()) {
-      auto field = find_field(space, "where", name);
-      if (!field) {
-        return field.error();
-      }
-      scan.filter_fields_.push_back(*std::move(field));
+    for (const std::size_t name : filter->names()) {
+      scan.filter_fields_.emplace(name, trial_field(space, name));
     }
-    scan.filter_ = *std::move(filter);
+    scan.filter_ = *filter;
   }
   for (const Wanted& wanted : scan.wanted_) {
     scan.words_.push_back(known_words(wanted.field, space));
@@ -202,13 +183,8 @@ bool ColumnScan::is_included(const ExperimentRecord& experiment, std::size_t tri
   if (states_ != 0 && (states_ >> state & 1U) == 0) {
     return false;
   }
-  return !filter_ || filter_->holds([&](const std::string& name) {
-    for (std::size_t i = 0; i < filter_fields_.size(); ++i) {
-      if (filter_->names()[i] == name) {
-        return reader_.value(experiment, trial, filter_fields_[i]);
-      }
-    }
-    return Value();
+  return !filter_ || filter_->holds([&](std::size_t name) {
+    return reader_.value(experiment, trial, filter_fields_.at(name));
   });
 }
 
@@ -344,6 +320,7 @@ Columns ColumnScan::take() {
   result.rows = rows.size();
   result.length = length_;
   result.lengths = compared_;
+  result.terms = filter_ ? filter_->terms() : std::vector<std::string>();
   for (std::size_t column = 0; column < wanted_.size(); ++column) {
     const Wanted& wanted = wanted_[column];
     if (wanted.is_hidden) {
@@ -373,7 +350,11 @@ Columns ColumnScan::take() {
 namespace {
 
 void put_fields(JsonText& json, const Columns& columns) {
-  json.member("length", columns.length).key("lengths").open('[');
+  json.key("terms").open('[');
+  for (const std::string& term : columns.terms) {
+    json.put(term);
+  }
+  json.close(']').member("length", columns.length).key("lengths").open('[');
   for (const ComparedResults::Length& length : columns.lengths) {
     json.open('{').member("length", length.length).member("results", length.results).close('}');
   }

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <optional>
 
 #include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
-#include "hpsearch/proto/views/trial_filter.hpp"
 
 namespace hpsearch::views {
 
@@ -20,11 +21,44 @@ namespace {
 constexpr std::size_t most_keys = 8;
 constexpr std::size_t most_cursor_bytes = 4'000;
 
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+std::optional<double> number_of(const Value& value) {
+  return value.is_number() ? std::optional(value.number_or(0)) : proto::real_of(value);
+}
+
 Error wrong_cursor() {
   return {Errc::bad_request, "after is not what `next` of a page with the same sort says"};
 }
 
 }  // namespace
+
+int compare_values(const Value& a, const Value& b) {
+  if (a.as_integer() != nullptr && b.as_integer() != nullptr) {
+    return *a.as_integer() < *b.as_integer() ? -1 : *a.as_integer() > *b.as_integer() ? 1 : 0;
+  }
+  const std::optional<double> left = number_of(a);
+  const std::optional<double> right = number_of(b);
+  if (left && right) {
+    return *left < *right ? -1 : *left > *right ? 1 : 0;
+  }
+  const auto rank = [](const Value& value, bool is_number) {
+    return value.is_null() ? 2 : is_number ? 0 : 1;
+  };
+  const int of_a = rank(a, left.has_value());
+  const int of_b = rank(b, right.has_value());
+  if (of_a != of_b) {
+    return of_a < of_b ? -1 : 1;
+  }
+  const std::string text = lower(engine::python_text(a));
+  const std::string other = lower(engine::python_text(b));
+  return text < other ? -1 : text > other ? 1 : 0;
+}
 
 Result<std::vector<SortKey>> read_sort(std::string_view text) {
   std::vector<SortKey> keys;

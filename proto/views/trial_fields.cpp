@@ -6,8 +6,6 @@
 #include <utility>
 #include <variant>
 
-#include "hpsearch/engine/base/text.hpp"
-
 namespace hpsearch::views {
 
 using engine::Errc;
@@ -25,6 +23,7 @@ using FieldKind = TrialField::Kind;
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view hparam_prefix = "hparams.";
+constexpr std::string_view nonfinite_words[] = {"nan", "inf", "-inf"};
 
 double seconds_or_missing(Instant at) {
   return at == Instant{} ? missing : static_cast<double>(at.micros()) / 1e6;
@@ -113,43 +112,48 @@ const std::vector<std::string>& trial_field_names() {
   return names;
 }
 
-Result<TrialField> find_field(const engine::Space& space, std::string_view option, std::string_view name) {
+std::vector<Value> TrialField::words(const engine::Space& space) const {
+  std::vector<Value> words;
+  if (kind == Kind::state) {
+    for (std::size_t state = 0; state <= static_cast<std::size_t>(engine::TrialState::canceled); ++state) {
+      words.emplace_back(engine::name_of(static_cast<engine::TrialState>(state)));
+    }
+  } else if (kind == Kind::nonfinite) {
+    words.assign(std::begin(nonfinite_words), std::end(nonfinite_words));
+  } else if (kind == Kind::reason) {
+    for (std::size_t why = 0; why <= static_cast<std::size_t>(engine::Reason::Why::experiment_end); ++why) {
+      words.emplace_back(engine::name_of(static_cast<engine::Reason::Why>(why)));
+    }
+  } else if (kind == Kind::hparam) {
+    words = engine::Names(space.leaves().subspan(leaf, 1))[0].values;
+  }
+  return words;
+}
+
+engine::Names trial_names(const engine::Space& space) {
+  std::vector<engine::Name> own;
+  for (std::size_t i = 0; i < trial_field_names().size(); ++i) {
+    const TrialField field{static_cast<FieldKind>(i), 0, trial_field_names()[i]};
+    own.push_back({field.name, false, field.is_number(space), true, field.words(space)});
+  }
+  return engine::Names(space.leaves(), std::move(own), true);
+}
+
+TrialField trial_field(const engine::Space& space, std::size_t name) {
   const std::vector<std::string>& own = trial_field_names();
-  if (const auto found = std::find(own.begin(), own.end(), name); found != own.end()) {
-    return TrialField{static_cast<FieldKind>(found - own.begin()), 0, std::string(name)};
+  if (name < own.size()) {
+    return {static_cast<FieldKind>(name), 0, own[name]};
   }
-  const bool in_full = name.starts_with(hparam_prefix);
-  const std::string_view path = in_full ? name.substr(hparam_prefix.size()) : name;
-  const auto leaves = space.leaves();
-  const auto field_of = [&](std::size_t leaf) {
-    return TrialField{FieldKind::hparam, leaf, std::string(hparam_prefix) + leaves[leaf].path};
-  };
-  for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
-    if (leaves[leaf].path == path) {
-      return field_of(leaf);
-    }
+  const std::size_t leaf = name - own.size();
+  return {FieldKind::hparam, leaf, std::string(hparam_prefix) + space.leaves()[leaf].path};
+}
+
+Result<TrialField> find_field(const engine::Space& space, std::string_view option, std::string_view name) {
+  const auto found = trial_names(space).find(name);
+  if (!found) {
+    return Error{Errc::bad_request, std::string(option) + ": " + found.error().message};
   }
-  const std::string ending = "." + std::string(path);
-  for (std::size_t leaf = 0; leaf < leaves.size() && !in_full; ++leaf) {
-    if (leaves[leaf].path.ends_with(ending)) {
-      return field_of(leaf);
-    }
-  }
-  std::vector<std::string_view> known(own.begin(), own.end());
-  std::vector<std::string> paths;
-  for (const auto& leaf : leaves) {
-    paths.push_back((in_full ? std::string(hparam_prefix) : std::string()) + leaf.path);
-  }
-  known.insert(known.end(), paths.begin(), paths.end());
-  const std::string near(engine::nearest(name, known));
-  std::string all;
-  for (const std::string& one : own) {
-    all += (all.empty() ? "" : ", ") + one;
-  }
-  return Error{Errc::bad_request, std::string(option) + ": there is no \"" +
-                                      std::string(name.substr(0, 200)) + "\"" +
-                                      (near.empty() ? " (" + all + ", and hyperparameters as hparams.NAME)"
-                                                    : "; did you mean \"" + near + "\"?")};
+  return trial_field(space, *found);
 }
 
 TrialReader::Start TrialReader::start_of(const ExperimentRecord& experiment, std::size_t trial) {

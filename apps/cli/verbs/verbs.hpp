@@ -101,7 +101,7 @@ struct TrialsOptions {
   std::optional<std::uint64_t> after;  ///< Only those with higher numbers.
   std::optional<std::uint64_t> limit;  ///< Shows at most this many, in the order of `sort`.
   std::optional<std::string> sort;   ///< By this column; -NAME: the largest first. "metric": the best first.
-  std::optional<std::string> where;  ///< Shows trials that meet this condition (trial_filter.hpp).
+  std::optional<std::string> where;  ///< Shows trials that meet this condition (docs/conditions.md).
   std::optional<std::string> columns;  ///< Only these, in their order, separated by commas.
 };
 [[nodiscard]] int trials(const TrialsOptions& options, const Output& output);

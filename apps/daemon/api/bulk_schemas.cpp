@@ -122,6 +122,7 @@ constexpr Field columns_fields[] = {
     {"lsn", "integer", "Sequence number of the event after which all rows looked like this."},
     {"rows", "integer", "Number of rows."},
     {"total", "integer", "Number of trials of the experiment."},
+    {"terms", "[text]", "The texts that the condition `where` joins by `and`; without a condition none."},
     {"length", "count?",
      "Length at which `result` was measured; null if trials are not compared at one length."},
     {"lengths", "[ComparedLength]", "Other lengths that the parameter `length` accepts: the rungs."},

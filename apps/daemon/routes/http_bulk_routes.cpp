@@ -194,7 +194,7 @@ constexpr QueryParameter importance_query[] = {
 };
 constexpr QueryParameter columns_query[] = {
     {"fields", QueryParameter::Kind::text, "Names with commas between."},
-    {"where", QueryParameter::Kind::text, "A condition on trials: hparams.lr<0.01 and state=COMPLETED."},
+    {"where", QueryParameter::Kind::text, "A condition on trials: lr<0.01 and state=COMPLETED."},
     {"sample", QueryParameter::Kind::whole_number, "At most so many rows; 0 for all."},
     {"length", QueryParameter::Kind::whole_number,
      "Where `result` was measured; 0 for the longest rung with enough results."},

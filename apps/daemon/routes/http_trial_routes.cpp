@@ -267,7 +267,7 @@ void metrics(RequestContext& context, Call call) {
 constexpr QueryParameter after_query[] = {after_position};
 constexpr QueryParameter trials_query[] = {
     {"state", QueryParameter::Kind::text, "Only those in one of these states, with commas between."},
-    {"where", QueryParameter::Kind::text, "A condition on trials: hparams.lr<0.01 and state=COMPLETED."},
+    {"where", QueryParameter::Kind::text, "A condition on trials: lr<0.01 and state=COMPLETED."},
     {"sort", QueryParameter::Kind::text,
      "Names of columns with commas between, the best metric first; -NAME for the other way round."},
     after_position,

@@ -1,23 +1,34 @@
 #include "hpsearch/engine/sim/expression.hpp"
 
-#include <array>
+#include <utility>
 
 namespace hpsearch::engine::sim {
 
 Result<std::unique_ptr<Expression>> Expression::parse(std::string_view text, const Space& space) {
-  static constexpr std::array<std::string_view, 3> variables = {"trial", "length", "op"};
-  Result<Formula> formula = Formula::parse_number(text, space.leaves(), variables);
+  const Names names(space.leaves(), {Name{"trial"}, Name{"length"}, Name{"op"}});
+  Result<Formula> formula = Formula::parse_number(text, names);
   if (!formula) {
     return formula.error();
   }
-  return std::unique_ptr<Expression>(new Expression(std::move(*formula)));
+  return std::unique_ptr<Expression>(new Expression(std::move(*formula), space));
+}
+
+Expression::Expression(Formula formula, const Space& space) : formula_(std::move(formula)) {
+  for (const Space::Leaf& leaf : space.leaves()) {
+    keys_.push_back(leaf.keys);
+  }
 }
 
 double Expression::metric(const Training& training, Units length) {
-  const std::array<double, 3> variables = {static_cast<double>(training.trial.number()),
-                                           static_cast<double>(count(length)),
-                                           static_cast<double>(training.op)};
-  return formula_.number(training.hparams, variables, stack_);
+  const double variables[] = {static_cast<double>(training.trial.number()),
+                              static_cast<double>(count(length)), static_cast<double>(training.op)};
+  return formula_.number([&](std::size_t name) {
+    if (name < std::size(variables)) {
+      return Value(variables[name]);
+    }
+    const Value* value = training.hparams.at_keys(keys_[name - std::size(variables)]);
+    return value == nullptr ? Value(0) : *value;
+  });
 }
 
 }  // namespace hpsearch::engine::sim

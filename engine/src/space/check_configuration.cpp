@@ -295,9 +295,13 @@ void Space::check(const Value& configuration, std::string_view at, Problems& pro
     return;
   }
   for (const auto& condition : conditions_) {
-    if (!condition->holds(configuration)) {
-      problems.push_back({std::string(at), "has " + condition->values_of(configuration),
-                          "what satisfies `where`: " + condition->text()});
+    if (!satisfies(*condition, leaves_, configuration)) {
+      std::string given;
+      for (const std::size_t leaf : condition->names()) {
+        given += (given.empty() ? "" : ", ") + leaves_[leaf].path + " " +
+                 quoted(*configuration.at_keys(leaves_[leaf].keys));
+      }
+      problems.push_back({std::string(at), "has " + given, "what satisfies `where`: " + condition->text()});
     }
   }
 }

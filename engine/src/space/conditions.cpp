@@ -3,6 +3,7 @@
 
 #include "hpsearch/engine/space/formula.hpp"
 #include "hpsearch/engine/space/space.hpp"
+#include "space/leaves.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -17,8 +18,9 @@ constexpr std::uint64_t drawn_for_share = 2'000;
 
 void Space::constrain(std::span<const std::string> conditions, std::string_view at, Problems& problems) {
   conditions_.clear();
+  const Names names(leaves_);
   for (std::size_t i = 0; i < conditions.size(); ++i) {
-    Result<Formula> formula = Formula::parse_condition(conditions[i], leaves_);
+    Result<Formula> formula = Formula::parse_condition(conditions[i], names);
     if (formula) {
       conditions_.push_back(std::make_shared<const Formula>(*std::move(formula)));
     } else {
@@ -28,9 +30,16 @@ void Space::constrain(std::span<const std::string> conditions, std::string_view 
   }
 }
 
+bool satisfies(const Formula& condition, std::span<const Space::Leaf> leaves, const Value& configuration) {
+  const auto find = [&](std::size_t leaf) { return configuration.at_keys(leaves[leaf].keys); };
+  const bool is_whole = std::all_of(condition.names().begin(), condition.names().end(),
+                                    [&](std::size_t leaf) { return find(leaf) != nullptr; });
+  return !is_whole || condition.holds([&](std::size_t leaf) { return *find(leaf); });
+}
+
 bool Space::allows(const Value& configuration) const {
   return std::all_of(conditions_.begin(), conditions_.end(),
-                     [&](const auto& condition) { return condition->holds(configuration); });
+                     [&](const auto& condition) { return satisfies(*condition, leaves_, configuration); });
 }
 
 Space::AllowedShare Space::allowed_share() const {

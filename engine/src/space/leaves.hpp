@@ -1,10 +1,13 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/space/formula.hpp"
+#include "hpsearch/engine/space/space.hpp"
 
 namespace hpsearch::engine {
 
@@ -32,5 +35,10 @@ inline void put_leaf(Value& configuration, const std::vector<std::string>& keys,
 
 /// True when both are the same number, whatever their types.
 [[nodiscard]] bool same_number(const Value& a, const Value& b) noexcept;
+
+/// Whether the configuration satisfies a condition with these leaves as names. A condition on a leaf that the
+/// configuration lacks is satisfied.
+[[nodiscard]] bool satisfies(const Formula& condition, std::span<const Space::Leaf> leaves,
+                             const Value& configuration);
 
 }  // namespace hpsearch::engine

@@ -121,7 +121,7 @@ class SearchesOfADirectory(harness.Case):
         self.assertEqual({row[0] for row in rows("--where", "lr<0.1 and state=completed", "--columns", "lr")[1:]},
                          {"0.001", "0.01"})
         for arguments, said in ((["--where", "lrr<1"], 'did you mean "lr"?'), (["--sort", "losss"], "--sort: there is no"),
-                                (["--where", "lr<"], "the end is where a value belongs"),
+                                (["--where", "lr<"], "column 4: the expression ends"),
                                 (["--columns", "lr,depth"], '--columns: there is no "depth"')):
             self.assertIn(said, self.run_cli("trials", "experiment", *arguments, expect=2).stderr)
 

@@ -94,6 +94,62 @@ TEST(Condition, ComparesChoicesWithValues) {
   EXPECT_TRUE(holds("\"nesterov\" == true"));
 }
 
+TEST(Condition, TakesOneEqualsSignAndValuesWithoutQuotes) {
+  EXPECT_TRUE(holds("layers = 3 and name = sgd"));
+  EXPECT_TRUE(holds("name == \"sgd\" AND NOT name != SGD")) << "capitals make no difference";
+  EXPECT_TRUE(holds("nesterov = True"));
+  EXPECT_FALSE(holds("extra = None"));
+}
+
+TEST(Condition, ComparesWithSeveralValues) {
+  EXPECT_TRUE(holds("name in (adam, 'sgd')"));
+  EXPECT_FALSE(holds("not name in (adam, 'sgd')"));
+  EXPECT_TRUE(holds("width in (128, 2 * 256) and layers in (3)"));
+  EXPECT_FALSE(holds("width in (128, 2048)"));
+  EXPECT_NE(problem_of("2 * width in (128)").find("column 1: \"in\" needs one name"), std::string::npos);
+  EXPECT_NE(problem_of("name in sgd").find("column 9: \"(\" is missing after in"), std::string::npos);
+}
+
+TEST(Condition, IsSplitWhereAndJoinsIt) {
+  const Space space = constrained({}).space;
+  const auto terms = [&](const std::string& text) {
+    return Formula::parse_condition(text, Names(space.leaves()))->terms();
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(terms("layers < 3"), Texts({"layers < 3"}));
+  EXPECT_EQ(terms(" (layers < 3 or width > 9)  and not lr < 1 && name = sgd "),
+            Texts({"(layers < 3 or width > 9)", "not lr < 1", "name = sgd"}));
+  EXPECT_EQ(terms("layers < 3 and width > 9 or lr < 1 and width < 9"),
+            Texts({"layers < 3 and width > 9 or lr < 1 and width < 9"}));
+}
+
+TEST(Condition, ComparesListsByTheirJson) {
+  const Value shapes = Value::Map{{"shape", choice({Value::List{64, 64}, Value::List{128}})}};
+  Space space = constrained({"shape = '[64,64]'"}, shapes).space;
+  EXPECT_TRUE(space.allows(Value::Map{{"shape", Value::List{64, 64}}}));
+  EXPECT_FALSE(space.allows(Value::Map{{"shape", Value::List{128}}}));
+}
+
+TEST(Condition, ComparesWithNullWhereANameCanBeMissing) {
+  const Space space = constrained({}).space;
+  const Names names(space.leaves(), {Name{"metric", false, true, true}, Name{"failure", false, false, true}},
+                    true);
+  const auto holds_of = [&](const std::string& text, const Value& metric, const Value& failure) {
+    const auto condition = Formula::parse_condition(text, names);
+    EXPECT_TRUE(condition) << text << ": " << (condition ? "" : condition.error().message);
+    return condition && condition->holds([&](std::size_t name) {
+      return name == 0 ? metric : name == 1 ? failure : Value();
+    });
+  };
+  EXPECT_TRUE(holds_of("metric = none and failure == null and name = null", {}, {}));
+  EXPECT_FALSE(holds_of("metric < 1 or metric >= 1 or metric = 1", {}, {}));
+  EXPECT_TRUE(holds_of("metric != 1 and name != sgd", {}, {}));
+  EXPECT_TRUE(holds_of("metric != null and failure = 'exit code 1'", 0.5, "exit code 1"));
+  EXPECT_FALSE(holds_of("failure = killed", 0.5, "exit code 1"));
+  EXPECT_NE(problem_of("layers == null").find("there is no \"null\""), std::string::npos)
+      << "every configuration has it";
+}
+
 TEST(Condition, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(problem_of("layers * width"),
             "where: is \"layers * width\": column 1: a number stands where a condition is expected, such as "
@@ -114,16 +170,16 @@ TEST(Condition, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(problem_of("name == 'sdg'"),
             "where: is \"name == 'sdg'\": column 9: hp.opt.name is never \"sdg\" (it is one of "
             "[\"sgd\",\"adam\",\"o'neill\"])\n");
-  EXPECT_EQ(
-      problem_of("name == sgd"),
-      "where: is \"name == sgd\": column 9: a value in single quotes is expected here, or true, false, null "
-      "or a number\n");
-  EXPECT_EQ(
-      problem_of("name < 3"),
-      "where: is \"name < 3\": column 1: hyperparameter \"opt.name\" is not always a number; compare it "
-      "by == or != with a value, such as 'text' or true\n");
+  EXPECT_EQ(problem_of("name =="),
+            "where: is \"name ==\": column 8: a value of hp.opt.name is expected here (one of "
+            "[\"sgd\",\"adam\",\"o'neill\"])\n");
+  EXPECT_EQ(problem_of("name < 3"),
+            "where: is \"name < 3\": column 1: \"opt.name\" is not always a number; compare it by ==, != or "
+            "in with "
+            "its values [\"sgd\",\"adam\",\"o'neill\"]\n");
   EXPECT_EQ(problem_of("layers ="),
-            "where: is \"layers =\": column 8: \"=\" is not expected here; equality is \"==\"\n");
+            "where: is \"layers =\": column 9: the expression ends where a number, a name or \"(\" is "
+            "expected\n");
   EXPECT_EQ(problem_of("layers 3"),
             "where: is \"layers 3\": column 8: \"3\" is not expected here (an operator or the end is)\n");
   EXPECT_EQ(problem_of(""),

@@ -250,7 +250,7 @@ TEST(Columns, AWrongFieldIsNamedWithOneThatIsNear) {
   EXPECT_EQ(problem(asked("stat")), "fields: there is no \"stat\"; did you mean \"state\"?");
   EXPECT_EQ(problem(asked("hparams.layer")),
             "fields: there is no \"hparams.layer\"; did you mean \"hparams.layers\"?");
-  EXPECT_NE(problem(asked("", "kindd=a")).find("where: there is no \"kindd\""), std::string::npos);
+  EXPECT_NE(problem(asked("", "kindd=a")).find("where: column 1: there is no \"kindd\""), std::string::npos);
 }
 
 TEST(TouchedBy, NamesTheTrialOfAReportAndOfALease) {

@@ -239,6 +239,8 @@ export interface components {
             readonly lsn: number;
             /** @description Number of rows. */
             readonly rows: number;
+            /** @description The texts that the condition `where` joins by `and`; without a condition none. */
+            readonly terms: readonly string[];
             /** @description Number of trials of the experiment. */
             readonly total: number;
         };

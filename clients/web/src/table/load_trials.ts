@@ -5,7 +5,7 @@ import {ColumnDecoder, columnOf, fromJson, makeArray, missingOf, type Column, ty
 
 const binary = "application/vnd.hpsearch.columns";
 
-async function read(path: string, signal: AbortSignal): Promise<Columns> {
+export async function readColumns(path: string, signal: AbortSignal): Promise<Columns> {
     const response = await getRaw(path, {Accept: `${binary}, application/json;q=0.5`}, signal);
     if (!(response.headers.get("Content-Type") ?? "").includes(binary) || !response.body) return fromJson(parseExact(await response.text()));
     const decoder = new ColumnDecoder();
@@ -49,8 +49,8 @@ export const mostTrials = 100_000;
 export async function loadTrials(id: number, extra: readonly string[], length: number | undefined, signal: AbortSignal): Promise<Columns> {
     const path = `experiments/${id}/columns`;
     const [first, more] = await Promise.all([
-        read(length === undefined ? path : `${path}?length=${length}`, signal),
-        extra.length === 0 ? undefined : read(`${path}?fields=trial,${extra.map(encodeURIComponent).join(",")}`, signal),
+        readColumns(length === undefined ? path : `${path}?length=${length}`, signal),
+        extra.length === 0 ? undefined : readColumns(`${path}?fields=trial,${extra.map(encodeURIComponent).join(",")}`, signal),
     ]);
     return more ? joined(first, more) : first;
 }

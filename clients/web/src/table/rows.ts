@@ -1,15 +1,15 @@
 // Which rows a table shows, and in which order. Runs in a Web Worker, and in tests.
 import {columnOf, wordOf, type Column, type Columns} from "../plot/data/columns";
 import {lowerBound} from "../plot/drawing/domain";
-import {printExact} from "../api/exact";
 import type {LengthChoice} from "../plot/data/compared";
 import {keptTrials, type Filter} from "../plot/data/kept";
-import {parseWhere, WhereProblem, type Condition} from "./where";
 
 export interface Wish {
     /// "metric", "-hparams.lr,trial"
     readonly sort: string;
+    /// A condition, and the trials that satisfy it: the daemon reads conditions.
     readonly where: string;
+    readonly matching?: Uint32Array;
     readonly states: readonly string[];
     /// Only these trials, such as those that a plot's brush keeps.
     readonly trials?: Uint32Array;
@@ -19,7 +19,6 @@ export interface Wish {
 
 export interface Answer {
     readonly rows: Uint32Array;
-    readonly problem?: {readonly at: number; readonly found: string; readonly unknown: boolean; readonly message?: string};
 }
 
 type Test = (row: number) => boolean;
@@ -27,69 +26,6 @@ const missing: Readonly<Record<string, number>> = {u8: 0xff, u16: 0xffff, u32: 0
 
 export function findColumn(columns: Columns, name: string): Column | undefined {
     return columnOf(columns, name) ?? columnOf(columns, `hparams.${name}`);
-}
-
-const isMissing = (column: Column, row: number): boolean => {
-    const value = column.data[row]!;
-    return value !== value || value === missing[column.type];
-};
-
-function compareTest(columns: Columns, name: string, by: string, text: string): Test {
-    const column = findColumn(columns, name);
-    if (!column) throw new WhereProblem(-1, name);
-    const order = (a: number | bigint | string, b: number | bigint | string): boolean => {
-        switch (by) {
-            case "=":
-                return a === b;
-            case "!=":
-                return a !== b;
-            case "<":
-                return a < b;
-            case "<=":
-                return a <= b;
-            case ">":
-                return a > b;
-            default:
-                return a >= b;
-        }
-    };
-    if (column.words) {
-        // States are words in capitals; people write them as they like.
-        const fold = (word: string) => word.toLowerCase();
-        const wanted = fold(text);
-        const number = Number(text);
-        const fits = column.words.map((word) =>
-            typeof word === "number" && Number.isFinite(number)
-                ? order(word, number)
-                : order(fold(typeof word === "string" ? word : printExact(word)), wanted),
-        );
-        return (row) => !isMissing(column, row) && fits[column.data[row]!]!;
-    }
-    const value = Number(text);
-    const exact = column.integers && column.integers.size > 0 && /^-?\d+$/.test(text) ? BigInt(text) : undefined;
-    if (exact !== undefined) return (row) => !isMissing(column, row) && order(column.integers!.get(row) ?? BigInt(column.data[row]!), exact);
-    return (row) => !isMissing(column, row) && order(column.data[row]!, value);
-}
-
-function testOf(columns: Columns, condition: Condition): Test {
-    switch (condition.kind) {
-        case "compare":
-            return compareTest(columns, condition.name, condition.by, condition.value);
-        case "in": {
-            const tests = condition.values.map((value) => compareTest(columns, condition.name, "=", value));
-            return (row) => tests.some((test) => test(row));
-        }
-        case "not": {
-            const test = testOf(columns, condition.of);
-            return (row) => !test(row);
-        }
-        case "and":
-        case "or": {
-            const left = testOf(columns, condition.left);
-            const right = testOf(columns, condition.right);
-            return condition.kind === "and" ? (row) => left(row) && right(row) : (row) => left(row) || right(row);
-        }
-    }
 }
 
 /// Values in an order of their own: numbers as they are, words by their alphabet. Missing is NaN.
@@ -137,27 +73,17 @@ function sortedByOne(rows: Uint32Array, values: Float64Array, down: boolean): Ui
 export function answer(columns: Columns, wish: Wish): Answer {
     const total = columns.filled;
     const tests: Test[] = [];
-    try {
-        const condition = parseWhere(wish.where);
-        if (condition) tests.push(testOf(columns, condition));
-    } catch (cause) {
-        if (!(cause instanceof WhereProblem)) throw cause;
-        return {rows: new Uint32Array(0), problem: {at: cause.at, found: cause.found, unknown: cause.at < 0}};
-    }
     const state = columnOf(columns, "state");
     if (wish.states.length > 0 && state) {
         const wanted = new Set(wish.states);
         tests.push((row) => wanted.has(wordOf(state, row)));
     }
     const trial = columnOf(columns, "trial");
-    if (wish.trials && trial) {
-        const wanted = new Set(wish.trials);
-        tests.push((row) => wanted.has(trial.data[row]!));
-    }
     const filtered = wish.filter ? keptTrials(columns, wish.filter, wish.filter.smallerIsBetter, wish.filter.choice) : null;
-    if (filtered && trial) {
-        const kept = new Set(filtered);
-        tests.push((row) => kept.has(trial.data[row]!));
+    for (const chosen of [wish.trials, wish.matching, filtered]) {
+        if (!chosen || !trial) continue;
+        const wanted = new Set(chosen);
+        tests.push((row) => wanted.has(trial.data[row]!));
     }
     const rows = new Uint32Array(total);
     let count = 0;

@@ -2,11 +2,10 @@
 import {useEffect, useRef, useState} from "preact/hooks";
 import {columnOf, type Columns} from "../plot/data/columns";
 import {RowSource} from "./ask_rows";
-import type {Answer, Wish} from "./rows";
+import type {Wish} from "./rows";
 
 export interface Rows {
     readonly rows: Uint32Array;
-    readonly problem: Answer["problem"];
     /// Trials that fit but are not shown yet.
     readonly fresh: number;
     readonly update: () => void;
@@ -27,14 +26,13 @@ export function useRows(columns: Columns | undefined, wish: Wish, busy: () => bo
     const [state, setState] = useState<{
         rows: Uint32Array;
         trials: Uint32Array;
-        problem: Answer["problem"];
         fresh: number;
         columns: Columns | undefined;
-    }>({rows: new Uint32Array(0), trials: new Uint32Array(0), problem: undefined, fresh: 0, columns: undefined});
+    }>({rows: new Uint32Array(0), trials: new Uint32Array(0), fresh: 0, columns: undefined});
     const shownWish = useRef("");
     const [forced, force] = useState(0);
     const shownForce = useRef(0);
-    const spelled = `${JSON.stringify({...wish, trials: undefined})}#${wish.trials ? numberOf(wish.trials) : ""}`;
+    const spelled = `${JSON.stringify({...wish, trials: undefined, matching: undefined})}#${wish.trials ? numberOf(wish.trials) : ""}`;
     useEffect(() => () => source.current?.close(), []);
     useEffect(() => {
         if (columns) (source.current ??= new RowSource()).set(columns);
@@ -50,7 +48,7 @@ export function useRows(columns: Columns | undefined, wish: Wish, busy: () => bo
             if (!keep) {
                 shownWish.current = spelled;
                 shownForce.current = forced;
-                setState({rows: found.rows, trials: trialsOf(found.rows), problem: found.problem, fresh: 0, columns});
+                setState({rows: found.rows, trials: trialsOf(found.rows), fresh: 0, columns});
                 return;
             }
             // The rows stay; each shows the newest values of its trial.
@@ -65,12 +63,11 @@ export function useRows(columns: Columns | undefined, wish: Wish, busy: () => bo
         return () => {
             over = true;
         };
-    }, [columns, columns?.filled, spelled, forced]);
+    }, [columns, columns?.filled, spelled, wish.matching, forced]);
     // Rows are numbers into the columns they were found in.
     const ready = state.columns !== undefined && state.columns === columns;
     return {
         rows: state.rows,
-        problem: state.problem,
         fresh: state.fresh,
         update: () => force((n) => n + 1),
         ready: ready || state.columns !== undefined,

@@ -1,18 +1,20 @@
-// The filter of a table: a condition as text, and its terms as chips.
+// The filter of a table: a condition as text, and its terms as chips. The daemon reads it.
 import {useEffect, useId, useState} from "preact/hooks";
 import {t} from "../i18n/texts";
-import {chipsOf, joinChips, parseWhere, printWhere, WhereProblem} from "./where";
-import type {Answer} from "./rows";
 
 export function WhereField({
     value,
     problem,
+    terms,
     names,
     example,
     onChange,
 }: {
     value: string;
-    problem: Answer["problem"];
+    /// The daemon's sentence about a condition that it can't read.
+    problem: string | undefined;
+    /// The texts that the condition joins by `and`.
+    terms: readonly string[];
     names: readonly string[];
     example: string;
     onChange: (text: string) => void;
@@ -20,15 +22,6 @@ export function WhereField({
     const [text, setText] = useState(value);
     const id = useId();
     useEffect(() => setText(value), [value]);
-    let chips: ReturnType<typeof chipsOf>;
-    let wrong: string | undefined;
-    try {
-        chips = chipsOf(parseWhere(value));
-    } catch (cause) {
-        if (cause instanceof WhereProblem) wrong = cause.found === "" ? t("where.incomplete") : t("where.wrong", {text: cause.found});
-    }
-    if (problem?.message) wrong = problem.message;
-    else if (problem?.unknown) wrong = t("where.unknown", {name: problem.found});
     return (
         <form
             class="where"
@@ -41,8 +34,8 @@ export function WhereField({
                 class="input mono"
                 data-search
                 aria-label={t("where.label")}
-                aria-invalid={wrong !== undefined}
-                aria-describedby={wrong ? `${id}-problem` : undefined}
+                aria-invalid={problem !== undefined}
+                aria-describedby={problem ? `${id}-problem` : undefined}
                 placeholder={t("where.placeholder", {example})}
                 value={text}
                 spellcheck={false}
@@ -58,29 +51,26 @@ export function WhereField({
                     <option key={name} value={name.replace(/^hparams\./, "")} />
                 ))}
             </datalist>
-            {wrong && (
+            {problem && (
                 <span class="field-problem" id={`${id}-problem`} role="alert">
-                    {wrong}
+                    {problem}
                 </span>
             )}
-            {chips && chips.length > 0 && (
+            {terms.length > 0 && (
                 <span class="chips">
-                    {chips.map((chip, index) => {
-                        const label = printWhere(chip);
-                        return (
-                            <button
-                                type="button"
-                                key={label}
-                                class="chip"
-                                aria-pressed="true"
-                                title={t("where.remove", {text: label})}
-                                aria-label={t("where.remove", {text: label})}
-                                onClick={() => onChange(joinChips(chips!.filter((_, other) => other !== index)))}
-                            >
-                                <span class="mono">{label}</span> ×
-                            </button>
-                        );
-                    })}
+                    {terms.map((term, index) => (
+                        <button
+                            type="button"
+                            key={index}
+                            class="chip"
+                            aria-pressed="true"
+                            title={t("where.remove", {text: term})}
+                            aria-label={t("where.remove", {text: term})}
+                            onClick={() => onChange(terms.filter((_, other) => other !== index).join(" and "))}
+                        >
+                            <span class="mono">{term}</span> ×
+                        </button>
+                    ))}
                 </span>
             )}
         </form>

@@ -16,7 +16,7 @@ import {Empty, Loading, View} from "../../design/states";
 import {toneOf} from "../../design/state_mark";
 import {trialStates} from "../../design/bars";
 import {Menu} from "../../design/menu";
-import {loadTrials, mostTrials} from "../../table/load_trials";
+import {loadTrials, mostTrials, readColumns} from "../../table/load_trials";
 import {extraFields, standardFields} from "../../table/fields";
 import {labelOf, trialColumn} from "../../table/trial_columns";
 import {daemonOrder, usePagedTrials} from "../../table/paged_trials";
@@ -34,6 +34,9 @@ const firstExtras = ["slot_seconds", "reason"];
 interface Source {
     readonly columns: Columns;
     readonly rows: Rows;
+    /// The terms of the filter's condition, or why the daemon can't read it.
+    readonly terms: readonly string[];
+    readonly problem: string | undefined;
     readonly matched: number;
     readonly total: number;
     readonly paged: boolean;
@@ -43,6 +46,32 @@ interface Source {
 /// What trials are compared by; a search that is shown in pages has no results at one length.
 const comparedBy = (query: ExperimentPageProps["query"], paged: boolean) => (paged || query.get("len") === "any" ? "metric" : "result");
 const defaultSort = (experiment: Experiment, by: string) => (experiment.smaller_is_better ? by : `-${by}`);
+
+const noTrials = new Uint32Array(0);
+
+/// How far apart requests for all trials are, in milliseconds.
+const refreshEvery = (experiment: Experiment) => (experiment.trials_total > 20_000 ? 5000 : 2000);
+
+/// The trials that satisfy the condition of the filter, as the daemon reads it.
+function useMatching({experiment, query}: ExperimentPageProps): {
+    where: string;
+    ready: boolean;
+    matching?: Uint32Array;
+    terms: readonly string[];
+    problem: string | undefined;
+} {
+    const where = query.get("where") ?? "";
+    const length = readLength(query.get("len"));
+    const path = `experiments/${experiment.id}/columns?fields=trial&where=${encodeURIComponent(where)}`;
+    const {data, problem} = useResource<Columns>(where === "" ? null : typeof length === "number" ? `${path}&length=${length}` : path, {
+        topic: `trials:${experiment.id}`,
+        every: refreshEvery(experiment),
+        read: readColumns,
+    });
+    if (where === "") return {where, ready: true, terms: [], problem: undefined};
+    if (data) return {where, ready: true, matching: columnOf(data, "trial")!.data as Uint32Array, terms: data.terms ?? [], problem: undefined};
+    return {where, ready: problem !== undefined, matching: noTrials, terms: [], problem: problem && (problem.message || t("state.unreachable"))};
+}
 
 /// All trials: filtered and sorted in a Web Worker.
 function AllTrials(props: ExperimentPageProps & {columns: Columns}) {
@@ -66,11 +95,13 @@ function AllTrials(props: ExperimentPageProps & {columns: Columns}) {
         [columns, columns.filled, ranges, scale.logMetric, scale.clip, space, query.get("len")],
     );
     const busy = () => whole.current?.matches(":hover, :focus-within") === true || (whole.current?.querySelector(".virtual")?.scrollTop ?? 0) > 0;
+    const {where, ready, matching, terms, problem} = useMatching(props);
     const rows = useRows(
-        columns,
+        ready ? columns : undefined,
         {
             sort: query.get("sort") || defaultSort(experiment, by),
-            where: query.get("where") ?? "",
+            where,
+            ...(matching ? {matching} : {}),
             states: query.list("state"),
             filter: {...readFilter(query), smallerIsBetter: experiment.smaller_is_better, choice: readLength(query.get("len"))},
             ...(brushed && query.get("brushed") !== "no" ? {trials: brushed} : {}),
@@ -82,7 +113,7 @@ function AllTrials(props: ExperimentPageProps & {columns: Columns}) {
             <TrialTable
                 {...props}
                 {...(brushed ? {brushed: brushed.length} : {})}
-                source={{columns, rows, matched: rows.rows.length, total: columns.filled, paged: false}}
+                source={{columns, rows, terms, problem, matched: rows.rows.length, total: columns.filled, paged: false}}
             />
         </div>
     );
@@ -109,13 +140,14 @@ function PagedTable(props: ExperimentPageProps) {
         ) : (
             <Loading rows={10} />
         );
-    const told = problem ? {at: 0, found: "", unknown: false, message: problem.message || t("state.unreachable")} : undefined;
     return (
         <TrialTable
             {...props}
             source={{
                 columns,
-                rows: {rows, problem: told, fresh: 0, update: () => {}, ready: !trials.loading},
+                rows: {rows, fresh: 0, update: () => {}, ready: !trials.loading},
+                terms: [],
+                problem: problem && (problem.message || t("state.unreachable")),
                 matched,
                 total: experiment.trials_total,
                 paged: true,
@@ -223,7 +255,8 @@ function TrialTable({experiment, query, source, brushed}: ExperimentPageProps & 
             </div>
             <WhereField
                 value={where}
-                problem={rows.problem}
+                problem={source.problem}
+                terms={source.terms}
                 names={names}
                 example={`${example}<0.1 and state=completed`}
                 onChange={(text) => query.set({where: text})}
@@ -291,7 +324,7 @@ function Loaded(props: ExperimentPageProps) {
     const length = typeof choice === "number" ? choice : undefined;
     const columns = useResource<Columns>(`experiments/${experiment.id}/columns#${length ?? ""},${wanted.join()}`, {
         topic: `trials:${experiment.id}`,
-        every: experiment.trials_total > 20_000 ? 5000 : 2000,
+        every: refreshEvery(experiment),
         read: (_, signal) => loadTrials(experiment.id, wanted, length, signal),
     });
     return (

@@ -33,6 +33,8 @@ export interface Columns {
     /** Where the column `result` was measured, and where else it could be. */
     readonly length?: number | null;
     readonly lengths?: readonly ComparedLength[];
+    /** The texts that the condition of the request joins by `and`. */
+    readonly terms?: readonly string[];
 }
 
 export interface ComparedLength {
@@ -43,6 +45,7 @@ export interface ComparedLength {
 export interface Header {
     readonly length?: number | null;
     readonly lengths?: readonly ComparedLength[];
+    readonly terms?: readonly string[];
     readonly lsn: number;
     readonly rows: number;
     readonly total: number;
@@ -85,6 +88,7 @@ export function emptyColumns(header: Header): Columns {
         fields,
         length: lengthOf(header.length),
         lengths: (header.lengths ?? []).map(({length, results}) => ({length: Number(length), results})),
+        terms: header.terms ?? [],
     };
 }
 
@@ -179,6 +183,7 @@ function view(type: Exclude<ColumnType, "i64">, buffer: ArrayBuffer, rows: numbe
 interface JsonColumns {
     readonly length?: number | string | null;
     readonly lengths?: readonly ComparedLength[];
+    readonly terms?: readonly string[];
     readonly lsn: number;
     readonly rows: number;
     readonly total: number;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,7 +14,7 @@
 namespace hpsearch::engine::sim {
 
 /// An arithmetic expression that gives the metric of a simulated trial: a Formula with the variables trial
-/// (its number), length and op (which piece of work, from 0).
+/// (its number), length and op (which piece of work, from 0). A hyperparameter that the trial lacks is 0.
 class Expression final : public Curves {
  public:
   /// bad_request: "column 7: …". `space` says which hyperparameters there are.
@@ -22,9 +23,9 @@ class Expression final : public Curves {
   [[nodiscard]] double metric(const Training& training, Units length) override;
 
  private:
-  explicit Expression(Formula formula) : formula_(std::move(formula)) {}
+  Expression(Formula formula, const Space& space);
   Formula formula_;
-  std::vector<double> stack_;
+  std::vector<std::vector<std::string>> keys_;  // Of hyperparameters, in the order of the space.
 };
 
 }  // namespace hpsearch::engine::sim

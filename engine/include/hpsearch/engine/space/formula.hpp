@@ -1,37 +1,40 @@
 #pragma once
 
-#include <cstdint>
-#include <span>
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/engine/space/space.hpp"
+#include "hpsearch/engine/space/names.hpp"
 
 namespace hpsearch::engine {
 
-/// A number or a condition that is computed from a configuration.
+/// A number or a condition that is computed from the values of names (docs/conditions.md).
 ///
-///     condition  = and { ("or" | "||") and }
-///     and        = not { ("and" | "&&") not }
-///     not        = ("not" | "!") not | comparison
-///     comparison = sum ("<" | "<=" | ">" | ">=" | "==" | "!=") sum | choice ("==" | "!=") literal
-///                | "(" condition ")"
+///     condition  = all { ("or" | "||") all }
+///     all        = negation { ("and" | "&&") negation }
+///     negation   = ("not" | "!") negation | comparison
+///     comparison = sum ("<" | "<=" | ">" | ">=" | equals) sum | number-name equals "null"
+///                | number-name "in" "(" sum { "," sum } ")"
+///                | choice equals value | choice "in" "(" value { "," value } ")" | "(" condition ")"
+///     equals     = "==" | "=" | "!="
+///     value      = "'" text "'" | '"' text '"' | word | number | "true" | "false" | "null"
 ///     sum        = product { ("+" | "-") product }
 ///     product    = sign { ("*" | "/") sign }
 ///     sign       = { "-" | "+" } power
 ///     power      = primary [ ("^" | "**") sign ]          binds to the right, before a sign on its left
 ///     primary    = number | name | name "(" sum { "," sum } ")" | "(" sum ")"
-///     literal    = "'" text "'" | "true" | "false" | "null"
 ///
-/// Names: nan, inf, pi, the variables that the caller knows, and the hyperparameters: hp.optimizer.lr, or
-/// just lr where only one leaf of the space is called so. Whatever is not ASCII counts as a letter; what has
-/// other characters in its name stands in double quotes: hp."batch-size", "batch-size". A sum takes those
-/// that are always numbers; a choice is one of the others. Functions: abs sqrt exp log floor of one number,
-/// min max of two or more.
+/// A choice is a name that isn't always a number. Names are those of the place (Names) and nan, inf, pi. A
+/// name with other characters than letters, digits, '_' and '.' is read without quotes if it is the name of a
+/// hyperparameter, and in double quotes: batch-size, hp."batch size". Functions: abs sqrt exp log floor of
+/// one number, min max of two or more. and, or, not, in, true, false and null may be in capitals; none means
+/// null.
 ///
 /// Arithmetic is that of doubles: 1/0 is inf, log(-1) is nan; min and max are nan as soon as one argument is.
 /// A comparison with nan is false, but for !=.
@@ -39,65 +42,42 @@ namespace hpsearch::engine {
 /// Threads: const calls may run together.
 class Formula {
  public:
-  /// bad_request: "column 7: …". `leaves` are the hyperparameters there are.
-  [[nodiscard]] static Result<Formula> parse_number(std::string_view text,
-                                                    std::span<const Space::Leaf> leaves,
-                                                    std::span<const std::string_view> variables);
-  [[nodiscard]] static Result<Formula> parse_condition(std::string_view text,
-                                                       std::span<const Space::Leaf> leaves);
+  /// bad_request: "column 7: …".
+  [[nodiscard]] static Result<Formula> parse_number(std::string_view text, const Names& names);
+  [[nodiscard]] static Result<Formula> parse_condition(std::string_view text, const Names& names);
 
-  /// Of a formula that parse_number() gave; nan where the configuration lacks a hyperparameter. The stack is
-  /// overwritten: it is kept for its room.
-  [[nodiscard]] double number(const Value& configuration, std::span<const double> variables,
-                              std::vector<double>& stack) const;
-  /// Of a formula that parse_condition() gave; true where the configuration lacks a hyperparameter.
-  [[nodiscard]] bool holds(const Value& configuration) const;
+  /// The value of a name, by its index in Names; null where it has none.
+  using Lookup = std::function<Value(std::size_t name)>;
+  /// For a formula of parse_number(). A name without a number is nan.
+  [[nodiscard]] double number(const Lookup& lookup) const;
+  /// For a formula of parse_condition().
+  [[nodiscard]] bool holds(const Lookup& lookup) const { return number(lookup) != 0; }
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  /// "layers 4, width 2048": those it names.
-  [[nodiscard]] std::string values_of(const Value& configuration) const;
+  /// The names in the formula by their index in Names, each once, in the order of their first use.
+  [[nodiscard]] const std::vector<std::size_t>& names() const noexcept { return names_; }
+  /// The texts that the condition joins by `and`; a condition that doesn't is one term.
+  [[nodiscard]] const std::vector<std::string>& terms() const noexcept { return terms_; }
 
-  struct Instruction {
-    enum class Kind : std::uint8_t {
-      number,
-      variable,
-      hyperparameter,
-      is_value,  ///< Whether the hyperparameter has this value.
-      negate,
-      abs,
-      sqrt,
-      exp,
-      log,
-      floor,
-      add,
-      subtract,
-      multiply,
-      divide,
-      power,
-      min,
-      max,
-      less,
-      less_or_equal,
-      greater,
-      greater_or_equal,
-      equal,
-      not_equal,
-      logical_not,
-      logical_and,
-      logical_or,
-    };
-    Kind kind = Kind::number;
-    double number = 0;              ///< Or which variable.
-    std::vector<std::string> keys;  ///< Of a hyperparameter.
-    Value value = {};               ///< That it is compared with.
+  struct Read {
+    std::size_t name;
   };
+  struct Is {  ///< 1 if the name has this value, else 0.
+    std::size_t name;
+    Value value;
+  };
+  using Unary = double (*)(double);
+  using Binary = double (*)(double, double);
+  using Instruction = std::variant<double, Read, Is, Unary, Binary>;
 
  private:
-  Formula(std::string_view text, std::vector<Instruction> program)
-      : text_(text), program_(std::move(program)) {}
+  friend class FormulaParser;
+  explicit Formula(std::string_view text) : text_(text) {}
 
   std::string text_;
   std::vector<Instruction> program_;  // Postfix; conditions are 0 and 1.
+  std::vector<std::size_t> names_;
+  std::vector<std::string> terms_;
 };
 
 }  // namespace hpsearch::engine

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "hpsearch/engine/experiment/experiment_record.hpp"
+#include "hpsearch/engine/space/formula.hpp"
 #include "hpsearch/proto/views/trial_fields.hpp"
-#include "hpsearch/proto/views/trial_filter.hpp"
 
 namespace hpsearch::views {
 
 /// Which columns of which trials are wanted, as the query spells it.
 struct ColumnsQuery {
   std::string fields;                   ///< Names with commas between; "" = the usual ones.
-  std::string where;                    ///< TrialFilter; "" = all.
+  std::string where;                    ///< A condition (docs/conditions.md); "" = all.
   std::uint32_t states = 0;             ///< Only trials in these: bit n is TrialState n; 0 = in any.
   std::uint64_t sample = 0;             ///< At most so many rows; 0 = all.
   std::optional<engine::Units> length;  ///< Of results; nothing: compared_length() chooses.
@@ -46,6 +46,7 @@ struct Columns {
   std::uint64_t rows = 0;
   std::optional<engine::Units> length;           ///< Of the column `result`, if it is there.
   std::vector<ComparedResults::Length> lengths;  ///< Others that it may be of.
+  std::vector<std::string> terms;                ///< Formula::terms() of the condition, if there is one.
   std::vector<Column> columns;
 };
 
@@ -85,8 +86,8 @@ class ColumnScan {
   [[nodiscard]] std::vector<std::size_t> chosen() const;
 
   TrialReader reader_;
-  std::optional<TrialFilter> filter_;
-  std::vector<TrialField> filter_fields_;  // By the filter's names.
+  std::optional<engine::Formula> filter_;
+  std::map<std::size_t, TrialField> filter_fields_;  // By the index of their names in the condition.
   std::uint32_t states_ = 0;
   std::uint64_t sample_ = 0;
   std::vector<Wanted> wanted_;
@@ -104,8 +105,8 @@ class ColumnScan {
   std::vector<ComparedResults::Length> compared_;
 };
 
-/// {"lsn", "rows", "total", "length", "lengths": [{"length", "results"}], "fields": [{"name", "type",
-/// "words"?}], "columns": [[…], …]}; missing is null.
+/// {"lsn", "rows", "total", "terms", "length", "lengths": [{"length", "results"}], "fields": [{"name",
+/// "type", "words"?}], "columns": [[…], …]}; missing is null.
 [[nodiscard]] std::string to_json(const Columns& columns);
 
 /// The type that says the answer is to_bytes().
@@ -114,9 +115,9 @@ inline constexpr std::string_view columns_type = "application/vnd.hpsearch.colum
 inline constexpr std::size_t chunk_rows = 16'384;
 
 /// A line of JSON with spaces before its end, so that what follows begins at a multiple of 8 bytes: lsn,
-/// rows, total, chunk_rows, length, lengths and fields as in to_json(). Then for each chunk of rows and each
-/// field an array of numbers, lowest byte first, with zeros behind it up to a multiple of 8 bytes. Missing is
-/// NaN, of i64 the least integer, else all bits set.
+/// rows, total, chunk_rows, terms, length, lengths and fields as in to_json(). Then for each chunk of rows
+/// and each field an array of numbers, lowest byte first, with zeros behind it up to a multiple of 8 bytes.
+/// Missing is NaN, of i64 the least integer, else all bits set.
 [[nodiscard]] std::string to_bytes(const Columns& columns);
 
 }  // namespace hpsearch::views

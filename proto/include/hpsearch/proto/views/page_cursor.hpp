@@ -49,4 +49,7 @@ class SortedPage {
   std::vector<SortKey> sort_;
 };
 
+/// -1, 0 or 1: numbers before texts, texts by their letters whatever their case, then null.
+[[nodiscard]] int compare_values(const engine::Value& a, const engine::Value& b);
+
 }  // namespace hpsearch::views

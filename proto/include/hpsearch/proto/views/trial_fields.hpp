@@ -9,6 +9,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/experiment/experiment_record.hpp"
+#include "hpsearch/engine/space/names.hpp"
 #include "hpsearch/proto/views/compared_results.hpp"
 
 namespace hpsearch::views {
@@ -44,10 +45,9 @@ struct TrialField {
   std::string name;      ///< In full: "hparams.optimizer.lr".
 
   [[nodiscard]] bool is_number(const engine::Space& space) const;  ///< Else it is one of some words.
+  /// All values that a field that isn't a number can have; none: any text.
+  [[nodiscard]] std::vector<engine::Value> words(const engine::Space& space) const;
 };
-
-/// What TrialField::Kind::nonfinite can be, by its number.
-inline constexpr std::string_view nonfinite_words[] = {"nan", "inf", "-inf"};
 
 /// One of these if the latest value of the metric is no finite number; else "".
 [[nodiscard]] std::string_view nonfinite_of(const engine::TrialRecord& trial) noexcept;
@@ -55,8 +55,12 @@ inline constexpr std::string_view nonfinite_words[] = {"nan", "inf", "-inf"};
 /// The names of fields that every trial has, in order.
 [[nodiscard]] const std::vector<std::string>& trial_field_names();
 
-/// The field of that name: one of trial_field_names(), "hparams." and a path, or a path or the end of one
-/// alone. bad_request: there is none; the message names `option`, the name, and one that is near.
+/// The names of conditions on trials: those of trial_field_names(), then the hyperparameters of the space.
+[[nodiscard]] engine::Names trial_names(const engine::Space& space);
+/// The field of one of these names, by its index.
+[[nodiscard]] TrialField trial_field(const engine::Space& space, std::size_t name);
+/// The field of that name. bad_request: there is none; the message names `option`, the name, and one that is
+/// near.
 [[nodiscard]] engine::Result<TrialField> find_field(const engine::Space& space, std::string_view option,
                                                     std::string_view name);
 
