@@ -52,7 +52,8 @@ bool is_place(std::string_view path, bool is_output) {
   if (path.empty()) {
     return is_output;
   }
-  return !climbs(path) && (path.front() == '/' || (!is_output && path.find("://") == std::string_view::npos));
+  return stays_below(path) &&
+         (path.front() == '/' || (!is_output && path.find("://") == std::string_view::npos));
 }
 
 class ContractCheck {
@@ -206,7 +207,7 @@ class ContractCheck {
     variable("HPSEARCH_EXPERIMENT_NAME", config_.name.size(), "name");
     variable("HPSEARCH_METRIC", config_.searcher.metric.size(), "searcher.metric");
     variable("HPSEARCH_DATA", compact_json(program_.data).size(), "data");
-    for (const auto& [name, value] : program_.environment_variables) {
+    for (const auto& [name, value] : program_.environment.environment_variables) {
       variable(name, value.size(), "environment.environment_variables");
     }
     if (program_.needs_harness) {
@@ -495,7 +496,7 @@ class ContractCheck {
       if (is_checkpoints && !channel.path.empty()) {
         problem(at, "has a path", "none: checkpoints go to checkpoint_storage");
       } else if (const std::string_view scheme = remote_input_scheme(channel.path);
-                 !is_output && !scheme.empty() && !climbs(channel.path)) {
+                 !is_output && !scheme.empty() && stays_below(channel.path)) {
         remote(channel, scheme, at);
       } else if (!is_place(channel.path, is_output)) {
         problem(
@@ -513,7 +514,8 @@ class ContractCheck {
         problem(at, "cannot be passed as the variable " + channel.name,
                 "letters, digits and _, not a name that the system or the worker uses itself");
       }
-      if (channel.passed_as == PassedAs::variable && program_.environment_variables.contains(channel.name)) {
+      if (channel.passed_as == PassedAs::variable &&
+          program_.environment.environment_variables.contains(channel.name)) {
         problem(at, "is passed as a variable that environment.environment_variables sets too", "one of them");
       }
       if (channel.passed_as != PassedAs::channel) {
@@ -524,7 +526,7 @@ class ContractCheck {
 
   /// Workers fetch it, when they know how.
   void remote(const Channel& channel, std::string_view scheme, const std::string& at) {
-    if (configures_remote(program_.environment_variables, scheme)) {
+    if (configures_remote(program_.environment.environment_variables, scheme)) {
       return;
     }
     const std::string type = scheme == "oss" ? "RCLONE_CONFIG_OSS_TYPE" : "RCLONE_CONFIG_OBS_TYPE";
@@ -578,7 +580,7 @@ class ContractCheck {
   }
 
   void variables() {
-    for (const auto& [name, value] : program_.environment_variables) {
+    for (const auto& [name, value] : program_.environment.environment_variables) {
       if (name.starts_with("MA_") || name.starts_with("VC_") || name == "VK_TASK_INDEX") {
         problem("environment.environment_variables", "sets " + name,
                 "any name but those of ModelArts (MA_…, VC_…, VK_TASK_INDEX), which the worker sets");
@@ -588,7 +590,7 @@ class ContractCheck {
 
   void preload() {
     const auto* argv = std::get_if<std::vector<std::string>>(&program_.entrypoint.command);
-    if (!program_.preload.empty() && (argv == nullptr || !runs_function(*argv))) {
+    if (!program_.environment.preload.empty() && (argv == nullptr || !runs_function(*argv))) {
       problem("environment.preload", "is given for a program that can't import ahead of its trial",
               "nothing; only functions of hpsearch.tune (Python) can");
     }
@@ -628,7 +630,7 @@ class ContractCheck {
     if (launch.kind != LaunchKind::tensorflow) {
       problem("launch.roles", "is set and launch.kind is \"" + std::string(name_of(launch.kind)) + "\"",
               "nothing; roles are tensorflow's");
-    } else if (program_.single_node) {
+    } else if (program_.resources.is_single_node) {
       problem("launch.roles", "is set and resources.is_single_node is true",
               "several workers: one for each role");
     } else if (slots < least_workers(launch)) {

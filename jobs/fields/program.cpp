@@ -1,6 +1,6 @@
 #include "hpsearch/jobs/fields/program.hpp"
 
-#include <array>
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -11,51 +11,78 @@ namespace hpsearch::jobs {
 
 namespace {
 
-constexpr std::uint64_t most_kept_mb = 1'000'000'000;
+constexpr std::string_view only_harness =
+    "has no effect here: only the Determined harness reads it, and it is started for launch.kind: determined";
+constexpr std::string_view no_harness_container =
+    "has no effect here: the Determined harness runs without a container";
 
-template <class Items>
-Value::List texts(const Items& items) {
-  Value::List list;
-  for (const std::string& item : items) {
-    list.emplace_back(item);
-  }
-  return list;
+/// Notes each field that has another value than its default.
+template <class Fields, class Struct>
+void note_set(Section& section, const Fields& fields, const Struct& values, std::string_view why) {
+  engine::each_field(fields, [&](const auto& field) {
+    const Value value = engine::write_field(field, values);
+    if (!(value == engine::write_field(field, Struct{})) && !is_idle(value)) {
+      section.note(field.name, std::string(why));
+    }
+  });
 }
 
-Value::Map text_map(const std::map<std::string, std::string>& members) {
-  Value::Map map;
-  for (const auto& [key, value] : members) {
-    map[key] = value;
+/// Other programs don't read what the harness reads; a policy of "none" describes them all the same.
+void note_without_harness(Section& top, HarnessFields given) {
+  if (given.checkpoint_policy == CheckpointPolicy::none) {
+    top.note("checkpoint_policy",
+             "does not change whether the program saves checkpoints; preview assumes that it saves none");
+    given.checkpoint_policy = CheckpointPolicy::best;
   }
-  return map;
+  note_set(top, harness_fields, given, only_harness);
 }
 
-Value entrypoint_value(const Entrypoint& entrypoint) {
-  if (const auto* words = std::get_if<std::vector<std::string>>(&entrypoint.command)) {
-    return texts(*words);
+void note_with_harness(Section& section, const Environment& environment) {
+  if (environment.image && *environment.image != Images{}) {
+    section.note("image", std::string(no_harness_container));
   }
-  return *std::get_if<std::string>(&entrypoint.command);
+  if (environment.force_pull_image) {
+    section.note("force_pull_image", std::string(no_harness_container));
+  }
+  if (environment.requirements == "install") {
+    section.problem("requirements", "is \"install\"",
+                    "nothing with the Determined harness: startup-hook.sh can install packages");
+  }
 }
 
-Value::Map storage_value(const CheckpointStorage& storage) {
-  Value::Map map = storage.fields;
-  map["type"] = storage.type;
-  if (storage.type == "shared_fs") {
-    map["host_path"] = storage.host_path;
-    map["storage_path"] = storage.storage_path;
-  }
-  return map;
-}
-
-void add(Value::Map& to, const Value::Map& from) {
-  for (const auto& [key, value] : from) {
-    Value* here = to.find(key);
-    if (here == nullptr) {
-      to[key] = value;
-    } else if (here->as_map() != nullptr && value.as_map() != nullptr) {
-      add(*here->as_map(), *value.as_map());
+/// The harness's host makes mounts of its own, and has no containers.
+JobContract contract_of(const Program& program, const Space& space) {
+  JobContract contract;
+  contract.inputs = program.inputs;
+  contract.outputs = program.outputs;
+  for (const Space::Leaf& leaf : space.leaves()) {
+    if (leaf.bool_style) {
+      contract.bool_styles.push_back({leaf.path, *leaf.bool_style});
     }
   }
+  std::sort(contract.bool_styles.begin(), contract.bool_styles.end(),
+            [](const NamedBoolStyle& a, const NamedBoolStyle& b) { return a.name < b.name; });
+  contract.pai_hps_strings = program.pai.json_values_are_texts;
+  contract.ml_layout = program.ml_layout;
+  contract.in_place = program.in_place;
+  contract.terminal = program.environment.terminal;
+  if (!program.needs_harness) {
+    const Images images = program.environment.image.value_or(Images{});
+    contract.image = images.cpu;
+    contract.gpu_image = images.cuda;
+    contract.pull_image = program.environment.force_pull_image;
+    for (const GivenMount& mount : program.bind_mounts) {
+      contract.bind_mounts.push_back({mount.host_path, mount.container_path, mount.read_only});
+    }
+  }
+  return contract;
+}
+
+template <class Fields, class Struct>
+Value section_value(const Fields& fields, const Struct& from) {
+  Value::Map map;
+  write_given(fields, from, map);
+  return map;
 }
 
 }  // namespace
@@ -63,41 +90,22 @@ void add(Value::Map& to, const Value::Map& from) {
 void read_program_fields(engine::ExperimentSections& sections, const Space& space, Program& program,
                          bool runs_here) {
   Section& top = sections.top;
-  if (const Value* component = top.any("component")) {
-    program.other_sections["component"] = *component;
-  }
-  if (runs_here || top.has("entrypoint")) {
-    read_entrypoint(top, program.entrypoint);
-  }
-  const Value* launch = top.any("launch");
-  program.needs_harness = needs_determined_harness(program.entrypoint, launch);
-  if (const Value::Map* data = top.map("data")) {
-    program.data = *data;
-  }
-  if (const auto batches = top.integer("scheduling_unit", 1);
-      batches && *batches != program.scheduling_unit) {
-    program.scheduling_unit = *batches;
-    if (!program.needs_harness) {
-      top.note("scheduling_unit", std::string(only_harness));
-    }
-  }
-  static constexpr std::array<std::string_view, 2> log_storages = {"daemon", "worker"};
-  if (const auto where = top.text_in("log_storage", log_storages)) {
-    program.log_storage = *where == "worker" ? LogStorage::worker : LogStorage::daemon;
-  }
-  Section kept_files = top.section("keep_files");
-  program.keep_files_mb = kept_files.integer("max_mb", 0, most_kept_mb).value_or(program.keep_files_mb);
-  kept_files.finish();
-  Value::Map resources;
-  read_unused_resources(sections.resources, program.single_node, resources);
-  if (!resources.empty()) {
-    program.other_sections["resources"] = std::move(resources);
-  }
+  engine::read_fields(top, program_fields, program);
+  engine::read_fields(top, harness_fields, program.harness);
+  engine::read_fields(top, foreign_sections_fields, program.foreign);
+  engine::read_fields(sections.resources, program_resources_fields, program.resources);
+  engine::read_fields(sections.environment, environment_fields, program.environment);
   read_checkpoint_storage(sections.checkpoint_storage, program.checkpoint_storage);
-  read_environment(sections.environment, program);
-  read_metrics(top, program.metrics);
-  read_contract(top, space, program.contract, program.other_sections);
-  read_other_sections(top, program);
+  if (runs_here && !top.has("entrypoint")) {
+    top.missing("entrypoint", kind::Command{}.allowed());
+  }
+  program.needs_harness = needs_determined_harness(program.entrypoint, top.any("launch"));
+  if (program.needs_harness) {
+    note_with_harness(sections.environment, program.environment);
+  } else {
+    note_without_harness(top, program.harness);
+  }
+  program.contract = contract_of(program, space);
 }
 
 void finish_sections(engine::ExperimentSections& sections, const Program& program) {
@@ -122,36 +130,14 @@ Result<Program> read_program(const Value& effective, const Space& space) {
 }
 
 Value::Map to_value(const Program& program) {
-  Value::Map environment{{"environment_variables", text_map(program.environment_variables)}};
-  if (!program.checkpoint_signal.empty()) {
-    environment["checkpoint_signal"] = program.checkpoint_signal;
-  }
-  if (program.finish_within != Program().finish_within) {
-    environment["finish_within"] = program.finish_within.in_seconds();
-  }
-  if (program.contract.terminal) {
-    environment["terminal"] = true;
-  }
-  if (!program.preload.empty()) {
-    environment["preload"] = Value::List(program.preload.begin(), program.preload.end());
-  }
-  if (!program.mirrors.empty()) {
-    environment["mirrors"] = Value::List(program.mirrors.begin(), program.mirrors.end());
-  }
   Value::Map map{
-      {"data", program.data},
-      {"scheduling_unit", static_cast<std::int64_t>(program.scheduling_unit)},
+      {"environment", section_value(environment_fields, program.environment)},
+      {"resources", section_value(program_resources_fields, program.resources)},
       {"checkpoint_storage", storage_value(program.checkpoint_storage)},
-      {"environment", std::move(environment)},
-      {"keep_files", Value::Map{{"max_mb", static_cast<std::int64_t>(program.keep_files_mb)}}},
-      {"log_storage", program.log_storage == LogStorage::worker ? "worker" : "daemon"},
-      {"metrics", text_map(program.metrics)},
   };
-  if (Value entrypoint = entrypoint_value(program.entrypoint); !(entrypoint == Value(""))) {
-    map["entrypoint"] = std::move(entrypoint);
-  }
-  add(map, program.other_sections);
-  add(map, {{"perform_initial_validation", false}, {"checkpoint_policy", "best"}});
+  write_given(program_fields, program, map);
+  write_given(harness_fields, program.harness, map);
+  write_given(foreign_sections_fields, program.foreign, map);
   return map;
 }
 

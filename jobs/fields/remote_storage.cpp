@@ -10,12 +10,6 @@ namespace {
 
 constexpr std::string_view scheme_end = "://";
 
-/// A field of checkpoint_storage as it was written, or "".
-std::string field(const CheckpointStorage& storage, const char* name) {
-  const Value* held = storage.fields.find(name);
-  return held != nullptr && held->as_text() != nullptr ? *held->as_text() : "";
-}
-
 /// The value of NAME in "NAME=value;NAME2=value2", as Azure spells connections; "" when there is none.
 std::string part_of(std::string_view connection, std::string_view name) {
   while (!connection.empty()) {
@@ -58,31 +52,31 @@ std::optional<RemoteStorage> remote_storage(const CheckpointStorage& storage) {
   // Without keys of its own, a remote takes those of the machine: AWS_*, GOOGLE_APPLICATION_CREDENTIALS,
   // AZURE_*.
   if (type == "s3") {
-    const std::string key = field(storage, "access_key");
-    const std::string endpoint = field(storage, "endpoint_url");
+    const std::string key = storage.access_key.value_or("");
+    const std::string endpoint = storage.endpoint_url.value_or("");
     set("TYPE", "s3");
     set("PROVIDER", endpoint.empty() ? "AWS" : "Other");
     set("ENDPOINT", endpoint);
     set("ACCESS_KEY_ID", key);
-    set("SECRET_ACCESS_KEY", field(storage, "secret_key"));
+    set("SECRET_ACCESS_KEY", storage.secret_key.value_or(""));
     set("ENV_AUTH", key.empty() ? "true" : "false");
     set("NO_CHECK_BUCKET", "true");  // Or rclone tries to make it, which few may.
-    remote.root = joined("s3://", field(storage, "bucket"), field(storage, "prefix"));
+    remote.root = joined("s3://", storage.bucket, storage.prefix.value_or(""));
   } else if (type == "gcs") {
     set("TYPE", "google cloud storage");
     set("ENV_AUTH", "true");
     set("BUCKET_POLICY_ONLY", "true");
-    remote.root = joined("gs://", field(storage, "bucket"), field(storage, "prefix"));
+    remote.root = joined("gs://", storage.bucket, storage.prefix.value_or(""));
   } else if (type == "azure") {
-    const std::string connection = field(storage, "connection_string");
-    const std::string url = field(storage, "account_url");
-    const std::string credential = field(storage, "credential");
+    const std::string connection = storage.connection_string.value_or("");
+    const std::string url = storage.account_url.value_or("");
+    const std::string credential = storage.credential.value_or("");
     set("TYPE", "azureblob");
     set("ACCOUNT", connection.empty() ? account_in(url) : part_of(connection, "AccountName"));
     set("KEY", connection.empty() ? credential : part_of(connection, "AccountKey"));
     set("ENDPOINT", connection.empty() ? url : part_of(connection, "BlobEndpoint"));
     set("ENV_AUTH", connection.empty() && credential.empty() ? "true" : "");
-    remote.root = joined("azure://", field(storage, "container"), "");
+    remote.root = joined("azure://", storage.container, "");
   } else {
     return std::nullopt;
   }

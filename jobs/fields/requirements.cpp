@@ -3,10 +3,8 @@
 namespace hpsearch::jobs {
 
 bool installs_requirements(const Program& program) {
-  const Value* environment = program.other_sections.find("environment");
-  const Value* requirements = environment != nullptr ? environment->at_path("requirements") : nullptr;
-  return requirements != nullptr ? *requirements == Value("install")
-                                 : program.contract.ml_layout && !program.needs_harness;
+  const std::string& requirements = program.environment.requirements;
+  return requirements.empty() ? program.ml_layout && !program.needs_harness : requirements == "install";
 }
 
 }  // namespace hpsearch::jobs

@@ -79,7 +79,8 @@ void note_periods(const Program& program, Section& top) {
 /// Metrics are read from the output, as if the program knew nothing of us, and nothing says that it can go on
 /// from a checkpoint.
 bool is_foreign(const ExperimentConfig& config, const Program& program) {
-  return !program.metrics.empty() && !config.min_checkpoint_period && program.checkpoint_signal.empty();
+  return !program.metrics.empty() && !config.min_checkpoint_period &&
+         program.environment.checkpoint_signal.empty();
 }
 
 /// A program that is only listened to begins anew after a pause, unless its experiment says that it does not:
@@ -139,13 +140,15 @@ void note_patterns(const ExperimentConfig& config, const Program& program, Findi
 void set_traits(const Program& program, const Dialects& dialects, ExperimentConfig& config) {
   config.program_traits.begins_anew =
       config.program_traits.begins_anew ||
-      ((program.saves_no_checkpoints || is_foreign(config, program)) && !program.needs_harness);
+      ((program.harness.checkpoint_policy == CheckpointPolicy::none || is_foreign(config, program)) &&
+       !program.needs_harness);
   config.program_traits.validates_on_demand =
       config.program_traits.validates_on_demand || program.needs_harness;
   const bool can_span = spans_workers(program.launch) ||
                         std::any_of(dialects.begin(), dialects.end(),
                                     [&](const auto& dialect) { return dialect->spans_workers(program); });
-  config.resources.spans_workers = (config.resources.spans_workers || can_span) && !program.single_node;
+  config.resources.spans_workers =
+      (config.resources.spans_workers || can_span) && !program.resources.is_single_node;
   config.resources.least_workers = std::max(config.resources.least_workers, least_workers(program.launch));
 }
 

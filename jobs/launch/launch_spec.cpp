@@ -91,19 +91,19 @@ Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const eng
       launch.source_environment = std::move(remote->environment);
     }
   }
-  launch.environment_variables = program.environment_variables;
+  launch.environment_variables = program.environment.environment_variables;
   if (installs_requirements(program)) {
     launch.environment_variables[requirements_variable] = "install";
   }
-  if (!program.checkpoint_signal.empty()) {
+  if (!program.environment.checkpoint_signal.empty()) {
     // Among the variables, so that the program knows too: who does not expect the signal ends by it.
-    launch.environment_variables[checkpoint_signal_variable] = program.checkpoint_signal;
+    launch.environment_variables[checkpoint_signal_variable] = program.environment.checkpoint_signal;
   }
-  for (const std::string& mirror : program.mirrors) {
+  for (const std::string& mirror : program.environment.mirrors) {
     std::string& all = launch.environment_variables["HPSEARCH_MIRRORS"];
     all += (all.empty() ? "" : ",") + mirror;
   }
-  for (const std::string& name : program.preload) {
+  for (const std::string& name : program.environment.preload) {
     std::string& all = launch.environment_variables[preload_variable];
     all += (all.empty() ? "" : ",") + name;
   }
@@ -114,10 +114,10 @@ Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const eng
   launch.metric_patterns = program.metrics;
   launch.data = program.data;
   launch.progress_timeout = config.progress_timeout.value_or(engine::Duration{});
-  launch.finish_within = program.finish_within;
+  launch.finish_within = program.environment.finish_within;
   launch.despite_leaked_processes = spec.despite_leaked_processes;
   launch.hand_over_log = program.log_storage == LogStorage::daemon;
-  launch.keep_files_mb = program.keep_files_mb;
+  launch.keep_files_mb = program.keep_files.max_mb;
   launch.larger_is_better = config.searcher.goal() == engine::Goal::maximize;
   launch.contract = program.contract;
   launch.launch = program.launch;

@@ -338,7 +338,8 @@ std::string next_of(const ExperimentRecord& experiment, engine::TrialNumber numb
     return next;
   }
   const Value* given = experiment.effective.at_path("environment.finish_within");
-  const double seconds = given != nullptr ? given->number_or(0) : jobs::Program().finish_within.in_seconds();
+  const double seconds =
+      given != nullptr ? given->number_or(0) : jobs::Environment().finish_within.in_seconds();
   return sentences::finishing_text(engine::Duration::micros(std::llround(seconds * 1e6))) +
          (next.empty() ? "" : "; " + next);
 }

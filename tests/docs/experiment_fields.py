@@ -1,5 +1,5 @@
-"""Fields that the engine declares (engine/src/config/experiment_fields.hpp), in docs/experiment-file.md and in
-docs/experiment-file.schema.json.
+"""Fields that are declared in tables, in docs/experiment-file.md and in docs/experiment-file.schema.json. The tables are
+engine/src/config/experiment_fields.hpp and the headers in jobs/include/hpsearch/jobs/fields.
 
   experiment_fields.py DESCRIBE_EXPERIMENT           fails when a row or an entry differs from its declaration
   experiment_fields.py --write DESCRIBE_EXPERIMENT   writes them: a new field comes last in its table
@@ -45,69 +45,106 @@ def in_short(value):
                       parse_float=lambda text: int(float(text)) if float(text).is_integer() else float(text))
 
 
+def is_described_elsewhere(field):
+    """A section of its own has the fields and their defaults."""
+    return field["range"] == "map" and bool(field["default"])
+
+
 def default_cell(field):
     value = field["default"]
+    if is_described_elsewhere(field):
+        return field["default_text"]
     if field["default_text"] or value is None:
         return field["default_text"] or "none"
     return f"`{value}`" if isinstance(value, str) and value else f"`{json.dumps(in_short(value))}`"
 
 
+def table_under(lines, heading):
+    """The first and the last line of what stands under a heading, down to the next one."""
+    start = next(at for at, line in enumerate(lines) if re.fullmatch(rf"##+ `?{re.escape(heading)}`?", line))
+    end = next((at for at in range(start + 1, len(lines)) if lines[at].startswith("#")), len(lines))
+    return start, end
+
+
 def page_with(page, described):
     lines = page.splitlines()
-    of_searcher = {
-        field["name"]: [kind["name"] for kind in described["searchers"] if field["name"] in kind["fields"]]
-        for field in described["sections"]["searcher"]
-    }
-    for section, fields in described["sections"].items():
-        start = lines.index(f"## `{section}`" if section else "## At the top")
-        end = next(at for at in range(start + 1, len(lines) + 1) if at == len(lines) or lines[at].startswith("## "))
+    of_searcher = {kind["name"]: kind["fields"] for kind in described["searchers"]}
+    for section in described["sections"]:
+        if not section["heading"]:
+            continue
+        start, end = table_under(lines, section["heading"])
         rows = {}
         for at in range(start, end):
             if found := re.match(r"\| `(\w+)` \|", lines[at]):
                 rows.setdefault(found[1], at)
         new = []
-        for field in fields:
-            cells = [f"`{field['name']}`", field["meaning"], field["range"], default_cell(field)]
-            if section == "searcher":
-                cells.append(", ".join(f"`{name}`" for name in of_searcher[field["name"]]) or "all")
-            row = "| " + " | ".join(cells) + " |"
-            if field["name"] in rows:
-                lines[rows[field["name"]]] = row
+        for field in section["fields"]:
+            name = field["name"]
+            cells = [f"`{name}`", field["meaning"], field["range"], default_cell(field)]
+            if section["heading"] == "searcher":
+                cells.append(", ".join(f"`{kind}`" for kind, fields in of_searcher.items() if name in fields) or "all")
+            row = re.sub(r"  +", " ", "| " + " | ".join(cells) + " |")
+            if name in rows:
+                lines[rows[name]] = row
             else:
                 new.append(row)
-        last = max(rows[field["name"]] for field in fields if field["name"] in rows)
+        last = max(at for at in range(start, end) if lines[at].startswith("|"))
         lines[last + 1:last + 1] = new
     return "\n".join(lines) + "\n"
 
 
-def schema_entry(field):
+def schema_entry(field, is_required):
     entry = {"description": plain(field["meaning"])}
     kind = field["schema"]
+    or_null = [] if is_required else ["null"]
     if "$ref" in kind:
         entry["allOf"] = [kind]
     elif "enum" in kind:
         entry["enum"] = [*kind["enum"], None]
-    else:
-        types = kind["type"] if isinstance(kind["type"], list) else [kind["type"]]
-        entry |= {"type": [*types, "null"]}
+    elif "anyOf" in kind:
+        entry["anyOf"] = [*kind["anyOf"], {"type": "null"}]
+    elif "type" in kind:
+        types = [*(kind["type"] if isinstance(kind["type"], list) else [kind["type"]]), *or_null]
+        entry |= {"type": types if len(types) > 1 else types[0]}
         entry |= {key: value for key, value in kind.items() if key != "type"}
-    if field["default"] is not None:
+    if field["default"] is not None and not is_required and not is_described_elsewhere(field):
         entry["default"] = field["default"]
     return in_short(entry)
 
 
+def place_in(schema, path):
+    """Where a section's fields stand: a map, or the maps of a list or of a map of channels."""
+    first, *rest = path.split(".")
+    place = schema["definitions"].get(first) or schema["properties"][first]
+    for key in rest:
+        place = place["properties"][key]
+    if "items" in place:
+        return place["items"]
+    forms = place.get("additionalProperties", False)
+    if forms:
+        return next(form for form in forms["anyOf"] if "properties" in form)
+    return place
+
+
 def schema_with(schema, described):
     definitions = schema["definitions"]
-    for section, fields in described["sections"].items():
-        entries = {field["name"]: schema_entry(field) for field in fields}
-        if section == "checkpoint_storage":  # Every kind of storage has them.
+    storages = definitions["checkpoint_storage"]["properties"]["type"]["enum"]
+    for section in described["sections"]:
+        path = section["place"]
+        # A searcher requires what its kind requires.
+        required = [field["name"] for field in section["fields"] if field["default_text"] == "required" and path != "searcher"]
+        entries = {field["name"]: schema_entry(field, field["name"] in required) for field in section["fields"]}
+        if path == "checkpoint_storage" and "type" not in entries:  # Every kind of storage has them.
             definitions.update(entries)
-            for storage in ("shared_fs", "s3", "gcs", "azure"):
+            for storage in filter(None, storages):
                 definitions[storage]["properties"].update({name: {"$ref": f"#/definitions/{name}"} for name in entries})
             continue
-        place = schema if not section else definitions.get(section) or schema["properties"][section]
+        place = place_in(schema, path) if path else schema
         place["properties"].update(entries)
-    types = {field["name"]: field["schema"].get("type") for field in described["sections"]["searcher"]}
+        if required:
+            place["required"] = required
+    searcher_fields = next(section["fields"] for section in described["sections"] if section["place"] == "searcher")
+    types = {field["name"]: field["schema"].get("type") for field in searcher_fields}
     of_some = {name for kind in described["searchers"] for name in kind["fields"]}
     conditions = definitions["searcher"]["allOf"]
     for kind in described["searchers"]:

@@ -5,22 +5,26 @@ import os
 import pathlib
 import re
 import subprocess
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = pathlib.Path(os.environ.get("E2E_BIN_DIR", ROOT / "build" / "dev" / "bin")).resolve()
-
-# A script that lay about would be looked into.
-NOWHERE = tempfile.TemporaryDirectory()
+DESCRIBE = os.environ.get("DESCRIBE_EXPERIMENT", ROOT / "build" / "dev" / "tests" / "docs" / "describe_experiment")
 
 # Nothing in any section is called so, or nearly so: then the message lists what is.
 UNKNOWN = "zzzzzzzzzz"
 
+CHECK = subprocess.Popen([DESCRIBE, "--check"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-def answer(path, text=None):
-    """What `hpsearch validate` says of a file, or of a text when the path is `-`."""
-    done = subprocess.run([BIN / "hpsearch", "validate", "--output", "json", path], input=text, cwd=NOWHERE.name, text=True,
-                          capture_output=True, timeout=60)
+
+def checked(experiment):
+    """What the program's reader makes of an experiment; one process answers for all."""
+    print(json.dumps(experiment), file=CHECK.stdin, flush=True)
+    return json.loads(CHECK.stdout.readline())
+
+
+def answer(path):
+    """What `hpsearch validate` says of a file."""
+    done = subprocess.run([BIN / "hpsearch", "validate", "--output", "json", path], text=True, capture_output=True, timeout=60)
     if done.returncode not in (0, 2):
         raise AssertionError(f"hpsearch validate ended with {done.returncode}: {done.stderr}")
     return json.loads(done.stdout or done.stderr)
@@ -28,13 +32,13 @@ def answer(path, text=None):
 
 def problems(experiment):
     """All that is wrong with an experiment, each as path, what and allowed; nothing for a valid one."""
-    return answer("-", json.dumps(experiment)).get("error", {}).get("problems", [])
+    return checked(experiment)["problems"]
 
 
 def effective(experiment):
     """The experiment with every default filled in."""
-    said = answer("-", json.dumps(experiment))
-    if "config" not in said:
+    said = checked(experiment)
+    if said["problems"]:
         raise AssertionError(f"not valid: {said}")
     return said["config"]
 

@@ -90,14 +90,14 @@ SECTIONS = [
             ("registrt_auth",)),
     Section("reproducibility", SINGLE | {"reproducibility": {}}, ("reproducibility",), "properties/reproducibility",
             ("reproducibility",)),
-    Section("an input", SINGLE | {"inputs": {"i": {"path": "/a"}}}, ("inputs", "i"), "definitions/input/anyOf/1", ("inputs",)),
-    Section("an output", SINGLE | {"outputs": {"o": {"path": "/a"}}}, ("outputs", "o"), "definitions/output/anyOf/1", ("outputs",)),
+    Section("an input", SINGLE | {"inputs": {"i": {"path": "/a"}}}, ("inputs", "i"), "properties/inputs/additionalProperties/anyOf/1", ("inputs",)),
+    Section("an output", SINGLE | {"outputs": {"o": {"path": "/a"}}}, ("outputs", "o"), "properties/outputs/additionalProperties/anyOf/1", ("outputs",)),
     Section("pai", SINGLE | {"pai": {}}, ("pai",), "properties/pai", ("pai",)),
-    Section("launch", SINGLE | {"launch": {}}, ("launch",), "definitions/launch", ("launch",)),
+    Section("launch", SINGLE | {"launch": {}}, ("launch",), "properties/launch", ("launch",)),
     Section("launch.roles", SINGLE | {"launch": {"kind": "tensorflow", "roles": {}}, "resources": {"slots_per_trial": 9}},
-            ("launch", "roles"), "definitions/launch/properties/roles", ("launch.roles",)),
+            ("launch", "roles"), "properties/launch/properties/roles", ("launch.roles",)),
     Section("a bind mount", SINGLE | {"bind_mounts": [{"host_path": "/a", "container_path": "/b"}]}, ("bind_mounts", 0),
-            "definitions/bind_mount", ("bind_mounts",)),
+            "properties/bind_mounts/items", ("bind_mounts",)),
 ]
 
 

@@ -83,7 +83,7 @@ TEST(Component, EffectiveExperimentsReadAsThemselves) {
   EXPECT_EQ(compact_json(to_value(*again.config)), compact_json(effective));
 }
 
-TEST(Component, RefusesWhatItDoesNotTake) {
+TEST(Component, RejectsUndeclaredValues) {
   EXPECT_EQ(
       problems_of(
           experiment_of(trainer(), {{"batch_size", 1024},
@@ -202,7 +202,7 @@ TEST(Component, AFileNameHasToBeReadByTheCommandLine) {
             "entrypoint: is missing (a shell command, or a list of words run without a shell)\n");
 }
 
-TEST(Component, TellsEverythingWrongAtOnce) {
+TEST(Component, ReportsAllProblemsAtOnce) {
   Value tree = trainer();
   tree = with(std::move(tree), "entrypoint", "python train.py");
   tree = with(std::move(tree), "parameters.lr.default", 2);
@@ -348,12 +348,12 @@ TEST(AlgorithmSpec, ItsImageIsWhereProgramsRunUnlessTheExperimentSaysAnother) {
 TEST(AlgorithmSpec, WithoutDistributedTrainingItsTrialsStayOnOneWorker) {
   const ParsedExperiment parsed = with_member("SupportsDistributedTraining", false);
   ASSERT_TRUE(parsed.config) << lines(parsed.problems);
-  EXPECT_TRUE(parsed.program.single_node);
+  EXPECT_TRUE(parsed.program.resources.is_single_node);
   EXPECT_EQ(lines(with_member("SupportsDistributedTraining", false,
                               {{"resources", Value::Map{{"is_single_node", false}}}})
                       .problems),
             "resources.is_single_node: is false (true: the component trainer trains on one node)\n");
-  EXPECT_FALSE(with_member("SupportsDistributedTraining", true).program.single_node);
+  EXPECT_FALSE(with_member("SupportsDistributedTraining", true).program.resources.is_single_node);
 }
 
 TEST(Component, ItsConstraintsBindTheResources) {

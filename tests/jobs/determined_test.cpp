@@ -112,11 +112,12 @@ TEST(DeterminedFile, IsAcceptedAsPrinted) {
   EXPECT_EQ(parsed.config->experiment_seed, 1606239866U);
   EXPECT_EQ(parsed.config->searcher.max_length, Units{937});
   EXPECT_EQ(parsed.config->space.leaves().size(), 5U);
-  EXPECT_EQ(parsed.program.environment_variables, (std::map<std::string, std::string>{{"A", "1"}}));
+  EXPECT_EQ(parsed.program.environment.environment_variables,
+            (std::map<std::string, std::string>{{"A", "1"}}));
   EXPECT_EQ(parsed.program.checkpoint_storage.host_path, "/tmp/checkpoints");
 }
 
-TEST(DeterminedFile, HearsOfEverySectionThatDoesNothingHere) {
+TEST(DeterminedFile, NotesEverySectionWithoutEffect) {
   std::string listed;
   for (const Problem& note : read_experiment(printed_experiment()).notes) {
     listed += note.path + "\n";
@@ -174,7 +175,7 @@ Value single() {
   return searched_by({{"name", "single"}, {"max_length", Value::Map{{"batches", 100}}}});
 }
 
-TEST(DeterminedFile, NamesSlotsPerTrialSlots) {
+TEST(DeterminedFile, AcceptsSlotsForSlotsPerTrial) {
   const ParsedExperiment parsed = accepted(with(single(), "resources.slots", 4));
   EXPECT_EQ(parsed.config->resources.slots_per_trial, 4U);
   EXPECT_EQ(lines(parsed.notes), "resources.slots: read as `slots_per_trial`\n");
@@ -186,7 +187,7 @@ TEST(DeterminedFile, NamesSlotsPerTrialSlots) {
             "resources.slots: is 2, and slots_per_trial is 1 (one of them)\n");
 }
 
-TEST(DeterminedFile, LeavesTheHostPathToItsCluster) {
+TEST(DeterminedFile, AbsoluteStoragePathBecomesTheHostPath) {
   for (const Value& host : {Value(), Value("")}) {
     const Value tree = with(single(), "checkpoint_storage",
                             Value::Map{{"type", "shared_fs"}, {"host_path", host}, {"storage_path", "ckpt"}});
@@ -200,7 +201,7 @@ TEST(DeterminedFile, LeavesTheHostPathToItsCluster) {
   }
 }
 
-TEST(DeterminedFile, HasOptionsOfBatchSystemsInItsEnvironment) {
+TEST(DeterminedFile, AcceptsOptionsOfBatchSystemsInEnvironment) {
   const ParsedExperiment parsed = accepted(
       with(with(single(), "environment.slurm", Value::List{"--time=1"}), "environment.pbs", Value::List{}));
   EXPECT_EQ(lines(parsed.notes),
@@ -217,7 +218,7 @@ TEST(DeterminedFile, SearchesAdaptively) {
             "log or categorical)\nsearcher.name: read as `adaptive_asha`\n");
 }
 
-TEST(DeterminedFile, OfAnOlderVersionIsToldWhatToWrite) {
+TEST(DeterminedFile, OlderVersionsGetTheFieldToWrite) {
   EXPECT_EQ(
       problems_of(with(searched_by({{"name", "adaptive_simple"}, {"max_steps", 10}, {"max_trials", 3}}),
                        "batches_per_step", 50)),
@@ -242,7 +243,7 @@ TEST(DeterminedFile, OfAnOlderVersionIsToldWhatToWrite) {
             "900}, which is 9 steps of 100 batches)\n");
 }
 
-TEST(DeterminedFile, OfALaterVersionIsToldWhatToWrite) {
+TEST(DeterminedFile, LaterVersionsGetTheFieldToWrite) {
   EXPECT_EQ(
       problems_of(searched_by(
           {{"name", "adaptive_asha"}, {"max_trials", 3}, {"max_time", 27}, {"time_metric", "epochs"}})),
@@ -262,7 +263,7 @@ TEST(DeterminedFile, RunsOneConfigurationOfARange) {
             "(random or grid as searcher.name, to try several)\n");
 }
 
-TEST(DeterminedFile, SaysAConstantMapWithAType) {
+TEST(DeterminedFile, ConstantMapCanHaveAType) {
   const Value adam = Value::Map{{"type", "adam"}, {"lr", 0.1}};
   const ParsedExperiment parsed =
       accepted(with(single(), "hyperparameters.optimizer", Value::Map{{"type", "const"}, {"val", adam}}));

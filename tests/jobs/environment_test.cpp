@@ -9,7 +9,7 @@ namespace {
 TEST(Environment, TakesVariablesInEveryForm) {
   const auto variables = [](const Value& value) {
     return accepted(with(small_experiment(), "environment.environment_variables", value))
-        .program.environment_variables;
+        .program.environment.environment_variables;
   };
   using Variables = std::map<std::string, std::string>;
   EXPECT_EQ(variables(Value::List{"A=1", "B=x=y", "C="}), (Variables{{"A", "1"}, {"B", "x=y"}, {"C", ""}}));
@@ -23,22 +23,22 @@ TEST(Environment, TakesVariablesInEveryForm) {
 TEST(Environment, KeepsTheCheckpointSignal) {
   const ParsedExperiment parsed =
       accepted(with(small_experiment(), "environment.checkpoint_signal", Value("SIGUSR1")));
-  EXPECT_EQ(parsed.program.checkpoint_signal, "SIGUSR1");
+  EXPECT_EQ(parsed.program.environment.checkpoint_signal, "SIGUSR1");
   const auto again = parse_submission(to_value(*parsed.config), test_registry(), "", 0);
   ASSERT_TRUE(again.config);
-  EXPECT_EQ(again.program.checkpoint_signal, "SIGUSR1");
+  EXPECT_EQ(again.program.environment.checkpoint_signal, "SIGUSR1");
   EXPECT_NE(problems_of(with(small_experiment(), "environment.checkpoint_signal", Value("SIGKILL")))
                 .find("environment.checkpoint_signal"),
             std::string::npos);
 }
 
-TEST(Environment, MirrorsAreKnownTrackersEachOnce) {
+TEST(Environment, MirrorsAreDistinctKnownTrackers) {
   const Value asked = Value::List{"wandb", "mlflow", "wandb"};
   const ParsedExperiment parsed = accepted(with(small_experiment(), "environment.mirrors", asked));
-  EXPECT_EQ(parsed.program.mirrors, (std::vector<std::string>{"wandb", "mlflow"}));
+  EXPECT_EQ(parsed.program.environment.mirrors, (std::vector<std::string>{"wandb", "mlflow"}));
   const auto again = parse_submission(to_value(*parsed.config), test_registry(), "", 0);
-  EXPECT_EQ(again.program.mirrors, parsed.program.mirrors);
-  EXPECT_TRUE(accepted(small_experiment()).program.mirrors.empty());
+  EXPECT_EQ(again.program.environment.mirrors, parsed.program.environment.mirrors);
+  EXPECT_TRUE(accepted(small_experiment()).program.environment.mirrors.empty());
   for (const Value& wrong : {Value("mlflow"), Value(Value::List{"comet"}), Value(Value::List{1})}) {
     EXPECT_NE(problems_of(with(small_experiment(), "environment.mirrors", wrong))
                   .find("a list of mlflow, tensorboard and wandb"),
@@ -46,15 +46,15 @@ TEST(Environment, MirrorsAreKnownTrackersEachOnce) {
   }
 }
 
-TEST(Environment, PreloadsModulesOfAFunctionEachOnce) {
+TEST(Environment, PreloadedModulesAreDistinctAndForFunctions) {
   const Value function = with(small_experiment(), "entrypoint",
                               Value(Value::List{"/usr/bin/python3", "-m", "hpsearch.run_function"}));
   const Value asked = Value::List{"torch", "a.b_2", "torch"};
   const ParsedExperiment parsed = accepted(with(function, "environment.preload", asked));
-  EXPECT_EQ(parsed.program.preload, (std::vector<std::string>{"torch", "a.b_2"}));
+  EXPECT_EQ(parsed.program.environment.preload, (std::vector<std::string>{"torch", "a.b_2"}));
   const auto again = parse_submission(to_value(*parsed.config), test_registry(), "", 0);
-  EXPECT_EQ(again.program.preload, parsed.program.preload);
-  EXPECT_TRUE(accepted(function).program.preload.empty());
+  EXPECT_EQ(again.program.environment.preload, parsed.program.environment.preload);
+  EXPECT_TRUE(accepted(function).program.environment.preload.empty());
   for (const Value& wrong : {Value("torch"), Value(Value::List{"a b"}), Value(Value::List{"a,b"}),
                              Value(Value::List{"a."}), Value(Value::List{""}), Value(Value::List{1})}) {
     EXPECT_NE(problems_of(with(function, "environment.preload", wrong)).find("a list of modules of Python"),
@@ -84,12 +84,12 @@ TEST(Environment, RequirementsAreInstalledOnlyWhenAskedFor) {
 }
 
 TEST(KeepFiles, HasALimitInMegabytes) {
-  EXPECT_EQ(accepted(small_experiment()).program.keep_files_mb, 500U);
+  EXPECT_EQ(accepted(small_experiment()).program.keep_files.max_mb, 500U);
   for (const std::int64_t limit : {0, 20}) {
     const ParsedExperiment parsed = accepted(with(small_experiment(), "keep_files.max_mb", Value(limit)));
-    EXPECT_EQ(parsed.program.keep_files_mb, static_cast<std::uint64_t>(limit));
+    EXPECT_EQ(parsed.program.keep_files.max_mb, static_cast<std::uint64_t>(limit));
     const auto again = parse_submission(to_value(*parsed.config), test_registry(), "", 0);
-    EXPECT_EQ(again.program.keep_files_mb, static_cast<std::uint64_t>(limit));
+    EXPECT_EQ(again.program.keep_files.max_mb, static_cast<std::uint64_t>(limit));
   }
   const std::string negative = problems_of(with(small_experiment(), "keep_files.max_mb", Value(-1)));
   EXPECT_NE(negative.find("keep_files.max_mb"), std::string::npos) << negative;
@@ -110,7 +110,7 @@ TEST(LogStorage, IsTheDaemonOrTheWorker) {
   EXPECT_NE(problems.find("daemon"), std::string::npos) << problems;
 }
 
-TEST(Environment, RefusesNamesThatAreTaken) {
+TEST(Environment, RejectsReservedNames) {
   const std::string allowed =
       " (any name but the loader's (LD_…) and the worker's own (HPSEARCH_…, DET_…, PAI_…, "
       "CUDA_VISIBLE_DEVICES and its "
@@ -124,7 +124,7 @@ TEST(Environment, RefusesNamesThatAreTaken) {
                 "environment.environment_variables[3]: sets CUDA_VISIBLE_DEVICES" + allowed);
 }
 
-TEST(Environment, RefusesWhatIsNoVariable) {
+TEST(Environment, RejectsInvalidVariables) {
   EXPECT_EQ(
       problems_of(with(small_experiment(), "environment.environment_variables",
                        Value::List{"A", "1A=2", "=x", 3, std::string("B=a\0b", 5)})),
@@ -144,21 +144,21 @@ TEST(Environment, RefusesWhatIsNoVariable) {
             "value for all kinds of devices; hpsearch does not distinguish them)\n");
 }
 
-TEST(Environment, LetsTheLastOfTwoValuesCountAndSaysSo) {
+TEST(Environment, LastOfTwoValuesIsUsedWithANote) {
   const ParsedExperiment parsed = read_experiment(
       with(small_experiment(), "environment.environment_variables", Value::List{"A=1", "A=2"}));
   ASSERT_TRUE(parsed.config);
-  EXPECT_EQ(parsed.program.environment_variables.at("A"), "2");
+  EXPECT_EQ(parsed.program.environment.environment_variables.at("A"), "2");
   EXPECT_EQ(lines(parsed.notes),
             "environment.environment_variables[1]: sets A again; the last value is used\n");
 }
 
-TEST(Environment, TakesARegistryLoginUnderItsMisspeltName) {
+TEST(Environment, AcceptsTheMisspelledRegistryLogin) {
   const ParsedExperiment parsed =
       accepted(with(small_experiment(), "environment.registrt_auth", Value::Map{{"username", "u"}}));
   EXPECT_EQ(lines(parsed.notes),
             "environment.registrt_auth: read as `registry_auth`\n"
-            "environment.registrt_auth: has no effect here: the container runtime's own login on each worker "
+            "environment.registry_auth: has no effect here: the container runtime's own login on each worker "
             "counts\n");
 }
 

@@ -11,23 +11,25 @@ TEST(EffectiveConfig, ShowsEveryDefault) {
   ASSERT_TRUE(parsed.config);
   EXPECT_EQ(
       compact_json(to_value(*parsed.config)),
-      R"({"budget":{"max_failed_trials":null,"max_slot_hours":null,"max_time":null,"target":null},)"
+      R"({"bind_mounts":[],"budget":{"max_failed_trials":null,"max_slot_hours":null,"max_time":null,"target":null},)"
       R"("checkpoint_policy":"best",)"
       R"("checkpoint_storage":{"host_path":"","save_experiment_best":0,"save_trial_best":1,)"
       R"("save_trial_latest":1,"storage_path":"","type":"shared_fs"},)"
       R"("data":{},"description":"","entrypoint":"python train.py",)"
-      R"("environment":{"environment_variables":{}},)"
-      R"("hyperparameters":{"lr":{"maxval":-1,"minval":-4,"type":"log"}},"keep_files":{"max_mb":500},"labels":[],"log_storage":"daemon","lost_after":null,"max_restarts":5,)"
+      R"("environment":{"environment_variables":{},"finish_within":3600.0,"force_pull_image":false,)"
+      R"("mirrors":[],"preload":[],"terminal":false},)"
+      R"("hyperparameters":{"lr":{"maxval":-1,"minval":-4,"type":"log"}},"inputs":{},"keep_files":{"max_mb":500},"labels":[],)"
+      R"("launch":{"kind":"process","rank":"node","roles":{"evaluator":0,"ps":0}},"log_storage":"daemon","lost_after":null,"max_restarts":5,)"
       R"("metrics":{},"min_checkpoint_period":{"batches":0},"min_validation_period":{"batches":0},)"
-      R"("name":"stem","perform_initial_validation":false,)"
+      R"("name":"stem","outputs":{},"pai":{"hps_json_values":"typed"},"perform_initial_validation":false,)"
       R"("program_traits":{"begins_anew":false,"validates_on_demand":false},"progress_timeout":null,"project":"","records_per_epoch":null,)"
       R"("reproducibility":{"experiment_seed":11},)"
-      R"("resources":{"labels":{},"least_workers":2,"max_slots":null,"priority":50,"resource_pool":"","slots_per_trial":1,)"
+      R"("resources":{"is_single_node":false,"labels":{},"least_workers":2,"max_slots":null,"priority":50,"resource_pool":"","slots_per_trial":1,)"
       R"("spans_workers":false,"weight":1.0},)"
       R"("scheduling_unit":100,)"
       R"("searcher":{"anneal":{"avg_best_idx":2.0,"shrink_coef":0.1},"finalists":3,"max_concurrent_trials":16,"max_length":{"batches":100},"max_trials":10,"metric":"loss",)"
       R"("name":"random","on_duplicate":"allow","points_to_evaluate":[],"prior":[],"repeats":1,"sampler":"random","smaller_is_better":true,)"
-      R"("source_checkpoint_uuid":null,"source_trial_id":null,"tpe":{"candidates":64,"gamma":0.25,"initial_results":10}},"where":[],"workers":"cluster","workspace":""})");
+      R"("source_checkpoint_uuid":null,"source_trial_id":null,"tpe":{"candidates":64,"gamma":0.25,"initial_results":10}},"source":"packed","where":[],"workers":"cluster","workspace":""})");
 }
 
 TEST(EffectiveConfig, ShowsOnlyFieldsOfItsSearcher) {

@@ -22,7 +22,7 @@ TEST(Secrets, KeysAndPasswordsAreHiddenAndNothingElseChanges) {
       R"("environment":{"image":"a/b","registry_auth":{"password":"********","username":"u"}},"name":"secret_key"})");
 }
 
-TEST(Secrets, AConfigurationWithoutAnyStaysAsItIs) {
+TEST(Secrets, ConfigurationWithoutSecretsIsUnchanged) {
   for (const Value& config :
        {Value(Value::Map{{"checkpoint_storage", "none"}, {"environment", 3}}), Value(), Value(7)}) {
     EXPECT_EQ(without_secrets(config), config);

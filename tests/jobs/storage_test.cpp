@@ -6,7 +6,7 @@
 namespace hpsearch::jobs {
 namespace {
 
-TEST(CheckpointStorage, TakesAPathBelowTheHostPath) {
+TEST(CheckpointStorage, AcceptsAPathBelowTheHostPath) {
   const auto storage_path = [](const char* host, const char* path) {
     return accepted(with(small_experiment(), "checkpoint_storage",
                          Value::Map{{"type", "shared_fs"}, {"host_path", host}, {"storage_path", path}}))
@@ -19,7 +19,7 @@ TEST(CheckpointStorage, TakesAPathBelowTheHostPath) {
   EXPECT_EQ(storage_path("/data", "..a"), "..a") << "only a whole name climbs";
 }
 
-TEST(CheckpointStorage, RefusesPathsThatLeadElsewhere) {
+TEST(CheckpointStorage, RejectsPathsOutsideTheHostPath) {
   const auto wrong = [](const char* host, const char* path) {
     return problems_of(with(small_experiment(), "checkpoint_storage",
                             Value::Map{{"host_path", host}, {"storage_path", path}}));
@@ -93,7 +93,7 @@ TEST(CheckpointStorage, IsDescribedToRclone) {
   EXPECT_EQ(url->environment.at("RCLONE_CONFIG_HPSEARCH_ACCOUNT"), "n");
 }
 
-TEST(CheckpointStorage, TakesAnAzureAccountThatIsNamedTwice) {
+TEST(CheckpointStorage, AcceptsAnAzureAccountThatIsNamedTwice) {
   const ParsedExperiment parsed =
       accepted(with(small_experiment(), "checkpoint_storage",
                     Value::Map{{"type", "azure"},

@@ -14,7 +14,7 @@ TEST(ParseConfig, FillsInEveryDefault) {
   EXPECT_TRUE(parsed.config->searcher.smaller_is_better);
   EXPECT_EQ(parsed.config->searcher.max_length, Units{100});
   EXPECT_EQ(parsed.config->unit, "batches");
-  EXPECT_EQ(parsed.program.scheduling_unit, 100U);
+  EXPECT_EQ(parsed.program.harness.scheduling_unit, 100U);
   EXPECT_EQ(parsed.config->max_restarts, 5U);
   EXPECT_EQ(parsed.config->resources.slots_per_trial, 1U);
   EXPECT_EQ(parsed.config->resources.max_slots, std::nullopt);
@@ -25,7 +25,7 @@ TEST(ParseConfig, FillsInEveryDefault) {
   EXPECT_EQ(parsed.program.data, Value(Value::Map{}));
 }
 
-TEST(ParseConfig, TellsEverythingWrongAtOnce) {
+TEST(ParseConfig, ReportsAllProblemsAtOnce) {
   const Value tree = Value::Map{
       {"entrypiont", "python train.py"},
       {"hyperparameters", Value::Map{{"lr", Value::Map{{"type", "log"}, {"minval", -1}, {"maxval", -4}}},
@@ -51,7 +51,7 @@ TEST(ParseConfig, TellsEverythingWrongAtOnce) {
             "searcher.metric: is missing (the name of the validation metric that decides)\n");
 }
 
-TEST(ParseConfig, WantsAMap) {
+TEST(ParseConfig, RejectsAnythingButAMap) {
   EXPECT_EQ(problems_of(Value(3)), "is 3 (a map: the fields of an experiment)\n");
   EXPECT_EQ(problems_of(Value()), "is null (a map: the fields of an experiment)\n");
 }
@@ -79,7 +79,7 @@ TEST(ParseConfig, RunsAListWithoutAShell) {
             (std::vector<std::string>{"python", "train.py", "--epochs", "5"}));
 }
 
-TEST(ParseConfig, RefusesEntrypointsThatCannotStart) {
+TEST(ParseConfig, RejectsEntrypointsThatCannotStart) {
   EXPECT_EQ(problems_of(with(small_experiment(), "entrypoint", " ")),
             "entrypoint: is \" \" (a shell command)\n");
   EXPECT_EQ(problems_of(with(small_experiment(), "entrypoint", Value::List{})),
@@ -92,7 +92,7 @@ TEST(ParseConfig, RefusesEntrypointsThatCannotStart) {
       "entrypoint[3]: is \"a\\u0000b\" (a string; put it in quotes)\n");
 }
 
-TEST(ParseConfig, KnowsWhatIsWrittenForTheDeterminedHarness) {
+TEST(ParseConfig, RecognizesProgramsForTheDeterminedHarness) {
   const auto harness = [](Value entrypoint, const char* kind = nullptr) {
     Value tree = with(small_experiment(), "entrypoint", std::move(entrypoint));
     if (kind != nullptr) {
@@ -111,7 +111,7 @@ TEST(ParseConfig, KnowsWhatIsWrittenForTheDeterminedHarness) {
   EXPECT_FALSE(harness(Value::List{"python3", "-m"}));
 }
 
-TEST(ParseConfig, SaysWhatOnlyTheHarnessReads) {
+TEST(ParseConfig, NotesFieldsThatOnlyTheHarnessReads) {
   Value tree = with(small_experiment(), "scheduling_unit", 7);
   tree = with(std::move(tree), "optimizations", Value::Map{{"aggregation_frequency", 2}});
   EXPECT_EQ(
@@ -124,7 +124,7 @@ TEST(ParseConfig, SaysWhatOnlyTheHarnessReads) {
   EXPECT_EQ(lines(read_experiment(with(tree, "entrypoint", "model_def:MNistTrial")).notes), "");
 }
 
-TEST(ParseConfig, WantsWorkspaceAndProjectTogether) {
+TEST(ParseConfig, RequiresWorkspaceAndProjectTogether) {
   EXPECT_EQ(problems_of(with(small_experiment(), "workspace", "w")),
             "project: is missing (workspace and project, or neither)\n");
   EXPECT_EQ(problems_of(with(small_experiment(), "project", "p")),
@@ -132,7 +132,7 @@ TEST(ParseConfig, WantsWorkspaceAndProjectTogether) {
   EXPECT_EQ(accepted(with(with(small_experiment(), "project", "p"), "workspace", "w")).config->project, "p");
 }
 
-TEST(ParseConfig, RefusesNamesOfMoreThanOneLine) {
+TEST(ParseConfig, RejectsNamesOfSeveralLines) {
   EXPECT_EQ(problems_of(with(small_experiment(), "name", "a\nb")), "name: is \"a\\nb\" (one line of text)\n");
   EXPECT_EQ(problems_of(with(small_experiment(), "name", 7)), "name: is 7 (a string; put it in quotes)\n");
 }
@@ -243,7 +243,7 @@ TEST(Resources, NameThePoolAndTheLabelsOfTheirWorkers) {
 }
 
 // The preview goes by these three, so a note that denied them every effect would contradict it.
-TEST(ParseConfig, SaysWhatFieldsOfTheHarnessComeToWithoutIt) {
+TEST(ParseConfig, NotesWhatHarnessFieldsMeanForOtherPrograms) {
   Value tree = with(small_experiment(), "min_validation_period", 7);
   tree = with(std::move(tree), "min_checkpoint_period", 7);
   tree = with(std::move(tree), "checkpoint_policy", "none");
@@ -262,7 +262,7 @@ TEST(ParseConfig, SaysWhatFieldsOfTheHarnessComeToWithoutIt) {
             "determined\n");
 }
 
-TEST(ParseConfig, SaysThatTooFewSlotsForATrialLetNothingRun) {
+TEST(ParseConfig, NotesMaxSlotsBelowTheSlotsOfATrial) {
   const auto notes_of = [](std::int64_t most, std::int64_t slots) {
     Value tree = with(small_experiment(), "resources.max_slots", most);
     return lines(read_experiment(with(std::move(tree), "resources.slots_per_trial", slots)).notes);
@@ -274,7 +274,7 @@ TEST(ParseConfig, SaysThatTooFewSlotsForATrialLetNothingRun) {
   EXPECT_EQ(notes_of(0, 0), "");
 }
 
-TEST(ParseConfig, SaysWhereARangeHasNoType) {
+TEST(ParseConfig, NotesRangesWithoutAType) {
   const auto is_noted = [](Value value) {
     const std::string notes =
         lines(read_experiment(with(small_experiment(), "hyperparameters.n", std::move(value))).notes);
@@ -297,7 +297,7 @@ TEST(ParseConfig, SaysWhereARangeHasNoType) {
   }
 }
 
-TEST(ParseConfig, SaysWhereExponentsLookLikeValues) {
+TEST(ParseConfig, NotesExponentsThatLookLikeValues) {
   const auto notes_of = [](double minval, double maxval) {
     const Value range = Value::Map{{"type", "log"}, {"minval", minval}, {"maxval", maxval}};
     return lines(read_experiment(with(small_experiment(), "hyperparameters.lr", range)).notes);
@@ -314,7 +314,7 @@ TEST(ParseConfig, SaysWhereExponentsLookLikeValues) {
   }
 }
 
-TEST(ParseConfig, SaysWhatIsSearchedForNothing) {
+TEST(ParseConfig, NotesSearchesOfNothing) {
   const auto notes_of = [](const char* metric, bool smaller) {
     const Value tree =
         with(with(small_experiment(), "searcher.metric", metric), "searcher.smaller_is_better", smaller);
@@ -339,7 +339,7 @@ TEST(ParseConfig, SaysWhatIsSearchedForNothing) {
             std::string::npos);
 }
 
-TEST(ParseConfig, OfAUselessSearchIsToBeConfirmed) {
+TEST(ParseConfig, UselessSearchNeedsConfirmation) {
   const auto confirms = [](const Value& tree) {
     const ParsedExperiment parsed = accepted(tree);
     return engine::doubts_to_confirm(*parsed.config).size();
@@ -361,7 +361,7 @@ TEST(ParseConfig, OfAUselessSearchIsToBeConfirmed) {
       << "repeats are noted, not asked about";
 }
 
-TEST(ParseConfig, SaysWherePatternsReadWhatIsHardlyMeant) {
+TEST(ParseConfig, NotesPatternsThatReadOtherNumbers) {
   const auto notes_of = [](Value::Map patterns, std::int64_t length) {
     const Value searcher =
         Value::Map{{"name", "random"}, {"metric", "loss"}, {"max_length", length}, {"max_trials", 2}};
@@ -381,7 +381,7 @@ TEST(ParseConfig, SaysWherePatternsReadWhatIsHardlyMeant) {
   EXPECT_EQ(notes_of({{"loss", "\\bloss: {number}"}, {"val_loss", "val_loss: {number}"}}, 1), "");
 }
 
-TEST(ParseConfig, SaysWhatIsAcceptedAndHardlyMeant) {
+TEST(ParseConfig, NotesAcceptedButUnlikelyValues) {
   const auto notes_of = [](std::string_view path, Value value) {
     return lines(read_experiment(with(small_experiment(), path, std::move(value))).notes);
   };
@@ -423,7 +423,7 @@ TEST(SectionsWithoutEffect, AreKeptAndListed) {
 
 // --- what the engine is told of the program ---
 
-TEST(ProgramTraits, SayWhatBeginsAnewAfterAPause) {
+TEST(ProgramTraits, RestartAfterAPauseFollowsFromOtherFields) {
   const auto begins_anew = [](const Value& tree) {
     return accepted(tree).config->program_traits.begins_anew;
   };

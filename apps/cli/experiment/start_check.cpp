@@ -183,11 +183,11 @@ class StartCheck {
   }
 
   [[nodiscard]] std::string search_path() const {
-    const auto set = program_.environment_variables.find("PATH");
+    const auto set = program_.environment.environment_variables.find("PATH");
     const char* inherited = std::getenv("PATH");
-    return set != program_.environment_variables.end() ? set->second
-           : inherited != nullptr                      ? std::string(inherited)
-                                                       : std::string();
+    return set != program_.environment.environment_variables.end() ? set->second
+           : inherited != nullptr                                  ? std::string(inherited)
+                                                                   : std::string();
   }
 
   void check_name(const std::string& name) {

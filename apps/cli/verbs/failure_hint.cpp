@@ -108,11 +108,11 @@ std::string hint_on_module(const std::string& module, const jobs::Program& progr
       return file + " is in the context directory but isn't packed: it takes " + files.way_to_pack(file);
     }
   }
-  const auto set = program.environment_variables.find("PATH");
+  const auto set = program.environment.environment_variables.find("PATH");
   const char* inherited = std::getenv("PATH");
-  const std::string path = set != program.environment_variables.end() ? set->second
-                           : inherited != nullptr                     ? inherited
-                                                                      : "";
+  const std::string path = set != program.environment.environment_variables.end() ? set->second
+                           : inherited != nullptr                                 ? inherited
+                                                                                  : "";
   const std::string word = jobs::python_of(program.entrypoint);
   const std::vector<std::string> start = jobs::plain_start(program.entrypoint);
   if (start.empty() || start.front() != word) {

@@ -97,7 +97,7 @@ std::size_t lease_bytes(const jobs::ParsedExperiment& parsed, const Submission& 
   spec.context_directory = submission.context_directory;
   spec.context_digest = submission.context_digest;
   spec.checkpoint_root = program.checkpoint_storage.host_path + program.checkpoint_storage.storage_path;
-  spec.environment_variables = program.environment_variables;
+  spec.environment_variables = program.environment.environment_variables;
   spec.metric_patterns = program.metrics;
   spec.data = program.data;
   spec.contract = program.contract;

@@ -2,9 +2,9 @@
 
 #include <tuple>
 
-#include "config/field.hpp"
 #include "config/prior_results.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/engine/config/field.hpp"
 
 // The fields of an experiment file that the engine reads, section by section. Fields with rules of their own
 // are read in parse_config.cpp and searcher_section.cpp: names, hyperparameters, lengths, seeds, rungs and

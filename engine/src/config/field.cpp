@@ -1,4 +1,4 @@
-#include "config/field.hpp"
+#include "hpsearch/engine/config/field.hpp"
 
 #include <algorithm>
 #include <charconv>

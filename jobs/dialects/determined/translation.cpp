@@ -159,8 +159,18 @@ void translate_resources(Value& tree, std::string_view key, Findings& findings) 
   }
 }
 
-/// Options of batch systems stood here before they had sections of their own.
+/// Options of batch systems stood here before they had sections of their own. Guides misspell registry_auth.
 void translate_environment(Value::Map& environment, Findings& findings) {
+  if (Value auth = taken(environment, "registrt_auth"); !auth.is_null()) {
+    const std::string path = "environment.registrt_auth";
+    if (says(environment, "registry_auth")) {
+      findings.problems.push_back(
+          {path, "stands beside `registry_auth`, which means the same", "one of them"});
+    } else {
+      findings.notes.push_back({path, "read as `registry_auth`", ""});
+      environment["registry_auth"] = std::move(auth);
+    }
+  }
   for (const std::string_view key : {"slurm", "pbs"}) {
     const Value given = taken(environment, key);
     if (given.as_list() != nullptr && !given.as_list()->empty()) {
@@ -178,7 +188,7 @@ void translate_storage(Value::Map& storage, Findings& findings) {
       text_of(storage.find("storage_path") == nullptr ? Value() : *storage.find("storage_path"));
   const bool has_host = says(storage, "host_path") && !(*storage.find("host_path") == Value(""));
   if ((!type.empty() && type != "shared_fs") || has_host || path.empty() || path.front() != '/' ||
-      climbs(path)) {
+      !stays_below(path)) {
     return;
   }
   findings.notes.push_back({"checkpoint_storage.storage_path",

@@ -21,7 +21,7 @@ class PaiDialect : public Dialect {
   void check_program(const ExperimentConfig& config, const Program& program,
                      Findings& findings) const override {
     if (component_) {
-      check_resources(*component_, config.resources, program.single_node, findings);
+      check_resources(*component_, config.resources, program.resources.is_single_node, findings);
     }
   }
 

@@ -150,7 +150,7 @@ LaunchSpec ordered(const ExperimentConfig& config, const jobs::Program& program)
   spec.experiment_name = config.name;
   spec.hparams = config.space.sample(1, engine::TrialNumber{0});
   spec.metric = config.searcher.metric;
-  spec.environment_variables = program.environment_variables;
+  spec.environment_variables = program.environment.environment_variables;
   spec.contract = program.contract;
   spec.data = program.data;
   spec.metric_patterns = program.metrics;

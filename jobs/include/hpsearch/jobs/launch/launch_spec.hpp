@@ -46,11 +46,11 @@ struct LaunchSpec {
   std::map<std::string, std::string> metric_patterns;
   Value data;
   engine::Duration progress_timeout{};  ///< It is ended when it says nothing for so long; 0 = never.
-  engine::Duration finish_within{};     ///< Program::finish_within.
+  engine::Duration finish_within{};     ///< Environment::finish_within.
   bool despite_leaked_processes =
       false;  ///< What survives in these slots, or ails them, is known, and no reason to wait.
   bool hand_over_log = false;  ///< The daemon keeps its output: what is to be kept is sent there at its end.
-  std::uint64_t keep_files_mb = 0;  ///< Program::keep_files_mb.
+  std::uint64_t keep_files_mb = 0;  ///< KeepFiles::max_mb.
   bool larger_is_better = false;    ///< Of the metric.
   JobContract contract;
   LaunchConfig launch;

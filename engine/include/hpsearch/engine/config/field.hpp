@@ -17,8 +17,9 @@
 #include "hpsearch/engine/config/describe_experiment.hpp"
 #include "hpsearch/engine/config/section.hpp"
 
-// Kinds of fields of an experiment file. A field is declared once (experiment_fields.hpp); reading it,
-// writing it back, its row in docs/experiment-file.md and its entry in the JSON Schema follow from the
+// Kinds of fields of an experiment file. A field is declared once, in a table: those of the search in
+// engine/src/config/experiment_fields.hpp, those of the program in jobs/include/hpsearch/jobs/fields. Reading
+// it, writing it back, its row in docs/experiment-file.md and its entry in the JSON Schema follow from the
 // declaration.
 //
 // A kind has
