@@ -9,6 +9,7 @@
 #include "cli/render/text.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
+#include "messages.hpp"
 #include "scratch.hpp"
 
 namespace hpsearch::cli {
@@ -103,7 +104,7 @@ TEST_F(Program, PreviewsWhatIsExpectedWhereStoppingLetsEqualsPass) {
   EXPECT_EQ(number_at(preview, "total_length"), 2400);
   EXPECT_EQ(engine::compact_json(member(preview, "expected_reach")), "[[30,8,3]]");
   EXPECT_EQ(number_at(preview, "expected_length"), 30 * 5 + 8 * 15 + 3 * 60);
-  EXPECT_THAT(run("preview e.yaml").out, HasSubstr("with results in random order it is about 18.8 %\n"));
+  EXPECT_MESSAGE(run("preview e.yaml").out);
 }
 
 TEST_F(Program, PreviewsForEyes) {
@@ -113,7 +114,7 @@ TEST_F(Program, PreviewsForEyes) {
                  "searcher: {name: random, metric: loss, max_length: {epochs: 8}, max_trials: 5}\n");
   const Ended ended = run("preview e.yaml");
   EXPECT_EQ(ended.status, 0);
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("5 trials"), HasSubstr("40 epochs"), HasSubstr("FINAL LENGTH")));
+  EXPECT_MESSAGE(ended.out);
 }
 
 TEST_F(Program, PreviewTellsWarningsFromAdvice) {
@@ -123,8 +124,7 @@ TEST_F(Program, PreviewTellsWarningsFromAdvice) {
       "hyperparameters: {lr: {type: double, minval: 0, maxval: 1}}\n"
       "searcher: {name: adaptive_asha, metric: loss, max_length: {epochs: 1000}, max_trials: 1000}\n");
   const Ended ended = run("preview e.yaml");
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("warning: the first rung trains 3 of 1000 epochs"),
-                               HasSubstr("\nadvice: 3 brackets protect"), Not(HasSubstr("warning: advice"))));
+  EXPECT_MESSAGE(ended.err);
   EXPECT_THAT(run("preview e.yaml --output json").out, AllOf(HasSubstr("\"the first rung trains 3 of 1000"),
                                                              HasSubstr("\"advice: 3 brackets protect")));
 }
@@ -149,7 +149,7 @@ TEST_F(Program, PreviewsAGridThatTrainsLongerThanCanBeCounted) {
   }
   scratch_.write("e.yaml", "entrypoint: [python3, train.py]\nhyperparameters:\n" + axes +
                                "searcher: {name: grid, metric: loss, max_length: {epochs: 1000}}\n");
-  EXPECT_THAT(run("preview e.yaml").out, HasSubstr("\ntraining in all: more than 3.4 * 10^38 epochs\n"));
+  EXPECT_MESSAGE(run("preview e.yaml").out);
   EXPECT_THAT(run("preview e.yaml --output json").out,
               AllOf(HasSubstr("\"total_length\": null,"), HasSubstr("\"full_length\": null,")));
 }
@@ -162,7 +162,7 @@ TEST_F(Program, NamesTheVerbThatWasMeant) {
 }
 
 TEST_F(Program, NamesTheGroupOfACommand) {
-  EXPECT_THAT(run("drain node1").err, HasSubstr(R"(no command "drain"; did you mean "worker drain"?)"));
+  EXPECT_MESSAGE(run("drain node1").err);
 }
 
 TEST_F(Program, NamesTheOptionThatWasMeant) {
@@ -225,9 +225,8 @@ TEST_F(Program, ShowsHowAnOptionalExperimentIsGiven) {
 TEST_F(Program, TellsANumberThatIsTooLargeFromWhatIsNone) {
   const Ended large = run("explain 1 99999999999999999999");
   EXPECT_EQ(large.status, 2);
-  EXPECT_THAT(large.err,
-              HasSubstr("trial \"99999999999999999999\" is too large: at most 18446744073709551615"));
-  EXPECT_THAT(run("explain 1 9x").err, HasSubstr("trial \"9x\" is not a number"));
+  EXPECT_MESSAGE(large.err);
+  EXPECT_MESSAGE(run("explain 1 9x").err);
 }
 
 TEST_F(Program, TellsUsageErrorsInJsonToo) {
@@ -243,7 +242,7 @@ TEST_F(Program, SaysWhichFileIsMissing) {
   for (const char* verb : {"run", "validate", "preview", "submit"}) {
     const Ended ended = run(std::string(verb) + " digts.yaml");
     EXPECT_EQ(ended.status, 2);
-    EXPECT_THAT(ended.err, AllOf(HasSubstr("digts.yaml: no such file"), HasSubstr("digits.yaml?"))) << verb;
+    EXPECT_MESSAGE(ended.err) << verb;
   }
   EXPECT_FALSE(std::filesystem::exists(scratch_.path() / ".hpsearch"));
 }
@@ -256,11 +255,11 @@ TEST_F(Program, TellsEveryProblemOfAFileWithItsLine) {
                  "  metric: loss\n"
                  "  max_length: 0\n"
                  "colour: red\n");
-  const Ended ended = run("validate bad.yaml");
-  EXPECT_EQ(ended.status, 2);
-  EXPECT_THAT(ended.err,
-              AllOf(HasSubstr("bad.yaml:3: searcher.name: "), HasSubstr("random"),
-                    HasSubstr("bad.yaml:5: searcher.max_length: "), HasSubstr("bad.yaml:6: colour: ")));
+  for (const char* verb : {"validate", "preview", "run", "submit"}) {
+    const Ended ended = run(std::string(verb) + " bad.yaml");
+    EXPECT_EQ(ended.status, 2) << verb;
+    EXPECT_MESSAGE(ended.err) << verb;
+  }
   const Ended json = run("validate bad.yaml -o json");
   EXPECT_EQ(json.status, 2);
   const auto parsed = proto::parse_json(json.out);
@@ -279,7 +278,7 @@ TEST_F(Program, ValidatesAGoodFileAndStandardInput) {
   EXPECT_EQ(text_at(member(answer, "config"), "name"), "good");
   const Ended ended = run("validate - <good.json");
   EXPECT_EQ(ended.status, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("<stdin> is a valid experiment: experiment"));
+  EXPECT_MESSAGE(ended.out);
 }
 
 TEST_F(Program, SaysThatNoDaemonAnswers) {
@@ -293,7 +292,7 @@ TEST_F(Program, KnowsADirectoryWithoutASearch) {
   std::filesystem::create_directory(scratch_.path() / "empty");
   const Ended ended = run("trials --state-dir empty");
   EXPECT_EQ(ended.status, 3);
-  EXPECT_THAT(ended.err, HasSubstr("no search has run in empty"));
+  EXPECT_MESSAGE(ended.err);
   EXPECT_EQ(run("pause --state-dir empty").status, 6);
 }
 
@@ -301,7 +300,7 @@ TEST_F(Program, RefusesAContextThatIsGone) {
   scratch_.write("e.yaml", "entrypoint: [\"true\"]\nsearcher: {name: single, metric: loss, max_length: 3}\n");
   const Ended ended = run("run e.yaml gone");
   EXPECT_EQ(ended.status, 2);
-  EXPECT_THAT(ended.err, HasSubstr("context directory gone"));
+  EXPECT_MESSAGE(ended.err);
 }
 
 TEST_F(Program, PrintsVersionAndHelp) {

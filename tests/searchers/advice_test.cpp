@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "messages.hpp"
 #include "settings.hpp"
 
 // What a preview advises, and what becomes of those who follow it.
@@ -40,17 +41,10 @@ Preview preview_of(const ExperimentConfig& config) {
 TEST(PreviewAdvice, OneBracketInsteadOfSeveral) {
   ExperimentConfig config = settings("adaptive_asha", 52, 1000);
   EXPECT_THAT(preview_of(config).warnings, IsEmpty());
-  EXPECT_THAT(preview_of(config).advice,
-              ElementsAre(AllOf(
-                  HasSubstr("2 brackets protect against misleading early results"),
-                  HasSubstr("instead of 0.34, 0.28 and 0.22 of mode: standard with divisor 4"),
-                  HasSubstr("consider mode: aggressive, divisor: 2 and max_rungs: 5 (rungs at 3, 6, "))));
+  EXPECT_MESSAGE(preview_of(config).advice);
   config.searcher.max_length = Units{81};
   config.searcher.mode = engine::AshaMode::conservative;
-  EXPECT_THAT(preview_of(config).advice,
-              ElementsAre(AllOf(
-                  HasSubstr("4 brackets"), HasSubstr("0.35, 0.28 and 0.23 of mode: conservative"),
-                  HasSubstr("consider mode: aggressive, divisor: 3 and max_rungs: 4 (rungs at 3, 9, "))));
+  EXPECT_MESSAGE(preview_of(config).advice);
   config.searcher.mode = engine::AshaMode::aggressive;
   config.searcher.max_rungs = 3;
   EXPECT_THAT(preview_of(config).advice, IsEmpty());
@@ -59,13 +53,9 @@ TEST(PreviewAdvice, OneBracketInsteadOfSeveral) {
 TEST(PreviewAdvice, HalvingInsteadOfRandomSearch) {
   ExperimentConfig config = settings("random", 1000, 1000);
   EXPECT_THAT(preview_of(config).warnings, IsEmpty());
-  EXPECT_THAT(preview_of(config).advice,
-              ElementsAre(AllOf(
-                  HasSubstr("0.33, 0.26 and 0.21"), HasSubstr("instead of 0.41, 0.33 and 0.27"),
-                  HasSubstr("consider name: async_halving, divisor: 3 and num_rungs: 4 (rungs at 37"))));
+  EXPECT_MESSAGE(preview_of(config).advice);
   config.program_traits.begins_anew = true;
-  EXPECT_THAT(preview_of(config).advice,
-              ElementsAre(HasSubstr("async_halving, stop_once: true, divisor: 3 and")));
+  EXPECT_MESSAGE(preview_of(config).advice);
 }
 
 TEST(PreviewAdvice, NoneWhereThereIsNothingToHalve) {
@@ -273,7 +263,7 @@ TEST(PreviewAdvice, AModelInSeveralBrackets) {
                         HasSubstr("instead of " + regrets_of_sampler("adaptive_standard") + ";"),
                         HasSubstr("consider sampler: model"))));
   config.searcher.sampler = engine::SamplerName::model;
-  EXPECT_THAT(preview_of(config).advice, ElementsAre(HasSubstr("use one bracket")));
+  EXPECT_MESSAGE(preview_of(config).advice);
 }
 
 TEST(PreviewAdvice, AModelWithoutHalving) {
@@ -287,8 +277,7 @@ TEST(PreviewAdvice, AModelWithoutHalving) {
   EXPECT_THAT(preview_of(config).advice, IsEmpty()) << "of these the model would choose few";
   config.searcher.max_trials = 300;
   config.searcher.max_length = Units{81};
-  EXPECT_THAT(preview_of(config).advice,
-              ElementsAre(HasSubstr("async_halving"), HasSubstr("sampler: model")));
+  EXPECT_MESSAGE(preview_of(config).advice);
 }
 
 TEST(PreviewAdvice, FollowedIsNotGivenAgain) {

@@ -11,6 +11,7 @@
 
 #include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/space/space.hpp"
+#include "messages.hpp"
 #include "settings.hpp"
 
 // What a preview says of any size, at once, and what it warns of.
@@ -210,10 +211,7 @@ ExperimentConfig fifty_two_epochs(double divisor, std::uint64_t num_rungs) {
 TEST(PreviewWarnings, AFirstRungTooShortToTellAnything) {
   const Preview preview = preview_of(fifty_two_epochs(4, 4));
   ASSERT_EQ(preview.brackets[0].lengths, (std::vector<Units>{Units{1}, Units{3}, Units{13}, Units{52}}));
-  EXPECT_THAT(
-      preview.warnings,
-      ElementsAre(AllOf(HasSubstr("the first rung trains 1 of 52 epochs (1.9 %)"),
-                        HasSubstr("consider divisor: 2 and num_rungs: 5 (rungs at 3, 6, 13, 26, 52)"))));
+  EXPECT_MESSAGE(preview.warnings);
 }
 
 // What docs/benchmarks.md measured as good, and as bad.
@@ -255,8 +253,7 @@ TEST(PreviewWarnings, AdviceForBracketsThatWereAskedForOneByOne) {
   EXPECT_THAT(
       preview_of(config).warnings,
       Contains(HasSubstr("consider divisor: 3 and bracket_rungs: [4, 3] (rungs at 3, 9, 27, 81 in the")));
-  EXPECT_THAT(preview_of(config).advice,
-              ElementsAre(HasSubstr("consider divisor: 3 and bracket_rungs: [4] (rungs at 3, 9, 27, 81)")));
+  EXPECT_MESSAGE(preview_of(config).advice);
 }
 
 TEST(PreviewWarnings, NoneWhereTheFirstRungTellsEnough) {
@@ -275,24 +272,14 @@ TEST(PreviewWarnings, ProposalsHaveRungsThatReportsFallOn) {
 
 TEST(PreviewWarnings, OneRungBecauseOfALimit) {
   ExperimentConfig config = settings("adaptive_asha", 1000, 3);
-  EXPECT_THAT(preview_of(config).warnings,
-              ElementsAre(AllOf(HasSubstr("only one rung"),
-                                HasSubstr(": max_trials, which is 3, is below the divisor of 4; raise it"),
-                                HasSubstr("consider divisor: 2 and max_rungs: 2 (rungs at 500, 1000"))));
+  EXPECT_MESSAGE(preview_of(config).warnings);
   config = settings("adaptive_asha", 1000, 50);
   config.searcher.divisor = 60;
-  EXPECT_THAT(preview_of(config).warnings,
-              ElementsAre(AllOf(HasSubstr(": max_trials, which is 50, is below the divisor of 60; raise it"),
-                                HasSubstr("consider divisor: 3 and max_rungs: "))));
+  EXPECT_MESSAGE(preview_of(config).warnings);
   config = settings("adaptive_asha", 3, 100);
-  EXPECT_THAT(
-      preview_of(config).warnings,
-      ElementsAre(HasSubstr(": max_length, which is 3 batches, is below the divisor of 4; raise it")));
+  EXPECT_MESSAGE(preview_of(config).warnings);
   config = settings("adaptive_asha", 3, 3);
-  EXPECT_THAT(
-      preview_of(config).warnings,
-      ElementsAre(HasSubstr(": max_trials, which is 3, and max_length, which is 3 batches, are below the "
-                            "divisor of 4; raise both")));
+  EXPECT_MESSAGE(preview_of(config).warnings);
   config = settings("adaptive_asha", 1000, 100);
   config.space = test::space_of({{"n", test::int_range(1, 3)}});
   config.searcher.on_duplicate = engine::OnDuplicate::reject;

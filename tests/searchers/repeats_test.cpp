@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "messages.hpp"
 #include "settings.hpp"
 
 // Finalists of a search are trained again with other seeds (searcher.repeats).
@@ -205,7 +206,7 @@ TEST(Repeats, DuplicatesMayBeRejectedAllTheSame) {
   OneSlotSearch run(config);
   run.run({{0, 0.1}, {1, 0.2}, {2, 0.3}});
   EXPECT_EQ(run.repeats(2), (Texts{"2 of 2 of 0"}));
-  EXPECT_NE(std::get<Finished>(run.search().next()).note.find("in 2 trials"), std::string::npos);
+  EXPECT_MESSAGE(std::get<Finished>(run.search().next()).note);
 }
 
 TEST(Repeats, ASearchThatGetsMoreTrialsGoesOnWhereItWas) {

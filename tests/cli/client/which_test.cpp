@@ -1,12 +1,12 @@
 #include "cli/client/which.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "messages.hpp"
 
 namespace hpsearch::cli {
 namespace {
 
-using testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 std::string read(const Words& words, About about) {
@@ -37,8 +37,8 @@ TEST(Which, AFileIsAnExperiment) {
 }
 
 TEST(Which, ATrialIsANumber) {
-  EXPECT_THAT(read({"digits", "x"}, About::trial), HasSubstr("trial \"x\" is not a number"));
-  EXPECT_THAT(read({"digits"}, About::trial), HasSubstr("trial \"digits\" is not a number"));
+  EXPECT_MESSAGE(read({"digits", "x"}, About::trial));
+  EXPECT_MESSAGE(read({"digits"}, About::trial));
 }
 
 TEST(Which, ACheckpointHasThreeParts) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "messages.hpp"
 #include "scratch.hpp"
 
 namespace hpsearch::cli {
@@ -184,21 +185,20 @@ TEST(YamlLimits, CountTheCopiesOfAliases) {
     merges += name + ": &" + name + " {a: *" + before + ", b: *" + before + ", <<: *" + before + "}\n";
     marks += "&m" + std::to_string(level) + " [";
   }
-  EXPECT_THAT(read(laughs), HasSubstr("more than 100000 values, aliases written out"));
-  EXPECT_THAT(read(merges), HasSubstr("more than 100000 values, aliases written out"));
+  EXPECT_MESSAGE(read(laughs));
+  EXPECT_MESSAGE(read(merges));
   std::string long_texts = "a: &x " + std::string(60 * 1024, 'x') + "\nb: [";
   for (int i = 0; i < 100; ++i) {
     long_texts += "*x, ";
   }
-  EXPECT_THAT(read(long_texts + "]\n"), HasSubstr("more than 4194304 bytes, aliases written out"));
+  EXPECT_MESSAGE(read(long_texts + "]\n"));
   std::string marked = "a: " + marks;
   for (int i = 0; i < 20'000; ++i) {
     marked += "1, ";
   }
-  EXPECT_THAT(read(marked + std::string(29, ']')), HasSubstr("anchors of the file mark more than"));
+  EXPECT_MESSAGE(read(marked + std::string(29, ']')));
   std::string deep = "a: &x " + std::string(20, '[') + std::string(20, ']') + "\nb: ";
-  EXPECT_THAT(read(deep + std::string(20, '[') + "*x" + std::string(20, ']') + "\n"),
-              HasSubstr("f:2: b[0][0][0]"));
+  EXPECT_MESSAGE(read(deep + std::string(20, '[') + "*x" + std::string(20, ']') + "\n"));
 }
 
 TEST(YamlText, RefusesWhatIsNotYaml) {
@@ -212,36 +212,36 @@ TEST(YamlText, RefusesWhatIsNotYaml) {
 }
 
 TEST(YamlText, SaysTheLineOfWhatIsNotYaml) {
-  EXPECT_THAT(read("a: 1\nb: c: d\n"), HasSubstr("f:2: is not YAML"));
-  EXPECT_THAT(read("a:\n\tb: 1\n"), HasSubstr("no tabs"));
+  EXPECT_MESSAGE(read("a: 1\nb: c: d\n"));
+  EXPECT_MESSAGE(read("a:\n\tb: 1\n"));
 }
 
 TEST(YamlText, RefusesBytesThatAreNoText) {
-  EXPECT_THAT(read("a: 1\nb: \xff\n"), HasSubstr("f:2: is not UTF-8 here"));
-  EXPECT_THAT(read("a: \xed\xa0\x80\n"), HasSubstr("f:1: is not UTF-8 here"));
-  EXPECT_THAT(read("a: \xc0\xaf\n"), HasSubstr("f:1: is not UTF-8 here"));
-  EXPECT_THAT(read("a: 1\n\x04"
-                   "b: 2\n"),
-              HasSubstr("f:2: has the control character 4"));
-  EXPECT_THAT(read(std::string("a: \0b", 5)), HasSubstr("f:1: has the control character 0"));
-  EXPECT_THAT(read("\xff\xfe"
-                   "a\0"),
-              HasSubstr("not UTF-8"));
+  EXPECT_MESSAGE(read("a: 1\nb: \xff\n"));
+  EXPECT_MESSAGE(read("a: \xed\xa0\x80\n"));
+  EXPECT_MESSAGE(read("a: \xc0\xaf\n"));
+  EXPECT_MESSAGE(
+      read("a: 1\n\x04"
+           "b: 2\n"));
+  EXPECT_MESSAGE(read(std::string("a: \0b", 5)));
+  EXPECT_MESSAGE(
+      read("\xff\xfe"
+           "a\0"));
 }
 
 TEST(YamlLimits, AreKept) {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_EQ(read("a: " + nested(31)), "{\"a\":" + nested(31) + "}");
-  EXPECT_THAT(read("a: " + nested(32)), HasSubstr("is nested more than 32 deep"));
+  EXPECT_MESSAGE(read("a: " + nested(32)));
   EXPECT_THAT(read(std::string(200'000, '[')), HasSubstr("f:1: "));
   EXPECT_THAT(read(std::string(200'000, '{')), HasSubstr("f:"));
-  EXPECT_THAT(read("a: " + std::string(65 * 1024, 'x')), HasSubstr("is a text of 66560 bytes"));
-  EXPECT_THAT(read("a: " + std::string(257 * 1024, 'x')), HasSubstr("is larger than 262144 bytes"));
+  EXPECT_MESSAGE(read("a: " + std::string(65 * 1024, 'x')));
+  EXPECT_MESSAGE(read("a: " + std::string(257 * 1024, 'x')));
   std::string many = "a: [";
   for (int i = 0; i < 100'001; ++i) {
     many += "1,";
   }
-  EXPECT_THAT(read(many + "]"), HasSubstr("more than 100000 values"));
+  EXPECT_MESSAGE(read(many + "]"));
 }
 
 TEST(YamlLimits, ManyProblemsStopTheReading) {
@@ -407,7 +407,7 @@ TEST(ExperimentFile, NamesTheFileThatWasMeant) {
   scratch.write("digits.yaml", "");
   const ExperimentFile file = open_experiment_file((scratch.path() / "digit.yaml").string());
   ASSERT_EQ(file.problems.size(), 1U);
-  EXPECT_THAT(file.problems[0].problem.what, AllOf(HasSubstr("no such file"), HasSubstr("digits.yaml")));
+  EXPECT_MESSAGE(file.problems[0].problem.what);
 }
 
 TEST(ExperimentFile, SaysWhatIsNoExperimentAtAll) {
@@ -416,8 +416,8 @@ TEST(ExperimentFile, SaysWhatIsNoExperimentAtAll) {
     const ExperimentFile file = open_experiment_file(path);
     return file.problems.empty() ? std::string() : to_text("f", file.problems.front());
   };
-  EXPECT_THAT(first_problem(scratch.write("empty.yaml", "# nothing\n")), HasSubstr("is empty"));
-  EXPECT_THAT(first_problem(scratch.write("list.yaml", "- a\n")), HasSubstr("f:1: is a list"));
+  EXPECT_MESSAGE(first_problem(scratch.write("empty.yaml", "# nothing\n")));
+  EXPECT_MESSAGE(first_problem(scratch.write("list.yaml", "- a\n")));
   EXPECT_THAT(first_problem(scratch.path().string()), HasSubstr("directory"));
 }
 
@@ -473,9 +473,7 @@ TEST(Components, AFileThatIsNotThereIsNamedWithTheNearest) {
   const ExperimentFile file = open_experiment_file(scratch.write(
       "e.yaml", "name: x\ncomponent: trainr.yaml\nsearcher: {name: single, metric: loss, max_length: 1}\n"));
   ASSERT_EQ(file.problems.size(), 1U) << "What the component would have brought is not missed besides.";
-  EXPECT_THAT(to_text(file.path, file.problems.front()),
-              AllOf(HasSubstr("e.yaml:2: component: is \"trainr.yaml\": no such file; did you mean"),
-                    HasSubstr("trainer.yaml")));
+  EXPECT_MESSAGE(to_text(file.path, file.problems.front()));
 }
 
 TEST(ExperimentFile, TellsOneThingOfOneMistake) {

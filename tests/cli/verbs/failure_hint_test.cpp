@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include "messages.hpp"
 #include "scratch.hpp"
 
 namespace hpsearch::cli {
@@ -55,10 +56,8 @@ TEST_F(FailureHintHere, OnAFileIsGivenOnlyWhereItIsTrue) {
   scratch.write("work/secret/a.pem", "");
   scratch.write("data/train.csv", "");
   const std::string lacks = "FileNotFoundError: [Errno 2] No such file or directory: ";
-  EXPECT_THAT(hint(lacks + "'../data/train.csv'"),
-              AllOf(HasSubstr("exists outside the context directory"),
-                    HasSubstr(scratch.path("data/train.csv")), HasSubstr("source: in_place")));
-  EXPECT_THAT(hint(lacks + "'secret/a.pem'"), HasSubstr("!secret/a.pem in .hpsearchignore"));
+  EXPECT_MESSAGE(hint(lacks + "'../data/train.csv'"));
+  EXPECT_MESSAGE(hint(lacks + "'secret/a.pem'"));
   EXPECT_THAT(hint(lacks + "'there.csv'"), IsEmpty()) << "it is packed: the reason is another one";
   EXPECT_THAT(hint(lacks + "'nowhere.csv'"), IsEmpty());
   EXPECT_THAT(hint(lacks + "'/nowhere.csv'"), IsEmpty());
@@ -90,8 +89,7 @@ TEST_F(FailureHintHere, OnAModuleThatIsNotPackedSaysSo) {
   scratch.write("work/train.py", "");
   scratch.write("work/own.py", "");
   scratch.write("work/.hpsearchignore", "own.py\n");
-  EXPECT_THAT(hint("ModuleNotFoundError: No module named 'own'"),
-              HasSubstr("isn't packed: it takes a change to .hpsearchignore"));
+  EXPECT_MESSAGE(hint("ModuleNotFoundError: No module named 'own'"));
 }
 
 }  // namespace

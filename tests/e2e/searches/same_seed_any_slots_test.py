@@ -28,10 +28,6 @@ class SameSeedAnySlots(harness.Case):
         searcher = {"name": "adaptive_asha", "max_length": 16, "max_trials": 30, "divisor": 4}
         self.assertEqual(self.configurations(1, searcher), self.configurations(3, searcher))
 
-    def test_random_with_one_and_with_three_slots(self):
-        searcher = {"name": "random", "max_length": 2, "max_trials": 20}
-        self.assertEqual(self.configurations(1, searcher), self.configurations(3, searcher))
-
 
 if __name__ == "__main__":
     unittest.main()

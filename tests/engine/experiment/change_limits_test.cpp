@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/test_cluster.hpp"
+#include "messages.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -101,15 +102,12 @@ TEST(ChangeLimits, RefusesByNameWhatCannotChangeOrWouldBeWrong) {
   const auto refusal = [&](Value changes) {
     return cluster.refused(ChangeExperiment{id, std::move(changes)});
   };
-  EXPECT_NE(refusal(searcher({{"divisor", 3}})).message.find("searcher.divisor: cannot change"),
-            std::string::npos);
-  EXPECT_NE(refusal(Value::Map{{"entrypoint", "x"}}).message.find("entrypoint: cannot change"),
-            std::string::npos);
-  EXPECT_NE(refusal(searcher({{"max_trials", 0}})).message.find("searcher.max_trials: is 0"),
-            std::string::npos);
+  EXPECT_MESSAGE(refusal(searcher({{"divisor", 3}})).message);
+  EXPECT_MESSAGE(refusal(Value::Map{{"entrypoint", "x"}}).message);
+  EXPECT_MESSAGE(refusal(searcher({{"max_trials", 0}})).message);
   EXPECT_NE(refusal(searcher({{"max_trials", nullptr}})).message.find("searcher.max_trials"),
             std::string::npos);
-  EXPECT_NE(refusal(Value::Map{{"budget", 3}}).message.find("budget: is 3"), std::string::npos);
+  EXPECT_MESSAGE(refusal(Value::Map{{"budget", 3}}).message);
   EXPECT_EQ(refusal(Value::Map()).code, Errc::bad_request);
   EXPECT_EQ(refusal(Value(3)).code, Errc::bad_request);
   EXPECT_EQ(cluster.refused(ChangeExperiment{ExperimentId(7), searcher({{"max_trials", 3}})}).code,
@@ -186,11 +184,10 @@ TEST(ChangeLimits, PointsThatWereGivenLongAgoStandInNobodysWay) {
   EXPECT_EQ(cluster.engine.find(id)->config.searcher.max_trials, 2U);
   cluster.step(ChangeExperiment{id, searcher({{"on_duplicate", "reject"}})});
   EXPECT_EQ(cluster.engine.find(id)->config.searcher.on_duplicate, OnDuplicate::reject);
-  EXPECT_NE(
+  EXPECT_MESSAGE(
       cluster
           .refused(ChangeExperiment{id, searcher({{"points_to_evaluate", Value::List{point, point, point}}})})
-          .message.find("at most max_trials, which is 2"),
-      std::string::npos)
+          .message)
       << "those that are given now are looked at";
   Engine loaded = cluster.replayed();
   EXPECT_EQ(state_text(loaded), state_text(cluster.engine));
@@ -289,8 +286,7 @@ TEST(ChangeLimits, APausedSearchThatIsOverTakesMoreTrialsAndNothingElseOfTheSear
   ASSERT_EQ(cluster.engine.find(id)->state, ExperimentState::paused);
   const Error refused = cluster.refused(ChangeExperiment{id, searcher({{"max_concurrent_trials", 3}})});
   EXPECT_EQ(refused.code, Errc::wrong_state);
-  EXPECT_NE(refused.message.find("raise searcher.max_trials, which is 1"), std::string::npos)
-      << refused.message;
+  EXPECT_MESSAGE(refused.message);
   EXPECT_EQ(cluster.refused(ChangeExperiment{id, searcher({{"points_to_evaluate", points}})}).code,
             Errc::wrong_state)
       << "the same ones again would not be tried either";

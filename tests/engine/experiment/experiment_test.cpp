@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/test_cluster.hpp"
+#include "messages.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -297,8 +298,7 @@ TEST(Experiment, AProgramThatEndsWellBelowItsLengthHasWhatItReported) {
   cluster.report(key, 4, 0.3);
   cluster.exit(key, 0);
   EXPECT_EQ(cluster.trial(id, 0).state, TrialState::completed);
-  EXPECT_NE(cluster.trial(id, 0).reason.detail().find("4 epochs of 9 epochs"), std::string::npos)
-      << cluster.trial(id, 0).reason.detail();
+  EXPECT_MESSAGE(cluster.trial(id, 0).reason.detail());
   cluster.run_all([](TrialNumber) { return 1.0; });
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
 }

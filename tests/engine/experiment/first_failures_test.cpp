@@ -9,6 +9,7 @@
 #include "engine/test_cluster.hpp"
 #include "hpsearch/engine/experiment/absent_metric.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
+#include "messages.hpp"
 
 // A mistake in a program or in its experiment file fails every attempt in the same way: a search finds out
 // with few of them, and pauses itself.
@@ -255,7 +256,7 @@ TEST_F(FirstFailures, AMetricThatNeverComesFailsItsTrialsAndPausesTheSearch) {
     cluster.exit(key);
   }
   EXPECT_EQ(record().state, ExperimentState::paused);
-  EXPECT_NE(record().reason.find("did you mean"), std::string::npos) << record().reason;
+  EXPECT_MESSAGE(record().reason);
   EXPECT_TRUE(cluster.attempts.empty());
   cluster.expect_replayable();
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/test_cluster.hpp"
+#include "messages.hpp"
 
 // What trials were really trained, and programs whose steps are not quite those of their lengths.
 
@@ -118,9 +119,7 @@ TEST_F(TrainedLength, AProgramWithItsOwnLengthIsToldWhatToSet) {
   ASSERT_EQ(reached.size(), 1U);
   EXPECT_EQ(reached[0].step, Units{5});
   EXPECT_TRUE(reached[0].ended);
-  EXPECT_NE(cluster.engine.find(id)->notes.at(0).text.find("set searcher.max_length: {epochs: 5}"),
-            std::string::npos)
-      << cluster.engine.find(id)->notes.at(0).text;
+  EXPECT_MESSAGE(cluster.engine.find(id)->notes.at(0).text);
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
 }
 
@@ -211,8 +210,7 @@ TEST_F(TrainedLength, ATrialThatIsPromotedWithoutACheckpointIsTrainedAgainAndTol
   EXPECT_EQ(notes(cluster, id), std::vector<std::string>{}) << "nobody knows yet where it begins";
   cluster.report(again, 1, 0.5);
   ASSERT_EQ(notes(cluster, id), std::vector<std::string>{"anew"});
-  EXPECT_NE(cluster.engine.find(id)->notes[0].text.find("promoted to 3 epochs and began anew"),
-            std::string::npos);
+  EXPECT_MESSAGE(cluster.engine.find(id)->notes[0].text);
   report_steps(cluster, again, 2, 3, 0.4);
   EXPECT_EQ(trial(id, 0).reached, Units{3});
   EXPECT_EQ(trial(id, 0).trained, Units{4});
