@@ -54,7 +54,7 @@ struct AboutDaemon {
   net::LoopLag* lag = nullptr;         ///< Of the loop that serves the routes; none where nobody measures it.
 };
 
-/// The HTTP interface: one table from method and path to a handler. Runtime and gate must outlive it.
+/// The HTTP interface: one table from method and path to a handler. What it is given must outlive it.
 ///
 /// Nothing is answered that a crash could still take back: answers leave when everything they may rest on is
 /// durable.

@@ -84,10 +84,6 @@ class FakeDaemon {
     const auto exits = reports_of<engine::ExitReport>(key);
     return exits.empty() ? engine::ExitReport{} : exits.back();
   }
-  void wait_for_session() {
-    const std::size_t before = hellos.size();
-    until("a HELLO", [&] { return hellos.size() > before || session_ > 0; });
-  }
 
   std::vector<proto::Hello> hellos;
   std::vector<proto::Envelope> hello_envelopes;

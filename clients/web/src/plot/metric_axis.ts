@@ -1,8 +1,7 @@
 /** The axis of a metric: range, clipping, and the strip for what is not finite. Pure. */
 import type {Box} from "./drawing/axes";
 import {spread, sortedFinite, type Clip, type Spread} from "./drawing/domain";
-import type {Look, Say} from "./drawing/figure";
-import {countText} from "./drawing/number";
+import type {Look} from "./drawing/figure";
 import type {Pen} from "./drawing/pen";
 import {makeScale, niceEnds, type Scale, type ScaleKind} from "./drawing/scale";
 
@@ -38,9 +37,4 @@ export function drawStrip(pen: Pen, axis: MetricAxis, box: Box, {theme, say}: Lo
     const y = box.bottom + 3;
     pen.rect(box.left, y, box.right - box.left, STRIP - 3, theme.bad, 2, theme.dark ? 0.14 : 0.08);
     pen.text(say("plot.nan"), box.left - 8, y + STRIP / 2 - 1, {fill: theme.bad, size: 11, align: "right", base: "middle"});
-}
-
-/** "12 outside the axis" for the switch; "" where nothing is. */
-export function outsideText({below, above}: Spread, say: Say): string {
-    return below + above > 0 ? say("plot.outside", {n: countText(below + above)}) : say("plot.clip");
 }

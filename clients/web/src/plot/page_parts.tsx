@@ -92,7 +92,7 @@ export function Switch(props: {
 }
 
 /** Linear, log or quantile; and whether outliers are clipped. Kept in the address as y and clip. */
-export function ScaleChoice({query, outside}: {query: Query; outside?: string}) {
+export function ScaleChoice({query}: {query: Query}) {
     const kind = query.get("y") === "log" ? "log" : query.get("y") === "quantile" ? "quantile" : "linear";
     const clip = query.get("clip") === "on" ? "on" : query.get("clip") === "off" ? "off" : "auto";
     return (
@@ -104,7 +104,7 @@ export function ScaleChoice({query, outside}: {query: Query; outside?: string}) 
                 choices={(["linear", "log", "quantile"] as const).map((value) => ({value, text: say(`plot.scale.${value}`)}))}
             />
             <Choose
-                label={outside || say("plot.clip")}
+                label={say("plot.clip")}
                 value={clip}
                 onChange={(value) => query.set({clip: value === "auto" ? undefined : value})}
                 choices={(["auto", "on", "off"] as const).map((value) => ({value, text: say(`plot.clip.${value}`)}))}

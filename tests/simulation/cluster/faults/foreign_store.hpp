@@ -13,7 +13,7 @@ class ForeignStore {
  public:
   explicit ForeignStore(Network& network) : network_(network) {}
 
-  /// What the real gate says to a HELLO; nothing to anything else.
+  /// Answers a HELLO as a real daemon does, and nothing else.
   void on_event(const net::Peer& peer, const Frame& frame);
 
  private:

@@ -32,14 +32,14 @@ struct Disk {
 /// A store on that disk, whose daemon may die right before or right after a group is written.
 class SimulatedStore final : public PassingStore {
  public:
-  struct EngineState {
+  struct Surroundings {
     VirtualTime& time;
     const Process& daemon;
     Faults& faults;
     Promises& promises;
     std::function<void()> die;  ///< kill -9 of the daemon, now.
   };
-  SimulatedStore(std::unique_ptr<daemon::EventStore> inner, Disk& disk, EngineState world)
+  SimulatedStore(std::unique_ptr<daemon::EventStore> inner, Disk& disk, Surroundings world)
       : PassingStore(std::move(inner)), disk_(disk), world_(std::move(world)) {}
 
   /// The same in every run of a seed, other than a real store's.
@@ -50,7 +50,7 @@ class SimulatedStore final : public PassingStore {
   engine::Status append_to_model(std::span<const engine::Event> group);
 
   Disk& disk_;
-  EngineState world_;
+  Surroundings world_;
 };
 
 /// The daemon's second thread on virtual time: the disk takes a while for each piece of work.

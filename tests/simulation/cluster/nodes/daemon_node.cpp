@@ -125,7 +125,7 @@ engine::Status DaemonNode::recover() {
   }
   store_ = std::make_unique<SimulatedStore>(
       std::move(opened).value(), disk_,
-      SimulatedStore::EngineState{time_, process_, faults_, promises_, [this] { crash(); }});
+      SimulatedStore::Surroundings{time_, process_, faults_, promises_, [this] { crash(); }});
   runtime_ = std::make_unique<daemon::Runtime>(process_, *store_, searchers::registry(), patience_,
                                                on_a_slow_disk(process_, faults_, draw_));
   if (engine::Status recovered = runtime_->recover(); !recovered) {

@@ -27,7 +27,7 @@ Duration millis(std::uint64_t count) {
 }  // namespace
 
 Training::Training(VirtualTime& time, Faults& faults, const jobs::LaunchSpec& spec, std::uint64_t seed,
-                   EngineState world)
+                   Surroundings world)
     : time_(time),
       faults_(faults),
       spec_(spec),

@@ -20,7 +20,7 @@ namespace hpsearch::simulation {
 class Training {
  public:
   /// What it does to the world around it.
-  struct EngineState {
+  struct Surroundings {
     std::function<void(bool by_socket, const std::string& line, std::optional<engine::Units> step)> say;
     std::function<void(engine::Units step, double score)> measured;  ///< Before it is said: for the ledger.
     std::function<void()> reported_invalid;
@@ -32,7 +32,7 @@ class Training {
   };
 
   Training(VirtualTime& time, Faults& faults, const jobs::LaunchSpec& spec, std::uint64_t seed,
-           EngineState world);
+           Surroundings world);
   Training(const Training&) = delete;
   Training& operator=(const Training&) = delete;
   ~Training() { state_->alive = false; }
@@ -62,7 +62,7 @@ class Training {
   VirtualTime& time_;
   Faults& faults_;
   jobs::LaunchSpec spec_;
-  EngineState world_;
+  Surroundings world_;
   engine::Draw draw_;
   Voice voice_;
   bool ignores_sigterm_;

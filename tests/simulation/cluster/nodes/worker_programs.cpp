@@ -56,7 +56,7 @@ void WorkerNode::launch(const jobs::LaunchSpec& spec) {
     }
   }
   const auto weak = std::weak_ptr(kept);
-  Training::EngineState world;
+  Training::Surroundings world;
   world.say = [this, weak](bool by_socket, const std::string& line, std::optional<engine::Units> step) {
     if (const Kept said = weak.lock()) {
       on_program_message(said, by_socket, line, step);
