@@ -13,8 +13,7 @@
 
 #include "daemon/access/authentication.hpp"
 #include "daemon/access/tokens.hpp"
-#include "daemon/blobs/kept_files.hpp"
-#include "daemon/blobs/kept_logs.hpp"
+#include "daemon/blobs/kept_store.hpp"
 #include "daemon/core/runtime.hpp"
 #include "daemon/http/http_routes.hpp"
 #include "daemon/pump.hpp"
@@ -70,7 +69,7 @@ class DaemonFixture {
                               .new_http_key = new_secret,
                               .on_log_not_kept =
                                   [this](engine::WorkerId worker, const proto::LogNotKept& message) {
-                                    logs->note_problem(message.key, worker, message.why);
+                                    kept->note_log_problem(message.key, worker, message.why);
                                   },
                               .open_secrets = opener()});
     ASSERT_TRUE(opened) << opened.error().message;
@@ -81,8 +80,7 @@ class DaemonFixture {
       return record != nullptr && engine::is_ended(record->state) ? std::optional(record->ended_at)
                                                                   : std::nullopt;
     };
-    logs = std::make_unique<KeptLogs>(loop, (folder.path() / "logs").string(), log_quota, ended_at);
-    files = std::make_unique<KeptFiles>(loop, (folder.path() / "files").string(), files_quota, ended_at);
+    kept = std::make_unique<KeptStore>(loop, (folder.path() / "kept").string(), kept_limits, ended_at);
     serve_http(true);
     runtime->start([this](const engine::Order& order) { sessions->carry_out(order); },
                    [this](const engine::Error& error) { failure = error; });
@@ -105,8 +103,7 @@ class DaemonFixture {
                                              .state_dir = "/state",
                                              .started = loop.now(),
                                              .contexts = contexts.get(),
-                                             .logs = logs.get(),
-                                             .files = files.get(),
+                                             .kept = kept.get(),
                                              .checks = checks.get(),
                                              .authentication = authentication.get(),
                                              .secrets = secrets,
@@ -139,8 +136,7 @@ class DaemonFixture {
   void crash() {
     checks.reset();
     http.reset();
-    logs.reset();
-    files.reset();
+    kept.reset();
     sessions.reset();
     runtime.reset();
     store.reset();
@@ -239,10 +235,8 @@ class DaemonFixture {
   std::unique_ptr<net::HttpServer> http;
   std::unique_ptr<net::Background> checks;
   std::unique_ptr<Contexts> contexts;  ///< Made by the test, for serve_http() from then on.
-  std::unique_ptr<KeptLogs> logs;
-  std::unique_ptr<KeptFiles> files;
-  std::uint64_t log_quota = std::uint64_t{20} << 30U;    ///< From start() on.
-  std::uint64_t files_quota = std::uint64_t{20} << 30U;  ///< The same.
+  std::unique_ptr<KeptStore> kept;
+  KeptStore::Limits kept_limits{.quota = std::uint64_t{20} << 30U};  ///< From start() on.
   Scratch folder;
   Tokens tokens{folder.path().string()};
   AuditLog* audit = nullptr;  ///< From serve_http() on.

@@ -21,6 +21,7 @@
 #include "hpsearch/workers/shell/transfer/checkpoint_publisher.hpp"
 #include "hpsearch/workers/shell/transfer/checkpoint_root.hpp"
 #include "hpsearch/workers/shell/transfer/condemned_checkpoints.hpp"
+#include "hpsearch/workers/shell/transfer/log_delivery.hpp"
 #include "hpsearch/workers/shell/transfer/object_storage.hpp"
 #include "hpsearch/workers/shell/transfer/user_checkpoints.hpp"
 
@@ -284,16 +285,16 @@ void WorkerLoop::carry_out(const NewConnection& /*connection*/) {
 }
 
 void WorkerLoop::carry_out(const ContextsServed& served) {
-  log_taker_ = {contexts_address(served.http, options_.daemon), served.key};
-  programs_.fetch_contexts_from(log_taker_);
-  file_delivery_.in_session(log_taker_, machine_.store());
+  access_ = {contexts_address(served.http, options_.daemon), served.key};
+  programs_.fetch_contexts_from(access_);
+  file_delivery_.in_session(access_, machine_.store());
 }
 
 void WorkerLoop::remove_condemned() {
-  if (log_taker_.address.empty() || ending_ || std::exchange(removing_condemned_, true)) {
+  if (access_.address.empty() || ending_ || std::exchange(removing_condemned_, true)) {
     return;
   }
-  background_.run([this, daemon = log_taker_, store = machine_.store(),
+  background_.run([this, daemon = access_, store = machine_.store(),
                    min_uid = options_.machine.run_as.min_uid]() -> net::Background::Afterwards {
     remove_condemned_checkpoints(daemon, store, min_uid);
     return [this] { removing_condemned_ = false; };
@@ -301,15 +302,15 @@ void WorkerLoop::remove_condemned() {
 }
 
 void WorkerLoop::carry_out(const HandOverLog& hand_over) {
-  background_.run([this, hand_over, directory = state_.attempt(hand_over.key), taker = log_taker_,
+  background_.run([this, hand_over, directory = state_.attempt(hand_over.key), daemon = access_,
                    store = machine_.store(), ending = ending_,
                    stop = end_of_deliveries_.get_token()]() -> net::Background::Afterwards {
     const std::chrono::milliseconds within(hand_over.within.in_micros() / 1'000);
     const auto until = std::chrono::steady_clock::now() + within;
-    const std::string problem = deliver_log(directory, hand_over.key, taker, within, stop);
+    const std::string problem = deliver_log(directory, hand_over.key, daemon, within, stop);
     if (ending) {  // The worker waits for its logs alone, and then its key opens nothing any more.
       file_delivery_.send_all(
-          taker, store,
+          daemon, store,
           std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()));
     }
     return [this, hand_over, problem] { push(LogHandedOver{hand_over.key, hand_over.delivery, problem}); };
@@ -445,9 +446,10 @@ void WorkerLoop::carry_out(const ReadLogPart& read) {
         request.limit == 0 ? longest_log_part : std::min(request.limit, longest_log_part);
     const AttemptDirectory directory = state_.attempt(request.key);
     const Result<files::Directory> root = directory.opened();
-    Result<LogPiece> piece = root ? read_log(*root, directory.log(request.stream, request.process).filename(),
-                                             request.offset, limit, request.from_end)
-                                  : Result<LogPiece>(root.error());
+    Result<proto::TextPiece> piece =
+        root ? read_log(*root, directory.log(request.stream, request.process).filename(), request.offset,
+                        limit, request.from_end)
+             : Result<proto::TextPiece>(root.error());
     if (piece) {
       part.offset = piece->offset;
       part.size = piece->size;

@@ -21,130 +21,86 @@ Value number(std::uint64_t count) {
   return static_cast<std::int64_t>(count);
 }
 
-void print_trials(const KeptFiles& kept, const Output& output) {
+/// As the daemon answers them, with the directory of each.
+Value trials_here(const KeptFiles& kept) {
   const proto::KeptTrials all = kept.trials();
-  if (output.json()) {
-    Value::List trials;
-    for (const proto::KeptTrial& one : all.trials) {
-      trials.emplace_back(Value::Map{{"trial", number(one.trial.number())},
-                                     {"files", number(one.files)},
-                                     {"bytes", number(one.bytes)},
-                                     {"metric", one.metric ? Value(*one.metric) : Value()},
-                                     {"directory", kept.directory(one.trial.number()).string()}});
-    }
-    output.data(Value::Map{{"trials", std::move(trials)}, {"trials_dropped", number(all.dropped)}});
-    return;
-  }
-  using Align = Table::Align;
-  Table table({{"TRIAL", Align::right},
-               {"FILES", Align::right},
-               {"SIZE", Align::right},
-               {"METRIC", Align::right},
-               {"DIRECTORY"}});
+  Value::List trials;
   for (const proto::KeptTrial& one : all.trials) {
-    table.add({std::to_string(one.trial.number()), std::to_string(one.files), bytes_text(one.bytes),
-               one.metric ? metric_or_dash(Value(*one.metric)) : "-",
-               kept.directory(one.trial.number()).string()});
+    trials.emplace_back(Value::Map{{"trial", number(one.trial.number())},
+                                   {"files", number(one.files)},
+                                   {"bytes", number(one.bytes)},
+                                   {"metric", one.metric ? Value(*one.metric) : Value()},
+                                   {"directory", kept.directory(one.trial.number()).string()}});
   }
-  const std::string text = kept_text(all, "");
-  output.print(table.empty() && text.empty()
-                   ? std::string("no program left a file in its working directory\n")
-                   : (table.empty() ? "" : table.text()) + text + "\n");
+  return Value::Map{{"trials", std::move(trials)}, {"trials_dropped", number(all.dropped)}};
 }
 
-void print_trial(const KeptFiles& kept, std::uint64_t trial, const Output& output) {
+Value trial_here(const KeptFiles& kept, std::uint64_t trial) {
   const KeptFiles::OfTrial all = kept.of_trial(trial);
-  if (output.json()) {
-    Value::List files;
-    for (const KeptFiles::File& file : all.files) {
-      files.emplace_back(Value::Map{{"path", printable(file.path)}, {"bytes", number(file.bytes)}});
-    }
-    Value::List dropped;
-    for (const proto::DroppedFile& file : all.dropped.files) {
-      dropped.emplace_back(Value::Map{{"path", file.path}, {"bytes", number(file.bytes)}, {"why", file.why}});
-    }
-    output.data(Value::Map{{"directory", kept.directory(trial).string()},
-                           {"files", std::move(files)},
-                           {"dropped", std::move(dropped)},
-                           {"dropped_unnamed", number(all.dropped.unnamed)}});
-    return;
+  Value::List files;
+  for (const KeptFiles::File& file : all.files) {
+    files.emplace_back(Value::Map{{"path", printable(file.path)}, {"bytes", number(file.bytes)}});
   }
-  std::string text;
-  if (!all.files.empty()) {
-    Table table({{"SIZE", Table::Align::right}, {"FILE"}});
-    for (const KeptFiles::File& file : all.files) {
-      table.add({bytes_text(file.bytes), file.path});
-    }
-    text = table.text();
-  }
+  Value::List dropped;
   for (const proto::DroppedFile& file : all.dropped.files) {
-    text += "not kept: " + printable(file.path) +
-            (file.bytes > 0 ? " (" + bytes_text(file.bytes) + ")" : "") + ": " + printable(file.why) + "\n";
+    dropped.emplace_back(Value::Map{{"path", file.path}, {"bytes", number(file.bytes)}, {"why", file.why}});
   }
-  if (all.dropped.unnamed > 0) {
-    text += "not kept: " + std::to_string(all.dropped.unnamed) + " more\n";
-  }
-  output.print(text.empty() ? "trial " + std::to_string(trial) +
-                                  " left no file in its working directory, or has not ended yet\n"
-                            : text);
+  return Value::Map{{"directory", kept.directory(trial).string()},
+                    {"files", std::move(files)},
+                    {"dropped", std::move(dropped)},
+                    {"dropped_unnamed", number(all.dropped.unnamed)}};
 }
 
-/// "worker 3" for one of them.
-std::string worker_text(const Value& entry) {
-  return "worker " + std::to_string(count_at(entry, "worker"));
-}
-
-void print_daemons_trials(const Value& answer, const Output& output) {
-  if (output.json()) {
-    output.data(answer);
-    return;
-  }
+std::string trials_text(const Value& answer, bool here) {
   using Align = Table::Align;
-  Table table({{"TRIAL", Align::right},
-               {"FILES", Align::right},
-               {"SIZE", Align::right},
-               {"METRIC", Align::right},
-               {"WORKER", Align::right},
-               {"ON THE WORKER ONLY", Align::right}});
+  std::vector<Table::Column> columns{
+      {"TRIAL", Align::right}, {"FILES", Align::right}, {"SIZE", Align::right}, {"METRIC", Align::right}};
+  if (here) {
+    columns.push_back({"DIRECTORY"});
+  } else {
+    columns.push_back({"WORKER", Align::right});
+    columns.push_back({"ON THE WORKER ONLY", Align::right});
+  }
+  Table table(std::move(columns));
   for (const Value& one : list_at(answer, "trials")) {
     table.add({std::to_string(count_at(one, "trial")), std::to_string(count_at(one, "files")),
                bytes_text(count_at(one, "bytes")), metric_or_dash(member(one, "metric")),
-               std::to_string(count_at(one, "worker")), std::to_string(count_at(one, "left"))});
+               here ? text_at(one, "directory") : std::to_string(count_at(one, "worker")),
+               std::to_string(count_at(one, "left"))});
   }
-  output.print(table.empty() ? "the daemon has no files of this experiment\n" : table.text());
+  return table.empty() ? "" : table.text();
 }
 
-void print_daemons_trial(const Value& answer, std::uint64_t trial, const Output& output) {
+/// Lines about files that the list does not have.
+std::string missing_text(const Value& answer, const std::string& key, const std::string& what) {
+  std::string text;
+  for (const Value& file : list_at(answer, key)) {
+    const std::uint64_t bytes = count_at(file, "bytes");
+    text += (key == "left" ? "on worker " + std::to_string(count_at(file, "worker")) + " only" : what) +
+            ": " + printable(text_at(file, "path")) + (bytes > 0 ? " (" + bytes_text(bytes) + ")" : "") +
+            ": " + printable(text_at(file, "why")) + "\n";
+  }
+  const std::uint64_t more = count_at(answer, key + "_unnamed");
+  return more > 0 ? text + what + ": " + std::to_string(more) + " more\n" : text;
+}
+
+std::string trial_text(const Value& answer) {
+  Table table({{"SIZE", Table::Align::right}, {"FILE"}});
+  for (const Value& file : list_at(answer, "files")) {
+    table.add({bytes_text(count_at(file, "bytes")), text_at(file, "path")});
+  }
+  return (table.empty() ? "" : table.text()) + missing_text(answer, "left", "on the workers only") +
+         missing_text(answer, "dropped", "not kept");
+}
+
+/// `answer` as JSON, or the text; where that is empty, `nothing`.
+int print(const Value& answer, const std::string& text, const std::string& nothing, const Output& output) {
   if (output.json()) {
     output.data(answer);
-    return;
+  } else {
+    output.print(text.empty() ? nothing + "\n" : text);
   }
-  std::string text;
-  if (!list_at(answer, "files").empty()) {
-    Table table({{"SIZE", Table::Align::right}, {"FILE"}});
-    for (const Value& file : list_at(answer, "files")) {
-      table.add({bytes_text(count_at(file, "bytes")), text_at(file, "path")});
-    }
-    text = table.text();
-  }
-  const auto name = [&text](const std::string& what, const Value& file) {
-    const std::uint64_t bytes = count_at(file, "bytes");
-    text += what + ": " + printable(text_at(file, "path")) +
-            (bytes > 0 ? " (" + bytes_text(bytes) + ")" : "") + ": " + printable(text_at(file, "why")) + "\n";
-  };
-  for (const Value& file : list_at(answer, "left")) {
-    name("on " + worker_text(file) + " only", file);
-  }
-  if (const std::uint64_t more = count_at(answer, "left_unnamed"); more > 0) {
-    text += "on the workers only: " + std::to_string(more) + " more\n";
-  }
-  for (const Value& file : list_at(answer, "dropped")) {
-    name("not kept", file);
-  }
-  if (const std::uint64_t more = count_at(answer, "dropped_unnamed"); more > 0) {
-    text += "not kept: " + std::to_string(more) + " more\n";
-  }
-  output.print(text.empty() ? "the daemon has no files of trial " + std::to_string(trial) + "\n" : text);
+  return 0;
 }
 
 int list_on_daemon(const Server& server, std::uint64_t experiment, std::optional<std::uint64_t> trial,
@@ -154,12 +110,10 @@ int list_on_daemon(const Server& server, std::uint64_t experiment, std::optional
   if (!answer) {
     return output.fail(answer.failure());
   }
-  if (trial) {
-    print_daemons_trial(*answer, *trial, output);
-  } else {
-    print_daemons_trials(*answer, output);
-  }
-  return 0;
+  return trial ? print(*answer, trial_text(*answer),
+                       "the daemon has no files of trial " + std::to_string(*trial), output)
+               : print(*answer, trials_text(*answer, false), "the daemon has no files of this experiment",
+                       output);
 }
 
 void tell_copied(std::uint64_t trial, const std::string& from, const std::string& to, const Output& output) {
@@ -219,11 +173,16 @@ int list_files(const FilesOptions& options, const Output& output) {
     return output.fail(kept.failure());
   }
   if (which->trial) {
-    print_trial(*kept, *which->trial, output);
-  } else {
-    print_trials(*kept, output);
+    const Value answer = trial_here(*kept, *which->trial);
+    return print(answer, trial_text(answer),
+                 "trial " + std::to_string(*which->trial) +
+                     " left no file in its working directory, or has not ended yet",
+                 output);
   }
-  return 0;
+  const Value answer = trials_here(*kept);
+  const std::string sum = kept_text(kept->trials(), "");
+  return print(answer, sum.empty() ? "" : trials_text(answer, true) + sum + "\n",
+               "no program left a file in its working directory", output);
 }
 
 int take_files(const FilesOptions& options, const Output& output) {

@@ -1,8 +1,5 @@
 #include "cli/artifacts/kept_files.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <system_error>
 #include <utility>
@@ -10,6 +7,7 @@
 #include "cli/render/text.hpp"
 #include "hpsearch/io/files/links.hpp"
 #include "hpsearch/io/files/tree.hpp"
+#include "hpsearch/io/files/tree_walk.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
 
@@ -28,24 +26,6 @@ T read_record(const engine::Result<Directory>& directory, const char* name) {
       text ? proto::parse_json(*text, proto::kept_files_limits) : engine::Result<Value>(text.error());
   auto record = value ? proto::decode_value<T>(*value) : engine::Result<T>(value.error());
   return record ? *std::move(record) : T();
-}
-
-void list_below(const Directory& at, const std::string& prefix, int depth, std::vector<KeptFiles::File>& to) {
-  const auto entries = at.entries();
-  for (std::size_t i = 0; entries && i < entries->size(); ++i) {
-    const files::Entry& entry = (*entries)[i];
-    if (entry.kind == files::Kind::directory) {
-      const auto inside = at.directory(entry.name);
-      if (inside && depth <= files::deepest_tree) {
-        list_below(*inside, prefix + entry.name + "/", depth + 1, to);
-      }
-      continue;
-    }
-    struct stat info {};
-    if (::fstatat(at.descriptor(), entry.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) {
-      to.push_back({prefix + entry.name, static_cast<std::uint64_t>(info.st_size)});
-    }
-  }
 }
 
 }  // namespace
@@ -89,7 +69,10 @@ KeptFiles::OfTrial KeptFiles::of_trial(std::uint64_t trial) const {
   const auto directory = trial_directory(trial);
   out.dropped = read_record<proto::DroppedFiles>(directory, proto::dropped_files_name);
   if (const auto files = directory ? directory->directory(proto::kept_files_name) : directory.error()) {
-    list_below(*files, "", 0, out.files);
+    files::each_file(*files, [&out](const files::TreeEntry& entry) {
+      out.files.push_back({entry.path.string(), static_cast<std::uint64_t>(entry.status.st_size)});
+      return true;
+    });
   }
   return out;
 }
@@ -140,29 +123,40 @@ void tell_links_left_out(const LinksLeftOut& links, const Output& output) {
   }
 }
 
-Outcome<LinksLeftOut> copy_left_directory(const Directory& above, const std::string& name,
-                                          const fs::path& named) {
+Outcome<LinksLeftOut> fill_new_directory(
+    const fs::path& named, const std::function<Outcome<LinksLeftOut>(const Directory& into)>& fill) {
   const fs::path to = named.has_filename() ? named : named.parent_path();  // Without a slash at its end.
-  const auto target = Directory::open(to.has_parent_path() ? to.parent_path() : fs::path("."));
-  if (!target) {
-    return plain_failure("cannot make " + to.string() + ": " + target.error().message);
+  const auto above = Directory::open(to.has_parent_path() ? to.parent_path() : fs::path("."));
+  if (!above) {
+    return plain_failure("cannot make " + to.string() + ": " + above.error().message);
   }
-  if (target->has(to.filename())) {
+  if (above->has(to.filename())) {
     return conflict_failure(to.string() + " already exists; name a new directory");
   }
-  const auto from = above.directory(name);
-  if (const engine::Status made = from ? target->make_directory(to.filename()) : engine::Status(from.error());
-      !made) {
+  if (const engine::Status made = above->make_directory(to.filename()); !made) {
     return plain_failure(made.error().message);
   }
-  const auto into = target->directory(to.filename());
-  const engine::Status copied = into ? files::copy_content(*from, *into) : engine::Status(into.error());
-  auto left_out = copied ? files::remove_links_out(*into) : engine::Result<LinksLeftOut>(copied.error());
-  if (!left_out) {
-    static_cast<void>(files::remove_tree(*target, to.filename()).has_value());
-    return plain_failure("cannot copy to " + to.string() + ": " + left_out.error().message);
+  const auto into = above->directory(to.filename());
+  Outcome<LinksLeftOut> filled =
+      into ? fill(*into) : Outcome<LinksLeftOut>(plain_failure(into.error().message));
+  if (!filled) {
+    static_cast<void>(files::remove_tree(*above, to.filename()).has_value());
   }
-  return *std::move(left_out);
+  return filled;
+}
+
+Outcome<LinksLeftOut> copy_left_directory(const Directory& above, const std::string& name,
+                                          const fs::path& to) {
+  const auto from = above.directory(name);
+  if (!from) {
+    return plain_failure(from.error().message);
+  }
+  return fill_new_directory(to, [&](const Directory& into) -> Outcome<LinksLeftOut> {
+    const engine::Status copied = files::copy_content(*from, into);
+    auto left_out = copied ? files::remove_links_out(into) : engine::Result<LinksLeftOut>(copied.error());
+    return left_out ? Outcome<LinksLeftOut>(*std::move(left_out))
+                    : plain_failure("cannot copy to " + to.string() + ": " + left_out.error().message);
+  });
 }
 
 }  // namespace hpsearch::cli

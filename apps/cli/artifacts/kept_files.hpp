@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,11 @@ class KeptFiles {
 
 /// "12 files (3.4 MB) of 3 trials in …/trials; not kept: files of 2 trials", or "" when nothing was left.
 [[nodiscard]] std::string kept_text(const proto::KeptTrials& kept, const std::string& where);
+
+/// Makes the directory, which must be free, and fills it; if that fails, nothing is left of it.
+[[nodiscard]] Outcome<LinksLeftOut> fill_new_directory(
+    const std::filesystem::path& to,
+    const std::function<Outcome<LinksLeftOut>(const files::Directory& into)>& fill);
 
 /// Copies a directory that a program wrote to one that is not there yet; `name` in `above` is not followed
 /// where it is a link.

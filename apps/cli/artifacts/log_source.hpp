@@ -81,7 +81,7 @@ class LeftLogs final : public LogSource {
   std::filesystem::path kept_;  ///< Of the trial.
   std::string prefix_;
   std::string name_;         ///< Of the log's file.
-  std::string kept_ending_;  ///< Of the one that is kept, behind its worker's number: there is one worker.
+  std::string kept_ending_;  ///< Of the one that is kept, after its attempt's number.
 };
 
 }  // namespace hpsearch::cli

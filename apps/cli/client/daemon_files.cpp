@@ -1,8 +1,5 @@
 #include "cli/client/daemon_files.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <utility>
 
@@ -11,7 +8,6 @@
 #include "hpsearch/io/files/file_bytes.hpp"
 #include "hpsearch/io/files/links.hpp"
 #include "hpsearch/io/files/sha256.hpp"
-#include "hpsearch/io/files/tree.hpp"
 #include "hpsearch/proto/wire/file_offer.hpp"
 
 namespace hpsearch::cli {
@@ -103,7 +99,7 @@ Outcome<Value> DaemonFiles::of_trial(std::uint64_t trial) const {
   return client_.get(experiment_target(experiment_, "/trials/" + std::to_string(trial) + "/files"));
 }
 
-Outcome<LinksLeftOut> DaemonFiles::copy(std::uint64_t trial, const fs::path& named) const {
+Outcome<LinksLeftOut> DaemonFiles::copy(std::uint64_t trial, const fs::path& to) const {
   const Outcome<Value> answer = of_trial(trial);
   if (!answer) {
     return answer.failure();
@@ -112,34 +108,18 @@ Outcome<LinksLeftOut> DaemonFiles::copy(std::uint64_t trial, const fs::path& nam
   if (!files) {
     return files.failure();
   }
-  const fs::path to = named.has_filename() ? named : named.parent_path();  // Without a slash at its end.
-  const auto target = Directory::open(to.has_parent_path() ? to.parent_path() : fs::path("."));
-  if (!target) {
-    return plain_failure("cannot make " + to.string() + ": " + target.error().message);
-  }
-  if (target->has(to.filename())) {
-    return conflict_failure(to.string() + " already exists; name a new directory");
-  }
-  if (const engine::Status made = target->make_directory(to.filename()); !made) {
-    return plain_failure(made.error().message);
-  }
-  const auto into = target->directory(to.filename());
-  Outcome<Done> done = into ? Outcome<Done>(Done{}) : Outcome<Done>(plain_failure(into.error().message));
   const std::string source = experiment_target(experiment_, "/trials/" + std::to_string(trial) + "/files");
-  LinksLeftOut left_out;
-  for (std::size_t i = 0; done && i < files->size(); ++i) {
-    const proto::OfferedFile& file = (*files)[i].file;
-    if (!file.link.empty() && !files::leads_inside(file.path, file.link)) {
-      left_out.push_back(file.path);
-      continue;
+  return fill_new_directory(to, [&](const Directory& into) -> Outcome<LinksLeftOut> {
+    LinksLeftOut left_out;
+    for (const RemoteFile& remote : *files) {
+      if (!remote.file.link.empty() && !files::leads_inside(remote.file.path, remote.file.link)) {
+        left_out.push_back(remote.file.path);
+      } else if (const Outcome<Done> done = place(client_, source, remote, into); !done) {
+        return done.failure();
+      }
     }
-    done = place(client_, source, (*files)[i], *into);
-  }
-  if (!done) {
-    static_cast<void>(files::remove_tree(*target, to.filename()).has_value());
-    return done.failure();
-  }
-  return left_out;
+    return left_out;
+  });
 }
 
 }  // namespace hpsearch::cli

@@ -140,8 +140,7 @@ Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, Permi
                       state.daemon().string(),
                       "--context-limit",
                       std::to_string(context::largest_limit_megabytes),
-                      "--files-quota",
-                      "0"};  // The worker's are here too.
+                      "--no-kept-files"};  // The worker's are on the same machine.
   if (permissions.network == files::NetworkFileSystems::allowed) {
     out.daemon_.argv.emplace_back("--allow-network-filesystem");
   }

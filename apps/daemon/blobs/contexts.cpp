@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <filesystem>
-#include <mutex>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -79,26 +77,13 @@ Status check(const std::string& digest, std::string_view bytes, std::uint64_t li
 
 }  // namespace
 
-struct Contexts::Shared {
-  struct Job {
-    std::string digest;
-    std::shared_ptr<const net::UploadedFile> archive;
-    bool is_here;  ///< It is not stored again: what comes shows that the client has it, too.
-    Client client;
-    Answer answer;
-  };
-  std::mutex mutex;
-  std::deque<Job> jobs;
-  bool ended = false;  ///< Only on the loop's thread.
-};
-
 Contexts::Contexts(net::Timeline& loop, FileSystem& files, std::string directory,
-                   std::uint64_t limit_megabytes, EmployStoreExecutor employ)
+                   std::uint64_t limit_megabytes, RunBeside run_beside)
     : loop_(loop),
       files_(files),
       directory_(std::move(directory)),
       limit_megabytes_(limit_megabytes),
-      shared_(std::make_shared<Shared>()) {
+      run_beside_(std::move(run_beside)) {
   // When it cannot be made, each take() says so.
   if (const auto made = files_.make_directory(directory_); made && *made) {
     static_cast<void>(files_.sync_directory(std::filesystem::path(directory_).parent_path().string()));
@@ -122,12 +107,6 @@ Contexts::Contexts(net::Timeline& loop, FileSystem& files, std::string directory
       files_.remove(directory_ + "/" + name);
     }
   }
-  thread_ = employ([this] { return work(); });
-}
-
-Contexts::~Contexts() {
-  shared_->ended = true;
-  thread_.reset();
 }
 
 std::optional<std::uint64_t> Contexts::find(const std::string& digest) const {
@@ -181,13 +160,33 @@ void Contexts::take(std::string digest, std::shared_ptr<const net::UploadedFile>
     answer(Done{});
     return;
   }
-  {
-    const std::scoped_lock lock(shared_->mutex);
-    const bool is_here = known_.contains(digest);
-    shared_->jobs.push_back(
-        {std::move(digest), std::move(archive), is_here, std::move(client), std::move(answer)});
+  // One that is here is not stored again: what comes shows that the client has it, too.
+  run_beside_([this, is_here = known_.contains(digest), digest = std::move(digest),
+               archive = std::move(archive), client = std::move(client),
+               answer = std::move(answer)]() mutable -> net::Background::Afterwards {
+    const std::uint64_t bytes = archive->bytes();
+    Status done = store(digest, *archive, is_here);
+    archive.reset();
+    return [this, is_here, digest, bytes, client, answer, done]() mutable {
+      if (done && is_here && !known_.contains(digest)) {
+        done = Error{Errc::unavailable, "the context " + digest + " has just been removed; send it again"};
+      }
+      if (done) {
+        note_bringer(digest, bytes, std::move(client));
+      }
+      answer(done);
+    };
+  });
+}
+
+Status Contexts::store(const std::string& digest, const net::UploadedFile& archive, bool is_here) const {
+  const MappedFile bytes(archive.path(), archive.bytes());
+  const Status good = check(digest, bytes.text(), limit_megabytes_);
+  if (!good || is_here) {
+    return good;
   }
-  thread_->wake();
+  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(bytes.text()))};
+  return write_file_durably(files_, directory_ + "/" + digest + std::string(upload_ending), parts);
 }
 
 void Contexts::note_bringer(const std::string& digest, std::uint64_t bytes, Client client) {
@@ -208,43 +207,6 @@ void Contexts::note_use(const std::string& digest) {
   if (!files_.rename(uploaded, path(digest))) {
     found->second.is_used = false;
   }
-}
-
-bool Contexts::work() {
-  Shared::Job job;
-  {
-    const std::scoped_lock lock(shared_->mutex);
-    if (shared_->jobs.empty()) {
-      return false;
-    }
-    job = std::move(shared_->jobs.front());
-    shared_->jobs.pop_front();
-  }
-  const std::uint64_t bytes = job.archive->bytes();
-  Status done = Done{};
-  {
-    const MappedFile archive(job.archive->path(), bytes);
-    done = check(job.digest, archive.text(), limit_megabytes_);
-    if (done && !job.is_here) {
-      const std::span<const std::byte> parts[] = {std::as_bytes(std::span(archive.text()))};
-      done = write_file_durably(files_, directory_ + "/" + job.digest + std::string(upload_ending), parts);
-    }
-  }
-  job.archive.reset();
-  loop_.post([this, shared = shared_, digest = std::move(job.digest), bytes, is_here = job.is_here,
-              client = std::move(job.client), answer = std::move(job.answer), done]() mutable {
-    if (shared->ended) {
-      return;
-    }
-    if (done && is_here && !known_.contains(digest)) {
-      done = Error{Errc::unavailable, "the context " + digest + " has just been removed; send it again"};
-    }
-    if (done) {
-      note_bringer(digest, bytes, std::move(client));
-    }
-    answer(done);
-  });
-  return true;
 }
 
 void Contexts::keep_only(const std::set<std::string>& named) {

@@ -10,11 +10,11 @@
 #include <string_view>
 
 #include "daemon/access/scope.hpp"
-#include "daemon/core/store_executor.hpp"
 #include "daemon/store/files/file_system.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/io/http/http.hpp"
+#include "hpsearch/io/net/background.hpp"
 #include "hpsearch/io/net/timeline.hpp"
 
 namespace hpsearch::daemon {
@@ -25,14 +25,16 @@ namespace hpsearch::daemon {
 /// A digest alone opens nothing: a client may name a context that it brought itself, for an hour. Until an
 /// experiment names it, its bytes count for those who brought it, and it goes after that hour.
 ///
-/// Threads: on the loop's; checking and writing is done on one of its own.
+/// Threads: on the loop's; archives are checked and written beside it.
 class Contexts {
  public:
-  /// Begins with what lies in `directory`. Files and loop must outlive this. `limit_megabytes` (of 10^6
-  /// bytes) is what the files of one may hold.
+  /// Runs one task at a time beside the loop, as net::Background does.
+  using RunBeside = std::function<void(net::Background::Task task)>;
+
+  /// Begins with what is in `directory`. Files and loop must outlive this; no task may run when this goes.
+  /// `limit_megabytes` (of 10^6 bytes) is what the files of one may hold.
   Contexts(net::Timeline& loop, FileSystem& files, std::string directory, std::uint64_t limit_megabytes,
-           EmployStoreExecutor employ = on_a_thread_of_its_own);
-  ~Contexts();
+           RunBeside run_beside);
   Contexts(const Contexts&) = delete;
   Contexts& operator=(const Contexts&) = delete;
 
@@ -71,7 +73,6 @@ class Contexts {
   [[nodiscard]] std::uint64_t most_bytes() const noexcept;
 
  private:
-  struct Shared;
   struct Bringer {
     engine::Instant at;  ///< Last.
     Scope scope{};
@@ -82,16 +83,16 @@ class Contexts {
     engine::Instant came;
     std::map<std::string, Bringer> brought_by{};  ///< By name; empty after a restart.
   };
-  bool work();
+  [[nodiscard]] engine::Status store(const std::string& digest, const net::UploadedFile& archive,
+                                     bool is_here) const;
   void note_bringer(const std::string& digest, std::uint64_t bytes, Client client);
 
   net::Timeline& loop_;
   FileSystem& files_;
   std::string directory_;
   std::uint64_t limit_megabytes_;
+  RunBeside run_beside_;
   std::map<std::string, Known> known_;  ///< By digest.
-  std::shared_ptr<Shared> shared_;      ///< With the thread, and with what it posts to the loop.
-  std::unique_ptr<StoreExecutor> thread_;
 };
 
 }  // namespace hpsearch::daemon

@@ -50,4 +50,12 @@ engine::Result<AttemptPlaces> places_of(EventStore& store, const engine::Numberi
   return *places;
 }
 
+std::optional<engine::Place> place_of(EventStore& store, const engine::Numbering& numbering,
+                                      const engine::AttemptKey& key, engine::WorkerId worker) {
+  const auto places = places_of(store, numbering, key.experiment, key.trial, key.attempt.number());
+  const engine::Place* place =
+      places && engine::label_of(places->key) == engine::label_of(key) ? places->on(worker) : nullptr;
+  return place == nullptr ? std::nullopt : std::optional(*place);
+}
+
 }  // namespace hpsearch::daemon

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,9 @@ struct AttemptPlaces {
 [[nodiscard]] engine::Result<AttemptPlaces> places_of(EventStore& store, const engine::Numbering& numbering,
                                                       engine::ExperimentId experiment,
                                                       engine::TrialNumber trial, std::uint64_t attempt);
+
+/// Where that worker ran the attempt; nothing if it did not, or if the attempt has another key.
+[[nodiscard]] std::optional<engine::Place> place_of(EventStore& store, const engine::Numbering& numbering,
+                                                    const engine::AttemptKey& key, engine::WorkerId worker);
 
 }  // namespace hpsearch::daemon

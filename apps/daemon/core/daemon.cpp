@@ -24,8 +24,7 @@
 #include "daemon/blobs/checkpoint_remover.hpp"
 #include "daemon/blobs/checkpoint_root.hpp"
 #include "daemon/blobs/contexts.hpp"
-#include "daemon/blobs/kept_files.hpp"
-#include "daemon/blobs/kept_logs.hpp"
+#include "daemon/blobs/kept_store.hpp"
 #include "daemon/blobs/log_places.hpp"
 #include "daemon/core/audit_log.hpp"
 #include "daemon/core/backups.hpp"
@@ -341,7 +340,9 @@ class Daemon {
   /// Opens the stores of contexts, logs and files, and of copies of the events.
   Status open_kept_files() {
     backups_.emplace(*runtime_, *store_, directory_->path());
-    contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit);
+    context_writer_.emplace(loop_, 1);
+    contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit,
+                      [this](net::Background::Task task) { context_writer_->run(std::move(task)); });
     contexts_->keep_only(contexts_of_experiments());
     context_clock_ = loop_.every(unused_contexts_looked_for_every,
                                  [this] { contexts_->keep_only(contexts_of_experiments()); });
@@ -352,8 +353,8 @@ class Daemon {
              : engine::is_ended(record->state) ? std::optional(record->ended_at)
                                                : std::nullopt;
     };
-    logs_.emplace(loop_, directory_->logs(), options_.log_quota, ended_at);
-    kept_files_.emplace(loop_, directory_->files(), options_.files_quota, ended_at);
+    kept_.emplace(loop_, directory_->kept(), KeptStore::Limits{options_.kept_quota, !options_.no_kept_files},
+                  ended_at);
     return Done{};
   }
 
@@ -374,8 +375,7 @@ class Daemon {
                             .started = loop_.now(),
                             .backups = &*backups_,
                             .contexts = &*contexts_,
-                            .logs = &*logs_,
-                            .files = &*kept_files_,
+                            .kept = &*kept_,
                             .remover = &*remover_,
                             .checks = &checks_,
                             .authentication = &*authentication_,
@@ -452,8 +452,7 @@ class Daemon {
     ownership_.emplace(loop_, *directory_, *store_, [this](const Error& error) { storage_failed(error); });
     remover_->remove_condemned();
     for (const auto& [id, deleted] : runtime_->engine().deleted()) {  // What a crash may have left.
-      logs_->remove(id);
-      kept_files_->remove(id);
+      kept_->remove(id);
     }
     lateness_ = net::watch_lateness(loop_);
     static_cast<void>(net::lag_of(loop_).take_longest_turn());
@@ -668,18 +667,15 @@ class Daemon {
 
   /// Only of an attempt that ran there.
   void note_log_problem(engine::WorkerId worker, const proto::LogNotKept& message) {
-    if (!logs_ || runtime_->stalled()) {
+    if (!kept_ || runtime_->stalled()) {
       return;
     }
     runtime_->read([this, worker, message,
                     numbering = runtime_->engine().numbering()](EventStore& store) -> Committer::Then {
-      const engine::AttemptKey& key = message.key;
-      const auto places = places_of(store, numbering, key.experiment, key.trial, key.attempt.number());
-      const bool ran_there =
-          places && places->on(worker) != nullptr && engine::label_of(places->key) == engine::label_of(key);
+      const bool ran_there = place_of(store, numbering, message.key, worker).has_value();
       return [this, worker, message, ran_there] {
         if (ran_there) {
-          logs_->note_problem(message.key, worker, message.why);
+          kept_->note_log_problem(message.key, worker, message.why);
         }
       };
     });
@@ -689,8 +685,7 @@ class Daemon {
     if (const auto* discard = std::get_if<engine::DiscardCheckpoints>(&order)) {
       remover_->remove(*discard);
     } else if (const auto* deleted = std::get_if<engine::DiscardExperiment>(&order)) {
-      logs_->remove(deleted->experiment);
-      kept_files_->remove(deleted->experiment);
+      kept_->remove(deleted->experiment);
       contexts_->keep_only(contexts_of_experiments());
     } else {
       sessions_->carry_out(order);
@@ -758,9 +753,9 @@ class Daemon {
   std::optional<AuditLog> audit_;
   std::optional<Backups> backups_;
   std::optional<Contexts> contexts_;
+  std::optional<net::Background> context_writer_;
   net::Watch context_clock_;
-  std::optional<KeptLogs> logs_;
-  std::optional<KeptFiles> kept_files_;
+  std::optional<KeptStore> kept_;
   std::optional<CheckpointRemover> remover_;
   std::optional<LostWorkers> lost_workers_;
   std::optional<StorageWatch> storage_;

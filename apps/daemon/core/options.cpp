@@ -125,17 +125,15 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{1}, context::largest_limit_megabytes))
       ->type_name("MB");
-  app.add_option("--log-quota", options.log_quota,
-                 "Room for the logs of attempts that have ended, such as 500MiB or 20GiB; the oldest logs of "
-                 "ended experiments are removed first (default: 20GiB)")
-      ->transform(CLI::AsSizeValue(true))
-      ->type_name("SIZE");
   app.add_option(
-         "--files-quota", options.files_quota,
-         "Room for files that programs left in their working directories; of ended experiments and of "
-         "the worst trials they are removed first; 0 leaves all on the workers (default: 20GiB)")
+         "--kept-quota", options.kept_quota,
+         "Room for logs of attempts that have ended and for files that programs left in their working "
+         "directories, such as 500MiB or 20GiB; those of ended experiments are removed first (default: "
+         "40GiB)")
       ->transform(CLI::AsSizeValue(true))
       ->type_name("SIZE");
+  app.add_flag("--no-kept-files", options.no_kept_files,
+               "Leave files of programs on their workers; logs are kept");
   app.add_option("--metrics-listen", options.metrics_listen,
                  "Also serve /metrics and /readyz at this address, to anyone who reaches it; without HOST: "
                  "127.0.0.1")

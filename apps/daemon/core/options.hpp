@@ -30,9 +30,9 @@ struct Options {
   std::string checkpoint_root;         ///< For experiments that name no place; "" = in the state directory.
   double lost_after_seconds = 300;
   double forget_after_seconds = 7.0 * 24 * 3'600;
-  std::uint64_t context_limit = 95;                      ///< Megabytes, of 10^6 bytes.
-  std::uint64_t log_quota = std::uint64_t{20} << 30U;    ///< Bytes of all kept logs.
-  std::uint64_t files_quota = std::uint64_t{20} << 30U;  ///< Bytes of all kept files; 0 = none are.
+  std::uint64_t context_limit = 95;                     ///< Megabytes, of 10^6 bytes.
+  std::uint64_t kept_quota = std::uint64_t{40} << 30U;  ///< Bytes of all kept logs and files.
+  bool no_kept_files = false;                           ///< Files stay on workers.
   bool audit_reads = false;
   bool allow_network_filesystem = false;
   bool forget_secrets = false;  ///< Start although secrets of stored experiments cannot be opened.

@@ -239,7 +239,7 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 
 }  // namespace
 
-std::array<std::span<const Route>, 21> all_routes() noexcept {
+std::array<std::span<const Route>, 22> all_routes() noexcept {
   return {daemon_routes(),
           access_routes(),
           session_routes(),
@@ -256,6 +256,7 @@ std::array<std::span<const Route>, 21> all_routes() noexcept {
           log_routes(),
           stream_routes(),
           file_routes(),
+          kept_routes(),
           checkpoint_routes(),
           context_routes(),
           ask_routes(),

@@ -10,8 +10,7 @@
 #include "daemon/access/sessions.hpp"
 #include "daemon/access/tokens.hpp"
 #include "daemon/blobs/contexts.hpp"
-#include "daemon/blobs/kept_files.hpp"
-#include "daemon/blobs/kept_logs.hpp"
+#include "daemon/blobs/kept_store.hpp"
 #include "daemon/core/backups.hpp"
 #include "daemon/core/runtime.hpp"
 #include "daemon/pages/pages.hpp"
@@ -35,8 +34,7 @@ struct AboutDaemon {
   engine::Instant started;
   Backups* backups = nullptr;                ///< None where the store is not in a file.
   Contexts* contexts = nullptr;              ///< None where nothing is kept but the store.
-  KeptLogs* logs = nullptr;                  ///< The same.
-  KeptFiles* files = nullptr;                ///< The same.
+  KeptStore* kept = nullptr;                 ///< The same.
   CheckpointRemover* remover = nullptr;      ///< The same.
   net::Background* checks = nullptr;         ///< Where submissions are checked; must be set.
   Authentication* authentication = nullptr;  ///< Must be set.

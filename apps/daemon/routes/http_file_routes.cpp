@@ -1,122 +1,23 @@
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "daemon/blobs/kept_files.hpp"
-#include "daemon/blobs/log_places.hpp"
+#include "daemon/blobs/kept_store.hpp"
 #include "daemon/http/http_request_context.hpp"
-#include "hpsearch/io/files/directory.hpp"
-#include "hpsearch/proto/encoding/record.hpp"
+#include "hpsearch/proto/wire/file_offer.hpp"
 
 namespace hpsearch::daemon {
 namespace {
 
 bool keeps_files(RequestContext& context, const Call& call) {
-  if (context.about.files != nullptr && context.about.files->keeps()) {
+  if (context.about.kept != nullptr && context.about.kept->keeps_files()) {
     return true;
   }
-  call.reply(failure(Error{Errc::not_found, "this daemon keeps no files (hpsearchd --files-quota)"}));
+  call.reply(failure(Error{Errc::not_found, "this daemon keeps no files (hpsearchd --no-kept-files)"}));
   return false;
-}
-
-/// The worker whose session has the key of the request, where something can be stored for it.
-std::optional<engine::WorkerId> sender_of(RequestContext& context, const Call& call) {
-  if (!keeps_files(context, call)) {
-    return std::nullopt;
-  }
-  const auto worker = context.sessions.worker_of_http_key(bearer_of(call.request));
-  if (!worker) {
-    call.reply(failure(Error{
-        Errc::bad_request, "files are taken from the worker that keeps them: show the key of its session"}));
-  } else if (context.runtime.storage().intake != Intake::everything) {
-    call.reply(no_room(context.runtime.storage()));
-    return std::nullopt;
-  }
-  return worker;
-}
-
-Value taken_value(const KeptFiles::Taken& taken) {
-  Value::List missing;
-  for (const KeptFiles::Missing& content : taken.missing) {
-    missing.emplace_back(Value::Map{
-        {"digest", content.digest}, {"bytes", integer(content.bytes)}, {"have", integer(content.have)}});
-  }
-  return Value::Map{{"kept", taken.missing.empty() && taken.why_not.empty()},
-                    {"missing", std::move(missing)},
-                    {"why_not", taken.why_not}};
-}
-
-/// A worker tells what it has of a trial.
-void offer(RequestContext& context, Call call) {
-  const auto worker = sender_of(context, call);
-  if (!worker) {
-    return;
-  }
-  const auto lease = number_of(call.request, "lease", 0);
-  const auto body = call.object();
-  const auto offered =
-      body ? proto::decode_value<proto::FileOffer>(*body) : Result<proto::FileOffer>(body.error());
-  if (!lease || !offered) {
-    call.reply(failure(Error{Errc::bad_request, !lease ? lease.error().message : offered.error().message}));
-    return;
-  }
-  if (const auto record = context.experiment_with_trial(call); !record) {
-    context.answer(call, failure(record.error()));
-    return;
-  }
-  const engine::AttemptKey key{call.experiment(), call.trial(), engine::AttemptNumber(call.numbers.at(2)),
-                               engine::LeaseId(*lease)};
-  context.read(
-      call,
-      [&context, call, key, worker = *worker, offered = std::make_shared<const proto::FileOffer>(*offered),
-       numbering = context.runtime.engine().numbering()](EventStore& store) -> Committer::Then {
-        const auto places = places_of(store, numbering, key.experiment, key.trial, key.attempt.number());
-        const bool ran_there =
-            places && places->on(worker) != nullptr && engine::label_of(places->key) == engine::label_of(key);
-        return [&context, call, key, worker, offered, ran_there] {
-          if (!ran_there) {
-            call.reply(refusal(403, "worker " + std::to_string(worker.number()) + " did not run attempt " +
-                                        engine::label_of(key)));
-            return;
-          }
-          context.about.files->offer({key.experiment, key.trial, worker}, key.attempt, *offered,
-                                     [reply = call.reply](const Result<KeptFiles::Taken>& taken) {
-                                       reply(taken ? with(200, taken_value(*taken)) : failure(taken.error()));
-                                     });
-        };
-      });
-}
-
-/// A body of this type is a file where uploads go to the disk, and in memory elsewhere.
-Result<std::string> piece_in(const net::HttpRequest& request) {
-  if (request.uploaded == nullptr) {
-    return request.body;
-  }
-  const std::filesystem::path path = request.uploaded->path();
-  const auto place = files::Directory::open(path.parent_path());
-  return place ? place->read(path.filename(), proto::most_piece_bytes) : place.error();
-}
-
-void take_piece(RequestContext& context, Call call) {
-  const auto worker = sender_of(context, call);
-  if (!worker) {
-    return;
-  }
-  const auto offset = number_of(call.request, "offset", 0);
-  const auto piece = piece_in(call.request);
-  if (const Error* error = first_error(offset, piece)) {
-    call.reply(failure(*error));
-    return;
-  }
-  context.about.files->add_piece(
-      {call.experiment(), call.trial(), *worker}, call.digest, *offset, *piece,
-      [reply = call.reply](const Result<std::uint64_t>& have) {
-        reply(have ? with(200, Value::Map{{"have", integer(*have)}}) : failure(have.error()));
-      });
 }
 
 void list(RequestContext& context, Call call) {
@@ -128,10 +29,10 @@ void list(RequestContext& context, Call call) {
   if (!keeps_files(context, call)) {
     return;
   }
-  context.about.files->list(
-      call.experiment(), [reply = call.reply](const std::vector<KeptFiles::Summary>& all) {
+  context.about.kept->list(
+      call.experiment(), [reply = call.reply](const std::vector<KeptStore::Summary>& all) {
         Value::List trials;
-        for (const KeptFiles::Summary& one : all) {
+        for (const KeptStore::Summary& one : all) {
           trials.emplace_back(Value::Map{{"trial", integer(one.set.trial.number())},
                                          {"worker", integer(one.set.worker.number())},
                                          {"attempt", integer(one.attempt.number())},
@@ -162,7 +63,7 @@ void make_way(std::map<std::string, Value>& files, const std::string& path) {
 }
 
 /// Of several workers, the files of later attempts count.
-Value trial_value(const KeptFiles::Lists& lists) {
+Value trial_value(const KeptStore::Lists& lists) {
   std::map<std::string, Value> files;
   Value::List dropped;
   Value::List left;
@@ -200,10 +101,10 @@ void list_trial(RequestContext& context, Call call) {
   if (!keeps_files(context, call)) {
     return;
   }
-  context.about.files->lists_of(call.experiment(), call.trial(),
-                                [reply = call.reply](const Result<KeptFiles::Lists>& lists) {
-                                  reply(lists ? with(200, trial_value(*lists)) : failure(lists.error()));
-                                });
+  context.about.kept->lists_of(call.experiment(), call.trial(),
+                               [reply = call.reply](const Result<KeptStore::Lists>& lists) {
+                                 reply(lists ? with(200, trial_value(*lists)) : failure(lists.error()));
+                               });
 }
 
 void fetch(RequestContext& context, Call call) {
@@ -222,26 +123,23 @@ void fetch(RequestContext& context, Call call) {
   if (!keeps_files(context, call)) {
     return;
   }
-  context.about.files->read({call.experiment(), call.trial(), engine::WorkerId(*worker)}, call.digest,
-                            *offset, std::min<std::uint64_t>(*limit, proto::most_piece_bytes),
-                            [reply = call.reply](const Result<std::string>& bytes) {
-                              if (!bytes) {
-                                reply(failure(bytes.error()));
-                                return;
-                              }
-                              net::HttpResponse response;
-                              response.content_type = "application/octet-stream";
-                              response.body = *bytes;
-                              reply(std::move(response));
-                            });
+  context.about.kept->read({call.experiment(), call.trial(), engine::WorkerId(*worker)}, call.digest, *offset,
+                           std::min<std::uint64_t>(*limit, proto::most_piece_bytes),
+                           [reply = call.reply](const Result<std::string>& bytes) {
+                             if (!bytes) {
+                               reply(failure(bytes.error()));
+                               return;
+                             }
+                             net::HttpResponse response;
+                             response.content_type = "application/octet-stream";
+                             response.body = *bytes;
+                             reply(std::move(response));
+                           });
 }
 
-constexpr QueryParameter offset_parameter{"offset", QueryParameter::Kind::whole_number, "Of the first byte."};
-constexpr QueryParameter offer_query[] = {{"lease", QueryParameter::Kind::whole_number, "Of the attempt."}};
-constexpr QueryParameter piece_query[] = {offset_parameter};
 constexpr QueryParameter content_query[] = {
     {"worker", QueryParameter::Kind::whole_number, "As the list of files names it."},
-    offset_parameter,
+    {"offset", QueryParameter::Kind::whole_number, "Of the first byte."},
     {"limit", QueryParameter::Kind::whole_number, "The most bytes; long pieces end earlier."},
 };
 
@@ -262,10 +160,6 @@ constexpr Route file_table[] = {
      &fetch,
      {"fetch_file", "files", "Answers a piece of a file", "", "", 200, "application/octet-stream"},
      content_query},
-    {"PUT", "/api/v1/files/{experiment}/{trial}/{attempt}", Role::worker, &offer, only_for_workers,
-     offer_query},
-    {"PUT", "/api/v1/files/{experiment}/{trial}/{digest}", Role::worker, &take_piece, only_for_workers,
-     piece_query},
 };
 
 }  // namespace

@@ -1,10 +1,11 @@
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "daemon/blobs/kept_logs.hpp"
+#include "daemon/blobs/kept_store.hpp"
 #include "daemon/blobs/log_places.hpp"
 #include "daemon/blobs/log_search.hpp"
 #include "daemon/http/http_request_context.hpp"
@@ -13,7 +14,6 @@
 #include "hpsearch/engine/experiment/trial_record.hpp"
 #include "hpsearch/jobs/fields/program.hpp"
 #include "hpsearch/jobs/patterns/line_pattern.hpp"
-#include "hpsearch/proto/encoding/json.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -60,24 +60,30 @@ engine::Status ask_for(const AttemptPlaces& places, jobs::RankLevel level, const
   return engine::Done{};
 }
 
-Value piece_value(const Question& question, std::uint64_t offset, std::uint64_t size, const std::string& text,
-                  bool kept) {
+/// A piece of a log, and whether the daemon kept it; else it is the worker's.
+struct FoundLog {
+  proto::TextPiece piece;
+  bool kept = false;
+};
+using TakeLog = std::function<void(const Result<FoundLog>&)>;
+
+Value piece_value(const Question& question, const FoundLog& found) {
   return Value::Map{{"attempt", integer(question.log.key.attempt.number())},
-                    {"kept", kept},
-                    {"offset", integer(offset)},
-                    {"size", integer(size)},
-                    {"text", text}};
+                    {"kept", found.kept},
+                    {"offset", integer(found.piece.offset)},
+                    {"size", integer(found.piece.size)},
+                    {"text", found.piece.text}};
 }
 
 /// Why nobody has it: `live` is what its worker, or its absence, had to say.
 Error not_to_be_had(RequestContext& context, const Question& question, Error live) {
   const engine::AttemptKey& key = question.log.key;
-  if (context.about.logs->was_removed(key.experiment, key.trial)) {
+  if (context.about.kept->log_was_removed(key.experiment, key.trial)) {
     return Error{Errc::not_found, live.message +
                                       "; what the daemon had kept of it was removed to make room (hpsearchd "
-                                      "--log-quota)"};
+                                      "--kept-quota)"};
   }
-  const std::string problem = context.about.logs->problem_of(key, question.log.worker);
+  const std::string problem = context.about.kept->log_problem_of(key, question.log.worker);
   if (!problem.empty()) {
     live.message += "; the daemon could not keep it: " + problem;
   } else if (question.stays_on_worker) {
@@ -89,55 +95,37 @@ Error not_to_be_had(RequestContext& context, const Question& question, Error liv
   return live;
 }
 
-void read_kept(RequestContext& context, const Call& call, const Question& question, const Error& live) {
-  if (context.about.logs == nullptr) {
-    context.answer(call, failure(live));
+void read_kept(RequestContext& context, const Question& question, const Error& live, const TakeLog& take) {
+  if (context.about.kept == nullptr) {
+    take(live);
     return;
   }
   const WorkerSessions::LogQuestion& log = question.log;
-  context.about.logs->read(
+  context.about.kept->read_log(
       question.name(), log.offset, log.limit, log.from_end,
-      [&context, call, question, live](const Result<KeptLogs::Piece>& piece) {
+      [&context, question, live, take](const Result<proto::TextPiece>& piece) {
         if (piece) {
-          context.answer(call,
-                         with(200, piece_value(question, piece->offset, piece->size, piece->text, true)));
+          take(FoundLog{*piece, true});
         } else if (piece.error().code == Errc::not_found) {
-          context.answer(call, failure(not_to_be_had(context, question, live)));
+          take(not_to_be_had(context, question, live));
         } else {
-          context.answer(call, failure(Error{piece.error().code, live.message +
-                                                                     ", and what the daemon kept "
-                                                                     "of it cannot be read: " +
-                                                                     piece.error().message}));
+          take(Error{piece.error().code, live.message + ", and what the daemon kept of it cannot be read: " +
+                                             piece.error().message});
         }
       });
 }
 
 /// From the worker, which has more of it, while it has it; else what is kept.
-void read_log(RequestContext& context, const Call& call, const Question& question) {
-  context.sessions.read_log(question.log, [&context, call, question](const Result<proto::LogPart>& part) {
+void read_log(RequestContext& context, const Question& question, const TakeLog& take) {
+  context.sessions.read_log(question.log, [&context, question, take](const Result<proto::LogPart>& part) {
     if (!part) {
-      read_kept(context, call, question, part.error());
+      read_kept(context, question, part.error(), take);
     } else if (!part->problem.empty()) {
-      read_kept(context, call, question, Error{Errc::not_found, part->problem});
+      read_kept(context, question, Error{Errc::not_found, part->problem}, take);
     } else {
-      context.answer(call, with(200, piece_value(question, part->offset, part->size, part->text, false)));
+      take(FoundLog{{part->offset, part->size, part->text}, false});
     }
   });
-}
-
-/// As read_log() answers it.
-Result<LogFollow::Piece> piece_of(const net::HttpResponse& answer) {
-  const Result<Value> read = proto::parse_json(answer.body);
-  const auto at = [&read](std::string_view path) { return read ? read->at_path(path) : nullptr; };
-  const Value* text = at("text");
-  const Value* offset = at("offset");
-  if (answer.status != 200 || text == nullptr || text->as_text() == nullptr || offset == nullptr) {
-    const Value* message = at("error.message");
-    return Error{Errc::unavailable, message != nullptr && message->as_text() != nullptr
-                                        ? *message->as_text()
-                                        : "the log cannot be read"};
-  }
-  return LogFollow::Piece{static_cast<std::uint64_t>(offset->number_or(0)), *text->as_text()};
 }
 
 /// The log of one attempt as it grows.
@@ -147,20 +135,19 @@ void follow_log(RequestContext& context, const Call& call, Question question) {
     question.log.offset = *offset;
     question.log.from_end = false;
   }
-  call.reply(context.streams->open.open(call.request, [&context, call,
+  call.reply(context.streams->open.open(call.request, [&context,
                                                        question](std::shared_ptr<net::HttpBody> body) {
     const auto from_end = std::make_shared<bool>(question.log.from_end);
     LogFollow::begin(context.runtime.loop(), std::move(body),
                      {.read =
-                          [&context, call, question, from_end](std::uint64_t offset, LogFollow::Take take) {
+                          [&context, question, from_end](std::uint64_t offset, const LogFollow::Take& take) {
                             Question next = question;
                             next.log.offset = offset;
                             next.log.from_end = std::exchange(*from_end, false);
-                            Call read = call;
-                            read.reply = [take = std::move(take)](const net::HttpResponse& answer) {
-                              take(piece_of(answer));
-                            };
-                            read_log(context, read, next);
+                            read_log(context, next, [take](const Result<FoundLog>& found) {
+                              take(found ? Result<LogFollow::Piece>({found->piece.offset, found->piece.text})
+                                         : found.error());
+                            });
                           },
                       .is_over =
                           [&context, key = question.log.key] {
@@ -187,25 +174,23 @@ class LogScan : public std::enable_shared_from_this<LogScan> {
     question_.log.offset = search_.next();
     question_.log.limit = most_log_bytes;
     question_.log.from_end = false;
-    Call read = call_;
-    read.reply = [self = shared_from_this()](const net::HttpResponse& answer) { self->take(answer); };
-    read_log(context_, read, question_);
+    read_log(context_, question_,
+             [self = shared_from_this()](const Result<FoundLog>& found) { self->take(found); });
   }
 
  private:
-  void take(const net::HttpResponse& answer) {
-    const Result<LogFollow::Piece> piece = piece_of(answer);
-    if (!piece) {
-      call_.reply(answer);
+  void take(const Result<FoundLog>& found) {
+    if (!found) {
+      context_.answer(call_, failure(found.error()));
       return;
     }
-    if (piece->text.empty()) {
+    if (found->piece.text.empty()) {
       search_.finish();
       reply(true);
       return;
     }
-    context_.reads->run([self = shared_from_this(), found = *piece]() -> net::Background::Afterwards {
-      self->search_.add(found.offset, found.text);
+    context_.reads->run([self = shared_from_this(), piece = found->piece]() -> net::Background::Afterwards {
+      self->search_.add(piece.offset, piece.text);
       return [self] {
         if (self->search_.is_full() || self->context_.runtime.now() >= self->until_) {
           self->reply(false);
@@ -220,10 +205,10 @@ class LogScan : public std::enable_shared_from_this<LogScan> {
     for (const LogSearch::Match& match : search_.matches()) {
       matches.emplace_back(Value::Map{{"offset", integer(match.offset)}, {"line", match.line}});
     }
-    call_.reply(with(200, Value::Map{{"attempt", integer(question_.log.key.attempt.number())},
-                                     {"matches", std::move(matches)},
-                                     {"searched_to", integer(search_.searched_to())},
-                                     {"complete", is_all}}));
+    context_.answer(call_, with(200, Value::Map{{"attempt", integer(question_.log.key.attempt.number())},
+                                                {"matches", std::move(matches)},
+                                                {"searched_to", integer(search_.searched_to())},
+                                                {"complete", is_all}}));
   }
 
   RequestContext& context_;
@@ -276,88 +261,29 @@ void log(RequestContext& context, Call call) {
     return;
   }
   question.stays_on_worker = program->log_storage == jobs::LogStorage::worker;
-  context.read(call,
-               [&context, call, question, wanted, follow, wanted_text, number = *attempt,
-                numbering = context.runtime.engine().numbering(),
-                level = program->launch.rank](EventStore& store) -> Committer::Then {
-                 const auto places = places_of(store, numbering, call.experiment(), call.trial(), number);
-                 Question asked = question;
-                 asked.lost_because = places ? places->lost_because : "";
-                 const engine::Status found =
-                     places ? ask_for(*places, level, wanted, asked.log) : engine::Status(places.error());
-                 return [&context, call, asked, found, follow, wanted_text] {
-                   if (found && !wanted_text->empty()) {
-                     std::make_shared<LogScan>(context, call, asked,
-                                               *patterns::LinePattern::compile(*wanted_text))
-                         ->go_on();
-                   } else if (found && follow) {
-                     follow_log(context, call, asked);
-                   } else if (found) {
-                     read_log(context, call, asked);
-                   } else {
-                     call.reply(failure(found.error()));
-                   }
-                 };
-               });
-}
-
-/// A worker hands over a log of an attempt that it ran.
-void take(RequestContext& context, Call call) {
-  const std::optional<engine::WorkerId> worker = context.sessions.worker_of_http_key(bearer_of(call.request));
-  const auto lease = number_of(call.request, "lease", 0);
-  const auto process = number_of(call.request, "process", 0);
-  const std::string stream(call.request.query_or("stream", "stdout"));
-  if (context.about.logs == nullptr) {
-    call.reply(failure(Error{Errc::not_found, "this daemon keeps no logs"}));
-    return;
-  }
-  if (!worker) {
-    call.reply(failure(Error{Errc::bad_request,
-                             "logs are taken from the worker that wrote them: show the key of its session"}));
-    return;
-  }
-  if (const Error* error = first_error(lease, process)) {
-    call.reply(failure(*error));
-    return;
-  }
-  if (stream != "stdout" && stream != "stderr") {
-    call.reply(failure(Error{Errc::bad_request, "stream has to be stdout or stderr"}));
-    return;
-  }
-  if (const auto record = context.experiment_with_trial(call); !record) {
-    context.answer(call, failure(record.error()));
-    return;
-  }
-  if (context.runtime.storage().intake != Intake::everything) {
-    call.reply(no_room(context.runtime.storage()));
-    return;
-  }
-  if (call.request.uploaded == nullptr) {
-    call.reply(failure(Error{Errc::bad_request, "the body has to be a packed log, application/zstd"}));
-    return;
-  }
-  const engine::AttemptKey key{call.experiment(), call.trial(), engine::AttemptNumber(call.numbers.at(2)),
-                               engine::LeaseId(*lease)};
   context.read(
       call,
-      [&context, call, name = LogName{key, *worker, *process, stream},
-       numbering = context.runtime.engine().numbering()](EventStore& store) -> Committer::Then {
-        const engine::AttemptKey& asked = name.key;
-        const auto places =
-            places_of(store, numbering, asked.experiment, asked.trial, asked.attempt.number());
-        const bool same = places && engine::label_of(places->key) == engine::label_of(asked);
-        const engine::Place* place = same ? places->on(name.worker) : nullptr;
-        const bool known = place != nullptr && name.process < std::max<std::size_t>(place->slots.size(), 1);
-        return [&context, call, name, known] {
-          if (!known) {
-            call.reply(refusal(403, "worker " + std::to_string(name.worker.number()) +
-                                        " had no such process of attempt " + engine::label_of(name.key)));
-            return;
+      [&context, call, question, wanted, follow, wanted_text, number = *attempt,
+       numbering = context.runtime.engine().numbering(),
+       level = program->launch.rank](EventStore& store) -> Committer::Then {
+        const auto places = places_of(store, numbering, call.experiment(), call.trial(), number);
+        Question asked = question;
+        asked.lost_because = places ? places->lost_because : "";
+        const engine::Status found =
+            places ? ask_for(*places, level, wanted, asked.log) : engine::Status(places.error());
+        return [&context, call, asked, found, follow, wanted_text] {
+          if (found && !wanted_text->empty()) {
+            std::make_shared<LogScan>(context, call, asked, *patterns::LinePattern::compile(*wanted_text))
+                ->go_on();
+          } else if (found && follow) {
+            follow_log(context, call, asked);
+          } else if (found) {
+            read_log(context, asked, [&context, call, asked](const Result<FoundLog>& piece) {
+              context.answer(call, piece ? with(200, piece_value(asked, *piece)) : failure(piece.error()));
+            });
+          } else {
+            call.reply(failure(found.error()));
           }
-          context.about.logs->take(
-              name, call.request.uploaded, [reply = call.reply](const engine::Status& taken) {
-                reply(taken ? with(201, Value::Map{{"kept", true}}) : failure(taken.error()));
-              });
         };
       });
 }
@@ -378,12 +304,6 @@ constexpr QueryParameter log_query[] = {
     {"follow", QueryParameter::Kind::choice,
      "Whether the answer is a text/event-stream that grows with the log.", 0, 0, yes_or_no},
 };
-constexpr QueryParameter taken_query[] = {
-    {"lease", QueryParameter::Kind::whole_number, "Of the attempt."},
-    {"process", QueryParameter::Kind::whole_number, "On the worker."},
-    stream_parameter,
-};
-
 constexpr std::string_view search_parameters[] = {"q"};
 constexpr Route log_table[] = {
     {"GET",
@@ -395,8 +315,6 @@ constexpr Route log_table[] = {
      true,
      Reach::usual,
      {Lane::logs, search_parameters}},
-    {"PUT", "/api/v1/logs/{experiment}/{trial}/{attempt}", Role::worker, &take, only_for_workers,
-     taken_query},
 };
 
 }  // namespace

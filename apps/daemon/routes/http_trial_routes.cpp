@@ -117,8 +117,9 @@ void trial(RequestContext& context, Call call) {
     return;
   }
   Value value = trial_now(context, **record, call.trial());
-  const std::string problem =
-      context.about.logs != nullptr ? context.about.logs->problem_of(call.experiment(), call.trial()) : "";
+  const std::string problem = context.about.kept != nullptr
+                                  ? context.about.kept->log_problem_of(call.experiment(), call.trial())
+                                  : "";
   (*value.as_map())["log_problem"] = problem.empty() ? Value() : Value(problem);
   context.answer(call, with(200, value));
 }

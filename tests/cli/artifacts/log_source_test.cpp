@@ -47,7 +47,7 @@ TEST(LeftLogs, AreTheDaemonsWhereTheWorkersAreGone) {
   const auto packed = logs::pack(logs::bytes_to_keep(text.size(), 0, 0),
                                  [&text](auto offset, auto limit) { return text.substr(offset, limit); });
   ASSERT_TRUE(packed) << packed.error().message;
-  write_text(scratch.path() / "daemon/logs/1/7/2/1.0.stdout.zst", *packed);
+  write_text(scratch.path() / "daemon/kept/1/7/1/2.0.stdout.zst", *packed);
   const LeftLogs left(StateDirectory(scratch.path()), 1, 7, {"stdout"});
   EXPECT_EQ(read_all(left), text);
   EXPECT_EQ(left.course()->attempts, 2U);

@@ -22,19 +22,6 @@ namespace {
 
 using engine::Duration;
 
-/// Works when it is woken.
-class AtOnce final : public StoreExecutor {
- public:
-  explicit AtOnce(std::function<bool()> work) : work_(std::move(work)) {}
-  void wake() override {
-    while (work_()) {
-    }
-  }
-
- private:
-  std::function<bool()> work_;
-};
-
 /// The archive of a directory with one file.
 std::string archive_with(const std::string& text) {
   const Scratch folder;
@@ -50,7 +37,7 @@ class UploadedContexts : public testing::Test {
   void start() {
     contexts_.reset();
     contexts_.emplace(loop_, kernel_files(), folder_.path("contexts"), 10,
-                      [](std::function<bool()> work) { return std::make_unique<AtOnce>(std::move(work)); });
+                      [this](const net::Background::Task& task) { loop_.post(task()); });
   }
   /// "" = it is taken.
   std::string take(const std::string& archive, const std::string& client, const Scope& scope = {},
@@ -147,8 +134,9 @@ TEST_F(UploadedContexts, CountForTheirClientAndItsWorkspacesUntilTheyAreUsed) {
 class ContextsOfWorkspaces : public testing::Test {
  protected:
   ContextsOfWorkspaces() {
-    daemon_.contexts = std::make_unique<Contexts>(daemon_.loop, kernel_files(),
-                                                  (daemon_.folder.path() / "contexts").string(), 1);
+    daemon_.contexts = std::make_unique<Contexts>(
+        daemon_.loop, kernel_files(), (daemon_.folder.path() / "contexts").string(), 1,
+        [this](const net::Background::Task& task) { writer_.run(task); });
     daemon_.serve_http(false);
   }
   ~ContextsOfWorkspaces() override { daemon_.http.reset(); }
@@ -175,6 +163,7 @@ class ContextsOfWorkspaces : public testing::Test {
   const std::string archive_ = archive_with("secret");
   const std::string digest_ = files::sha256_of(archive_);
   DaemonFixture daemon_;
+  net::Background writer_{daemon_.loop, 1};
 };
 
 TEST_F(ContextsOfWorkspaces, AreNeitherReadNorRunByTheirDigestElsewhere) {

@@ -1,7 +1,5 @@
 // The daemon's copy of the files that programs left, as workers hand them over and people ask for them.
 
-#include "daemon/blobs/kept_files.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -76,13 +74,13 @@ class KeptFilesTest : public testing::Test {
   std::size_t listed() { return listing().count("files"); }
   std::string fetched(const std::string& digest) {
     std::optional<std::string> bytes;
-    daemon_.files->read({key_.experiment, key_.trial, engine::WorkerId(1)}, digest, 0, 1U << 20U,
-                        [&](const engine::Result<std::string>& got) { bytes = got ? *got : "none"; });
+    daemon_.kept->read({key_.experiment, key_.trial, engine::WorkerId(1)}, digest, 0, 1U << 20U,
+                       [&](const engine::Result<std::string>& got) { bytes = got ? *got : "none"; });
     daemon_.pump_until([&] { return bytes.has_value(); });
     return *bytes;
   }
   [[nodiscard]] fs::path directory() const {
-    return daemon_.folder.path() / "files/1" / std::to_string(key_.trial.number()) / "1";
+    return daemon_.folder.path() / "kept/1" / std::to_string(key_.trial.number()) / "1";
   }
   void join_again() {
     worker_.connect();
@@ -233,19 +231,19 @@ TEST_F(KeptFilesTest, AreTakenOnlyFromWhoeverRanTheAttempt) {
 }
 
 TEST_F(KeptFilesTest, WhatDoesNotFitIsSaidToBeOnItsWorkerAlone) {
-  daemon_.files_quota = 3 * 4096;
+  daemon_.kept_limits.quota = 3 * 4096;
   daemon_.restart();
   join_again();
   const std::string large(3 * 4096 + 1, 'x');
   const auto refused = offer(offer_of({file("large.bin", large)}, 0.1));
   EXPECT_EQ(refused.status, 200U) << refused.text;
   EXPECT_EQ(refused.at("kept"), "false");
-  EXPECT_EQ(refused.at("why_not"), "\"there is no room at the daemon (hpsearchd --files-quota)\"");
+  EXPECT_EQ(refused.at("why_not"), "\"there is no room at the daemon (hpsearchd --kept-quota)\"");
   const auto check = [&] {
     const auto all = listing();
     EXPECT_EQ(all.count("files"), 0U);
     EXPECT_NE(all.at("left").find("large.bin"), std::string::npos) << all.text;
-    EXPECT_NE(all.at("left").find("hpsearchd --files-quota"), std::string::npos) << all.text;
+    EXPECT_NE(all.at("left").find("hpsearchd --kept-quota"), std::string::npos) << all.text;
   };
   check();
   daemon_.restart();
@@ -253,7 +251,7 @@ TEST_F(KeptFilesTest, WhatDoesNotFitIsSaidToBeOnItsWorkerAlone) {
 }
 
 TEST_F(KeptFilesTest, TheWorstTrialMakesRoomAndItsListSaysSo) {
-  daemon_.files_quota = 2 * 4096;
+  daemon_.kept_limits.quota = 2 * 4096;
   daemon_.restart();
   join_again();
   const auto keep = [&](const engine::AttemptKey& key, const std::string& content, double metric) {
@@ -273,7 +271,7 @@ TEST_F(KeptFilesTest, TheWorstTrialMakesRoomAndItsListSaysSo) {
 }
 
 TEST_F(KeptFilesTest, OneThatHadToMakeRoomOnItsWayIsToldSo) {
-  daemon_.files_quota = 2 * 4096;
+  daemon_.kept_limits.quota = 2 * 4096;
   daemon_.restart();
   join_again();
   const std::string worse(5000, 'w');
@@ -285,8 +283,8 @@ TEST_F(KeptFilesTest, OneThatHadToMakeRoomOnItsWayIsToldSo) {
   EXPECT_NE(listing().at("left").find("\"w\""), std::string::npos);
 }
 
-TEST_F(KeptFilesTest, AQuotaOfNothingKeepsNothing) {
-  daemon_.files_quota = 0;
+TEST_F(KeptFilesTest, AreNotTakenByADaemonThatKeepsNone) {
+  daemon_.kept_limits.files = false;
   daemon_.restart();
   join_again();
   EXPECT_EQ(offer(offer_of({file("a", "x")})).status, 404U);

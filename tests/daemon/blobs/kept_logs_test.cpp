@@ -1,5 +1,3 @@
-#include "daemon/blobs/kept_logs.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -64,7 +62,7 @@ class KeptLogsTest : public testing::Test {
     return "/api/v1/experiments/1/trials/" + std::to_string(key_.trial.number());
   }
   [[nodiscard]] fs::path file() const {
-    return daemon_.folder.path() / "logs" / "1" / std::to_string(key_.trial.number()) / "1" /
+    return daemon_.folder.path() / "kept" / "1" / std::to_string(key_.trial.number()) / "1" /
            "1.0.stdout.zst";
   }
 
@@ -142,8 +140,7 @@ TEST_F(KeptLogsTest, AreTakenOnlyFromWhoeverRanTheAttempt) {
   const std::string log_bytes = packed("x");
   const auto refused = put(target_of(key_), log_bytes, others_key);
   EXPECT_EQ(refused.status, 403U) << refused.text;
-  EXPECT_NE(refused.text.find("worker 2 had no such process of attempt 1"), std::string::npos)
-      << refused.text;
+  EXPECT_NE(refused.text.find("worker 2 did not run attempt 1"), std::string::npos) << refused.text;
   EXPECT_EQ(put(target_of(key_, "process=1"), log_bytes, http_key_).status, 403U) << "it has one slot";
   engine::AttemptKey unknown = key_;
   unknown.attempt = engine::AttemptNumber(2);
@@ -189,7 +186,7 @@ TEST_F(KeptLogsTest, ThatAreDamagedOnTheDiskAreSaidToBe) {
 
 TEST_F(KeptLogsTest, ThatCouldNotBeHandedOverSayWhyAlsoAfterARestart) {
   worker_.send(proto::LogNotKept{key_, "the daemon did not take it within 30 s"});
-  const auto told = [&] { return daemon_.logs->problem_of(key_, engine::WorkerId(1)); };
+  const auto told = [&] { return daemon_.kept->log_problem_of(key_, engine::WorkerId(1)); };
   daemon_.pump_until([&] { return !told().empty(); });
   worker_leaves();
   const auto check = [&] {
@@ -208,7 +205,7 @@ TEST_F(KeptLogsTest, ThatCouldNotBeHandedOverSayWhyAlsoAfterARestart) {
 
 TEST_F(KeptLogsTest, ThatComeAfterAllSayNothingOfTheTrouble) {
   worker_.send(proto::LogNotKept{key_, "no room"});
-  daemon_.pump_until([&] { return !daemon_.logs->problem_of(key_, engine::WorkerId(1)).empty(); });
+  daemon_.pump_until([&] { return !daemon_.kept->log_problem_of(key_, engine::WorkerId(1)).empty(); });
   ASSERT_EQ(put(packed("after all")).status, 201U);
   EXPECT_EQ(daemon_.ask("GET", trial()).at("log_problem"), "null");
   daemon_.restart();
@@ -218,7 +215,7 @@ TEST_F(KeptLogsTest, ThatComeAfterAllSayNothingOfTheTrouble) {
 }
 
 TEST_F(KeptLogsTest, MakeRoomForNewOnesAndSaySo) {
-  daemon_.log_quota = 8192;
+  daemon_.kept_limits.quota = 8192;
   worker_leaves();
   daemon_.restart();
   worker_.connect();
@@ -240,14 +237,14 @@ TEST_F(KeptLogsTest, MakeRoomForNewOnesAndSaySo) {
   const auto check = [&] {
     const auto gone = log_of(std::min(first, second));
     EXPECT_EQ(gone.status, 404U);
-    EXPECT_NE(gone.text.find("was removed to make room (hpsearchd --log-quota)"), std::string::npos)
+    EXPECT_NE(gone.text.find("was removed to make room (hpsearchd --kept-quota)"), std::string::npos)
         << gone.text;
     EXPECT_EQ(log_of(std::max(first, second)).status, 200U);
   };
   check();
   daemon_.restart();
   daemon_.pump_until(
-      [&] { return daemon_.logs->was_removed(first.experiment, std::min(first, second).trial); });
+      [&] { return daemon_.kept->log_was_removed(first.experiment, std::min(first, second).trial); });
   check();
 }
 

@@ -28,19 +28,19 @@ TEST(Options, ByDefaultNoPortIsOpened) {
   EXPECT_FALSE(options->http_open);
   EXPECT_FALSE(options->workers_open);
   EXPECT_EQ(options->lost_after_seconds, 300);
-  EXPECT_EQ(options->log_quota, std::uint64_t{20} << 30U);
+  EXPECT_EQ(options->kept_quota, std::uint64_t{40} << 30U);
   EXPECT_EQ(options->log_level, "info");
 }
 
 TEST(Options, EachCanBeGiven) {
   const auto read_back = read({"--state-dir=/x", "--http=127.0.0.1:0", "--workers=tcp://127.0.0.1:0",
-                               "--lost-after=2.5", "--log-quota=1536MiB", "--log-level=debug"});
+                               "--lost-after=2.5", "--kept-quota=1536MiB", "--log-level=debug"});
   const auto* options = std::get_if<Options>(&read_back);
   ASSERT_NE(options, nullptr);
   EXPECT_EQ(options->http, "127.0.0.1:0");
   EXPECT_EQ(options->workers, "tcp://127.0.0.1:0");
   EXPECT_EQ(options->lost_after_seconds, 2.5);
-  EXPECT_EQ(options->log_quota, std::uint64_t{3} << 29U);
+  EXPECT_EQ(options->kept_quota, std::uint64_t{3} << 29U);
   EXPECT_EQ(options->log_level, "debug");
 }
 
@@ -80,7 +80,7 @@ TEST(Options, WrongUseEndsWithTwo) {
                                                 {"--state-dir=/x", "word"},
                                                 {"--state-dir=/x", "--lost-after=0"},
                                                 {"--state-dir=/x", "--lost-after=soon"},
-                                                {"--state-dir=/x", "--log-quota=much"},
+                                                {"--state-dir=/x", "--kept-quota=much"},
                                                 {"--state-dir=/x", "--log-level=loud"}}) {
     const auto read_back = read(words);
     ASSERT_TRUE(std::holds_alternative<Exit>(read_back));

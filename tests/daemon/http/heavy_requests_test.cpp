@@ -25,7 +25,7 @@ class HeavyRequests : public testing::Test {
                           {.version = "0.1.0",
                            .state_dir = "/state",
                            .started = {},
-                           .logs = daemon_.logs.get(),
+                           .kept = daemon_.kept.get(),
                            .checks = daemon_.checks.get(),
                            .authentication = daemon_.authentication.get(),
                            .tokens = &daemon_.tokens});

@@ -103,10 +103,10 @@ TEST_F(LifeRoutes, KeptLogsOfADeletedExperimentGo) {
   std::ofstream(directory / "1.problem") << "the disk was full";
   daemon_.restart();
   daemon_.pump_until(
-      [&] { return !daemon_.logs->problem_of(engine::ExperimentId(1), engine::TrialNumber(0)).empty(); });
-  daemon_.logs->remove(engine::ExperimentId(1));
+      [&] { return !daemon_.kept->log_problem_of(engine::ExperimentId(1), engine::TrialNumber(0)).empty(); });
+  daemon_.kept->remove(engine::ExperimentId(1));
   daemon_.pump_until(
-      [&] { return daemon_.logs->problem_of(engine::ExperimentId(1), engine::TrialNumber(0)).empty(); });
+      [&] { return daemon_.kept->log_problem_of(engine::ExperimentId(1), engine::TrialNumber(0)).empty(); });
   EXPECT_FALSE(std::filesystem::exists(daemon_.folder.path() / "logs" / "1"));
   EXPECT_TRUE(std::filesystem::exists(daemon_.folder.path() / "logs"));
 }

@@ -59,11 +59,11 @@ class FilesAtTheDaemon(harness.Case):
         self.assertEqual(str((copy / "last").readlink()), "runs/deep/model.bin")
         self.assertFalse((copy / "elsewhere").is_symlink(), "it leads out of the copy")
         self.assertIn("already exists", files("get", experiment, 0, copy, expect=4).stderr)
-        for path in (cluster.state / "files").rglob("*"):
+        for path in (cluster.state / "kept").rglob("*"):
             mode = stat.S_IMODE(path.stat().st_mode)
             self.assertEqual(mode, 0o700 if path.is_dir() else 0o600, path)
         # Content that is damaged on the daemon's disk is not passed on as if it were whole.
-        largest = max((path for path in (cluster.state / "files").rglob("*") if path.is_file()),
+        largest = max((path for path in (cluster.state / "kept").rglob("*") if path.is_file()),
                       key=lambda path: path.stat().st_size)
         with open(largest, "r+b") as content:
             content.seek(1_000_000)

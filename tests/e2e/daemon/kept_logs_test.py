@@ -48,8 +48,8 @@ class KeptLogs(harness.Case):
         return self.run_cli("logs", "0", "--server", self.cluster.server, *options, expect=expect)
 
     def kept_files(self):
-        return sorted(path.relative_to(self.cluster.state / "logs").as_posix()
-                      for path in (self.cluster.state / "logs").rglob("*") if path.is_file())
+        return sorted(path.relative_to(self.cluster.state / "kept").as_posix()
+                      for path in (self.cluster.state / "kept").rglob("*.zst"))
 
     def wait_until_kept(self):
         harness.wait_for(lambda: len(self.kept_files()) == 2, "both streams to be kept")
@@ -66,7 +66,7 @@ class KeptLogs(harness.Case):
         before = self.logs().stdout, self.logs("--stderr").stdout
         self.assertEqual(before, ('it begins\nwaiting\nHPSEARCH {"step": 1, "loss": 1}\nthe last line\n', "a warning\n"))
         self.assertEqual(self.kept_files(), ["1/0/1/1.0.stderr.zst", "1/0/1/1.0.stdout.zst"])
-        for path in [self.cluster.state / "logs", *(self.cluster.state / "logs").rglob("*")]:
+        for path in [self.cluster.state / "kept", *(self.cluster.state / "kept").rglob("*")]:
             mode = stat.S_IMODE(path.stat().st_mode)
             self.assertEqual(mode, 0o700 if path.is_dir() else 0o600, path)
         # Its files are gone and it does not know.

@@ -35,7 +35,7 @@ class Life(harness.Case):
         self.assertEqual(self.listed(), [first, second])
 
         checkpoints = self.cluster.state / "checkpoints" / str(first)
-        logs = self.cluster.state / "logs" / str(first)
+        logs = self.cluster.state / "kept" / str(first)
         harness.wait_for(lambda: list(checkpoints.rglob("step")), "a checkpoint of it")
         harness.wait_for(lambda: list(logs.rglob("*.zst")), "a log of it")
         used = self.cluster.get("/api/v1/usage?by=experiment")["usage"]

@@ -157,7 +157,7 @@ class StoreTools(harness.Case):
             self.assertEqual(path.stat().st_mode & 0o077, 0, path)
         self.assertIn("sound", self.run_store("verify", self.folder / "backup").stdout)
         # A file of the state directory is in a backup, or it is known that it isn't.
-        left_out = {"lock", "worker_keys.lock", "owner.json", "sealed", "reserve", "backups", "logs", "files", "daemon.json", "http-port",
+        left_out = {"lock", "worker_keys.lock", "owner.json", "sealed", "reserve", "backups", "kept", "daemon.json", "http-port",
                     "api.sock", "workers.sock", "checkpoints", "network-filesystem", "events.db-wal", "events.db-shm", "refusals.jsonl"}
         self.run_cli("store", "restore", self.folder / "backup", "--to", self.folder / "new", expect=2)
         self.run_store("restore", self.folder / "backup", "--to", self.folder / "new", "--key-file", key)

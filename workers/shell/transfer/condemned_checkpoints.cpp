@@ -1,6 +1,5 @@
 #include "hpsearch/workers/shell/transfer/condemned_checkpoints.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/io/checkpoints/place.hpp"
 #include "hpsearch/io/checkpoints/removal.hpp"
-#include "hpsearch/io/http/http.hpp"
+#include "hpsearch/io/files/tree_walk.hpp"
 #include "hpsearch/io/net/log.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/wire/checkpoint_owner.hpp"
@@ -36,15 +35,14 @@ constexpr std::size_t most_answer = std::size_t{4} << 20U;
 
 /// The user who has the directory; its group is enough, for nothing there is another user's.
 std::optional<UnixAccount> owner_of(const Directory& root, const std::string& name, std::uint64_t min_uid) {
-  struct stat found {};
-  if (::fstatat(root.descriptor(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0 ||
-      !S_ISDIR(found.st_mode) || found.st_uid < std::max<std::uint64_t>(min_uid, 1)) {
+  const auto found = files::status_of(root, name);
+  if (!found || !S_ISDIR(found->st_mode) || found->st_uid < std::max<std::uint64_t>(min_uid, 1)) {
     return std::nullopt;
   }
-  return UnixAccount{.name = "uid " + std::to_string(found.st_uid),
-                     .uid = found.st_uid,
-                     .gid = found.st_gid,
-                     .groups = {found.st_gid},
+  return UnixAccount{.name = "uid " + std::to_string(found->st_uid),
+                     .uid = found->st_uid,
+                     .gid = found->st_gid,
+                     .groups = {found->st_gid},
                      .home = "/"};
 }
 
@@ -77,13 +75,9 @@ bool remove_one(ExperimentId experiment, const fs::path& place, std::uint64_t st
   return !shelf->has_value() || checkpoints::remove_directory(**shelf, place, store).has_value();
 }
 
-std::optional<Value> ask(const LogTaker& daemon, const std::string& method, const std::string& target,
-                         const std::string& body) {
-  net::HttpHeaders headers{{"Host", "localhost"}};
-  if (!daemon.key.empty()) {
-    headers.emplace_back("Authorization", "Bearer " + daemon.key);
-  }
-  const auto answer = net::http_request(daemon.address, method, target, body, patience, headers);
+std::optional<Value> asked(const DaemonAccess& daemon, const std::string& method, const std::string& target,
+                           const std::string& body) {
+  const auto answer = ask(daemon, {.method = method, .target = target, .body = body, .patience = patience});
   if (!answer || answer->status >= 300) {
     return std::nullopt;
   }
@@ -101,8 +95,8 @@ std::vector<std::string> remove_as_owner(ExperimentId experiment, const std::vec
   return gone;
 }
 
-void remove_condemned_checkpoints(const LogTaker& daemon, std::uint64_t store, std::uint64_t min_uid) {
-  const auto answer = ask(daemon, "GET", "/api/v1/checkpoints/condemned", "");
+void remove_condemned_checkpoints(const DaemonAccess& daemon, std::uint64_t store, std::uint64_t min_uid) {
+  const auto answer = asked(daemon, "GET", "/api/v1/checkpoints/condemned", "");
   const Value* condemned = answer ? answer->at_path("condemned") : nullptr;
   const Value::List* all = condemned == nullptr ? nullptr : condemned->as_list();
   for (std::size_t i = 0; all != nullptr && i < all->size(); ++i) {
@@ -123,9 +117,9 @@ void remove_condemned_checkpoints(const LogTaker& daemon, std::uint64_t store, s
     }
     net::log(net::Level::info, "removed " + std::to_string(gone.size()) + " checkpoints of experiment " +
                                    std::to_string(experiment.number()) + " as their user");
-    static_cast<void>(ask(daemon, "POST", "/api/v1/checkpoints/removed",
-                          engine::compact_json(Value::Map{
-                              {"experiment", *number}, {"paths", Value::List(gone.begin(), gone.end())}})));
+    static_cast<void>(asked(daemon, "POST", "/api/v1/checkpoints/removed",
+                            engine::compact_json(Value::Map{
+                                {"experiment", *number}, {"paths", Value::List(gone.begin(), gone.end())}})));
   }
 }
 

@@ -15,7 +15,6 @@
 #include "hpsearch/io/archive/context_archive.hpp"
 #include "hpsearch/io/files/sha256.hpp"
 #include "hpsearch/io/files/tree.hpp"
-#include "hpsearch/io/http/http.hpp"
 #include "hpsearch/io/net/log.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
@@ -102,10 +101,9 @@ ContextCache::ContextCache(fs::path directory, std::string boot, std::uint64_t m
   }
 }
 
-void ContextCache::fetch_from(std::string address, std::string key) {
+void ContextCache::fetch_from(DaemonAccess daemon) {
   const std::scoped_lock lock(mutex_);
-  address_ = std::move(address);
-  key_ = std::move(key);
+  daemon_ = std::move(daemon);
 }
 
 Result<ContextCache::Tree> ContextCache::provide(const std::string& digest) {
@@ -151,25 +149,20 @@ ContextCache::Tree ContextCache::find(const std::string& digest) {
 }
 
 Result<std::string> ContextCache::fetch(const std::string& digest) const {
-  std::string address;
-  // By whatever name we found it: that check is for browsers, which other people's pages tell where to go.
-  net::HttpHeaders headers{{"Host", "localhost"}};
+  DaemonAccess daemon;
   {
     const std::scoped_lock lock(mutex_);
-    address = address_;
-    if (!key_.empty()) {
-      headers.emplace_back("Authorization", "Bearer " + key_);
-    }
+    daemon = daemon_;
   }
   const auto failed = [&](Errc code, const std::string& why) {
     return Error{code, "cannot fetch the context " + digest.substr(0, 12) + " from the daemon: " + why};
   };
-  if (address.empty()) {
+  if (daemon.address.empty()) {
     return failed(Errc::unavailable, "it has announced no HTTP address");
   }
   const std::string target = "/api/v1/contexts/" + digest;
   // A knock first: a daemon that is away is known soon, while a large context may take its time.
-  const auto there = net::http_request(address, "HEAD", target, "", patience_with_knocking, headers);
+  const auto there = ask(daemon, {.method = "HEAD", .target = target, .patience = patience_with_knocking});
   if (!there) {
     return failed(Errc::unavailable,
                   there.error().message +
@@ -189,7 +182,7 @@ Result<std::string> ContextCache::fetch(const std::string& digest) const {
   }
   const std::chrono::seconds patience =
       patience_with_content + std::chrono::seconds(bytes / bytes_per_more_second);
-  auto got = net::http_request(address, "GET", target, "", patience, headers, net::AnswerLimit{bytes});
+  auto got = ask(daemon, {.method = "GET", .target = target, .patience = patience, .limit = {bytes}});
   if (!got) {
     return failed(Errc::unavailable, got.error().message);
   }

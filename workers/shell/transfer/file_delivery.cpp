@@ -1,11 +1,8 @@
 #include "hpsearch/workers/shell/transfer/file_delivery.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <condition_variable>
 #include <filesystem>
 #include <thread>
@@ -15,8 +12,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/files/file_bytes.hpp"
 #include "hpsearch/io/files/sha256.hpp"
-#include "hpsearch/io/files/tree.hpp"
-#include "hpsearch/io/http/http.hpp"
+#include "hpsearch/io/files/tree_walk.hpp"
 #include "hpsearch/io/net/log.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
@@ -59,34 +55,18 @@ class Reader {
   Reader(const Directory& files, const std::stop_token& stop) : files_(files), stop_(stop) {}
 
   FileOffer read() {
-    add(files_, "", 0);
+    files::each_file(files_, [this](const files::TreeEntry& entry) {
+      add_file(entry.at, entry.entry, entry.path, entry.status);
+      return !stop_.stop_requested();
+    });
     return std::move(offer_);
   }
 
  private:
-  void add(const Directory& at, const fs::path& below, int depth) {
-    const Result<std::vector<files::Entry>> entries = at.entries();
-    for (std::size_t i = 0; entries && i < entries->size() && !stop_.stop_requested(); ++i) {
-      const files::Entry& entry = (*entries)[i];
-      const fs::path path = below / entry.name;
-      if (entry.kind == files::Kind::directory) {
-        const Result<Directory> inside = at.directory(entry.name);
-        if (inside && depth <= files::deepest_tree) {
-          add(*inside, path, depth + 1);
-        }
-      } else {
-        add_file(at, entry, path);
-      }
-    }
-  }
-
-  void add_file(const Directory& at, const files::Entry& entry, const fs::path& path) {
+  void add_file(const Directory& at, const files::Entry& entry, const fs::path& path,
+                const struct ::stat& info) {
     OfferedFile file;
     file.path = path.string();
-    struct stat info {};
-    if (::fstatat(at.descriptor(), entry.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
-      return;
-    }
     const auto size = static_cast<std::uint64_t>(info.st_size);
     named_ += 6 * path.string().size() + 160;  // As JSON at most, with its other fields.
     if (!proto::leads_below(file.path)) {
@@ -149,12 +129,9 @@ proto::DroppedFiles shortened(proto::DroppedFiles dropped) {
 
 class Sender {
  public:
-  Sender(const Directory& trial, const UnsentFiles& files, const LogTaker& taker, const std::stop_token& stop)
-      : trial_(trial), unsent_(files), taker_(taker), stop_(stop) {
-    if (!taker.key.empty()) {
-      headers_.emplace_back("Authorization", "Bearer " + taker.key);
-    }
-  }
+  Sender(const Directory& trial, const UnsentFiles& files, const DaemonAccess& daemon,
+         const std::stop_token& stop)
+      : trial_(trial), unsent_(files), daemon_(daemon), stop_(stop) {}
 
   FilesSent send() {
     FileOffer offer = read();
@@ -249,10 +226,8 @@ class Sender {
 
   /// Where it fails, end_ says what that means: `taken`, that another offer may help.
   Result<Value> ask(const std::string& target, const std::string& body, const std::string& type) {
-    // By whatever name we found it: that check is for browsers, which other people's pages tell where to go.
-    net::HttpHeaders headers{{"Host", "localhost"}, {"Content-Type", type}};
-    headers.insert(headers.end(), headers_.begin(), headers_.end());
-    const auto answer = net::http_request(taker_.address, "PUT", target, body, patience, headers);
+    const auto answer = workers::ask(
+        daemon_, {.method = "PUT", .target = target, .body = body, .type = type, .patience = patience});
     if (!answer) {
       end_ = End::later;
       return answer.error();
@@ -262,35 +237,28 @@ class Sender {
       return value;
     }
     // 401: the session is over, and its key with it.
-    const bool later = answer->status >= 500 || answer->status == 429 || answer->status == 401;
+    const bool later = may_help_later(*answer) || answer->status == 401;
     end_ = answer->status == 409 ? End::taken : later ? End::later : End::refused;
-    if (answer->status == 404) {
-      return Error{engine::Errc::not_found, ""};  // Neither is anything there, nor does anybody miss it.
-    }
-    const Value* const told = value ? value->at_path("error.message") : nullptr;
-    return Error{engine::Errc::unavailable,
-                 told != nullptr && told->as_text() != nullptr
-                     ? *told->as_text()
-                     : "the daemon answered with status " + std::to_string(answer->status)};
+    // 404: the daemon keeps no files, which is no trouble.
+    return Error{engine::Errc::unavailable, answer->status == 404 ? "" : problem_in(*answer)};
   }
 
   const Directory& trial_;
   const UnsentFiles& unsent_;
-  const LogTaker& taker_;
+  const DaemonAccess& daemon_;
   const std::stop_token& stop_;
-  net::HttpHeaders headers_;
   End end_ = End::taken;
   std::string why_;
 };
 
 }  // namespace
 
-FilesSent send_files(const UnsentFiles& files, const LogTaker& taker, const std::stop_token& stop) {
-  return Sender(files.directory, files, taker, stop).send();
+FilesSent send_files(const UnsentFiles& files, const DaemonAccess& daemon, const std::stop_token& stop) {
+  return Sender(files.directory, files, daemon, stop).send();
 }
 
-void FileDelivery::in_session(LogTaker taker, std::uint64_t store) {
-  taker_ = std::move(taker);
+void FileDelivery::in_session(DaemonAccess daemon, std::uint64_t store) {
+  daemon_ = std::move(daemon);
   store_ = store;
   wait_ = {};
   go_on();
@@ -305,14 +273,14 @@ void FileDelivery::go_on() {
 }
 
 void FileDelivery::begin() {
-  if (taker_.address.empty() || stop_.stop_requested()) {
+  if (daemon_.address.empty() || stop_.stop_requested()) {
     return;
   }
   again_ = false;
   running_ = true;
-  background_.run([this, taker = taker_, store = store_]() -> net::Background::Afterwards {
+  background_.run([this, daemon = daemon_, store = store_]() -> net::Background::Afterwards {
     const std::scoped_lock lock(one_at_a_time_);
-    const bool left = send_each(taker, store, stop_);
+    const bool left = send_each(daemon, store, stop_);
     return [this, left] {
       running_ = false;
       if (again_) {
@@ -327,8 +295,9 @@ void FileDelivery::begin() {
   });
 }
 
-void FileDelivery::send_all(const LogTaker& taker, std::uint64_t store, std::chrono::milliseconds within) {
-  if (taker.address.empty()) {
+void FileDelivery::send_all(const DaemonAccess& daemon, std::uint64_t store,
+                            std::chrono::milliseconds within) {
+  if (daemon.address.empty()) {
     return;
   }
   const auto until = std::chrono::steady_clock::now() + within;
@@ -345,10 +314,10 @@ void FileDelivery::send_all(const LogTaker& taker, std::uint64_t store, std::chr
     done.wait_until(waiting, finished, until, [] { return false; });
     over.request_stop();
   });
-  static_cast<void>(send_each(taker, store, over.get_token()));
+  static_cast<void>(send_each(daemon, store, over.get_token()));
 }
 
-bool FileDelivery::send_each(const LogTaker& taker, std::uint64_t store, const std::stop_token& stop) {
+bool FileDelivery::send_each(const DaemonAccess& daemon, std::uint64_t store, const std::stop_token& stop) {
   for (const KeptFiles::TrialKey& which : kept_.unsent(store)) {
     if (stop.stop_requested()) {
       return true;
@@ -361,7 +330,7 @@ bool FileDelivery::send_each(const LogTaker& taker, std::uint64_t store, const s
       kept_.forget_unsent(store, which);
       continue;
     }
-    const FilesSent sent = send_files(*files, taker, stop);
+    const FilesSent sent = send_files(*files, daemon, stop);
     if (sent.end == FilesSent::End::later) {
       net::log(net::Level::debug, whose + " are not sent to the daemon yet: " + sent.why);
       return true;

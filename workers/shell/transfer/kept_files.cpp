@@ -16,6 +16,7 @@
 
 #include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/io/files/tree.hpp"
+#include "hpsearch/io/files/tree_walk.hpp"
 #include "hpsearch/proto/encoding/utf8.hpp"
 #include "hpsearch/proto/wire/kept_files.hpp"
 #include "hpsearch/workers/shell/json_file.hpp"
@@ -75,44 +76,19 @@ void spell(auto& fields, proto::Is<SentRecord> auto& record) {
   fields.maybe("sent", record.sent);
 }
 
-struct FileState {
-  Stamp stamp;
-  std::uint64_t bytes = 0;
-  std::uint64_t owner = 0;
-};
-
-std::optional<FileState> state_of(const Directory& directory, const std::string& name) {
-  struct stat info {};
-  if (::fstatat(directory.descriptor(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
-    return std::nullopt;
-  }
-  const auto changed = static_cast<std::uint64_t>(info.st_ctim.tv_sec) * 1'000'000'000U +
-                       static_cast<std::uint64_t>(info.st_ctim.tv_nsec);
-  return FileState{{info.st_ino, changed}, static_cast<std::uint64_t>(info.st_size), info.st_uid};
+Stamp stamp_of(const struct ::stat& status) {
+  return {status.st_ino, static_cast<std::uint64_t>(status.st_ctim.tv_sec) * 1'000'000'000U +
+                             static_cast<std::uint64_t>(status.st_ctim.tv_nsec)};
 }
 
-void add_stamps(const Directory& directory, int depth, Stamps& stamps) {
-  const Result<std::vector<Entry>> entries = directory.entries();
-  for (std::size_t i = 0; entries && i < entries->size(); ++i) {
-    const Entry& entry = (*entries)[i];
-    if (entry.kind == Kind::directory) {
-      const Result<Directory> inside = directory.directory(entry.name);
-      if (inside && depth < files::deepest_tree) {
-        add_stamps(*inside, depth + 1, stamps);
-      }
-    } else if (const auto state = state_of(directory, entry.name)) {
-      stamps.pairs.push_back(state->stamp.first);
-      stamps.pairs.push_back(state->stamp.second);
-    }
-  }
+std::uint64_t size_of(const struct ::stat& status) {
+  return static_cast<std::uint64_t>(status.st_size);
 }
 
-/// Nothing where that cannot be told: then everything counts as new.
+/// Empty if the file cannot be read: then everything counts as new.
 std::set<Stamp> stamps_in(const Directory& attempt) {
   std::set<Stamp> known;
-  const auto text = attempt.read(stamps_name, stamps_limits.bytes);
-  const auto value = text ? proto::parse_json(*text, stamps_limits) : Result<engine::Value>(text.error());
-  const auto stamps = value ? proto::decode_value<Stamps>(*value) : Result<Stamps>(value.error());
+  const Result<Stamps> stamps = read_json_file<Stamps>(attempt, stamps_name, stamps_limits);
   for (std::size_t i = 0; stamps && i + 1 < stamps->pairs.size(); i += 2) {
     known.emplace(stamps->pairs[i], stamps->pairs[i + 1]);
   }
@@ -153,17 +129,17 @@ class Mover {
         enter(from, entry.name, path, depth);
         continue;
       }
-      const auto state = state_of(from, entry.name);
-      if (!state || known_.contains(state->stamp)) {
+      const auto status = files::status_of(from, entry.name);
+      if (!status || known_.contains(stamp_of(*status))) {
         continue;
       }
       if (entry.kind == Kind::other) {
         drop(dropped_, path, 0, "is neither file, directory nor link");
       } else if (++moved_ > most_files) {
-        drop(dropped_, path, state->bytes,
+        drop(dropped_, path, size_of(*status),
              "the trial left more than " + std::to_string(most_files) + " files");
       } else if (const Status placed = place(from, entry.name, below, to); !placed) {
-        drop(dropped_, path, state->bytes, placed.error().message);
+        drop(dropped_, path, size_of(*status), placed.error().message);
       } else if (!dropped_.files.empty()) {
         std::erase_if(dropped_.files,
                       [&path](const DroppedFile& file) { return file.path == path.string(); });
@@ -206,8 +182,8 @@ class Mover {
     const Status moved = gone ? files::move_entry(from, name, *to, name) : gone;
     // Here, where the user can't exchange it any more: a hard link to what the user may not read keeps its
     // owner.
-    const auto state = moved && owner_ ? state_of(*to, name) : std::nullopt;
-    if (!moved || !owner_ || (state && state->owner == *owner_)) {
+    const auto status = moved && owner_ ? files::status_of(*to, name) : std::nullopt;
+    if (!moved || !owner_ || (status && status->st_uid == *owner_)) {
       return moved;
     }
     static_cast<void>(to->remove(name).has_value());
@@ -249,28 +225,18 @@ struct Listed {
   std::uint64_t bytes = 0;
 };
 
-void list_files(const Directory& at, const fs::path& below, int depth, std::vector<Listed>& all) {
-  const Result<std::vector<Entry>> entries = at.entries();
-  for (std::size_t i = 0; entries && i < entries->size(); ++i) {
-    const Entry& entry = (*entries)[i];
-    const fs::path path = below / entry.name;
-    if (entry.kind == Kind::directory) {
-      const Result<Directory> inside = at.directory(entry.name);
-      if (inside && depth <= files::deepest_tree) {
-        list_files(*inside, path, depth + 1, all);
-      }
-    } else if (const auto state = state_of(at, entry.name)) {
-      all.push_back({path, state->bytes});
-    }
-  }
+std::vector<Listed> files_in(const Directory& files) {
+  std::vector<Listed> all;
+  files::each_file(files, [&all](const files::TreeEntry& entry) {
+    all.push_back({entry.path, size_of(entry.status)});
+    return true;
+  });
+  return all;
 }
 
 std::vector<Listed> files_below(const Directory& trial) {
-  std::vector<Listed> all;
-  if (const Result<Directory> files = trial.directory(proto::kept_files_name)) {
-    list_files(*files, "", 0, all);
-  }
-  return all;
+  const Result<Directory> files = trial.directory(proto::kept_files_name);
+  return files ? files_in(*files) : std::vector<Listed>();
 }
 
 std::uint64_t bytes_of(const std::vector<Listed>& files) {
@@ -303,10 +269,7 @@ void trim(const Directory& files, std::vector<Listed>& listed, const Keeping& ke
 
 template <class T>
 Result<T> read_kept(const Directory& directory, const char* name) {
-  const auto text = directory.read(name, proto::kept_files_limits.bytes);
-  const auto value =
-      text ? proto::parse_json(*text, proto::kept_files_limits) : Result<engine::Value>(text.error());
-  return value ? proto::decode_value<T>(*value) : Result<T>(value.error());
+  return read_json_file<T>(directory, name, proto::kept_files_limits);
 }
 
 /// The files of the trial are others now: the daemon is to hear of it.
@@ -453,8 +416,7 @@ Result<TakenFiles> take_files(const fs::path& state_directory, const AttemptDire
   const std::set<Stamp> known = stamps_in(*root);
   Mover mover(known, *account ? std::optional((*account)->uid) : std::nullopt, *files, dropped);
   mover.move_new(*work, "", 0);
-  std::vector<Listed> listed;
-  list_files(*files, "", 0, listed);
+  std::vector<Listed> listed = files_in(*files);
   trim(*files, listed, keeping, dropped);
   if (listed.empty()) {
     static_cast<void>(files::remove_tree(*trial, proto::kept_files_name).has_value());
@@ -505,7 +467,11 @@ Status stamp_working_directory(const AttemptDirectory& attempt) {
     return work.error();
   }
   Stamps stamps;
-  add_stamps(*work, 0, stamps);
+  files::each_file(*work, [&stamps](const files::TreeEntry& entry) {
+    const Stamp stamp = stamp_of(entry.status);
+    stamps.pairs.insert(stamps.pairs.end(), {stamp.first, stamp.second});
+    return true;
+  });
   return write_json_file(*root, stamps_name, stamps, false);
 }
 

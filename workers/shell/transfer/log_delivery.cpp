@@ -6,9 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "hpsearch/io/archive/kept_log.hpp"
-#include "hpsearch/io/http/http.hpp"
-#include "hpsearch/workers/shell/shim/program_log.hpp"
+#include "hpsearch/io/archive/log_files.hpp"
 
 namespace hpsearch::workers {
 
@@ -53,23 +51,22 @@ std::string target_of(const AttemptKey& key, std::string_view stream, std::uint6
          "&stream=" + std::string(stream);
 }
 
-std::string send(const LogTaker& taker, const std::string& target, const std::string& packed,
+std::string send(const DaemonAccess& daemon, const std::string& target, const std::string& packed,
                  const Patience& patience) {
-  // By whatever name we found it: that check is for browsers, which other people's pages tell where to go.
-  net::HttpHeaders headers{{"Host", "localhost"}, {"Content-Type", "application/zstd"}};
-  if (!taker.key.empty()) {
-    headers.emplace_back("Authorization", "Bearer " + taker.key);
-  }
   std::string problem = "there was no time to send it";
   while (patience.left() > 0ms) {
-    const auto answer = net::http_request(taker.address, "PUT", target, packed, patience.left(), headers);
+    const auto answer = ask(daemon, {.method = "PUT",
+                                     .target = target,
+                                     .body = packed,
+                                     .type = "application/zstd",
+                                     .patience = patience.left()});
     if (answer && answer->status < 300) {
       return "";
     }
     problem =
         answer ? "the daemon answered with status " + std::to_string(answer->status) : answer.error().message;
-    if (answer && answer->status < 500 && answer->status != 429) {
-      break;  // It will say the same again.
+    if (answer && !may_help_later(*answer)) {
+      break;
     }
     patience.wait(std::min(next_try_after, std::max<std::chrono::milliseconds>(patience.left(), 0ms)));
   }
@@ -78,9 +75,9 @@ std::string send(const LogTaker& taker, const std::string& target, const std::st
 
 }  // namespace
 
-std::string deliver_log(const AttemptDirectory& directory, const AttemptKey& key, const LogTaker& taker,
+std::string deliver_log(const AttemptDirectory& directory, const AttemptKey& key, const DaemonAccess& daemon,
                         std::chrono::milliseconds within, const std::stop_token& stop) {
-  if (taker.address.empty()) {
+  if (daemon.address.empty()) {
     return "the daemon has announced no HTTP address";
   }
   const Result<files::Directory> root = directory.opened();
@@ -91,7 +88,8 @@ std::string deliver_log(const AttemptDirectory& directory, const AttemptKey& key
   for (std::uint64_t process = 0; process < most_processes; ++process) {
     bool some = false;
     for (const std::string_view stream : {"stdout", "stderr"}) {
-      const Result<LogReader> log = LogReader::open(*root, directory.log(stream, process).filename());
+      const Result<logs::LogReader> log =
+          logs::LogReader::open(*root, directory.log(stream, process).filename());
       some = some || log;
       if (!log || (stream == "stderr" && log->size() == 0)) {
         continue;
@@ -100,7 +98,7 @@ std::string deliver_log(const AttemptDirectory& directory, const AttemptKey& key
           logs::pack(logs::bytes_to_keep(log->size(), log->front(), log->back()),
                      [&log](std::uint64_t offset, std::uint64_t limit) { return log->read(offset, limit); });
       const std::string problem =
-          packed ? send(taker, target_of(key, stream, process), *packed, patience) : packed.error().message;
+          packed ? send(daemon, target_of(key, stream, process), *packed, patience) : packed.error().message;
       if (!problem.empty()) {
         return problem;
       }

@@ -72,7 +72,7 @@ def end_of(log: pathlib.Path, lines: int = 8) -> str:
 def daemon_words(state: pathlib.Path) -> List[str]:
     """The command of the private daemon of a state directory: Unix sockets only, so that nobody else gets in."""
     return [str(programs() / "hpsearchd"), "--state-dir", str(state / "daemon"), "--context-limit", "1000000",
-            "--files-quota", "0"]
+            "--no-kept-files"]
 
 
 def main(arguments: List[str]) -> int:

@@ -14,8 +14,8 @@
 namespace hpsearch::workers::test {
 namespace {
 
-engine::Result<LogPiece> read_the_log(const std::filesystem::path& path, std::uint64_t offset,
-                                      std::uint64_t limit, bool from_end) {
+engine::Result<proto::TextPiece> read_the_log(const std::filesystem::path& path, std::uint64_t offset,
+                                              std::uint64_t limit, bool from_end) {
   return read_log(*files::Directory::open(path.parent_path()), path.filename(), offset, limit, from_end);
 }
 

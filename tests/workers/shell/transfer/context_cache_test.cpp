@@ -68,7 +68,7 @@ class Contexts : public testing::Test {
   std::unique_ptr<ContextCache> open(std::uint64_t most_bytes = 1'000'000,
                                      const std::string& boot = "boot-1") {
     auto cache = std::make_unique<ContextCache>(scratch_.path() / "contexts", boot, most_bytes);
-    cache->fetch_from(server_->address(), "");
+    cache->fetch_from({server_->address(), ""});
     return cache;
   }
   [[nodiscard]] std::size_t trees() const {
@@ -179,7 +179,7 @@ TEST_F(Contexts, AnAbsentOneAndAnAbsentDaemonAreToldApart) {
   EXPECT_EQ(gone.error().code, Errc::not_found);
   ContextCache unknown(scratch_.path() / "contexts", "boot-1", 1);
   EXPECT_EQ(unknown.provide(digest).error().code, Errc::unavailable) << "no daemon has said where";
-  unknown.fetch_from("127.0.0.1:1", "");
+  unknown.fetch_from({"127.0.0.1:1", ""});
   const auto away = unknown.provide(digest);
   ASSERT_FALSE(away);
   EXPECT_EQ(away.error().code, Errc::unavailable);

@@ -67,7 +67,7 @@ class FileTaker {
     thread_.join();
   }
 
-  [[nodiscard]] LogTaker here() const { return {address_, "the key"}; }
+  [[nodiscard]] DaemonAccess here() const { return {address_, "the key"}; }
   void forget_offer() { offered_.reset(); }
 
   // While no request is under way.

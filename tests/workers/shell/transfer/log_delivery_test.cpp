@@ -66,7 +66,7 @@ class Taker {
       thread_.join();
     }
   }
-  [[nodiscard]] LogTaker here() const { return {address_, "the key"}; }
+  [[nodiscard]] DaemonAccess here() const { return {address_, "the key"}; }
   [[nodiscard]] std::size_t requests() const { return requests_; }
   /// Once it has ended.
   [[nodiscard]] const std::map<std::string, std::string>& taken() const { return taken_; }
@@ -90,7 +90,7 @@ class LogDelivery : public testing::Test {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(directory_.root() / name, std::ios::binary) << text;
   }
-  std::string deliver(const LogTaker& to, std::chrono::milliseconds within = 30s) {
+  std::string deliver(const DaemonAccess& to, std::chrono::milliseconds within = 30s) {
     return deliver_log(directory_, key_, to, within, stop_.get_token());
   }
   static std::string target(const std::string& stream, int process = 0) {

@@ -183,7 +183,7 @@ inline constexpr std::tuple program_fields{
     Field{"keep_files", &Program::keep_files, kind::Group<KeepFiles, keep_files_fields>{},
           "`{max_mb: 500}`: most megabytes of [files left in working "
           "directories](job-contract.md#where-to-write-files) that a worker keeps (copies at the daemon: "
-          "`hpsearchd --files-quota`); `max_mb: 0` keeps nothing"},
+          "`hpsearchd --kept-quota`); `max_mb: 0` keeps nothing"},
     Field{"metrics", &Program::metrics, kind::MetricPatterns{},
           "metrics read from the program's output, [name and pattern](reporting.md#4-no-change-at-all)"},
     Field{"inputs", &Program::inputs, kind::Channels<input_fields>{},

@@ -22,11 +22,12 @@ engine::Status write_json_file(const std::filesystem::path& path, const T& recor
 }
 
 template <class T>
-[[nodiscard]] engine::Result<T> read_json_text(const engine::Result<std::string>& text) {
+[[nodiscard]] engine::Result<T> read_json_text(const engine::Result<std::string>& text,
+                                               const proto::JsonLimits& limits = {}) {
   if (!text) {
     return text.error();
   }
-  const engine::Result<engine::Value> value = proto::parse_json(*text);
+  const engine::Result<engine::Value> value = proto::parse_json(*text, limits);
   return value ? proto::decode_value<T>(*value) : engine::Result<T>(value.error());
 }
 
@@ -49,6 +50,12 @@ template <class T>
                                                const std::filesystem::path& name,
                                                std::size_t limit = std::size_t{64} * 1024) {
   return read_json_text<T>(directory.read(name, limit));
+}
+template <class T>
+[[nodiscard]] engine::Result<T> read_json_file(const files::Directory& directory,
+                                               const std::filesystem::path& name,
+                                               const proto::JsonLimits& limits) {
+  return read_json_text<T>(directory.read(name, limits.bytes), limits);
 }
 
 }  // namespace hpsearch::workers

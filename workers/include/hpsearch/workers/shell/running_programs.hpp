@@ -18,14 +18,14 @@
 #include "hpsearch/workers/shell/shim/shim_client.hpp"
 #include "hpsearch/workers/shell/shim/spare_shims.hpp"
 #include "hpsearch/workers/shell/transfer/context_cache.hpp"
-#include "hpsearch/workers/shell/transfer/log_delivery.hpp"
+#include "hpsearch/workers/shell/transfer/daemon_access.hpp"
 #include "hpsearch/workers/shell/worker_options.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 
 namespace hpsearch::workers {
 
-/// The programs of the worker's attempts: prepares and starts each in its shim, and is connected to the shims.
-/// Programs are children of their shims (hpsearch-shim), not of this process, and run on when it ends.
+/// The programs of the worker's attempts: prepares and starts each in its shim, and is connected to the
+/// shims. Programs are children of their shims (hpsearch-shim), not of this process, and run on when it ends.
 ///
 /// Threads: the loop's. Everything that the constructor takes outlives it.
 class RunningPrograms {
@@ -44,7 +44,7 @@ class RunningPrograms {
   RunningPrograms& operator=(const RunningPrograms&) = delete;
 
   /// Contexts come from there from now on.
-  void fetch_contexts_from(const LogTaker& daemon) { contexts_.fetch_from(daemon.address, daemon.key); }
+  void fetch_contexts_from(const DaemonAccess& daemon) { contexts_.fetch_from(daemon); }
   /// Starts no more spares.
   void stop_spares() { spares_.stop(); }
   /// `mark`: the assignment that its program was started with, if not with the attempt's own; or "".

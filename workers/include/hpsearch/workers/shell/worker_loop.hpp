@@ -18,9 +18,9 @@
 #include "hpsearch/workers/shell/daemon_connection.hpp"
 #include "hpsearch/workers/shell/gpus/slot_devices.hpp"
 #include "hpsearch/workers/shell/running_programs.hpp"
+#include "hpsearch/workers/shell/transfer/daemon_access.hpp"
 #include "hpsearch/workers/shell/transfer/file_delivery.hpp"
 #include "hpsearch/workers/shell/transfer/kept_files.hpp"
-#include "hpsearch/workers/shell/transfer/log_delivery.hpp"
 #include "hpsearch/workers/shell/worker_metrics.hpp"
 #include "hpsearch/workers/shell/worker_options.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
@@ -99,7 +99,7 @@ class WorkerLoop {
   std::optional<engine::Instant> wake_at_;
   DaemonConnection daemon_;
   KeptFiles kept_files_;
-  LogTaker log_taker_;
+  DaemonAccess access_;
   std::stop_source end_of_deliveries_;
   FileDelivery file_delivery_;
   bool ending_ = false;  ///< stop() was called.

@@ -8,11 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/io/files/directory.hpp"
+#include "hpsearch/proto/encoding/text_piece.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
@@ -81,40 +81,10 @@ class ProgramLog {
   std::optional<engine::Instant> earned_;  ///< Until when that was counted.
 };
 
-struct LogFile;
-
-/// A log as it lies on the disk, for who wants its bytes as they are.
-class LogReader {
- public:
-  /// not_found: there is no such log. The directory must outlive this.
-  [[nodiscard]] static engine::Result<LogReader> open(const files::Directory& directory, std::string name);
-  ~LogReader();
-  LogReader(LogReader&&) noexcept;
-  LogReader& operator=(LogReader&&) = delete;
-
-  [[nodiscard]] std::uint64_t size() const noexcept;   ///< Of the stream.
-  [[nodiscard]] std::uint64_t front() const noexcept;  ///< What is before this can be read.
-  [[nodiscard]] std::uint64_t back() const noexcept;   ///< What follows this can be read.
-  /// Up to `limit` bytes; fewer at the end and where something was left out.
-  [[nodiscard]] std::string read(std::uint64_t offset, std::uint64_t limit) const;
-
- private:
-  LogReader(const files::Directory& directory, std::string name, std::vector<LogFile> files);
-  const files::Directory* directory_;
-  std::string name_;
-  std::vector<LogFile> files_;
-};
-
-/// A piece of a log for people: clean UTF-8 without a character cut in two.
-struct LogPiece {
-  std::uint64_t offset = 0;  ///< Of the first byte of `text`, in the stream.
-  std::uint64_t size = 0;    ///< Of the stream.
-  std::string text;
-};
-
 /// Up to `limit` bytes of the log of that name from `offset`, or the last ones. Where a part was left out,
 /// what follows it comes instead: the answer's offset is then larger. not_found: there is no such log.
-[[nodiscard]] engine::Result<LogPiece> read_log(const files::Directory& directory, const std::string& name,
-                                                std::uint64_t offset, std::uint64_t limit, bool from_end);
+[[nodiscard]] engine::Result<proto::TextPiece> read_log(const files::Directory& directory,
+                                                        const std::string& name, std::uint64_t offset,
+                                                        std::uint64_t limit, bool from_end);
 
 }  // namespace hpsearch::workers

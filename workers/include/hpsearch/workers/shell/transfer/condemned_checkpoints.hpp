@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/id.hpp"
-#include "hpsearch/workers/shell/transfer/log_delivery.hpp"
+#include "hpsearch/workers/shell/transfer/daemon_access.hpp"
 
 namespace hpsearch::workers {
 
@@ -20,6 +20,6 @@ namespace hpsearch::workers {
 
 /// Asks the daemon for checkpoints that it may not remove itself, removes them, and reports those that are
 /// gone. The daemon names the others again. Threads: any; it waits for the daemon and for the disk.
-void remove_condemned_checkpoints(const LogTaker& daemon, std::uint64_t store, std::uint64_t min_uid);
+void remove_condemned_checkpoints(const DaemonAccess& daemon, std::uint64_t store, std::uint64_t min_uid);
 
 }  // namespace hpsearch::workers

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/workers/shell/transfer/daemon_access.hpp"
 
 namespace hpsearch::workers {
 
@@ -32,8 +33,8 @@ class ContextCache {
   ContextCache(const ContextCache&) = delete;
   ContextCache& operator=(const ContextCache&) = delete;
 
-  /// From now on they are fetched from there, "127.0.0.1:8077", by showing `key`; "" = none is needed.
-  void fetch_from(std::string address, std::string key);
+  /// From now on they are fetched from there.
+  void fetch_from(DaemonAccess daemon);
 
   /// A context's tree, which stays as long as this is held. Nobody may change what is in it.
   using Tree = std::shared_ptr<const std::filesystem::path>;
@@ -59,8 +60,7 @@ class ContextCache {
   std::uint64_t most_bytes_;
   std::mutex fetching_;
   mutable std::mutex mutex_;  ///< Guards what follows; taken after fetching_.
-  std::string address_;
-  std::string key_;  ///< That the daemon gave this session; "" = none.
+  DaemonAccess daemon_;
   std::map<std::string, Entry> entries_;
   std::uint64_t uses_ = 0;
   std::uint64_t drafts_ = 0;

@@ -9,8 +9,8 @@
 
 #include "hpsearch/io/net/background.hpp"
 #include "hpsearch/io/net/loop.hpp"
+#include "hpsearch/workers/shell/transfer/daemon_access.hpp"
 #include "hpsearch/workers/shell/transfer/kept_files.hpp"
-#include "hpsearch/workers/shell/transfer/log_delivery.hpp"
 
 namespace hpsearch::workers {
 
@@ -29,7 +29,7 @@ struct FilesSent {
 ///
 /// Threads: any; it waits. Memory: a piece and the names, whatever the size of files. Cost: every file is
 /// read for its digest, and what the daemon lacks once more.
-[[nodiscard]] FilesSent send_files(const UnsentFiles& files, const LogTaker& taker,
+[[nodiscard]] FilesSent send_files(const UnsentFiles& files, const DaemonAccess& daemon,
                                    const std::stop_token& stop);
 
 /// Sends the files of one trial after the other, in every session until the daemon has taken or refused them;
@@ -42,23 +42,23 @@ class FileDelivery {
       : loop_(loop), kept_(kept), stop_(std::move(stop)), background_(loop) {}
 
   /// Who takes them from now on, for that store.
-  void in_session(LogTaker taker, std::uint64_t store);
+  void in_session(DaemonAccess daemon, std::uint64_t store);
   /// There is something new to send.
   void go_on();
 
   /// Sends what there is, here and now, as far as the time goes. Any thread.
-  void send_all(const LogTaker& taker, std::uint64_t store, std::chrono::milliseconds within);
+  void send_all(const DaemonAccess& daemon, std::uint64_t store, std::chrono::milliseconds within);
 
  private:
   void begin();
   /// Whether something is left for later.
-  bool send_each(const LogTaker& taker, std::uint64_t store, const std::stop_token& stop);
+  bool send_each(const DaemonAccess& daemon, std::uint64_t store, const std::stop_token& stop);
 
   net::Loop& loop_;
   KeptFiles& kept_;
   std::stop_token stop_;
   std::timed_mutex one_at_a_time_;
-  LogTaker taker_;
+  DaemonAccess daemon_;
   std::uint64_t store_ = 0;
   bool running_ = false;
   bool again_ = false;

@@ -6,14 +6,9 @@
 
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
+#include "hpsearch/workers/shell/transfer/daemon_access.hpp"
 
 namespace hpsearch::workers {
-
-/// Where the daemon takes logs.
-struct LogTaker {
-  std::string address;  ///< As contexts_address() says it; "" = nowhere.
-  std::string key;      ///< Of this session; "" = none.
-};
 
 /// Sends what is to be kept of an attempt's output to the daemon, one part for each stream of each process:
 /// of stderr only where something is in it. Tries again while the daemon is away or has no room, until the
@@ -21,7 +16,7 @@ struct LogTaker {
 ///
 /// Threads: any; it waits. Memory: about 10 MiB, whatever the log's size.
 [[nodiscard]] std::string deliver_log(const AttemptDirectory& directory, const engine::AttemptKey& key,
-                                      const LogTaker& taker, std::chrono::milliseconds within,
+                                      const DaemonAccess& daemon, std::chrono::milliseconds within,
                                       const std::stop_token& stop);
 
 }  // namespace hpsearch::workers

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/instant.hpp"
+
+namespace hpsearch::daemon {
+
+/// What is counted, and removed, as one: the files that one worker handed over of a trial, or all logs of a
+/// trial. In the order in which an experiment loses what has no metric.
+struct KeptItem {
+  enum class Kind : std::uint8_t { files, logs };
+
+  engine::ExperimentId experiment;
+  Kind kind = Kind::files;
+  engine::TrialNumber trial;
+  engine::WorkerId worker;  ///< Of files.
+  friend auto operator<=>(const KeptItem&, const KeptItem&) = default;
+};
+
+/// What a file of that size takes on the disk: most logs are short, and there are many.
+[[nodiscard]] std::uint64_t bytes_on_disk(std::uint64_t bytes) noexcept;
+
+/// The one limit for everything that the daemon keeps of workers, and what is removed beyond it: first from
+/// ended experiments, in the order of their ends, then from the oldest running one. An experiment loses files
+/// before logs: files of trials without a metric first, then those of the worst trials; logs by the numbers
+/// of their trials. The files that came last go only for those of the best trial, as on workers.
+///
+/// Threads: one at a time. Cost: count() and forget() logarithmic; take_surplus() linear in the experiments
+/// and in the files of those that lose some, if there is a surplus.
+class KeptQuota {
+ public:
+  explicit KeptQuota(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
+
+  struct Weight {
+    std::uint64_t bytes = 0;
+    std::optional<double> metric{};
+    bool larger_is_better = false;
+  };
+
+  /// Counts the item in the place of what it was before; without bytes it is forgotten.
+  void count(const KeptItem& item, const Weight& weight);
+  /// A file of the item has so many bytes now, and had so many before; 0: there was none.
+  void count_file(const KeptItem& item, std::uint64_t bytes, std::uint64_t before = 0);
+  void forget(const KeptItem& item) { count(item, {}); }
+  void forget(engine::ExperimentId experiment);
+
+  /// When the experiment ended; nothing while it goes on.
+  using EndedAt = std::function<std::optional<engine::Instant>(engine::ExperimentId)>;
+  /// What has to be removed now; it counts no more. Only `latest` if nothing else could make room for it.
+  [[nodiscard]] std::vector<KeptItem> take_surplus(const EndedAt& ended_at, const KeptItem& latest = {});
+
+  [[nodiscard]] bool has(const KeptItem& item) const { return items_.contains(item); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  using Items = std::map<KeptItem, Weight>;
+  [[nodiscard]] std::vector<engine::ExperimentId> by_age(const EndedAt& ended_at) const;
+  void take(KeptItem item, std::vector<KeptItem>& gone);
+
+  std::uint64_t most_bytes_;
+  std::uint64_t bytes_ = 0;
+  Items items_;
+};
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,193 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "daemon/blobs/kept_quota.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/io/http/http.hpp"
+#include "hpsearch/io/net/background.hpp"
+#include "hpsearch/proto/encoding/text_piece.hpp"
+#include "hpsearch/proto/wire/file_offer.hpp"
+
+namespace hpsearch::daemon {
+
+/// What one worker hands over of one trial.
+struct KeptSet {
+  engine::ExperimentId experiment;
+  engine::TrialNumber trial;
+  engine::WorkerId worker;
+  friend auto operator<=>(const KeptSet&, const KeptSet&) = default;
+};
+
+/// The files of one worker at the end of an attempt.
+struct StoredFiles {
+  engine::AttemptNumber attempt;
+  proto::FileOffer offer;  ///< `files`: those that are here, whole. `left`: those that are not.
+};
+
+/// One stream of one process of an attempt.
+struct LogName {
+  engine::AttemptKey key;
+  engine::WorkerId worker;    ///< Where it ran.
+  std::uint64_t process = 0;  ///< Of those on that worker.
+  std::string stream;         ///< "stdout" or "stderr".
+};
+
+/// Keeps what programs left in their working directories, and the output of attempts that have ended
+/// (hpsearch/io/archive/kept_log.hpp), so that both can be read when their workers are gone:
+///
+///   DIRECTORY/EXPERIMENT/TRIAL/WORKER/list.json                     StoredFiles
+///   DIRECTORY/EXPERIMENT/TRIAL/WORKER/SHA256                        content of a file, whole
+///   DIRECTORY/EXPERIMENT/TRIAL/WORKER/SHA256.part                   the beginning of content that is
+///   arriving DIRECTORY/EXPERIMENT/TRIAL/WORKER/ATTEMPT.PROCESS.STREAM.zst    a log
+///   DIRECTORY/EXPERIMENT/TRIAL/WORKER/ATTEMPT.problem               why the logs of an attempt are missing
+///   DIRECTORY/EXPERIMENT/removed                                    highest trial whose logs were removed
+///
+/// A worker offers all files that it has of a trial, sends the missing content piece by piece, and offers
+/// them again: that replaces the list in one step. A log comes whole. Names that programs gave are in the
+/// list alone: none of them becomes a path here. Files are durable before they are listed; logs are written
+/// without waiting for the disk, and damage is reported.
+///
+/// Threads: on the loop's. The disk is read and written beside it: one file at a time, and one log.
+class KeptStore {
+ public:
+  using EndedAt = KeptQuota::EndedAt;
+  struct Limits {
+    std::uint64_t quota = 0;  ///< Bytes of everything.
+    bool files = true;        ///< Whether files are kept at all.
+  };
+
+  /// Makes the directory if it is missing and counts what is in it, beside the loop. `ended_at` is called on
+  /// the loop; it and the loop must outlive this.
+  KeptStore(net::Loop& loop, std::string directory, Limits limits, EndedAt ended_at);
+  KeptStore(const KeptStore&) = delete;
+  KeptStore& operator=(const KeptStore&) = delete;
+
+  /// Removes everything of an experiment that was deleted, after what is being written. What cannot be
+  /// removed is logged, and stays until the next start.
+  void remove(engine::ExperimentId experiment);
+
+  // ------------------------------------------------------------------------------------------------- files
+
+  [[nodiscard]] bool keeps_files() const noexcept { return limits_.files && limits_.quota > 0; }
+
+  /// Content that an offer names and that is not here, and how much of it came before.
+  struct Missing {
+    std::string digest;
+    std::uint64_t bytes = 0;
+    std::uint64_t have = 0;
+  };
+  struct Taken {
+    std::vector<Missing> missing;  ///< None: the offer is the list now.
+    std::string why_not;           ///< All stays on the worker, as the list says; "" = it does not.
+  };
+  using OfferAnswer = std::function<void(const engine::Result<Taken>&)>;
+  /// The offer replaces the one before of that worker. bad_request: proto::check().
+  void offer(const KeptSet& set, engine::AttemptNumber attempt, proto::FileOffer offer, OfferAnswer answer);
+
+  /// Appends a piece to what is here of a content; the answer is how much that is now. A piece that came
+  /// before changes nothing. wrong_state: the content was not offered since the last start, bytes before the
+  /// piece are missing, or the whole has another digest: offer again. bad_request: more than was offered, or
+  /// there is no room.
+  using PieceAnswer = std::function<void(const engine::Result<std::uint64_t>&)>;
+  void add_piece(const KeptSet& set, const std::string& digest, std::uint64_t offset,
+                 const net::HttpRequest& piece, PieceAnswer answer);
+
+  /// Of all trials of the experiment, by trial and worker.
+  struct Summary {
+    KeptSet set;
+    engine::AttemptNumber attempt;
+    std::uint64_t files = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t left = 0;  ///< Files on the worker only.
+    std::optional<double> metric{};
+  };
+  void list(engine::ExperimentId experiment, const std::function<void(const std::vector<Summary>&)>& answer);
+
+  /// The lists of the trial's workers, in the order of their attempts. corrupt: one of them cannot be read.
+  using Lists = std::vector<std::pair<engine::WorkerId, StoredFiles>>;
+  using ListsAnswer = std::function<void(const engine::Result<Lists>&)>;
+  void lists_of(engine::ExperimentId experiment, engine::TrialNumber trial, ListsAnswer answer);
+
+  /// Up to `limit` bytes of the content. not_found: it is not here.
+  using ReadAnswer = std::function<void(const engine::Result<std::string>&)>;
+  void read(const KeptSet& set, const std::string& digest, std::uint64_t offset, std::uint64_t limit,
+            ReadAnswer answer);
+
+  // -------------------------------------------------------------------------------------------------- logs
+
+  /// Replaces the log of that name. bad_request: it is not as workers pack them. unavailable: it cannot be
+  /// written.
+  using Answer = std::function<void(const engine::Status&)>;
+  void take_log(LogName name, const net::HttpRequest& packed, Answer answer);
+
+  /// Up to `limit` bytes from `offset` on, or the last ones; of what is left out, what follows it. not_found:
+  /// nothing is kept under that name. corrupt, unavailable: it cannot be read.
+  using LogAnswer = std::function<void(const engine::Result<proto::TextPiece>&)>;
+  void read_log(LogName name, std::uint64_t offset, std::uint64_t limit, bool from_end, LogAnswer answer);
+
+  /// The worker could not hand over its logs of the attempt; remembered until a log of the same attempt and
+  /// worker comes after all.
+  void note_log_problem(const engine::AttemptKey& key, engine::WorkerId worker, std::string_view why);
+  /// Why no log of the attempt came from that worker; "" = no reason is known.
+  [[nodiscard]] std::string log_problem_of(const engine::AttemptKey& key, engine::WorkerId worker) const;
+  /// The same of the trial's last attempt that has a reason.
+  [[nodiscard]] std::string log_problem_of(engine::ExperimentId experiment, engine::TrialNumber trial) const;
+
+  /// Whether logs of the trial were removed to make room.
+  [[nodiscard]] bool log_was_removed(engine::ExperimentId experiment, engine::TrialNumber trial) const;
+
+ private:
+  using TrialKey = std::pair<engine::ExperimentId, engine::TrialNumber>;
+  using Problems = std::map<std::pair<std::string, engine::WorkerId>, std::string>;  ///< By attempt's label.
+  struct Offered {
+    engine::AttemptNumber attempt;
+    proto::FileOffer offer;
+    std::map<std::string, std::uint64_t> bytes;  ///< By digest.
+    std::uint64_t number = 0;                    ///< Later ones have higher ones.
+  };
+  struct Found;
+  struct Arriving;
+
+  [[nodiscard]] static Found look_around(const std::string& directory);
+  void add_found(const Found& found);
+  void make_room(const std::vector<KeptItem>& gone);
+  void remove_logs(const std::vector<TrialKey>& gone);
+
+  [[nodiscard]] static std::shared_ptr<Arriving> make_arriving();
+  void take(const KeptSet& set, engine::AttemptNumber attempt, proto::FileOffer offer,
+            const OfferAnswer& answer);
+  void leave_on_worker(const KeptSet& set, std::shared_ptr<const Offered> offered, const Answer& then);
+  void store(const KeptSet& set, std::shared_ptr<const Offered> offered, const OfferAnswer& answer);
+  void remember(const KeptSet& set, const StoredFiles& stored);
+
+  std::string directory_;
+  Limits limits_;
+  KeptQuota quota_;
+  EndedAt ended_at_;
+  std::map<KeptSet, Summary> listed_;
+  /// Whose content is arriving; nullptr: it had to make room, and offering it again does not help.
+  std::map<KeptSet, std::shared_ptr<const Offered>> offers_;
+  std::uint64_t offers_made_ = 0;
+  std::shared_ptr<Arriving> arriving_;  ///< Touched beside the loop only.
+  std::map<TrialKey, Problems> problems_;
+  std::map<engine::ExperimentId, engine::TrialNumber> removed_up_to_;
+  net::Background looking_;
+  net::Background files_;
+  net::Background logs_;
+};
+
+/// What the list says of a set that had to make room.
+inline constexpr const char* no_room_for_files = "there is no room at the daemon (hpsearchd --kept-quota)";
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/io/http/http.hpp"
+
+namespace hpsearch::workers {
+
+/// How one session reaches the daemon's HTTP interface, which serves contexts and takes logs and files.
+struct DaemonAccess {
+  std::string address;  ///< As contexts_address() returns it; "" = the daemon has announced none.
+  std::string key;      ///< Of this session; "" = none is needed.
+};
+
+struct DaemonRequest {
+  std::string method;
+  std::string target;
+  std::string body{};
+  std::string type = "application/json";  ///< Of the body.
+  std::chrono::milliseconds patience{};
+  net::AnswerLimit limit{};
+};
+
+/// Fails as http_request() does. Threads: any; it waits.
+[[nodiscard]] engine::Result<net::HttpResponse> ask(const DaemonAccess& daemon, const DaemonRequest& request);
+
+/// Whether the same request may succeed later: the daemon has no room or no time.
+[[nodiscard]] bool may_help_later(const net::HttpResponse& answer) noexcept;
+
+/// What the daemon says is wrong; where it says nothing, the status.
+[[nodiscard]] std::string problem_in(const net::HttpResponse& answer);
+
+}  // namespace hpsearch::workers
