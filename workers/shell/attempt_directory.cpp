@@ -194,8 +194,8 @@ Status make_anew(const Directory& root, const std::string& context, bool in_plac
 
 }  // namespace
 
-std::vector<std::string> marks_of(const std::string& socket) {
-  return {std::string(attempt_mark) + "=" + socket, "HPSEARCH_SOCKET=" + socket};
+std::string mark_of(const std::string& socket) {
+  return std::string(attempt_mark) + "=" + socket;
 }
 
 std::vector<ProcessInfo> leaked_processes_of(const ProcessRecord& record,
@@ -208,8 +208,10 @@ std::vector<ProcessInfo> leaked_processes_of(const ProcessRecord& record,
   if (!record.group.empty()) {
     members = ControlGroup(record.group).processes();
   }
-  std::vector<std::string> marks =
-      record.socket.empty() ? std::vector<std::string>() : marks_of(record.socket);
+  std::vector<std::string> marks;
+  if (!record.socket.empty()) {
+    marks.push_back(mark_of(record.socket));
+  }
   if (!record.mark.empty()) {
     marks.push_back(record.mark);
   }

@@ -397,7 +397,7 @@ Status Preparation::plan() {
     }
   }
   program_ = std::move(plan->program);
-  program_.token = marks_of(sockets_.report).front();
+  program_.token = mark_of(sockets_.report);
   program_.environment[std::string(attempt_mark)] = sockets_.report;
   return engine::Done{};
 }

@@ -55,7 +55,7 @@ void RunningPrograms::hold_devices(const jobs::LaunchSpec& spec, const std::stri
   if (!socket) {
     return;
   }
-  std::vector<std::string> marks = marks_of(*socket);
+  std::vector<std::string> marks{mark_of(*socket)};
   if (!mark.empty()) {
     marks.push_back(mark);
   }

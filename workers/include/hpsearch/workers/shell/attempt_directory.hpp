@@ -38,9 +38,8 @@ void spell(auto& fields, proto::Is<ProcessRecord> auto& record) {
   fields.maybe("mark", record.mark);
 }
 
-/// The assignments by which programs with this report socket are known as an attempt's: attempt_mark's, and
-/// the one that programs have which older workers started.
-[[nodiscard]] std::vector<std::string> marks_of(const std::string& socket);
+/// The assignment that is in the environment of every program of the attempt with this report socket.
+[[nodiscard]] std::string mark_of(const std::string& socket);
 
 /// Everything that still runs of a recorded program, of those that run: its session, and whoever carries its
 /// mark. Nothing when the machine was restarted since; whoever has that pid now is somebody else.
