@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hpsearch/workers/core/lookalike.hpp"
+#include "messages.hpp"
 #include "workers/core/conversation.hpp"
 
 // What a program says: answered, noted, numbered, and sent until the daemon has it.
@@ -224,7 +225,7 @@ TEST(Notes, AFirstReportBeyondTheLengthIsCalledTheFirst) {
   talk.report(first, 4);
   const auto notices = talk.effects<Notice>();
   ASSERT_EQ(notices.size(), 1U);
-  EXPECT_NE(notices[0].text.find("it reports acc first at 4"), std::string::npos) << notices[0].text;
+  EXPECT_MESSAGE(notices[0].text);
 }
 
 TEST(Notes, TheFirstReportWithoutTheMetricIsTold) {
@@ -298,8 +299,7 @@ TEST(Notes, ALineThatNothingReadsIsToldWithThePatternThatReadsIt) {
   const std::vector<engine::NoteReport> notes = talk.whole_notes();
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes.front().about, "unread");
-  EXPECT_NE(notes.front().text.find("'it''s epoch {step} acc={number}'}"), std::string::npos)
-      << notes.front().text;
+  EXPECT_MESSAGE(notes.front().text);
 }
 
 TEST(Notes, APatternThatReadsAnotherMetricIsToldOnce) {
@@ -310,10 +310,7 @@ TEST(Notes, APatternThatReadsAnotherMetricIsToldOnce) {
   const std::vector<engine::NoteReport> notes = talk.whole_notes();
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes.front().about, "other_metric");
-  EXPECT_NE(notes.front().text.find("the pattern of metrics.loss reads the number of val_loss in the line "
-                                    "\"val_loss: 0.25 loss: 0.5\""),
-            std::string::npos)
-      << notes.front().text;
+  EXPECT_MESSAGE(notes.front().text);
 }
 
 TEST(Notes, APatternWhoseLinesAreNotEpochsIsTold) {
@@ -324,9 +321,7 @@ TEST(Notes, APatternWhoseLinesAreNotEpochsIsTold) {
   const std::vector<engine::NoteReport> notes = talk.whole_notes();
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes.front().about, "each_batch");
-  EXPECT_NE(notes.front().text.find("has no {step}, so each of its lines counts as one epoch"),
-            std::string::npos)
-      << notes.front().text;
+  EXPECT_MESSAGE(notes.front().text);
 }
 
 TEST(Notes, WhatIsNoNumberIsTold) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "messages.hpp"
 #include "workers/core/stage.hpp"
 
 namespace hpsearch::workers::test {
@@ -68,7 +69,7 @@ TEST(KnownDaemon, AStaleOneDoesNotEndWhatTheAgentBeforeHasStarted) {
   stage.say(fencing(), from(ours, 4));
   EXPECT_FALSE(ends_its_program(stage));
   ASSERT_EQ(stage.wanted<Notice>().size(), 1U);
-  EXPECT_NE(stage.wanted<Notice>()[0].text.find("start 4"), std::string::npos);
+  EXPECT_MESSAGE(stage.wanted<Notice>()[0].text);
   stage.say(fencing(), from(ours, 4));
   EXPECT_EQ(stage.wanted<Notice>().size(), 1U) << "once";
   stage.say(fencing(), from(ours, 5));

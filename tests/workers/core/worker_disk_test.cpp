@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "messages.hpp"
 #include "workers/core/stage.hpp"
 
 namespace hpsearch::workers::test {
@@ -43,7 +44,7 @@ TEST_F(Disk, ThatIsFullIsNoProgramsFault) {
   stage_.say(lease_of(key_of(1, 10), 0));
   const engine::ExitReport exit = exit_in(stage_.said<proto::Reports>());
   EXPECT_EQ(exit.cause, engine::ExitReport::Cause::lost);
-  EXPECT_NE(exit.message.find("No space left"), std::string::npos);
+  EXPECT_MESSAGE(exit.message);
 }
 
 TEST_F(Disk, ThatIsFullIsToldOfAllSlotsBeforeTheExit) {

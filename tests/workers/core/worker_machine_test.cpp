@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hpsearch/engine/experiment/numbering.hpp"
+#include "messages.hpp"
 #include "workers/core/stage.hpp"
 
 namespace hpsearch::workers::test {
@@ -60,7 +61,7 @@ TEST(Attempts, ASlotThatIsNotHereIsRefused) {
   ASSERT_EQ(reports.size(), 1U);
   const auto& exit = std::get<engine::ExitReport>(reports[0].reports.at(0));
   EXPECT_EQ(exit.cause, engine::ExitReport::Cause::could_not_start);
-  EXPECT_NE(exit.message.find("slot 2"), std::string::npos);
+  EXPECT_MESSAGE(exit.message);
 }
 
 TEST(Attempts, RunOnWhileTheDaemonIsAwayAndTellEverythingAfterwards) {

@@ -5,6 +5,8 @@
 #include <functional>
 #include <string>
 
+#include "messages.hpp"
+
 namespace hpsearch::workers {
 namespace {
 
@@ -74,22 +76,19 @@ TEST(RunAs, SubmitterIsTheUserOfTheToken) {
 }
 
 TEST(RunAs, RefusalNamesTheUserAndWhatIsAllowed) {
-  EXPECT_NE(refusal(spec_of("")).find("--unix-user NAME"), std::string::npos);
-  EXPECT_NE(refusal(spec_of("bob")).find("this machine has no user bob"), std::string::npos);
-  EXPECT_NE(refusal(spec_of("a b")).find("\"a b\" is no name of a Unix user"), std::string::npos);
-  EXPECT_NE(refusal(spec_of("daemon")).find("user daemon has uid 1; it must be at least 1000 (--min-uid)"),
-            std::string::npos);
-  EXPECT_NE(refusal(spec_of("wheel")).find("group of root"), std::string::npos);
+  EXPECT_MESSAGE(refusal(spec_of("")));
+  EXPECT_MESSAGE(refusal(spec_of("bob")));
+  EXPECT_MESSAGE(refusal(spec_of("a b")));
+  EXPECT_MESSAGE(refusal(spec_of("daemon")));
+  EXPECT_MESSAGE(refusal(spec_of("wheel")));
   EXPECT_EQ(refusal(spec_of("daemon"), {.submitter = true, .min_uid = 1}), "");
-  EXPECT_NE(refusal(spec_of("ann"), {.submitter = true, .min_uid = 1001}).find("at least 1001"),
-            std::string::npos);
+  EXPECT_MESSAGE(refusal(spec_of("ann"), {.submitter = true, .min_uid = 1001}));
 }
 
 TEST(RunAs, RootIsRefusedWhateverItsNameAndTheLimit) {
   for (const std::uint64_t least : {0U, 1U, 1000U}) {
     for (const char* name : {"root", "toor"}) {
-      EXPECT_NE(refusal(spec_of(name), {.submitter = true, .min_uid = least}).find("never 0"),
-                std::string::npos);
+      EXPECT_MESSAGE(refusal(spec_of(name), {.submitter = true, .min_uid = least}));
     }
   }
 }
@@ -106,15 +105,12 @@ TEST(RunAs, WhatNeedsRootIsRefusedByName) {
     change(spec);
     return refusal(spec);
   };
-  EXPECT_NE(
-      with([](LaunchSpec& spec) { spec.contract.image = "debian:12"; }).find("environment.image (debian:12)"),
-      std::string::npos);
+  EXPECT_MESSAGE(with([](LaunchSpec& spec) { spec.contract.image = "debian:12"; }));
   EXPECT_NE(with([](LaunchSpec& spec) { spec.contract.bind_mounts.emplace_back(); }).find("bind_mounts"),
             std::string::npos);
   EXPECT_NE(with([](LaunchSpec& spec) { spec.checkpoint_root = "s3://bucket/a"; }).find("s3://bucket/a"),
             std::string::npos);
-  EXPECT_NE(with([](LaunchSpec& spec) { spec.latest_checkpoint = "s3://bucket/a"; }).find("object store"),
-            std::string::npos);
+  EXPECT_MESSAGE(with([](LaunchSpec& spec) { spec.latest_checkpoint = "s3://bucket/a"; }));
   EXPECT_NE(with([](LaunchSpec& spec) { spec.launch.rank = jobs::RankLevel::process; }).find("launch.rank"),
             std::string::npos);
 }
