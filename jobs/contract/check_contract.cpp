@@ -126,72 +126,22 @@ class ContractCheck {
                         ""});
     }
     json_forms();
-    pai_forms();
-  }
-
-  /// The most bytes that a form of one hyperparameter takes.
-  template <class Form>
-  static std::size_t most(const Space::Leaf& leaf, std::size_t number, const Form& form) {
-    std::size_t bytes = 0;
-    const std::vector<const Value*> values = named_values(leaf);
-    for (const Value* value : values) {
-      bytes = std::max<std::size_t>(bytes, form(*value));
-    }
-    return values.empty() ? number : bytes;
   }
 
   void json_forms() {
     std::size_t bytes = 2;
     for (const Space::Leaf& leaf : config_.space.leaves()) {
-      bytes += compact_json(Value(leaf.path)).size() + 4 +
-               most(leaf, longest_number, [](const Value& value) { return compact_json(value).size(); });
+      const std::vector<const Value*> values = named_values(leaf);
+      std::size_t longest = values.empty() ? longest_number : 0;
+      for (const Value* value : values) {
+        longest = std::max(longest, compact_json(*value).size());
+      }
+      bytes += compact_json(Value(leaf.path)).size() + 4 + longest;
     }
     const std::size_t allowed = longest_string - std::string_view("HPSEARCH_PARAMS=").size();
     if (bytes > allowed) {
       problem("hyperparameters", "can take " + std::to_string(bytes) + " bytes as JSON",
               "at most " + std::to_string(allowed) + ": one variable has to hold it");
-    }
-  }
-
-  /// Programs that do not read them are not refused for what only these cannot hold.
-  void pai_forms() {
-    std::size_t json = 2;
-    std::size_t arguments = 0;
-    for (const Space::Leaf& leaf : config_.space.leaves()) {
-      if (!is_pai_name(leaf.path)) {
-        continue;
-      }
-      const BoolStyle style = leaf.bool_style.value_or(BoolStyle::python);
-      const bool as_texts = program_.contract.pai_hps_strings;
-      json += leaf.path.size() + 6 + most(leaf, longest_number + 2, [&](const Value& value) {
-                return python_json(as_texts ? Value(styled_text(value, style)) : value).size();
-              });
-      arguments += leaf.path.size() + 4 + most(leaf, longest_number, [&](const Value& value) {
-                     return shell_word(argument_text(value, style)).size();
-                   });
-      pai_form(
-          "PAI_HPS_" + variable_part(leaf.path), "hyperparameters." + leaf.path,
-          most(leaf, longest_number, [&](const Value& value) { return styled_text(value, style).size(); }));
-    }
-    pai_form("PAI_HPS", "hyperparameters", json);
-    pai_form("PAI_USER_ARGS", "hyperparameters", arguments);
-  }
-
-  void pai_form(const std::string& variable, const std::string& at, std::size_t bytes) {
-    const std::size_t allowed = longest_string - variable.size() - 1;
-    if (bytes <= allowed) {
-      return;
-    }
-    const std::string what = std::to_string(bytes) + " bytes in the variable " + variable;
-    if (says("$" + variable) || says("${" + variable) || says("\"" + variable + "\"")) {
-      problem(at, "can take " + what,
-              "at most " + std::to_string(allowed) +
-                  ": the entrypoint reads it; {args} and hyperparameters.json hold more");
-    } else {
-      notes_.push_back({at,
-                        "can take " + what + ", which holds " + std::to_string(allowed) +
-                            ": trials whose values take more do not get it. hyperparameters.json has them",
-                        ""});
     }
   }
 
@@ -252,156 +202,57 @@ class ContractCheck {
 
   /// The worker would refuse them at the start of each attempt.
   void placeholders() {
-    if (is_too_long()) {
-      return;
-    }
-    if (const std::string* line = std::get_if<std::string>(&program_.entrypoint.command)) {
-      check_pieces(line_pieces(*line), "entrypoint");
-      return;
-    }
-    const auto& items = std::get<std::vector<std::string>>(program_.entrypoint.command);
-    const std::vector<std::vector<EntrypointPiece>> all = item_pieces(items);
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      const std::string at = "entrypoint[" + std::to_string(i) + "]";
-      check_pieces(all[i], at);
-      for (const EntrypointPiece& piece : all[i]) {
-        if (piece.place == ShellPlace::item && is_all(piece) && all[i].size() > 1) {
-          problem(at, "has {" + piece.text + "} inside " + quoted(Value(items[i])), allowed_at(piece));
-        }
-      }
-    }
-  }
-
-  /// More than could be followed in a moment: each placeholder is asked for every value that it can have.
-  bool is_too_long() {
     constexpr std::int64_t most_placeholders = 1'000;
-    std::size_t longest = 0;
-    std::int64_t braces = 0;
-    const auto look = [&](const std::string& text) {
-      longest = std::max(longest, text.size());
-      braces += std::count(text.begin(), text.end(), '{');
-    };
-    if (const std::string* line = std::get_if<std::string>(&program_.entrypoint.command)) {
-      look(*line);
-    } else {
-      for (const std::string& item : std::get<std::vector<std::string>>(program_.entrypoint.command)) {
-        look(item);
-      }
+    if (const auto braces = std::count(words_.begin(), words_.end(), '{'); braces > most_placeholders) {
+      return problem(
+          "entrypoint", "has " + std::to_string(braces) + " times {",
+          "at most " + std::to_string(most_placeholders) + "; {args} stands for all hyperparameters");
     }
-    if (longest > longest_string) {
-      problem("entrypoint", "can take " + std::to_string(longest) + " bytes with its values",
-              "at most " + std::to_string(longest_string) +
-                  ": one argument has to hold it. Programs find long values in hyperparameters.json");
-    } else if (braces > most_placeholders) {
-      problem("entrypoint", "has " + std::to_string(braces) + " times {",
-              "at most " + std::to_string(most_placeholders) + "; {args} stands for all hyperparameters");
-    }
-    return longest > longest_string || braces > most_placeholders;
-  }
-
-  static bool is_all(const EntrypointPiece& piece) {
-    return piece.is_name && argument_form(piece.text).has_value();
-  }
-
-  void check_pieces(const std::vector<EntrypointPiece>& pieces, const std::string& at) {
-    check_names(pieces, at);
-    if (program_.needs_harness) {
-      return;  // It gets the entrypoint word for word.
-    }
-    std::size_t bytes = 0;
-    for (const EntrypointPiece& piece : pieces) {
-      if (!piece.is_name) {
-        bytes += piece.text.size();
-      } else if (is_all(piece) && piece.place == ShellPlace::item) {
-        all_items(piece, at);
-      } else {
-        bytes += check_place(piece, at);
-      }
-    }
-    if (bytes > longest_string) {
-      problem(at, "can take " + std::to_string(bytes) + " bytes with its values",
-              "at most " + std::to_string(longest_string) +
-                  ": one argument has to hold it. Programs find long values in hyperparameters.json");
-    }
-  }
-
-  /// Each hyperparameter is an argument of its own.
-  void all_items(const EntrypointPiece& piece, const std::string& at) {
-    for (const Space::Leaf& leaf : config_.space.leaves()) {
-      for (const std::string& text : texts_of(leaf)) {
-        std::size_t bytes = 0;
-        for (const std::string& word : argument_words(*argument_form(piece.text), leaf.path, text)) {
-          bytes = std::max(bytes, word.size());
-        }
-        if (bytes > longest_string) {
-          return problem(
-              at,
-              "would make an argument of " + std::to_string(bytes) + " bytes of hyperparameters." + leaf.path,
-              "at most " + std::to_string(longest_string));
-        }
-      }
-    }
-  }
-
-  /// Refuses what could not be put there; the most bytes that it takes, as far as they are known here.
-  std::size_t check_place(const EntrypointPiece& piece, const std::string& at) {
-    if (is_all(piece)) {
-      return check_arguments(piece, at);
-    }
-    std::vector<std::string> texts = {"1"};  // For {trial_id}; a path shows itself when there is one.
-    if (piece.text == "args_json") {
-      texts = {"{}"};
-    }
-    for (const Space::Leaf& leaf : config_.space.leaves()) {
-      if (leaf.path == piece.text) {
-        texts = texts_of(leaf);
-      } else if (leaf.path.starts_with(piece.text + ".")) {
-        texts = {"{}"};
-      } else if (piece.text.starts_with(leaf.path + ".")) {
-        texts = member_texts(leaf, piece.text.substr(leaf.path.size() + 1));
-      }
-    }
-    std::size_t bytes = 0;
-    for (const std::string& text : texts) {
-      const std::optional<std::string> put = written(piece, text);
-      if (!put) {
-        unwritable(piece, at, text);
-        return 0;
-      }
-      bytes = std::max(bytes, put->size());
-    }
-    return bytes;
-  }
-
-  std::size_t check_arguments(const EntrypointPiece& piece, const std::string& at) {
-    if (piece.place != ShellPlace::word && piece.place != ShellPlace::reparsed &&
-        piece.place != ShellPlace::comment) {
-      problem(at, "has " + described(piece), allowed_at(piece));
-      return 0;
-    }
-    std::size_t all = 0;
-    for (const Space::Leaf& leaf : config_.space.leaves()) {
+    const std::vector<std::vector<EntrypointPiece>> all = pieces_of(program_.entrypoint);
+    const bool is_list = !std::holds_alternative<std::string>(program_.entrypoint.command);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::string at = "entrypoint" + (is_list ? "[" + std::to_string(i) + "]" : "");
+      check_names(all[i], at);
       std::size_t bytes = 0;
-      for (const std::string& text : texts_of(leaf)) {
-        const std::vector<std::string> words = argument_words(*argument_form(piece.text), leaf.path, text);
-        const std::optional<std::string> put = written(piece, words);
-        if (!put) {
-          unwritable(piece, at, words.back());
-          return 0;
+      for (const EntrypointPiece& piece : all[i]) {
+        bytes += piece.text.size();
+        if (program_.needs_harness) {
+          continue;  // It gets the entrypoint word for word.
         }
-        bytes = std::max(bytes, put->size());
+        if (std::optional<Problem> found = problem_of(piece)) {
+          problem(at, std::move(found->what), std::move(found->allowed));
+        } else if (piece.is_name && piece.parsed_again) {
+          note_parsed_again(piece, at);
+        }
       }
-      all += bytes + 1;
+      if (bytes > longest_string) {
+        problem(at, "takes " + std::to_string(bytes) + " bytes",
+                "at most " + std::to_string(longest_string) + ": it is one argument");
+      }
     }
-    return all;
   }
 
-  void unwritable(const EntrypointPiece& piece, const std::string& at, const std::string& text) {
-    problem(at,
-            piece.place == ShellPlace::quoted
-                ? "has " + described(piece)
-                : "can put " + quoted(Value(text)) + " in the place of " + described(piece),
-            allowed_at(piece));
+  /// What a shell does not leave alone is split, or executed, by who parses it again.
+  void note_parsed_again(const EntrypointPiece& piece, const std::string& at) {
+    for (const Space::Leaf& leaf : config_.space.leaves()) {
+      const bool is_inside = piece.text.starts_with(leaf.path + ".");
+      if (!is_all(piece) && !is_inside && leaf.path != piece.text) {
+        continue;
+      }
+      const std::vector<std::string> texts =
+          is_inside ? member_texts(leaf, piece.text.substr(leaf.path.size() + 1)) : texts_of(leaf);
+      const auto unsafe = std::find_if_not(texts.begin(), texts.end(), is_shell_safe);
+      if (unsafe != texts.end()) {
+        notes_.push_back({at,
+                          "{" + piece.text + "} can be " + quoted(Value(*unsafe)) +
+                              " in a command that parses its words again (eval, ssh, bash -c): it would be "
+                              "split or executed there. Use letters, digits and @%+=:,./_- for such values, "
+                              "or bash -c '… \"$" +
+                              variable_of(leaf.path) + "\"'",
+                          ""});
+        return;
+      }
+    }
   }
 
   /// As arguments; one number stands for all numbers.
@@ -439,7 +290,7 @@ class ContractCheck {
     }
     for (const EntrypointPiece& piece : pieces) {
       const std::string& name = piece.text;
-      if (!piece.is_name || piece.place == ShellPlace::comment || is_conditional(name, at) ||
+      if (!piece.is_name || piece.place == Place::comment || is_conditional(name, at) ||
           std::find(known.begin(), known.end(), name) != known.end()) {
         continue;
       }

@@ -70,10 +70,9 @@ std::string argument_text(const Value& value, BoolStyle style) {
 }
 
 std::string shell_word(std::string_view text) {
-  return is_shell_safe(text) ? std::string(text) : quoted_word(text);
-}
-
-std::string quoted_word(std::string_view text) {
+  if (is_shell_safe(text)) {
+    return std::string(text);
+  }
   std::string quoted = "'";
   for (const char c : text) {
     if (c == '\'') {

@@ -73,6 +73,13 @@ constexpr std::array<Interpreter, 9> interpreters{{{"python", "WX", "cm"},
                                                    {"perl", "I", "eE"},
                                                    {"ruby", "I", "e"}}};
 
+const Interpreter* interpreter_named(std::string_view word) {
+  const std::string_view name = without_version(file_name_of(word));
+  const auto* const known = std::find_if(interpreters.begin(), interpreters.end(),
+                                         [name](const Interpreter& one) { return one.name == name; });
+  return known == interpreters.end() ? nullptr : known;
+}
+
 }  // namespace
 
 std::vector<std::string> plain_start(const Entrypoint& entrypoint) {
@@ -104,10 +111,8 @@ std::optional<Started> started_by(const std::vector<std::string>& start) {
   if (start.empty()) {
     return std::nullopt;
   }
-  const std::string_view name = without_version(file_name_of(start.front()));
-  const auto* const known = std::find_if(interpreters.begin(), interpreters.end(),
-                                         [name](const Interpreter& one) { return one.name == name; });
-  if (known == interpreters.end()) {
+  const Interpreter* const known = interpreter_named(start.front());
+  if (known == nullptr) {
     return std::nullopt;
   }
   for (std::size_t i = 1; i < start.size(); ++i) {
@@ -118,7 +123,7 @@ std::optional<Started> started_by(const std::vector<std::string>& start) {
     if (word.front() != '-') {
       return Started{start[i]};
     }
-    if (word == "-m" && name == "python" && i + 1 < start.size()) {
+    if (word == "-m" && known->name == "python" && i + 1 < start.size()) {
       if (start[i + 1] != stand_in_for_wandb) {
         return Started{start[i + 1], true};
       }
@@ -143,6 +148,35 @@ std::optional<std::string> script_of(const std::vector<std::string>& start) {
 std::optional<std::string> module_of(const std::vector<std::string>& start) {
   const std::optional<Started> started = started_by(start);
   return started && started->is_module ? std::optional(started->name) : std::nullopt;
+}
+
+namespace {
+
+/// How many words before the text of a program its interpreter stands: of bash -l -c, 3. 0 if the next word
+/// is no such text.
+std::size_t words_of_interpreter(std::span<const std::string> words) {
+  if (words.empty() || !words.back().starts_with('-') || words.back().starts_with("--") ||
+      words.back().find_first_of("ceE") == std::string::npos) {
+    return 0;
+  }
+  std::size_t at = words.size() - 1;
+  while (at > 0 && words[at].starts_with('-')) {
+    --at;
+  }
+  return interpreter_named(words[at]) != nullptr ? words.size() - at : 0;
+}
+
+}  // namespace
+
+bool takes_line_for_shell(std::span<const std::string> words) {
+  return !words.empty() && words_of_interpreter(words) == words.size() &&
+         file_name_of(words.front()).ends_with("sh");
+}
+
+bool parses_again(std::span<const std::string> words) {
+  return words_of_interpreter(words) > 0 ||
+         std::any_of(words.begin(), words.end(),
+                     [](const std::string& word) { return word == "eval" || file_name_of(word) == "ssh"; });
 }
 
 std::string python_of(const Entrypoint& entrypoint) {

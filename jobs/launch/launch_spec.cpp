@@ -4,10 +4,6 @@
 #include <utility>
 
 #include "fields/sections.hpp"
-#include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/jobs/dialects/determined.hpp"
-#include "hpsearch/jobs/fields/checkpoint_signal.hpp"
-#include "hpsearch/jobs/fields/preload.hpp"
 #include "hpsearch/jobs/fields/remote_storage.hpp"
 #include "hpsearch/jobs/fields/requirements.hpp"
 #include "hpsearch/jobs/fields/secrets.hpp"
@@ -28,6 +24,32 @@ void set_storage(const CheckpointStorage& storage, LaunchSpec& launch) {
 }
 
 }  // namespace
+
+LaunchSpec launch_of(const engine::ExperimentConfig& config, const Program& program, const Value& effective) {
+  LaunchSpec launch;
+  launch.experiment_name = config.name;
+  launch.entrypoint = program.entrypoint;
+  launch.max_length = config.searcher.max_length;
+  launch.unit = config.unit;
+  launch.metric = config.searcher.metric;
+  launch.larger_is_better = config.searcher.goal() == engine::Goal::maximize;
+  set_storage(program.checkpoint_storage, launch);
+  launch.environment_variables = program.environment.environment_variables;
+  launch.install_requirements = installs_requirements(program);
+  launch.mirrors = program.environment.mirrors;
+  launch.preload = program.environment.preload;
+  launch.checkpoint_signal = program.environment.checkpoint_signal;
+  launch.harness_config = program.needs_harness ? without_secrets(effective) : Value();
+  launch.metric_patterns = program.metrics;
+  launch.data = program.data;
+  launch.progress_timeout = config.progress_timeout.value_or(engine::Duration{});
+  launch.finish_within = program.environment.finish_within;
+  launch.hand_over_log = program.log_storage == LogStorage::daemon;
+  launch.keep_files_mb = program.keep_files.max_mb;
+  launch.contract = program.contract;
+  launch.launch = program.launch;
+  return launch;
+}
 
 Result<Value> Programs::opened(const engine::ExperimentRecord& record) const {
   return open_secrets_ ? open_secrets_(record.effective) : Result<Value>(record.effective);
@@ -60,24 +82,17 @@ Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const eng
   if (!read) {
     return read.error();
   }
-  const Program& program = **read;
-  LaunchSpec launch;
+  LaunchSpec launch = launch_of(config, **read, record.effective);
   launch.key = spec.key;
   launch.trial_id = spec.trial_id;
-  launch.experiment_name = config.name;
   launch.unix_user = record.unix_user;
   launch.slots = spec.slots;
-  launch.entrypoint = program.entrypoint;
   launch.hparams = spec.hparams;
   launch.length = spec.length;
-  launch.max_length = config.searcher.max_length;
-  launch.unit = config.unit;
   launch.trial_seed = spec.trial_seed;
-  launch.metric = config.searcher.metric;
   launch.context_directory = record.context_directory;
   const engine::ProgramChange* other = engine::program_of(record, spec.key.trial);
   launch.context_digest = other != nullptr ? other->context_digest : record.context_digest;
-  set_storage(program.checkpoint_storage, launch);
   launch.latest_checkpoint = spec.latest_checkpoint;
   launch.latest_step = spec.latest_step;
   launch.checkpoint_may_be_gone = spec.checkpoint_may_be_gone;
@@ -91,36 +106,7 @@ Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const eng
       launch.source_environment = std::move(remote->environment);
     }
   }
-  launch.environment_variables = program.environment.environment_variables;
-  if (installs_requirements(program)) {
-    launch.environment_variables[requirements_variable] = "install";
-  }
-  if (!program.environment.checkpoint_signal.empty()) {
-    // Among the variables, so that the program knows too: who does not expect the signal ends by it.
-    launch.environment_variables[checkpoint_signal_variable] = program.environment.checkpoint_signal;
-  }
-  for (const std::string& mirror : program.environment.mirrors) {
-    std::string& all = launch.environment_variables["HPSEARCH_MIRRORS"];
-    all += (all.empty() ? "" : ",") + mirror;
-  }
-  for (const std::string& name : program.environment.preload) {
-    std::string& all = launch.environment_variables[preload_variable];
-    all += (all.empty() ? "" : ",") + name;
-  }
-  if (program.needs_harness) {
-    launch.environment_variables[determined_config_variable] =
-        engine::compact_json(without_secrets(record.effective));
-  }
-  launch.metric_patterns = program.metrics;
-  launch.data = program.data;
-  launch.progress_timeout = config.progress_timeout.value_or(engine::Duration{});
-  launch.finish_within = program.environment.finish_within;
   launch.despite_leaked_processes = spec.despite_leaked_processes;
-  launch.hand_over_log = program.log_storage == LogStorage::daemon;
-  launch.keep_files_mb = program.keep_files.max_mb;
-  launch.larger_is_better = config.searcher.goal() == engine::Goal::maximize;
-  launch.contract = program.contract;
-  launch.launch = program.launch;
   launch.rendezvous = spec.rendezvous;
   return launch;
 }

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
+#include <utility>
+#include <variant>
 
 #include "fields/sections.hpp"
 #include "hpsearch/jobs/contract/job_contract.hpp"
-#include "hpsearch/jobs/launch/argument_text.hpp"
+#include "hpsearch/jobs/launch/entrypoint_start.hpp"
 
 namespace hpsearch::jobs {
 namespace {
@@ -26,17 +29,6 @@ std::size_t end_of_name(std::string_view text, std::size_t at) {
     }
   }
   return end;
-}
-
-/// A text that stays one word however often a shell reads it: A=B in front of a command would be no argument.
-bool is_harmless(std::string_view text) noexcept {
-  return is_shell_safe(text) && (text.front() == '-' || text.find('=') == std::string_view::npos);
-}
-
-/// Such a text can stand where a command begins, and is neither `if` nor A=B.
-bool is_plain_word(std::string_view text) noexcept {
-  return is_shell_safe(text) &&
-         std::string_view("0123456789-./").find(text.front()) != std::string_view::npos;
 }
 
 }  // namespace
@@ -105,62 +97,68 @@ std::vector<EntrypointPiece> pieces_of(std::string_view text) {
   return pieces;
 }
 
-std::optional<std::string> written(const EntrypointPiece& name, std::string_view value) {
-  switch (name.place) {
-    case ShellPlace::item:
-      return std::string(value);
-    case ShellPlace::word:
-      return name.bare && is_plain_word(value) ? std::string(value) : quoted_word(value);
-    case ShellPlace::reparsed:
-      return is_harmless(value) ? std::optional(std::string(value)) : std::nullopt;
-    case ShellPlace::comment:
-      return "{" + name.text + "}";
-    case ShellPlace::quoted:
-      break;
+std::vector<std::vector<EntrypointPiece>> pieces_of(const Entrypoint& entrypoint) {
+  if (const auto* line = std::get_if<std::string>(&entrypoint.command)) {
+    return {line_pieces(*line)};
   }
-  return std::nullopt;
-}
-
-std::optional<std::string> written(const EntrypointPiece& name, const std::vector<std::string>& words) {
-  if (name.place == ShellPlace::comment) {
-    return written(name, std::string_view());
-  }
-  if (name.place != ShellPlace::word && name.place != ShellPlace::reparsed) {
-    return std::nullopt;
-  }
-  std::string all;
-  for (const std::string& word : words) {
-    if (name.place == ShellPlace::reparsed && !is_harmless(word)) {
-      return std::nullopt;
+  std::vector<std::vector<EntrypointPiece>> all;
+  const auto& items = std::get<std::vector<std::string>>(entrypoint.command);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::span<const std::string> before(items.data(), i);
+    if (takes_line_for_shell(before)) {
+      all.push_back(line_pieces(items[i]));
+      continue;
     }
-    all.append(all.empty() ? "" : " ").append(name.bare ? shell_word(word) : quoted_word(word));
+    all.push_back(pieces_of(items[i]));
+    for (EntrypointPiece& piece : all.back()) {
+      piece.parsed_again = parses_again(before);
+      if (is_all(piece) && all.back().size() > 1) {
+        piece.place = Place::refused;
+        piece.inside = "a longer item";
+      }
+    }
   }
   return all;
 }
 
-std::string described(const EntrypointPiece& name) {
-  return "{" + name.text + "} in line " + std::to_string(name.line) +
-         (name.around.empty() ? "" : ", inside " + std::string(name.around));
+bool is_all(const EntrypointPiece& piece) noexcept {
+  return piece.is_name && argument_form(piece.text).has_value();
 }
 
-std::string allowed_at(const EntrypointPiece& name) {
-  if (name.place == ShellPlace::item) {
-    return "an item of its own: it becomes several";
+std::optional<Problem> problem_of(const EntrypointPiece& piece) {
+  const bool is_in_quotes = piece.place == Place::quotes && is_all(piece);
+  if (!piece.is_name || (piece.place != Place::refused && !is_in_quotes)) {
+    return std::nullopt;
   }
-  const std::string only = name.place == ShellPlace::reparsed
-                               ? "only letters, digits and @%+:,./_- there; for other values use "
-                               : "use ";
-  if (argument_form(name.text)) {
-    return only + "{" + name.text + "} as an unquoted argument of the program itself";
+  Problem problem;
+  problem.what = "has {" + piece.text + "}" +
+                 (piece.line == 0 ? "" : " in line " + std::to_string(piece.line)) + ", inside " +
+                 std::string(piece.inside);
+  if (is_all(piece)) {
+    problem.allowed = piece.line == 0
+                          ? "an item of its own: it becomes several"
+                          : "use {" + piece.text + "} as an unquoted argument of the program itself";
+  } else {
+    problem.allowed = std::string(piece.inside == "single quotes" ? "end the quotes before it, or " : "") +
+                      "use $" + variable_of(piece.text);
   }
-  if (name.text.starts_with("inputs.") || name.text.starts_with("outputs.")) {
-    return only + "{" + name.text + "} outside quotes";
+  return problem;
+}
+
+std::string variable_of(std::string_view placeholder) {
+  const std::pair<std::string_view, std::string_view> prefixes[] = {{"inputs.", "PAI_INPUT_"},
+                                                                    {"outputs.", "PAI_OUTPUT_"}};
+  for (const auto& [prefix, variable] : prefixes) {
+    if (placeholder.starts_with(prefix)) {
+      return std::string(variable) + variable_part(placeholder.substr(prefix.size()));
+    }
   }
-  if (name.text == "args_json") {
-    return only + "$HPSEARCH_PARAMS";
+  if (placeholder == "args_json") {
+    return "HPSEARCH_PARAMS";
   }
-  const bool own = name.text == "trial_id" || name.text == "checkpoint_dir" || name.text == "output_dir";
-  return only + "$HPSEARCH_" + (own ? "" : "HP_") + variable_part(name.text);
+  const bool is_own =
+      std::find(own_placeholders.begin(), own_placeholders.end(), placeholder) != own_placeholders.end();
+  return (is_own ? "HPSEARCH_" : "HPSEARCH_HP_") + variable_part(placeholder);
 }
 
 }  // namespace hpsearch::jobs

@@ -180,6 +180,16 @@ LaunchSpec spec_that_may_finish() {
   return spec;
 }
 
+LaunchSpec spec_with_requirements() {
+  LaunchSpec spec = spec_that_may_finish();
+  spec.install_requirements = true;
+  spec.mirrors = {"mlflow"};
+  spec.preload = {"torch", "numpy"};
+  spec.checkpoint_signal = "SIGUSR1";
+  spec.harness_config = Value::Map{{"name", "digits"}};
+  return spec;
+}
+
 std::vector<SlotDevice> devices() {
   return {{"GPU-5a1c3f60-0000-4000-8000-000000000000", "NVIDIA H200", 1, 150'754'820'096},
           {"GPU-5a1c3f60-0000-4000-8000-000000000001", "NVIDIA H200", 3, 150'754'820'096}};
@@ -463,7 +473,8 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"lease_on_a_terminal", proto::Lease{spec_on_a_terminal()}, false},
       {"lease_whose_files_are_kept", proto::Lease{spec_whose_files_are_kept()}, false},
       {"lease_with_unix_user", proto::Lease{spec_with_unix_user()}, false},
-      {"lease_that_may_finish", proto::Lease{spec_that_may_finish()}},
+      {"lease_that_may_finish", proto::Lease{spec_that_may_finish()}, false},
+      {"lease_with_requirements", proto::Lease{spec_with_requirements()}},
       {"ack", proto::Ack{key(), 31}, false},
       {"ack_with_credit", proto::Ack{key(), 31, 131'072}},
       {"nack", proto::Nack{key(), 29}},

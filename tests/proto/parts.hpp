@@ -84,12 +84,12 @@ auto parts(Is<engine::Rendezvous> auto& x) {
 auto parts(Is<jobs::LaunchSpec> auto& x) {
   auto& [key, trial_id, name, user, slots, entrypoint, hparams, length, max_length, unit, seed, metric,
          context, digest, default_storage, root, storage, checkpoint, step, gone, warm, source, environment,
-         patterns, data, timeout, finish, despite, hand_over, keep_files, larger, contract, launch,
-         rendezvous] = x;
+         requirements, mirrors, preload, signal, harness, patterns, data, timeout, finish, despite, hand_over,
+         keep_files, larger, contract, launch, rendezvous] = x;
   return std::tie(key, trial_id, name, user, slots, entrypoint, hparams, length, max_length, unit, seed,
                   metric, context, digest, default_storage, root, storage, checkpoint, step, gone, warm,
-                  source, environment, patterns, data, timeout, finish, despite, hand_over, keep_files,
-                  larger, contract, launch, rendezvous);
+                  source, environment, requirements, mirrors, preload, signal, harness, patterns, data,
+                  timeout, finish, despite, hand_over, keep_files, larger, contract, launch, rendezvous);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
   auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable, waits, held_for] = x;

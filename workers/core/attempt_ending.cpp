@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "hpsearch/engine/base/amount.hpp"
-#include "hpsearch/jobs/fields/checkpoint_signal.hpp"
 #include "hpsearch/workers/core/attempt_machine.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 #include "hpsearch/workers/core/setup_failure.hpp"
@@ -152,7 +151,7 @@ void AttemptMachine::note_its_end(AttemptOutput& out) {
 }
 
 bool AttemptMachine::takes_checkpoint_signal() const {
-  return spec_.environment_variables.contains(jobs::checkpoint_signal_variable);
+  return !spec_.checkpoint_signal.empty();
 }
 
 /// For who does not hear answers, or will not ask in time.

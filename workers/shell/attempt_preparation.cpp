@@ -16,7 +16,6 @@
 #include "hpsearch/io/files/tree.hpp"
 #include "hpsearch/io/net/rclone.hpp"
 #include "hpsearch/jobs/fields/remote_storage.hpp"
-#include "hpsearch/jobs/fields/requirements.hpp"
 #include "hpsearch/jobs/launch/entrypoint_start.hpp"
 #include "hpsearch/proto/wire/checkpoint_owner.hpp"
 #include "hpsearch/workers/core/adapters/determined/determined_launch.hpp"
@@ -135,7 +134,7 @@ std::string setup_name(const LaunchSpec& spec, const std::string& image) {
 /// The Python that installs the context's requirements; none if the experiment does not install them.
 std::optional<SetupPython> setup_python(const LaunchSpec& spec, const std::string& image,
                                         const ProgramStart& program) {
-  if (!spec.environment_variables.contains(jobs::requirements_variable)) {
+  if (!spec.install_requirements) {
     return std::nullopt;
   }
   SetupPython python{jobs::python_of(spec.entrypoint), image};
@@ -529,7 +528,8 @@ Status Preparation::write_order() {
                                                   .agent_socket = sockets_.agent,
                                                   .metric_patterns = spec_.metric_patterns,
                                                   .metric = reports_by_itself ? spec_.metric : "",
-                                                  .first_step = spec_.latest_step});
+                                                  .first_step = spec_.latest_step,
+                                                  .checkpoint_signal = spec_.checkpoint_signal});
 }
 
 }  // namespace

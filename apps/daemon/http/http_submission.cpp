@@ -86,21 +86,10 @@ Submission read_submission(const Value::Map& body, engine::Problems& problems) {
 
 /// Bytes that a lease of this experiment takes at most, apart from small differences between trials.
 std::size_t lease_bytes(const jobs::ParsedExperiment& parsed, const Submission& submission) {
-  const engine::ExperimentConfig& config = *parsed.config;
-  const jobs::Program& program = parsed.program;
-  jobs::LaunchSpec spec;
-  spec.experiment_name = config.name;
-  spec.entrypoint = program.entrypoint;
-  spec.hparams = config.hyperparameters;
-  spec.unit = config.unit;
-  spec.metric = config.searcher.metric;
+  jobs::LaunchSpec spec = jobs::launch_of(*parsed.config, parsed.program, to_value(*parsed.config));
+  spec.hparams = parsed.config->hyperparameters;
   spec.context_directory = submission.context_directory;
   spec.context_digest = submission.context_digest;
-  spec.checkpoint_root = program.checkpoint_storage.host_path + program.checkpoint_storage.storage_path;
-  spec.environment_variables = program.environment.environment_variables;
-  spec.metric_patterns = program.metrics;
-  spec.data = program.data;
-  spec.contract = program.contract;
   return proto::encode(proto::Envelope{}, proto::FromDaemon(proto::Lease{std::move(spec)})).size();
 }
 

@@ -130,13 +130,14 @@ class JobContract(harness.Case):
 
     def test_placeholders_in_quotes(self):
         text = HYPERPARAMETERS["text"]
-        account, _ = self.run_witness("sh witness.sh \"<$HPSEARCH_HP_TEXT>\" '<'{text}'>' \"$MY_OWN\"{lr} # {text}")
+        account, _ = self.run_witness("sh witness.sh \"<{text}>\" '<'{text}'>' \"$MY_OWN\"{lr} # {text}")
         self.assertEqual(account.arguments, [f"<{text}>", f"<{text}>", "a b1e-05"])
         self.assertFalse(list(self.folder.glob("**/canary")), "a value was executed")
         tree = {"entrypoint": "sh -c 'echo {text}'", "hyperparameters": HYPERPARAMETERS,
                 "searcher": {"name": "single", "metric": "loss", "max_length": 1}}
         done = self.run_cli("validate", self.write_experiment(tree), expect=2)
-        self.assertIn("has {text} in line 1, inside single quotes (use $HPSEARCH_HP_TEXT)", done.stdout + done.stderr)
+        self.assertIn("has {text} in line 1, inside single quotes (end the quotes before it, or use $HPSEARCH_HP_TEXT)",
+                      done.stdout + done.stderr)
 
     def test_each_style_of_booleans(self):
         values = {f"{style}-{value}".lower(): value for style in BOOL_STYLES for value in (True, False)}

@@ -55,7 +55,7 @@ class Conversation {
   /// One whose experiment says `environment.checkpoint_signal: SIGUSR1`.
   static LaunchSpec signaled_spec() {
     LaunchSpec signaled = spec();
-    signaled.environment_variables["HPSEARCH_CHECKPOINT_SIGNAL"] = "SIGUSR1";
+    signaled.checkpoint_signal = "SIGUSR1";
     return signaled;
   }
 

@@ -5,7 +5,6 @@
 #include <variant>
 #include <vector>
 
-#include "hpsearch/jobs/fields/checkpoint_signal.hpp"
 #include "workers/core/stage.hpp"
 
 // A daemon that is away, and programs that have nothing to do until it decides.
@@ -178,7 +177,7 @@ TEST_F(PauseAtRung, LeavesWhoOnlyPrintsAloneUnlessItHearsACheckpointSignal) {
     stage.welcome();
     proto::Lease lease = lease_of(key, 0);
     if (signal) {
-      lease.spec.environment_variables[jobs::checkpoint_signal_variable] = "SIGUSR1";
+      lease.spec.checkpoint_signal = "SIGUSR1";
     }
     stage.say(lease);
     stage.step(ProgramStarted{key});
@@ -196,7 +195,7 @@ TEST_F(PauseAtRung, OfSeveralWorkersIsForAnswersOnlyWhichRank0Shares) {
     Stage stage(pausing());
     stage.welcome();
     proto::Lease lease = lease_of(key, 0);
-    lease.spec.environment_variables[jobs::checkpoint_signal_variable] = "SIGUSR1";
+    lease.spec.checkpoint_signal = "SIGUSR1";
     lease.spec.rendezvous = {0, {"10.0.0.1", "10.0.0.2"}, 23'456};
     stage.say(lease);
     stage.step(ProgramStarted{key});

@@ -17,6 +17,7 @@
 #include "hpsearch/workers/core/launch/hyperparameter_forms.hpp"
 #include "hpsearch/workers/core/launch/launch_environment.hpp"
 #include "scratch.hpp"
+#include "workers/core/launch/arguments.hpp"
 #include "workers/shell/fake_daemon.hpp"
 #include "workers/shell/run_program.hpp"
 
@@ -156,7 +157,7 @@ constexpr int rounds = 25;
 TEST_F(HostileValues, ReachProgramsThroughAList) {
   for (int round = 0; round < rounds; ++round) {
     const LaunchSpec spec = hostile_spec({Argv{"python3", "echo.py", "{args}", "{x}", "<{y-z}>"}});
-    Argv expected = HyperparameterForms(spec.hparams, {}).arguments(jobs::ArgumentForm::pair);
+    Argv expected = arguments(HyperparameterForms(spec.hparams, {}), jobs::ArgumentForm::pair);
     expected.push_back(*spec.hparams.at_path("x")->as_text());
     expected.push_back("<" + *spec.hparams.at_path("y-z")->as_text() + ">");
     expect_intact(spec, expected);
@@ -166,7 +167,7 @@ TEST_F(HostileValues, ReachProgramsThroughAList) {
 TEST_F(HostileValues, ReachProgramsThroughAShell) {
   for (int round = 0; round < rounds; ++round) {
     const LaunchSpec spec = hostile_spec({std::string("python3 echo.py {args_eq} {x} \"$PAI_HPS_Y_Z\"")});
-    Argv expected = HyperparameterForms(spec.hparams, {}).arguments(jobs::ArgumentForm::equals);
+    Argv expected = arguments(HyperparameterForms(spec.hparams, {}), jobs::ArgumentForm::equals);
     expected.push_back(*spec.hparams.at_path("x")->as_text());
     expected.push_back(*spec.hparams.at_path("y-z")->as_text());
     expect_intact(spec, expected);
@@ -176,7 +177,7 @@ TEST_F(HostileValues, ReachProgramsThroughAShell) {
 TEST_F(HostileValues, ReachProgramsThroughEvaluatedUserArguments) {
   for (int round = 0; round < rounds; ++round) {
     const LaunchSpec spec = hostile_spec({std::string("eval \"python3 echo.py $PAI_USER_ARGS\"")});
-    expect_intact(spec, HyperparameterForms(spec.hparams, {}).arguments(jobs::ArgumentForm::pair));
+    expect_intact(spec, arguments(HyperparameterForms(spec.hparams, {}), jobs::ArgumentForm::pair));
   }
 }
 
@@ -184,7 +185,7 @@ TEST_F(HostileValues, SafeOnesReachProgramsThroughBareUserArguments) {
   LaunchSpec spec = hostile_spec({std::string("python3 echo.py $PAI_USER_ARGS")});
   spec.hparams =
       Value::Map{{"lr", 1e-05}, {"low", -1e-05}, {"name", "a-b/c.d:e,f=g%h+i@j"}, {"batch-size", 32}};
-  expect_intact(spec, HyperparameterForms(spec.hparams, {}).arguments(jobs::ArgumentForm::pair));
+  expect_intact(spec, arguments(HyperparameterForms(spec.hparams, {}), jobs::ArgumentForm::pair));
 }
 
 // --- numbers ---

@@ -122,7 +122,7 @@ TEST_F(Programs, AStepOfTheContextThatFailsIsNamed) {
   write_text(context / "requirements.txt", "./no/such/package\n");
   spec = spec_of(key_of(1), shell("echo trained"));
   spec.context_directory = context.string();
-  spec.environment_variables["HPSEARCH_REQUIREMENTS"] = "install";
+  spec.install_requirements = true;
   lease(spec);
   const ExitReport requirements = daemon_.wait_for_exit(key_of(1));
   EXPECT_EQ(requirements.cause, Cause::could_not_start);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/launch/launch_parts.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/jobs/launch/placeholders.hpp"
 
@@ -16,98 +17,100 @@ using engine::Status;
 using engine::Value;
 using jobs::EntrypointPiece;
 using jobs::LaunchSpec;
+using jobs::Place;
 
 namespace {
 
-/// A value for a message, not longer than eyes want it.
-std::string shown(const std::string& value) {
-  constexpr std::size_t longest = 60;
-  return value.size() <= longest ? engine::compact_json(value)
-                                 : "a text of " + std::to_string(value.size()) + " bytes";
-}
-
-/// Replaces placeholders of an entrypoint.
+/// Replaces placeholders of an entrypoint. In a list a value stands itself; in a line for sh a variable of
+/// it, so that no value is ever a part of the line.
 class Expansion {
  public:
-  Expansion(const LaunchSpec& spec, const HyperparameterForms& forms, const AttemptPlaces& places)
-      : spec_(spec), forms_(forms), places_(places) {}
+  Expansion(const LaunchSpec& spec, const HyperparameterForms& forms, const AttemptPlaces& places,
+            Variables& environment)
+      : spec_(spec), forms_(forms), places_(places), environment_(environment) {}
 
-  /// For `sh -c`: every value is a word or a part of one, whatever is in it and wherever it stands.
-  [[nodiscard]] Result<std::string> line(std::string_view text) const { return put(jobs::line_pieces(text)); }
-
-  /// For an argv item; {args} as a whole item becomes as many items as there are arguments.
-  [[nodiscard]] Status item(const std::vector<EntrypointPiece>& pieces,
-                            std::vector<std::string>& argv) const {
-    if (pieces.size() == 1 && pieces[0].place == jobs::ShellPlace::item && is_all(pieces[0])) {
-      for (std::string& argument : arguments(*jobs::argument_form(pieces[0].text))) {
-        argv.push_back(std::move(argument));
-      }
+  /// The words of one item; {args} as a whole item becomes as many as there are arguments.
+  [[nodiscard]] Status item(const std::vector<EntrypointPiece>& pieces, std::vector<std::string>& argv) {
+    if (pieces.size() == 1 && pieces[0].place == Place::item && jobs::is_all(pieces[0])) {
+      std::vector<std::string> words = arguments(pieces[0]);
+      argv.insert(argv.end(), words.begin(), words.end());
       return engine::Done{};
     }
-    Result<std::string> out = put(pieces);
-    if (!out) {
-      return out.error();
+    std::string& out = argv.emplace_back();
+    for (const EntrypointPiece& piece : pieces) {
+      if (const std::optional<engine::Problem> found = jobs::problem_of(piece)) {
+        return Error{Errc::bad_request, "entrypoint: " + found->what + "; allowed: " + found->allowed};
+      }
+      if (!piece.is_name) {
+        out += piece.text;
+      } else if (piece.place == Place::comment) {
+        out += "{" + piece.text + "}";
+      } else if (jobs::is_all(piece)) {
+        out += joined(arguments(piece), " ");
+      } else {
+        const Result<std::string> value = lookup(piece.text);
+        if (!value) {
+          return value.error();
+        }
+        out += put(piece.place, piece.text, *value);
+      }
     }
-    argv.push_back(*std::move(out));
     return engine::Done{};
   }
 
  private:
-  [[nodiscard]] static bool is_all(const EntrypointPiece& piece) {
-    return piece.is_name && jobs::argument_form(piece.text).has_value();
+  /// What stands for the value there.
+  [[nodiscard]] std::string put(Place place, std::string_view placeholder, const std::string& value) {
+    switch (place) {
+      case Place::word:
+        return "\"$" + variable(placeholder, value) + "\"";
+      case Place::quotes:
+        return "${" + variable(placeholder, value) + "}";
+      case Place::item:
+      case Place::comment:
+      case Place::refused:
+        break;
+    }
+    return value;
   }
 
-  /// The pieces with every name replaced.
-  [[nodiscard]] Result<std::string> put(const std::vector<EntrypointPiece>& pieces) const {
-    std::string out;
-    for (const EntrypointPiece& piece : pieces) {
-      if (!piece.is_name) {
-        out.append(piece.text);
-        continue;
-      }
-      std::optional<std::string> text;
-      std::string value;
-      if (is_all(piece)) {
-        text = jobs::written(piece, arguments(*jobs::argument_form(piece.text)));
-      } else if (piece.place == jobs::ShellPlace::comment) {
-        text = jobs::written(piece, value);
-      } else {
-        Result<std::string> found = lookup(piece.text);
-        if (!found) {
-          return found.error();
-        }
-        value = *std::move(found);
-        text = jobs::written(piece, value);
-      }
-      if (!text) {
-        return Error{Errc::bad_request, "entrypoint: cannot put " +
-                                            (is_all(piece) ? "the arguments" : shown(value)) +
-                                            " in the place of " + jobs::described(piece) +
-                                            "; allowed: " + jobs::allowed_at(piece)};
-      }
-      out.append(*text);
+  /// A variable that has exactly this value: the placeholder's own, or one more.
+  [[nodiscard]] std::string variable(std::string_view placeholder, const std::string& value) {
+    std::string name = forms_.find(placeholder) != nullptr ? "HPSEARCH_HP_" + jobs::variable_part(placeholder)
+                                                           : jobs::variable_of(placeholder);
+    for (int number = 1; environment_.try_emplace(name, value).first->second != value; ++number) {
+      name = "HPSEARCH_ARG_" + std::to_string(number);
     }
-    return out;
+    return name;
   }
 
   /// The hyperparameters, and behind them the channels that are passed as arguments.
-  [[nodiscard]] std::vector<std::string> arguments(jobs::ArgumentForm form) const {
-    std::vector<std::string> all = forms_.arguments(form);
-    const auto append = [&](const std::vector<jobs::Channel>& channels,
-                            const std::map<std::string, std::string>& places) {
+  [[nodiscard]] std::vector<std::string> arguments(const EntrypointPiece& all) {
+    const jobs::ArgumentForm form = *jobs::argument_form(all.text);
+    const auto label = [&](const std::string& name) {
+      return all.place == Place::item ? name : shell_word(name);
+    };
+    std::vector<std::string> words;
+    const auto append = [&](const std::vector<std::string>& more) {
+      words.insert(words.end(), more.begin(), more.end());
+    };
+    for (const HyperparameterForms::Hyperparameter& one : forms_.all()) {
+      append(HyperparameterForms::arguments_of(
+          one, form, label(one.name), put(all.place, one.name, argument_text(*one.value, one.style))));
+    }
+    const auto append_channels = [&](const std::string& section, const std::vector<jobs::Channel>& channels,
+                                     const std::map<std::string, std::string>& places) {
       for (const jobs::Channel& channel : channels) {
         const auto place = places.find(channel.name);
-        if (channel.passed_as != jobs::PassedAs::argument || place == places.end()) {
-          continue;
-        }
-        for (std::string& word : jobs::argument_words(form, channel.name, place->second)) {
-          all.push_back(std::move(word));
+        if (channel.passed_as == jobs::PassedAs::argument && place != places.end()) {
+          append(jobs::argument_words(form, label(channel.name),
+                                      put(all.place, section + channel.name, place->second)));
         }
       }
     };
-    append(spec_.contract.inputs, places_.inputs);
-    append(spec_.contract.outputs, places_.outputs);
-    return all;
+    append_channels("inputs.", spec_.contract.inputs, places_.inputs);
+    append_channels("outputs.", spec_.contract.outputs, places_.outputs);
+    return words;
   }
 
   [[nodiscard]] Result<std::string> lookup(std::string_view name) const {
@@ -118,7 +121,7 @@ class Expansion {
       return argument_text(*nested);
     }
     if (name == "args_json") {
-      return engine::compact_json(spec_.hparams);
+      return spec_.hparams.is_null() ? "{}" : engine::compact_json(spec_.hparams);
     }
     if (name == "checkpoint_dir") {
       return places_.checkpoint_directory;
@@ -152,29 +155,24 @@ class Expansion {
   const LaunchSpec& spec_;
   const HyperparameterForms& forms_;
   const AttemptPlaces& places_;
+  Variables& environment_;
 };
 
 }  // namespace
 
 Result<std::vector<std::string>> expand_entrypoint(const LaunchSpec& spec, const HyperparameterForms& forms,
-                                                   const AttemptPlaces& places) {
-  const Expansion expansion(spec, forms, places);
-  if (const std::string* line = std::get_if<std::string>(&spec.entrypoint.command)) {
-    Result<std::string> expanded = expansion.line(*line);
-    if (!expanded) {
-      return expanded.error();
-    }
-    if (expanded->find_first_not_of(" \t\n") == std::string::npos) {
-      return Error{Errc::bad_request, "entrypoint: the command is empty; it must say which program to run"};
-    }
-    return std::vector<std::string>{"/bin/sh", "-c", *std::move(expanded)};
-  }
-  std::vector<std::string> argv;
-  for (const std::vector<EntrypointPiece>& pieces :
-       jobs::item_pieces(std::get<std::vector<std::string>>(spec.entrypoint.command))) {
+                                                   const AttemptPlaces& places, Variables& environment) {
+  const bool is_line = std::holds_alternative<std::string>(spec.entrypoint.command);
+  std::vector<std::string> argv =
+      is_line ? std::vector<std::string>{"/bin/sh", "-c"} : std::vector<std::string>();
+  Expansion expansion(spec, forms, places, environment);
+  for (const std::vector<EntrypointPiece>& pieces : jobs::pieces_of(spec.entrypoint)) {
     if (const Status done = expansion.item(pieces, argv); !done) {
       return done.error();
     }
+  }
+  if (is_line && argv.back().find_first_not_of(" \t\n") == std::string::npos) {
+    return Error{Errc::bad_request, "entrypoint: the command is empty; it must say which program to run"};
   }
   if (argv.empty() || argv.front().empty()) {
     return Error{Errc::bad_request, "entrypoint: the list names no program; its first item must be one"};

@@ -44,23 +44,18 @@ const HyperparameterForms::Hyperparameter* HyperparameterForms::find(std::string
   return found == all_.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> HyperparameterForms::arguments_of(const Hyperparameter& one,
-                                                           jobs::ArgumentForm form) {
+std::vector<std::string> HyperparameterForms::arguments_of(const Hyperparameter& one, jobs::ArgumentForm form,
+                                                           const std::string& name, const std::string& text) {
   const bool* boolean = one.value->as_bool();
   if (boolean != nullptr && one.style == BoolStyle::flag && form != jobs::ArgumentForm::no_hyphens) {
-    return *boolean ? std::vector{"--" + one.name} : std::vector<std::string>{};
+    return *boolean ? std::vector{"--" + name} : std::vector<std::string>{};
   }
-  return jobs::argument_words(form, one.name, argument_text(*one.value, one.style));
+  return jobs::argument_words(form, name, text);
 }
 
-std::vector<std::string> HyperparameterForms::arguments(jobs::ArgumentForm form) const {
-  std::vector<std::string> arguments;
-  for (const Hyperparameter& one : all_) {
-    for (std::string& argument : arguments_of(one, form)) {
-      arguments.push_back(std::move(argument));
-    }
-  }
-  return arguments;
+std::vector<std::string> HyperparameterForms::arguments_of(const Hyperparameter& one,
+                                                           jobs::ArgumentForm form) {
+  return arguments_of(one, form, one.name, argument_text(*one.value, one.style));
 }
 
 std::map<std::string, std::string> HyperparameterForms::variables() const {

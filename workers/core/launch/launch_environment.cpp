@@ -11,6 +11,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/workers/core/launch/entrypoint.hpp"
 #include "hpsearch/workers/core/launch/hyperparameter_forms.hpp"
+#include "hpsearch/workers/core/launch/spare.hpp"
 
 namespace hpsearch::workers {
 
@@ -60,7 +61,8 @@ void lend_slots(const LaunchSpec& spec, const LentMachine& machine, Variables& e
 }
 
 /// hpsearch's own variables.
-void set_own_variables(const LaunchFacts& facts, Variables& environment) {
+void set_own_variables(const LaunchFacts& facts, ProgramStart& program) {
+  Variables& environment = program.environment;
   const LaunchSpec& spec = facts.spec;
   const AttemptPlaces& places = facts.places;
   environment["HPSEARCH_PARAMS"] = engine::compact_json(facts.hparams);
@@ -85,8 +87,17 @@ void set_own_variables(const LaunchFacts& facts, Variables& environment) {
     environment["HPSEARCH_SOCKET"] = places.socket;
   }
   environment["HPSEARCH_PARAMS_FILE"] = places.params_file;
+  const std::pair<const char*, std::string> wanted[] = {
+      {"HPSEARCH_CHECKPOINT_SIGNAL", spec.checkpoint_signal},
+      {"HPSEARCH_MIRRORS", joined(spec.mirrors)},
+      {preload_variable, joined(spec.preload)}};
+  for (const auto& [name, value] : wanted) {
+    if (!value.empty()) {
+      environment[name] = value;
+    }
+  }
   environment["HPSEARCH_DATA"] = spec.data.is_null() ? "{}" : engine::compact_json(spec.data);
-  add_hyperparameters(facts.forms.variables(), environment);
+  add_hyperparameters(facts.forms.variables(), program);
 }
 
 /// What the program has before hpsearch and the adapters add theirs.
@@ -117,10 +128,12 @@ bool is_started_by_an_adapter(const LaunchSpec& spec) {
 
 Status check_lengths(const ProgramStart& program) {
   const auto too_long = [](const std::string& what, std::size_t bytes) {
-    return Error{Errc::bad_request,
-                 what + " would take " + std::to_string(bytes) + " bytes; a program can be given at most " +
-                     std::to_string(longest_string - 1) +
-                     " in one piece. Put long values into a file of the context directory"};
+    return Error{
+        Errc::bad_request,
+        what + " would take " + std::to_string(bytes) + " bytes; a program can be given at most " +
+            std::to_string(longest_string - 1) +
+            " in one piece. hyperparameters.json has long values, or put them into a file of the context "
+            "directory"};
   };
   for (std::size_t i = 0; i < program.argv.size(); ++i) {
     if (program.argv[i].size() >= longest_string) {
@@ -160,15 +173,15 @@ Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, 
   ProgramStart& program = launch.program;
   program.directory = places.work_directory;
   program.terminal = spec.contract.terminal;
+  program.environment = given_environment(spec, machine);
+  set_own_variables(facts, program);
   if (!is_started_by_an_adapter(spec)) {
-    Result<std::vector<std::string>> argv = expand_entrypoint(spec, forms, places);
+    Result<std::vector<std::string>> argv = expand_entrypoint(spec, forms, places, program.environment);
     if (!argv) {
       return argv.error();
     }
     program.argv = *std::move(argv);
   }
-  program.environment = given_environment(spec, machine);
-  set_own_variables(facts, program.environment);
   launch.files[std::string(params_file_name)] = engine::compact_json(hparams) + "\n";
   launch.files[config_file("training_job.json")] =
       training_job(spec, places, machine, program.argv, hparams) + "\n";

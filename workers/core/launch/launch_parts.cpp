@@ -12,16 +12,25 @@ std::size_t string_size(const std::string& name, const std::string& value) {
   return name.size() + 1 + value.size() + 1;
 }
 
-void add_hyperparameters(Variables hyperparameters, Variables& environment) {
-  std::erase_if(hyperparameters,
-                [](const auto& one) { return string_size(one.first, one.second) > longest_string; });
-  environment.merge(std::move(hyperparameters));
+void add_hyperparameters(Variables hyperparameters, ProgramStart& program) {
+  // "$PAI_HPS" names PAI_HPS, "$PAI_HPS_LR" doesn't.
+  static constexpr std::string_view goes_on = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  const auto names = [&program](const std::string& variable) {
+    return std::any_of(program.argv.begin(), program.argv.end(), [&](const std::string& word) {
+      const std::size_t end = word.find(variable) + variable.size();
+      return word.find(variable) != std::string::npos && (word + " ").find_first_of(goes_on, end) != end;
+    });
+  };
+  std::erase_if(hyperparameters, [&](const auto& one) {
+    return string_size(one.first, one.second) > longest_string && !names(one.first);
+  });
+  program.environment.merge(std::move(hyperparameters));
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
   std::string all;
   for (const std::string& word : words) {
-    all.append(all.empty() ? "" : ",").append(word);
+    all.append(all.empty() ? "" : between).append(word);
   }
   return all;
 }

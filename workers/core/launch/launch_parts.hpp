@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hpsearch/jobs/launch/launch_spec.hpp"
@@ -21,12 +22,12 @@ inline constexpr std::size_t longest_string = std::size_t{128} * 1024;
 /// The bytes of NAME=VALUE, its zero included.
 [[nodiscard]] std::size_t string_size(const std::string& name, const std::string& value);
 
-/// Adds the hyperparameters that fit into one variable each. A program that doesn't read the others shall not
-/// fail for them; submission has noted them. Variables that are already set stay.
-void add_hyperparameters(Variables hyperparameters, Variables& environment);
+/// Adds the hyperparameters that fit into one variable each, and those that the program's arguments name: the
+/// launch then fails for them. A quote takes five bytes in PAI_USER_ARGS, a letter up to twelve in PAI_HPS; a
+/// program that doesn't read such a variable shall not fail for it. Variables that are already set stay.
+void add_hyperparameters(Variables hyperparameters, ProgramStart& program);
 
-/// The words with commas between them.
-[[nodiscard]] std::string joined(const std::vector<std::string>& words);
+[[nodiscard]] std::string joined(const std::vector<std::string>& words, std::string_view between = ",");
 
 /// The slots that are devices, by number: none on the processors.
 [[nodiscard]] std::vector<std::size_t> device_slots(const jobs::LaunchSpec& spec, const LentMachine& machine);

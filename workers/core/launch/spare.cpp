@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/launch/launch_parts.hpp"
 #include "hpsearch/jobs/fields/preload.hpp"
 #include "hpsearch/workers/core/launch/launch_environment.hpp"
 
@@ -24,14 +25,12 @@ bool is_function(const ProgramStart& program) {
 }  // namespace
 
 std::optional<ProgramStart> spare_after(const LaunchSpec& spec, const ProgramStart& program) {
-  const auto wanted = spec.environment_variables.find(jobs::preload_variable);
-  const bool is_wanted = wanted != spec.environment_variables.end() && !wanted->second.empty();
-  if (!is_wanted || spec.slots.empty() || !is_function(program)) {
+  if (spec.preload.empty() || spec.slots.empty() || !is_function(program)) {
     return std::nullopt;
   }
   ProgramStart spare = program;
   spare.environment = lasting(std::move(spare.environment));
-  spare.environment[jobs::preload_variable] = wanted->second;
+  spare.environment[preload_variable] = joined(spec.preload);
   spare.environment[std::string(spare_variable)] = "1";
   spare.directory = "/";
   spare.token.clear();
@@ -39,9 +38,9 @@ std::optional<ProgramStart> spare_after(const LaunchSpec& spec, const ProgramSta
 }
 
 bool fits(const ProgramStart& spare, const ProgramStart& program) {
-  const auto wanted = program.environment.find(jobs::preload_variable);
+  const auto wanted = program.environment.find(preload_variable);
   if (!is_function(program) || wanted == program.environment.end() ||
-      spare.environment.at(jobs::preload_variable) != wanted->second ||
+      spare.environment.at(preload_variable) != wanted->second ||
       lasting(spare.environment) != lasting(program.environment)) {
     return false;
   }

@@ -17,7 +17,6 @@
 
 #include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/io/net/log.hpp"
-#include "hpsearch/jobs/fields/checkpoint_signal.hpp"
 #include "hpsearch/workers/core/lookalike.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/shim/local_socket.hpp"
@@ -66,14 +65,6 @@ std::string_view word(std::string_view& rest) {
   const std::string_view first = rest.substr(0, end);
   rest.remove_prefix(std::min(end + 1, rest.size()));
   return first;
-}
-
-int checkpoint_signal_of(const ProgramStart& program) {
-  const auto name = program.environment.find(jobs::checkpoint_signal_variable);
-  if (name == program.environment.end()) {
-    return 0;
-  }
-  return name->second == "SIGUSR1" ? SIGUSR1 : name->second == "SIGUSR2" ? SIGUSR2 : 0;
 }
 
 }  // namespace
@@ -157,7 +148,7 @@ Status Shim::launch(LaunchOrder order) {
   }
   unread_ = UnreadMetric(order.metric);
   pid_ = running->pid;
-  checkpoint_signal_ = checkpoint_signal_of(order.program);
+  checkpoint_signal_ = order.checkpoint_signal == "SIGUSR1" ? SIGUSR1 : order.checkpoint_signal == "SIGUSR2" ? SIGUSR2 : 0;
   followed_by_ = running->group.empty() ? "process table" : "cgroup";
   out_.pipe = ProgramPipe(std::move(running->out));
   err_.pipe = ProgramPipe(std::move(running->err));

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "hpsearch/jobs/dialects/determined.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/workers/core/launch/launch_environment.hpp"
 
@@ -15,11 +15,11 @@ namespace {
 using engine::Value;
 using jobs::LaunchSpec;
 
-LaunchSpec spec_with(const std::string& config) {
+LaunchSpec spec_with(Value config) {
   LaunchSpec spec;
   spec.entrypoint.command = "model_def:Trial {this stays}";
   spec.hparams = Value::Map{{"lr", 0.5}};
-  spec.environment_variables[jobs::determined_config_variable] = config;
+  spec.harness_config = std::move(config);
   return spec;
 }
 
@@ -44,8 +44,8 @@ std::string problem_of(const LaunchSpec& spec, const LentMachine& lent) {
 }
 
 TEST(DeterminedLaunch, RunsTheHostAndNotTheEntrypoint) {
-  const engine::Result<Launch> launch = plan_launch(
-      spec_with(R"({"entrypoint":"model_def:Trial","searcher":{"metric":"loss"}})"), places(), machine());
+  const engine::Result<Launch> launch =
+      plan_launch(spec_with(Value::Map{{"entrypoint", "model_def:Trial"}}), places(), machine());
   ASSERT_TRUE(launch) << launch.error().message;
   EXPECT_EQ(launch->program.argv, std::vector<std::string>{"/usr/bin/hpsearch-determined"});
   EXPECT_EQ(launch->program.environment.at("HPSEARCH_HARNESS_DIR"), "/a/harness");
@@ -57,17 +57,16 @@ TEST(DeterminedLaunch, RunsTheHostAndNotTheEntrypoint) {
 }
 
 TEST(DeterminedLaunch, SaysWhatIsMissing) {
-  EXPECT_EQ(problem_of(spec_with("{}"), {}),
+  EXPECT_EQ(problem_of(spec_with(Value::Map{}), {}),
             "entrypoint: it needs the Determined harness, but this worker has no program hpsearch-determined "
             "beside it");
-  EXPECT_EQ(problem_of(spec_with("{"), machine()).find("DET_EXPERIMENT_CONFIG is unreadable: "), 0U);
-  const std::string large = R"({"data":{"text":")" + std::string(200'000, 'x') + "\"}}";
+  const Value large = Value::Map{{"data", std::string(200'000, 'x')}};
   EXPECT_NE(problem_of(spec_with(large), machine()).find("in one variable of at most 131008"),
             std::string::npos);
 }
 
 TEST(DeterminedLaunch, SaysWhereItsOtherNodesAre) {
-  LaunchSpec spec = spec_with("{}");
+  LaunchSpec spec = spec_with(Value::Map{});
   engine::Result<Launch> launch = plan_launch(spec, places(), machine());
   ASSERT_TRUE(launch) << launch.error().message;
   EXPECT_FALSE(launch->program.environment.contains(harness_nodes_variable));

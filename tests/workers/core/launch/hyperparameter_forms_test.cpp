@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hpsearch/workers/core/adapters/pai/pai_forms.hpp"
+#include "workers/core/launch/arguments.hpp"
 
 namespace hpsearch::workers {
 namespace {
@@ -43,7 +44,7 @@ TEST(HyperparameterForms, EachBoolStyleHasItsTexts) {
                                               {"d", BoolStyle::flag},
                                               {"e", BoolStyle::empty_false}};
   const HyperparameterForms off(hparams, styles);
-  EXPECT_EQ(off.arguments(jobs::ArgumentForm::pair),
+  EXPECT_EQ(arguments(off, jobs::ArgumentForm::pair),
             (Argv{"--a", "False", "--b", "false", "--c", "0", "--e", ""}));
   EXPECT_EQ(pai_user_args(off), "--a False --b false --c 0 --e ''");
   EXPECT_EQ(pai_hyperparameters_json(off),
@@ -51,7 +52,7 @@ TEST(HyperparameterForms, EachBoolStyleHasItsTexts) {
   EXPECT_EQ(pai_hps(off, false), R"({"a": false, "b": false, "c": false, "d": false, "e": false})");
   const Value all_true = Value::Map{{"a", true}, {"b", true}, {"c", true}, {"d", true}, {"e", true}};
   const HyperparameterForms on(all_true, styles);
-  EXPECT_EQ(on.arguments(jobs::ArgumentForm::equals),
+  EXPECT_EQ(arguments(on, jobs::ArgumentForm::equals),
             (Argv{"--a=True", "--b=true", "--c=1", "--d", "--e=True"}));
 }
 
@@ -69,7 +70,7 @@ TEST(HyperparameterForms, WhatPaiCannotCarryIsLeftOutOfItsFormsOnly) {
   EXPECT_EQ(pai_hps(forms, false), R"({"lr": 0.1})");
   EXPECT_EQ(pai_user_args(forms), "--lr 0.1");
   EXPECT_EQ(pai_variables(forms).size(), 1U);
-  EXPECT_EQ(forms.arguments(jobs::ArgumentForm::equals),
+  EXPECT_EQ(arguments(forms, jobs::ArgumentForm::equals),
             (Argv{"--_hidden=1", "--layers=[64,32]", "--lr=0.1", "--none=None", "--two words=2"}));
 }
 

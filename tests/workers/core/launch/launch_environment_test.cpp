@@ -91,8 +91,8 @@ TEST(Entrypoints, ArgsCanStandWithoutHyphensOrAsJson) {
                   R"(--config={"layers":[64,32],"lr":0.1,"net":{"bias":true}})"}));
   spec.entrypoint = {std::string("p {args_no_hyphens} {args_json}")};
   EXPECT_EQ(plan(spec).program.argv[2],
-            "p 'layers=[64,32]' lr=0.1 net.bias=True data_url=/a/ml/input/data/data_url/ "
-            R"('{"layers":[64,32],"lr":0.1,"net":{"bias":true}}')");
+            "p layers=\"$HPSEARCH_HP_LAYERS\" lr=\"$HPSEARCH_HP_LR\" net.bias=\"$HPSEARCH_HP_NET_BIAS\" "
+            "data_url=\"$PAI_INPUT_DATA_URL\" \"$HPSEARCH_PARAMS\"");
   spec.entrypoint = {Argv{"p", "{args_eq}"}};
   EXPECT_EQ(plan(spec).program.argv, (Argv{"p", "--layers=[64,32]", "--lr=0.1", "--net.bias",
                                            "--data_url=/a/ml/input/data/data_url/"}));
@@ -104,13 +104,29 @@ TEST(Entrypoints, GroupsAreFoundUnderNamesWithDots) {
   EXPECT_EQ(plan(spec).program.argv, (Argv{"p", R"({"c":{}})", "{}", "1", R"({"d":1})"}));
 }
 
-TEST(Entrypoints, LineRunsInAShellWithOneWordPerValue) {
-  const Launch launch =
-      plan(spec_of({std::string("python3 train.py --name {name} {args_eq} && echo {{done}}")}));
+TEST(Entrypoints, LineHasAVariableForEachValue) {
+  const Launch launch = plan(spec_of(
+      {std::string("python3 train.py --name {name} \"{optimizer}\" {args_eq} {lr} && echo {{done}}")}));
   EXPECT_EQ(launch.program.argv,
             (Argv{"/bin/sh", "-c",
-                  "python3 train.py --name 'it'\"'\"'s a $test' --lr=-0.00001 '--name=it'\"'\"'s a $test' "
-                  "--optimizer.momentum=0.9 --optimizer.nesterov=True --units=64 && echo {done}"}));
+                  "python3 train.py --name \"$HPSEARCH_HP_NAME\" \"${HPSEARCH_HP_OPTIMIZER}\" "
+                  "--lr=\"$HPSEARCH_ARG_1\" --name=\"$HPSEARCH_HP_NAME\" "
+                  "--optimizer.momentum=\"$HPSEARCH_HP_OPTIMIZER_MOMENTUM\" "
+                  "--optimizer.nesterov=\"$HPSEARCH_HP_OPTIMIZER_NESTEROV\" --units=\"$HPSEARCH_HP_UNITS\" "
+                  "\"$HPSEARCH_ARG_1\" && echo {done}"}));
+  const auto& environment = launch.program.environment;
+  EXPECT_EQ(environment.at("HPSEARCH_HP_LR"), "-1e-05");
+  EXPECT_EQ(environment.at("HPSEARCH_ARG_1"), "-0.00001") << "argparse takes -1e-05 for an option";
+  EXPECT_EQ(environment.at("HPSEARCH_HP_NAME"), "it's a $test");
+  EXPECT_EQ(environment.at("HPSEARCH_HP_OPTIMIZER"), R"({"momentum":0.9,"nesterov":true})");
+}
+
+TEST(Entrypoints, MemberThatSharesTheVariableOfAnotherNameHasOneOfItsOwn) {
+  LaunchSpec spec = spec_of({std::string("p {net.depth} {net_depth}")});
+  spec.hparams = Value::Map{{"net", Value::Map{{"depth", 3}}}, {"net_depth", 4}};
+  const Launch launch = plan(spec);
+  EXPECT_EQ(launch.program.argv[2], "p \"$HPSEARCH_ARG_1\" \"$HPSEARCH_HP_NET_DEPTH\"");
+  EXPECT_EQ(launch.program.environment.at("HPSEARCH_ARG_1"), "3");
 }
 
 TEST(Entrypoints, ChannelsPassedAsArgumentsFollowTheHyperparameters) {
@@ -264,6 +280,13 @@ TEST(Environment, PaisVariablesAreLeftOutRatherThanTooLong) {
   EXPECT_EQ(plan(spec).program.environment.at("PAI_USER_ARGS").size(), 131'072U - 15);
   spec.hparams = Value::Map{{"quotes", std::string(26'209, '\'') + "  "}};
   EXPECT_FALSE(plan(spec).program.environment.contains("PAI_USER_ARGS"));
+  spec.entrypoint = {std::string("eval \"p $PAI_USER_ARGS\"")};
+  EXPECT_EQ(
+      problem_of(spec),
+      "the variable PAI_USER_ARGS would take 131072 bytes; a program can be given at most 131071 in one "
+      "piece. hyperparameters.json has long values, or put them into a file of the context directory");
+  spec.entrypoint = {std::string("p $PAI_USER_ARGS_2")};
+  plan(spec);
 }
 
 TEST(Environment, AFreshStartHasNoCheckpoint) {

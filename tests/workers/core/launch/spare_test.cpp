@@ -26,7 +26,8 @@ struct Trial {
     spec.trial_seed = static_cast<std::uint32_t>(100 + number);
     spec.hparams = engine::Value::Map{{"lr", 0.1 * static_cast<double>(number)}};
     spec.entrypoint.command = std::vector<std::string>{"/usr/bin/python3", "-m", "hpsearch.run_function"};
-    spec.environment_variables = {{"HPSEARCH_PRELOAD", "torch"}, {"PYTHONHASHSEED", "3"}};
+    spec.preload = {"torch"};
+    spec.environment_variables = {{"PYTHONHASHSEED", "3"}};
   }
 
   [[nodiscard]] ProgramStart program() const {
@@ -101,7 +102,7 @@ TEST(Spare, DoesNotFitWhatReadsOtherVariablesAtItsImports) {
   one_less.spec.environment_variables.erase("PYTHONHASHSEED");
   EXPECT_FALSE(fits(*spare, one_less.program()));
   Trial other_packages(1);
-  other_packages.spec.environment_variables["HPSEARCH_PRELOAD"] = "numpy";
+  other_packages.spec.preload = {"numpy"};
   EXPECT_FALSE(fits(*spare, other_packages.program()));
 }
 
@@ -121,7 +122,7 @@ TEST(Spare, DoesNotFitAnotherProgram) {
 TEST(Spare, IsNotStartedWhereItCannotBeOfUse) {
   const Trial plain(0);
   Trial unwanted(0);
-  unwanted.spec.environment_variables.erase("HPSEARCH_PRELOAD");
+  unwanted.spec.preload.clear();
   EXPECT_FALSE(spare_after(unwanted.spec, unwanted.program()));
   Trial without_slots(0);
   without_slots.spec.slots.clear();

@@ -22,6 +22,7 @@
 #include "hpsearch/workers/shell/channels.hpp"
 #include "hpsearch/workers/shell/shim/launch_order.hpp"
 #include "scratch.hpp"
+#include "workers/core/launch/arguments.hpp"
 #include "workers/shell/fake_daemon.hpp"
 #include "workers/shell/run_program.hpp"
 
@@ -215,8 +216,8 @@ TEST_F(HostileNames, AreRefusedByFieldOrReachTheProgramIntact) {
         engine::compact_json(tree).find("p {args}") != std::string::npos) {
       launch->program.argv[2].replace(0, 1, "/usr/bin/printf '%s\\0'");
       std::string words;
-      for (const std::string& word :
-           HyperparameterForms(spec.hparams, spec.contract.bool_styles).arguments(jobs::ArgumentForm::pair)) {
+      for (const std::string& word : arguments(HyperparameterForms(spec.hparams, spec.contract.bool_styles),
+                                               jobs::ArgumentForm::pair)) {
         words += word + '\0';
       }
       if (!words.empty()) {

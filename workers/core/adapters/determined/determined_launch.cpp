@@ -9,7 +9,6 @@
 #include "core/launch/launch_parts.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/jobs/dialects/determined.hpp"
-#include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/workers/core/adapters/determined/determined_config.hpp"
 
 namespace hpsearch::workers {
@@ -38,13 +37,7 @@ Status launch_in_harness(const LaunchFacts& facts, ProgramStart& program) {
                  "entrypoint: it needs the Determined harness, but this worker has no program "
                  "hpsearch-determined beside it"};
   }
-  const Result<Value> effective =
-      proto::parse_json(spec.environment_variables.at(jobs::determined_config_variable));
-  if (!effective) {
-    return Error{Errc::bad_request, std::string(jobs::determined_config_variable) +
-                                        " is unreadable: " + effective.error().message};
-  }
-  std::string config = engine::compact_json(determined_config(*effective));
+  std::string config = engine::compact_json(determined_config(spec.harness_config));
   if (config.size() > longest_variable) {
     return Error{Errc::bad_request,
                  "the experiment has " + std::to_string(config.size()) +
@@ -91,7 +84,7 @@ const Adapter determined_adapter{
     .add = add_determined, .identity = determined_identity, .starts_entrypoint = needs_determined_harness};
 
 bool needs_determined_harness(const LaunchSpec& spec) {
-  return spec.environment_variables.contains(jobs::determined_config_variable);
+  return !spec.harness_config.is_null();
 }
 
 std::vector<std::uint64_t> harness_ports(const LaunchSpec& spec) {

@@ -22,7 +22,7 @@ Status add_pai(const LaunchFacts& facts, Launch& launch) {
   Variables hyperparameters = pai_variables(facts.forms);
   hyperparameters["PAI_HPS"] = pai_hps(facts.forms, facts.spec.contract.pai_hps_strings);
   hyperparameters["PAI_USER_ARGS"] = pai_user_args(facts.forms);
-  add_hyperparameters(std::move(hyperparameters), environment);
+  add_hyperparameters(std::move(hyperparameters), launch.program);
   for (const auto& [name, place] : places.inputs) {
     environment["PAI_INPUT_" + jobs::variable_part(name)] = place;
   }

@@ -18,7 +18,4 @@ namespace hpsearch::jobs {
 /// One word for sh, in single quotes unless every character is harmless: what Python's shlex.quote() gives.
 [[nodiscard]] std::string shell_word(std::string_view text);
 
-/// The same, always in single quotes.
-[[nodiscard]] std::string quoted_word(std::string_view text);
-
 }  // namespace hpsearch::jobs

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,14 @@ inline constexpr std::string_view stand_in_for_wandb = "hpsearch.wandb";
 
 /// The module that Python is told to run: pkg.train of `python3 -m pkg.train`, also behind hpsearch.wandb.
 [[nodiscard]] std::optional<std::string> module_of(const std::vector<std::string>& start);
+
+/// Whether the words are a shell and its options up to -c: the next word is a line for it, which has the
+/// variables of the program: bash -lc.
+[[nodiscard]] bool takes_line_for_shell(std::span<const std::string> words);
+
+/// Whether whatever the words start parses the next one again, as a command or as a program's text: eval x,
+/// ssh node, timeout 9 bash -c, python3 -u -c.
+[[nodiscard]] bool parses_again(std::span<const std::string> words);
 
 /// The Python that runs the program: the entrypoint's first word if it is one, else python3 of PATH.
 [[nodiscard]] std::string python_of(const Entrypoint& entrypoint);

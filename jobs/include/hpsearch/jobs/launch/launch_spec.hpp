@@ -43,6 +43,13 @@ struct LaunchSpec {
   bool warm_start = false;              ///< It is another trial's: its weights count, not its length.
   std::map<std::string, std::string> source_environment;  ///< storage_environment of that other trial.
   std::map<std::string, std::string> environment_variables;
+  bool install_requirements =
+      false;  ///< The context's requirements.txt is installed before the program starts.
+  std::vector<std::string> mirrors;  ///< Program::mirrors.
+  std::vector<std::string> preload;  ///< Program::preload.
+  std::string checkpoint_signal;     ///< Program::checkpoint_signal.
+  Value harness_config;  ///< The whole experiment, without its secrets, for the Determined harness; null =
+                         ///< the program needs none.
   std::map<std::string, std::string> metric_patterns;
   Value data;
   engine::Duration progress_timeout{};  ///< It is ended when it says nothing for so long; 0 = never.
@@ -56,6 +63,10 @@ struct LaunchSpec {
   LaunchConfig launch;
   engine::Rendezvous rendezvous;
 };
+
+/// What the attempts of an experiment have in common. `effective`: its configuration as a tree.
+[[nodiscard]] LaunchSpec launch_of(const engine::ExperimentConfig& config, const Program& program,
+                                   const Value& effective);
 
 /// The programs of experiments, each read once. Threads: one at a time.
 class Programs {

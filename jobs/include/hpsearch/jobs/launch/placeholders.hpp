@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hpsearch/jobs/fields/engine_types.hpp"
+#include "hpsearch/jobs/fields/program.hpp"
 
 namespace hpsearch::jobs {
 
@@ -31,23 +32,23 @@ enum class ArgumentForm : std::uint8_t {
 inline constexpr std::array<std::string_view, 7> own_placeholders = {
     "args", "args_eq", "args_json", "args_no_hyphens", "checkpoint_dir", "output_dir", "trial_id"};
 
-/// Where a placeholder stands, and so how its value is written there.
-enum class ShellPlace : std::uint8_t {
-  item,      ///< An item of a list: no shell reads it.
-  word,      ///< Outside quotes of a line for sh: the value becomes one word.
-  reparsed,  ///< The same, but the command parses its words again (eval, ssh, sh -c): plain texts only.
-  comment,   ///< After a #: the placeholder stays.
-  quoted,    ///< Inside quotes, a here-document, arithmetic or the like: refused.
+/// Where a placeholder stands, and so what replaces it.
+enum class Place : std::uint8_t {
+  item,     ///< An item of a list: the value.
+  word,     ///< Outside the quotes of a line for sh: the variable in double quotes.
+  quotes,   ///< Inside double quotes or a here-document: the variable.
+  comment,  ///< After a #: the placeholder stays.
+  refused,  ///< Where a variable is not expanded, or not as one word.
 };
 
 /// A piece of an entrypoint's line or item: text, or a placeholder.
 struct EntrypointPiece {
-  std::string text;                     ///< Of a placeholder: the name between the braces.
-  bool is_name = false;                 ///< A placeholder: a letter or _, then also digits, `.` and `-`.
-  ShellPlace place = ShellPlace::item;  ///< Of a placeholder.
-  bool bare = true;                     ///< Nothing beside it would join a plain value that has no quotes.
-  std::size_t line = 1;                 ///< From 1.
-  std::string_view around{};            ///< What it stands in, for messages: "double quotes". A literal.
+  std::string text;           ///< Of a placeholder: the name between the braces.
+  bool is_name = false;       ///< A placeholder: a letter or _, then also digits, `.` and `-`.
+  Place place = Place::item;  ///< Of a placeholder.
+  bool parsed_again = false;  ///< The command parses its words again: eval, ssh, sh -c "…".
+  std::size_t line = 0;       ///< Of a line for sh, from 1.
+  std::string_view inside{};  ///< What it stands in, for messages: "single quotes". A literal.
 };
 
 /// The text in pieces, in order, each name a place of `item`. `{{` and `}}` are literal braces. Braces around
@@ -55,31 +56,26 @@ struct EntrypointPiece {
 /// O(length).
 [[nodiscard]] std::vector<EntrypointPiece> pieces_of(std::string_view text);
 
-/// A line for `sh -c` in pieces, each placeholder with its place. One rule for what submission accepts and
-/// what workers write. The shell that runs the line never executes a value; what the line itself evaluates
-/// later (a variable, a function's argument) is up to its author. O(length).
+/// A line for `sh -c` in pieces, each placeholder with its place. O(length).
 [[nodiscard]] std::vector<EntrypointPiece> line_pieces(std::string_view line);
 
-/// A list's items in pieces. The program of a shell (sh -c PROGRAM) is a line for sh; that of another
-/// interpreter (python3 -c PROGRAM) takes plain texts only.
-[[nodiscard]] std::vector<std::vector<EntrypointPiece>> item_pieces(const std::vector<std::string>& items);
+/// The pieces of a line, which is one item, or of each item of a list. In [bash, -c, PROGRAM] the program is
+/// a line, too.
+[[nodiscard]] std::vector<std::vector<EntrypointPiece>> pieces_of(const Entrypoint& entrypoint);
+
+/// Whether it stands for all hyperparameters, as words of their own.
+[[nodiscard]] bool is_all(const EntrypointPiece& piece) noexcept;
+
+/// What is wrong with the place of a placeholder, and what to write instead; nothing if it can be replaced
+/// there. Without a path.
+[[nodiscard]] std::optional<Problem> problem_of(const EntrypointPiece& piece);
 
 /// What a name inside a map of hyperparameters stands for: its member at the dotted path, whose keys may hold
 /// dots themselves; nullptr when there is none.
 [[nodiscard]] const Value* member_at(const Value& map, std::string_view path) noexcept;
 
-/// The text that replaces the placeholder; nothing when its place does not take this value.
-[[nodiscard]] std::optional<std::string> written(const EntrypointPiece& name, std::string_view value);
-
-/// The words that replace {args} and its kind; nothing when its place does not take several words, or not
-/// these.
-[[nodiscard]] std::optional<std::string> written(const EntrypointPiece& name,
-                                                 const std::vector<std::string>& words);
-
-/// "{lr} in line 2, inside double quotes"
-[[nodiscard]] std::string described(const EntrypointPiece& name);
-
-/// What to write instead, as messages end: "$HPSEARCH_HP_LR there".
-[[nodiscard]] std::string allowed_at(const EntrypointPiece& name);
+/// The variable that a program has for this placeholder. Where its text is not the placeholder's, which a
+/// group of hyperparameters and a negative real with an exponent have, the launch sets another variable.
+[[nodiscard]] std::string variable_of(std::string_view placeholder);
 
 }  // namespace hpsearch::jobs

@@ -238,6 +238,11 @@ void spell(auto& fields, Is<jobs::LaunchSpec> auto& spec) {
   fields.maybe("warm_start", spec.warm_start);
   fields.maybe("source_environment", spec.source_environment);
   fields.maybe("environment_variables", spec.environment_variables);
+  fields.maybe("install_requirements", spec.install_requirements);
+  fields.maybe("mirrors", spec.mirrors);
+  fields.maybe("preload", spec.preload);
+  fields.maybe("checkpoint_signal", spec.checkpoint_signal);
+  fields.maybe("harness_config", spec.harness_config);
   fields.maybe("metric_patterns", spec.metric_patterns);
   fields.maybe("data", spec.data);
   fields.maybe("progress_timeout_ms", spec.progress_timeout);

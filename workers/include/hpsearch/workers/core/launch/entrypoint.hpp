@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,12 +12,12 @@
 
 namespace hpsearch::workers {
 
-/// The argv of an entrypoint with its placeholders replaced: a list's items in place, a line as one word per
-/// value for `sh -c`.
+/// The argv of an entrypoint with its placeholders replaced: by values in a list, by variables in a line for
+/// `sh -c`. `environment` has the program's variables, and gets those that the line needs beyond them.
 ///
-/// bad_request: it is empty, or has a placeholder that names nothing.
-[[nodiscard]] engine::Result<std::vector<std::string>> expand_entrypoint(const jobs::LaunchSpec& spec,
-                                                                         const HyperparameterForms& forms,
-                                                                         const AttemptPlaces& places);
+/// bad_request: it is empty, or has a placeholder that names nothing or stands where it can't be replaced.
+[[nodiscard]] engine::Result<std::vector<std::string>> expand_entrypoint(
+    const jobs::LaunchSpec& spec, const HyperparameterForms& forms, const AttemptPlaces& places,
+    std::map<std::string, std::string>& environment);
 
 }  // namespace hpsearch::workers

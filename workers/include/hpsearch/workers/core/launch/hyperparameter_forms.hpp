@@ -34,9 +34,10 @@ class HyperparameterForms {
   /// Of one of them. A flag is there or not, but without hyphens, where it is True or False.
   [[nodiscard]] static std::vector<std::string> arguments_of(const Hyperparameter& one,
                                                              jobs::ArgumentForm form);
-
-  /// {"--lr", "0.1", "--bias", "True"}, {"--lr=0.1", "--bias=True"} or {"lr=0.1", "bias=True"}.
-  [[nodiscard]] std::vector<std::string> arguments(jobs::ArgumentForm form) const;
+  /// The same with what stands for its name and its text in a line for sh.
+  [[nodiscard]] static std::vector<std::string> arguments_of(const Hyperparameter& one,
+                                                             jobs::ArgumentForm form, const std::string& name,
+                                                             const std::string& text);
 
   /// HPSEARCH_HP_<NAME>: every value as text, lists and maps as compact JSON.
   [[nodiscard]] std::map<std::string, std::string> variables() const;

@@ -9,6 +9,10 @@
 
 namespace hpsearch::workers {
 
+/// The variable with the modules that hpsearch.run_function imports ahead of its trial, with commas between
+/// them.
+inline constexpr const char* preload_variable = "HPSEARCH_PRELOAD";
+
 /// The variable, "1", by which hpsearch.run_function knows that it is a spare.
 inline constexpr std::string_view spare_variable = "HPSEARCH_SPARE";
 

@@ -19,6 +19,7 @@ struct LaunchOrder {
   std::map<std::string, std::string> metric_patterns;
   std::string metric;  ///< The search's, if this program should report it; "" otherwise.
   engine::Units first_step{};
+  std::string checkpoint_signal{};  ///< "SIGUSR1", "SIGUSR2", or "" = none.
 };
 
 void spell(auto& fields, proto::Is<LaunchOrder> auto& order) {
@@ -28,6 +29,7 @@ void spell(auto& fields, proto::Is<LaunchOrder> auto& order) {
   fields.bytes("metric_patterns", order.metric_patterns);
   fields.bytes("metric", order.metric);
   fields("first_step", order.first_step);
+  fields.maybe("checkpoint_signal", order.checkpoint_signal);
 }
 
 engine::Status write_launch_order(const std::filesystem::path& path, const LaunchOrder& order);
