@@ -61,23 +61,16 @@ void AttemptMachine::said(const ProgramMessageReceived& said, Instant now, Attem
     }
     return;
   }
-  const engine::Result<ProgramMessage> message =
-      said.question ? parse_socket_line(said.line) : parse_stdout_payload(said.line);
   const std::optional<QuestionId> question = said.answered ? std::nullopt : said.question;
-  if (!message) {
-    if (question) {
-      answer_error(*question, message.error().message, out);
+  if (!std::holds_alternative<MisunderstoodMessage>(said.message)) {
+    silent_since_ = now;
+    if (said.question) {
+      speaks_ = Speaks::socket;
+    } else if (speaks_ == Speaks::unknown) {
+      speaks_ = Speaks::lines;
     }
-    note(Flaw::misunderstood, "a message of the program was not understood: " + message.error().message, out);
-    return;
   }
-  silent_since_ = now;
-  if (said.question) {
-    speaks_ = Speaks::socket;
-  } else if (speaks_ == Speaks::unknown) {
-    speaks_ = Speaks::lines;
-  }
-  std::visit([&](const auto& known) { take(known, question, now, out); }, *message);
+  std::visit([&](const auto& known) { take(known, question, now, out); }, said.message);
 }
 
 void AttemptMachine::take(const MetricsMessage& said, std::optional<QuestionId> question, Instant now,
@@ -229,6 +222,14 @@ void AttemptMachine::take(const UnreadMessage& said, std::optional<QuestionId> q
   if (question) {
     answer(*question, now, out);
   }
+}
+
+void AttemptMachine::take(const MisunderstoodMessage& said, std::optional<QuestionId> question,
+                          Instant /*now*/, AttemptOutput& out) {
+  if (question) {
+    answer_error(*question, said.why, out);
+  }
+  note(Flaw::misunderstood, "a message of the program was not understood: " + said.why, out);
 }
 
 void AttemptMachine::note(Flaw flaw, const std::string& text, AttemptOutput& out) {

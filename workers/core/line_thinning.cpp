@@ -14,11 +14,8 @@ void LineThinning::decides_from(engine::Units step) {
   asked_.clear();
 }
 
-bool LineThinning::spares(const engine::Result<ProgramMessage>& message) {
-  if (!message) {
-    return false;  // Somebody has to tell its author.
-  }
-  const auto* metrics = std::get_if<MetricsMessage>(&*message);
+bool LineThinning::spares(const ProgramMessage& message) {
+  const auto* metrics = std::get_if<MetricsMessage>(&message);
   return metrics != nullptr && from_ != engine::Units{} && spares_metrics(*metrics);
 }
 

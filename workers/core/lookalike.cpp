@@ -2,16 +2,11 @@
 
 #include <cstddef>
 
-#include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/proto/encoding/utf8.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 
 namespace hpsearch::workers {
 namespace {
-
-using engine::Value;
 
 constexpr std::string_view blanks = " \t";
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
@@ -53,15 +48,6 @@ std::optional<std::string> why_no_report(std::string_view line, PrintedTo stream
     return std::nullopt;
   }
   return "one space has to stand between HPSEARCH and {";
-}
-
-std::string lookalike_payload(std::string_view line, const std::string& why) {
-  constexpr std::size_t most = 120;
-  const std::string clean = without_escapes(line);
-  const std::string_view piece = std::string_view(clean).substr(0, most);
-  return engine::compact_json(Value::Map{
-      {"lookalike", std::string(piece.substr(0, piece.size() - proto::cut_character_at_end(piece)))},
-      {"why", why}});
 }
 
 }  // namespace hpsearch::workers

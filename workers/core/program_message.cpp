@@ -28,8 +28,6 @@ constexpr std::size_t max_metrics = 1000;
 constexpr std::size_t max_why_bytes = 4 * 1024;
 constexpr std::size_t max_ignored_named = 8;
 constexpr std::size_t max_group_bytes = 64;
-constexpr std::size_t max_quoted_bytes = 80;
-constexpr std::size_t max_line_bytes = 160;
 constexpr std::size_t max_log_bytes = 16 * 1024;
 constexpr std::string_view deciding_group = "validation";
 
@@ -252,14 +250,6 @@ Result<ProgramMessage> read_report(const Value::Map& message) {
   return metrics_from(*step, message.find("group"), *metrics->as_map());
 }
 
-/// Whole characters of its beginning.
-std::string beginning_of(std::string_view text, std::size_t most) {
-  const std::string_view piece = text.substr(0, most);
-  return std::string(piece.size() < text.size()
-                         ? piece.substr(0, piece.size() - proto::cut_character_at_end(piece))
-                         : piece);
-}
-
 Result<ProgramMessage> read_log(const Value::Map& message) {
   for (const char* key : {"text", "message"}) {
     const Value* text = message.find(key);
@@ -302,6 +292,18 @@ Result<ProgramMessage> read_invalid(const Value::Map& message) {
 }
 
 }  // namespace
+
+std::string beginning_of(std::string_view text, std::size_t most) {
+  const std::string_view piece = text.substr(0, most);
+  return std::string(piece.size() < text.size()
+                         ? piece.substr(0, piece.size() - proto::cut_character_at_end(piece))
+                         : piece);
+}
+
+ProgramMessage understood(Result<ProgramMessage> message) {
+  return message ? *std::move(message)
+                 : MisunderstoodMessage{beginning_of(message.error().message, max_why_bytes)};
+}
 
 Result<ProgramMessage> parse_socket_line(std::string_view line) {
   const Result<Value> object = parse_object(line);
@@ -351,28 +353,6 @@ Result<ProgramMessage> parse_stdout_payload(std::string_view payload) {
     return object.error();
   }
   Value::Map& message = *object->as_map();
-  const Value* unreadable = message.find("unreadable");
-  const Value* captured = message.find("captured");
-  const Value* why = message.find("why");
-  const auto is_text = [](const Value* value) { return value != nullptr && value->as_text() != nullptr; };
-  if (is_text(unreadable) && is_text(captured) && is_text(why)) {
-    return ProgramMessage{UnreadableMessage{*unreadable->as_text(), *captured->as_text(), *why->as_text()}};
-  }
-  const Value* lookalike = message.find("lookalike");
-  if (is_text(lookalike) && is_text(why)) {
-    return ProgramMessage{LookalikeMessage{*lookalike->as_text(), *why->as_text()}};
-  }
-  const Value* unread = message.find("unread");
-  const Value* pattern = message.find("pattern");
-  if (is_text(unread) && is_text(pattern)) {
-    return ProgramMessage{UnreadMessage{*unread->as_text(), *pattern->as_text()}};
-  }
-  const Value* doubtful = message.find("doubtful");
-  const Value* line = message.find("line");
-  const Value* other = message.find("other");
-  if (is_text(doubtful) && is_text(line) && is_text(other)) {
-    return ProgramMessage{DoubtfulMessage{*doubtful->as_text(), *line->as_text(), *other->as_text()}};
-  }
   const Value* found = message.find("step");
   if (found == nullptr) {
     return wrong(R"("step" is missing; a line looks like HPSEARCH {"step":3,"loss":0.5})");
@@ -434,27 +414,6 @@ Result<Units> captured_step(std::string_view captured, std::string_view behind) 
     return wrong(separated);
   }
   return Units{static_cast<std::uint64_t>(step)};
-}
-
-std::string metric_payload(const std::string& metric, Units step, double number) {
-  return engine::compact_json(Value::Map{{"step", static_cast<std::int64_t>(count(step))},
-                                         {"metrics", Value::Map{{metric, number}}}});
-}
-
-std::string unreadable_payload(const std::string& metric, std::string_view captured, const std::string& why) {
-  return engine::compact_json(Value::Map{
-      {"unreadable", metric}, {"captured", beginning_of(captured, max_quoted_bytes)}, {"why", why}});
-}
-
-std::string doubtful_payload(const DoubtfulMessage& found) {
-  return engine::compact_json(Value::Map{{"doubtful", found.metric},
-                                         {"line", beginning_of(found.line, max_line_bytes)},
-                                         {"other", beginning_of(found.other, max_quoted_bytes)}});
-}
-
-std::string unread_payload(const UnreadMessage& found) {
-  return engine::compact_json(
-      Value::Map{{"unread", beginning_of(found.line, max_line_bytes)}, {"pattern", found.pattern}});
 }
 
 }  // namespace hpsearch::workers

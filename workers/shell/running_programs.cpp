@@ -169,7 +169,7 @@ ShimClient& RunningPrograms::link(const AttemptKey& key) {
   handlers.on_not_started = [this, key](const std::string& why) { handlers_.on_input(start_failure(key, why)); };
   handlers.on_message = [this, key](const JournalMessageReceived& said, std::uint64_t position) {
     const auto question = said.question == 0 ? std::nullopt : std::optional(QuestionId{said.question});
-    handlers_.on_input(ProgramMessageReceived{key, question, said.line, position, said.answered});
+    handlers_.on_input(ProgramMessageReceived{key, question, said.message, position, said.answered});
   };
   handlers.on_unwritten = [this](const std::string& why) { handlers_.on_input(JournalNotWritten{why}); };
   handlers.on_stuck = [this, key](const JournalStuck& stuck) {

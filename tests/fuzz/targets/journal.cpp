@@ -45,7 +45,8 @@ Seeds journal_seeds() {
   for (const workers::JournalRecord& record : {
            workers::JournalRecord(workers::JournalStarted{"cgroup"}),
            workers::JournalRecord(workers::JournalNotStarted{"no program \"trian.py\""}),
-           workers::JournalRecord(workers::JournalMessageReceived{7, true, R"({"type":"report","step":3})"}),
+           workers::JournalRecord(workers::JournalMessageReceived{
+               7, true, workers::MetricsMessage{engine::Units{3}, {{"loss", 0.5}}, {}}}),
            workers::JournalRecord(workers::JournalStuck{4711}),
            workers::JournalRecord(workers::JournalEnded{true, 9, true, true, "MemoryError\n"}),
        }) {

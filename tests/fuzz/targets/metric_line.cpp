@@ -6,8 +6,8 @@
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/shim/metric_scanner.hpp"
 
-// What a training program prints. A line for us is a message with sorted, unique metrics, or an error; what a
-// pattern finds in any other line is a message that we can read. The input is a pattern, then the lines.
+// What a training program prints. A line for us is a message with sorted, unique metrics, or an error; so is
+// what a pattern finds in any other line. The input is a pattern, then the lines.
 
 namespace hpsearch::fuzz {
 namespace {
@@ -40,9 +40,7 @@ void run_metric_line(std::string_view bytes) {
     if (!scanner) {
       continue;
     }
-    for (const std::string& payload : scanner->scan(line)) {
-      const auto message = workers::parse_stdout_payload(payload);
-      HPSEARCH_CHECK(message.has_value(), "what a pattern finds can be read");
+    for (const workers::ProgramMessage& message : scanner->scan(line)) {
       check_message(message);
     }
   }

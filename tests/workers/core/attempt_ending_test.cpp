@@ -7,6 +7,7 @@
 
 #include "messages.hpp"
 #include "workers/core/conversation.hpp"
+#include "workers/core/program_line.hpp"
 
 // How a program is brought to its end, and what is left of an attempt then.
 
@@ -399,8 +400,9 @@ TEST(Finish, AFencedProgramIsKilledAndLeavesNothing) {
 // Found by hpsearch-sim: the agent woke up for a write that a fenced attempt does not make, again and again.
 TEST(Finish, AFencedAttemptAsksNotToBeWokenForItsSpool) {
   Conversation talk = Conversation::running();
-  talk.attempt().said({talk.attempt().key(), first, R"({"type":"report","step":3,"metrics":{"acc":0.5}})"},
-                      talk.now(), talk.out());
+  talk.attempt().said(
+      program_line(talk.attempt().key(), first, R"({"type":"report","step":3,"metrics":{"acc":0.5}})"),
+      talk.now(), talk.out());
   talk.attempt().spool(talk.now(), talk.out());
   const auto writes = talk.effects<WriteSpool>();
   ASSERT_EQ(writes.size(), 1U);
@@ -617,8 +619,9 @@ TEST(Checkpoints, AreAnsweredWhenTheReportOfThemIsWrittenDown) {
     return std::count_if(disk.out.effects.begin(), disk.out.effects.end(),
                          [](const Effect& effect) { return std::holds_alternative<AnswerProgram>(effect); });
   };
-  disk.attempt.said({Conversation::spec().key, QuestionId{1}, R"({"type":"checkpoint","step":2})", 1, false},
-                    disk.now, disk.out);
+  disk.attempt.said(
+      program_line(Conversation::spec().key, QuestionId{1}, R"({"type":"checkpoint","step":2})", 1, false),
+      disk.now, disk.out);
   disk.write();
   disk.attempt.published(CheckpointReport{Units{2}, "/c/1/2/3-2", 1, 10}, disk.now, disk.out);
   EXPECT_EQ(answered(), 0);
@@ -644,8 +647,9 @@ TEST(Unkillable, IsToldWhenTheNextAgentWouldTellItToo) {
 
 TEST(Unkillable, WhileACheckpointIsOnItsWayTheNextAgentFindsOutByItself) {
   Spooling disk;
-  disk.attempt.said({Conversation::spec().key, QuestionId{1}, R"({"type":"checkpoint","step":2})", 1, false},
-                    disk.now, disk.out);
+  disk.attempt.said(
+      program_line(Conversation::spec().key, QuestionId{1}, R"({"type":"checkpoint","step":2})", 1, false),
+      disk.now, disk.out);
   disk.attempt.stuck("process 7 survives SIGKILL", disk.out);
   disk.attempt.decided({Lsn{9}, Directive::kill, Units{}}, disk.now, disk.out);
   disk.write();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "workers/core/conversation.hpp"
+#include "workers/core/program_line.hpp"
 
 // What an attempt says of how its program ended, and which checkpoints count.
 
@@ -209,7 +210,7 @@ class Impatient {
     now = end;
   }
   void say(const std::string& line) {
-    attempt.said({attempt.key(), first, line}, now, out);
+    attempt.said(program_line(attempt.key(), first, line), now, out);
     spool();
   }
   [[nodiscard]] std::size_t signals() const {

@@ -6,9 +6,9 @@
 #include <tuple>
 #include <vector>
 
-#include "hpsearch/workers/core/lookalike.hpp"
 #include "messages.hpp"
 #include "workers/core/conversation.hpp"
+#include "workers/core/program_line.hpp"
 
 // What a program says: answered, noted, numbered, and sent until the daemon has it.
 
@@ -168,9 +168,8 @@ TEST(Notes, ReportsOverTheSocketAreNeverBuffered) {
       }
       const std::string line =
           R"({"type":"report","step":)" + std::to_string(step) + R"(,"metrics":{"acc":0.5}})";
-      talk.attempt().said(
-          {.key = talk.attempt().key(), .question = first, .line = line, .answered = step < 3}, talk.now(),
-          talk.out());
+      talk.attempt().said(program_line(talk.attempt().key(), first, line, 0, step < 3), talk.now(),
+                          talk.out());
       talk.spool();
       talk.pass(Duration::millis(20));
     }
@@ -205,7 +204,8 @@ TEST(Notes, BeginningAgainInsteadOfResumingIsTold) {
   attempt.spool(now, out);
   attempt.spool_written(1, now, out);
   attempt.started(now, out);
-  attempt.said({attempt.key(), first, R"({"type":"report","step":1,"metrics":{"acc":1}})"}, now, out);
+  attempt.said(program_line(attempt.key(), first, R"({"type":"report","step":1,"metrics":{"acc":1}})"), now,
+               out);
   const auto told = [](const Effect& effect) {
     const auto* notice = std::get_if<Notice>(&effect);
     return notice != nullptr && notice->text.find("HPSEARCH_LATEST_CHECKPOINT") != std::string::npos;
@@ -288,14 +288,14 @@ TEST(Notes, AStepThatStandsStillIsToldAndThenEnded) {
 TEST(Notes, ALineThatLooksLikeAReportIsTold) {
   Conversation talk = Conversation::running();
   talk.tell(std::nullopt,
-            lookalike_payload("INFO HPSEARCH {\"step\": 1}", "other text stands before HPSEARCH"));
+            LookalikeMessage{"INFO HPSEARCH {\"step\": 1}", "other text stands before HPSEARCH"});
   EXPECT_EQ(talk.notes(), Lines{"lookalike"});
 }
 
 TEST(Notes, ALineThatNothingReadsIsToldWithThePatternThatReadsIt) {
   Conversation talk = Conversation::running();
   talk.tell(std::nullopt,
-            unread_payload({.line = "it's epoch 1 acc=0.5", .pattern = "it's epoch {step} acc={number}"}));
+            UnreadMessage{.line = "it's epoch 1 acc=0.5", .pattern = "it's epoch {step} acc={number}"});
   const std::vector<engine::NoteReport> notes = talk.whole_notes();
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes.front().about, "unread");
@@ -305,7 +305,7 @@ TEST(Notes, ALineThatNothingReadsIsToldWithThePatternThatReadsIt) {
 TEST(Notes, APatternThatReadsAnotherMetricIsToldOnce) {
   Conversation talk = Conversation::running();
   for (int line = 0; line < 2; ++line) {
-    talk.tell(std::nullopt, doubtful_payload({"loss", "val_loss: 0.25 loss: 0.5", "val_loss"}));
+    talk.tell(std::nullopt, DoubtfulMessage{"loss", "val_loss: 0.25 loss: 0.5", "val_loss"});
   }
   const std::vector<engine::NoteReport> notes = talk.whole_notes();
   ASSERT_EQ(notes.size(), 1U);
@@ -317,7 +317,7 @@ TEST(Notes, APatternWhoseLinesAreNotEpochsIsTold) {
   LaunchSpec of_epochs = Conversation::spec();
   of_epochs.unit = "epochs";
   Conversation talk = Conversation::running({}, of_epochs);
-  talk.tell(std::nullopt, doubtful_payload({"loss", "Epoch 1/3, batch 2: loss 0.5", ""}));
+  talk.tell(std::nullopt, DoubtfulMessage{"loss", "Epoch 1/3, batch 2: loss 0.5", ""});
   const std::vector<engine::NoteReport> notes = talk.whole_notes();
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes.front().about, "each_batch");
@@ -327,7 +327,7 @@ TEST(Notes, APatternWhoseLinesAreNotEpochsIsTold) {
 TEST(Notes, WhatIsNoNumberIsTold) {
   Conversation talk = Conversation::running();
   talk.report(first, 1, R"("acc":1,"name":"x")");
-  talk.tell(std::nullopt, unreadable_payload("acc", "n/a", "there is no number in it"));
+  talk.tell(std::nullopt, UnreadableMessage{"acc", "n/a", "there is no number in it"});
   EXPECT_EQ(talk.notes(), (Lines{"no_number", "unreadable"}));
 }
 
@@ -587,7 +587,8 @@ TEST(Reports, LeftOutGiveTheJournalsSpaceBackAllTheSame) {
   talk.report(std::nullopt, 1);
   talk.spool();
   talk.clear();
-  ProgramMessageReceived said{talk.attempt().key(), std::nullopt, R"({"step":1,"acc":0.5})", 1'000, false};
+  ProgramMessageReceived said =
+      program_line(talk.attempt().key(), std::nullopt, R"({"step":1,"acc":0.5})", 1'000);
   talk.attempt().said(said, talk.now(), talk.out());
   AttemptOutput out;
   talk.attempt().spool(talk.now(), out);
@@ -603,7 +604,7 @@ TEST(Reports, ThatTheDaemonKnowsAndTheSpoolDoesNotAreLeftBehind) {
   Conversation talk = Conversation::running();
   const auto say = [&talk](int step) {
     const std::string line = R"({"step":)" + std::to_string(step) + R"(,"acc":0.5})";
-    talk.attempt().said({talk.attempt().key(), std::nullopt, line}, talk.now(), talk.out());
+    talk.attempt().said(program_line(talk.attempt().key(), std::nullopt, line), talk.now(), talk.out());
   };
   say(1);
   say(2);

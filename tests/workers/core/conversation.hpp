@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hpsearch/workers/core/attempt_machine.hpp"
+#include "workers/core/program_line.hpp"
 
 namespace hpsearch::workers::test {
 
@@ -85,7 +86,10 @@ class Conversation {
   }
   void say(const std::string& line) { tell(first, line); }
   void tell(std::optional<QuestionId> question, const std::string& line) {
-    attempt_.said({attempt_.key(), question, line}, now_, out_);
+    tell(question, message_in(question, line));
+  }
+  void tell(std::optional<QuestionId> question, ProgramMessage message) {
+    attempt_.said({attempt_.key(), question, std::move(message)}, now_, out_);
     spool();
   }
   /// A disk that takes everything at once.

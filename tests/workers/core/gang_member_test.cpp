@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "hpsearch/workers/core/attempt_machine.hpp"
+#include "workers/core/program_line.hpp"
 
 // What a worker does with a part of an attempt that does not speak for it.
 
@@ -88,9 +89,10 @@ struct Member {
 
 TEST(GangMember, ReportsItsExitAndNothingElse) {
   Member member;
-  member.attempt.said({member.attempt.key(), std::nullopt, R"({"step":3,"acc":0.5})"}, member.now,
+  member.attempt.said(program_line(member.attempt.key(), std::nullopt, R"({"step":3,"acc":0.5})"), member.now,
                       member.out);
-  member.attempt.said({member.attempt.key(), std::nullopt, "not a message"}, member.now, member.out);
+  member.attempt.said(program_line(member.attempt.key(), std::nullopt, "not a message"), member.now,
+                      member.out);
   EXPECT_TRUE(member.reports().empty());
   member.attempt.ended({member.attempt.key(), false, 0, ""}, member.out);
   const std::vector<Report> reports = member.reports();
@@ -107,8 +109,8 @@ TEST(GangMember, PublishesNoCheckpointWhenItEndsWell) {
 TEST(GangMember, AnswersWhoeverAsksAllTheSame) {
   Member member;
   member.attempt.said(
-      {member.attempt.key(), QuestionId{1}, R"({"type":"report","step":3,"metrics":{"acc":1}})"}, member.now,
-      member.out);
+      program_line(member.attempt.key(), QuestionId{1}, R"({"type":"report","step":3,"metrics":{"acc":1}})"),
+      member.now, member.out);
   EXPECT_EQ(member.effects<AnswerProgram>().size(), 1U);
 }
 
@@ -120,7 +122,7 @@ TEST(GangMember, MaySayNothingForEver) {
 
 TEST(GangMember, HasTheGracePeriodToFollowRank0) {
   Member member;
-  member.attempt.said({member.attempt.key(), std::nullopt, R"({"step":1,"acc":0.5})"}, member.now,
+  member.attempt.said(program_line(member.attempt.key(), std::nullopt, R"({"step":1,"acc":0.5})"), member.now,
                       member.out);
   member.tell(Directive::stop);
   EXPECT_TRUE(member.effects<SignalProgram>().empty());

@@ -10,7 +10,7 @@ namespace {
 using engine::Units;
 
 bool spares(LineThinning& thinning, const std::string& payload) {
-  return thinning.spares(parse_stdout_payload(payload));
+  return thinning.spares(understood(parse_stdout_payload(payload)));
 }
 
 TEST(LineThinning, SparesWhatLiesBelowTheLength) {

@@ -6,8 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "hpsearch/workers/core/program_message.hpp"
-
 namespace hpsearch::workers {
 namespace {
 
@@ -31,12 +29,6 @@ TEST(Lookalike, IsNoReportAndNoOtherLine) {
   EXPECT_EQ(why("HPSEARCH_SOCKET=/run/x"), "");
   EXPECT_EQ(why("see HPSEARCH for more"), "");
   EXPECT_EQ(why("epoch 1", PrintedTo::stderr_stream), "");
-}
-
-TEST(Lookalike, IsQuotedWithoutItsColours) {
-  const auto message = parse_stdout_payload(lookalike_payload("\x1b[32mHPSEARCH {}", "why"));
-  ASSERT_TRUE(message);
-  EXPECT_EQ(std::get<LookalikeMessage>(*message).line, "HPSEARCH {}");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "workers/core/program_line.hpp"
 #include "workers/core/stage.hpp"
 
 // A daemon that is away, and programs that have nothing to do until it decides.
@@ -27,8 +28,8 @@ ProgramMessageReceived said(const AttemptKey& key, bool by_socket, std::uint64_t
   const std::string line =
       R"({"type":"report","step":)" + std::to_string(step) + R"(,"metrics":{"acc":0.5}})";
   const std::string printed = R"({"step":)" + std::to_string(step) + R"(,"acc":0.5})";
-  return {key, by_socket ? std::optional(QuestionId{position}) : std::nullopt, by_socket ? line : printed,
-          position};
+  return program_line(key, by_socket ? std::optional(QuestionId{position}) : std::nullopt,
+                      by_socket ? line : printed, position);
 }
 
 std::vector<AttemptKey> paused(Stage& stage) {
@@ -117,7 +118,7 @@ TEST_F(PauseAtRung, IsToldBehindTheReportOfTheLengthAndAsNobodysFailure) {
     lose_the_daemon(stage);
     stage.pass(patience);
     ASSERT_EQ(paused(stage).size(), 1U);
-    stage.step(ProgramMessageReceived{key, QuestionId{2}, R"({"type":"checkpoint","step":3})", 2});
+    stage.step(program_line(key, QuestionId{2}, R"({"type":"checkpoint","step":3})", 2));
     ASSERT_EQ(stage.wanted<PublishCheckpoint>().size(), 1U);
     stage.step(CheckpointPublished{key, {Units{3}, "/c/1", 1, 10}});
     stage.step(ProgramEnded{key, false, code, ""});

@@ -262,17 +262,6 @@ TEST(FirstNumber, IsNoPartOfAWord) {
   }
 }
 
-TEST(PatternPayloads, AreReadBack) {
-  const auto said =
-      expect_message<MetricsMessage>(parse_stdout_payload(metric_payload("val.acc", Units{4}, 0.5)));
-  EXPECT_EQ(said.step, Units{4});
-  EXPECT_EQ(said.metrics, (Metrics{{"val.acc", 0.5}}));
-  const auto unreadable = expect_message<UnreadableMessage>(
-      parse_stdout_payload(unreadable_payload("acc", "n/a \"\xC3", "there is no number in it")));
-  EXPECT_EQ(unreadable.metric, "acc");
-  EXPECT_EQ(unreadable.text.substr(0, 4), "n/a ");
-}
-
 TEST(StdoutLine, WithoutStepIsAProblem) {
   EXPECT_MESSAGE(problem_of(parse_stdout_payload(R"({"val_acc":0.91})")));
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "workers/core/program_line.hpp"
 #include "workers/core/stage.hpp"
 
 // How much of what programs report is under way without an acknowledgement, and who says so.
@@ -23,8 +24,8 @@ class Credit : public testing::Test {
   void send_reports(const AttemptKey& of, int from, int upto) {
     const std::string name(161, 'x');
     for (int number = from; number <= upto; ++number) {
-      stage.step(ProgramMessageReceived{of, std::nullopt, R"({"step":1,"acc":0.5,")" + name + R"(":0.5})",
-                                        static_cast<std::uint64_t>(number)});
+      stage.step(program_line(of, std::nullopt, R"({"step":1,"acc":0.5,")" + name + R"(":0.5})",
+                              static_cast<std::uint64_t>(number)));
     }
   }
   /// Reports of the attempt that were sent since the last look.
@@ -113,8 +114,8 @@ TEST_F(Credit, IsSharedByTheAttemptsAndLeavesNobodyOut) {
 TEST_F(Credit, OfALargeReportIsNotAsked) {
   begin(1);
   const std::string why(3 * kib, 'y');
-  stage.step(ProgramMessageReceived{key, QuestionId{1},
-                                    R"({"type":"invalid_hyperparameters","why":")" + why + "\"}", 1});
+  stage.step(
+      program_line(key, QuestionId{1}, R"({"type":"invalid_hyperparameters","why":")" + why + "\"}", 1));
   EXPECT_EQ(sent(key), 1U);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hpsearch/workers/core/attempt_machine.hpp"
+#include "workers/core/program_line.hpp"
 
 namespace hpsearch::workers {
 namespace {
@@ -193,7 +194,7 @@ class EngineState {
     }
     if (heard_ < journal_.size()) {
       const Line& line = journal_[heard_++];
-      attempt_->said({spec().key, line.question, line.text, heard_}, now_, out_);
+      attempt_->said(program_line(spec().key, line.question, line.text, heard_), now_, out_);
       return true;
     }
     if (ended_ && attempt_->alive()) {
@@ -320,8 +321,8 @@ TEST(TakenOver, AReportIsNotSaidBeforeItIsSpooled) {
   attempt.spool(Instant(), out);
   attempt.spool_written(1, Instant(), out);
   attempt.started(Instant(), out);
-  attempt.said({spec().key, QuestionId{1}, R"({"type":"report","step":2,"metrics":{"acc":1}})"}, Instant(),
-               out);
+  attempt.said(program_line(spec().key, QuestionId{1}, R"({"type":"report","step":2,"metrics":{"acc":1}})"),
+               Instant(), out);
   out = {};
   attempt.spool(Instant(), out);
   attempt.send(Instant(), 1024, out);
@@ -341,8 +342,8 @@ TEST(TakenOver, WhatDecidesNothingMayWaitForCompany) {
   attempt.spool(Instant(), out);
   attempt.spool_written(1, Instant(), out);
   attempt.started(Instant(), out);
-  attempt.said({spec().key, QuestionId{1}, R"({"type":"report","step":1,"metrics":{"acc":1}})"}, Instant(),
-               out);
+  attempt.said(program_line(spec().key, QuestionId{1}, R"({"type":"report","step":1,"metrics":{"acc":1}})"),
+               Instant(), out);
   out = {};
   attempt.spool(Instant(), out);
   EXPECT_TRUE(out.effects.empty());
@@ -358,8 +359,8 @@ TEST(TakenOver, AFullDiskIsAskedAgainForEverything) {
   attempt.spool(Instant(), out);
   attempt.spool_written(1, Instant(), out);
   attempt.started(Instant(), out);
-  attempt.said({spec().key, QuestionId{1}, R"({"type":"report","step":2,"metrics":{"acc":1}})"}, Instant(),
-               out);
+  attempt.said(program_line(spec().key, QuestionId{1}, R"({"type":"report","step":2,"metrics":{"acc":1}})"),
+               Instant(), out);
   attempt.spool(Instant(), out);
   out = {};
   attempt.spool_not_written(2, "No space left on device", Instant(), out);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hpsearch/workers/core/worker_machine.hpp"
+#include "workers/core/program_line.hpp"
 #include "workers/core/stage.hpp"
 
 namespace hpsearch::workers::test {
@@ -82,7 +83,7 @@ TEST(Devices, ThatKeepAProgramThatHasEndedKeepItsSlotToo) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 1);
-  stage.step(ProgramMessageReceived{key_of(1, 10), QuestionId{1}, R"({"type":"checkpoint","step":1})"});
+  stage.step(program_line(key_of(1, 10), QuestionId{1}, R"({"type":"checkpoint","step":1})"));
   stage.step(CheckpointPublished{key_of(1, 10), {Units{1}, "/c", 1, 1}});
   stage.clear();
   const ProgramEnded end{key_of(1, 10), false, 3, "tail"};

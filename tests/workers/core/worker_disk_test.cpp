@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "messages.hpp"
+#include "workers/core/program_line.hpp"
 #include "workers/core/stage.hpp"
 
 namespace hpsearch::workers::test {
@@ -71,8 +72,8 @@ TEST_F(Disk, ThatIsFullWhereAProgramIsPreparedIsNotItsFaultEither) {
 TEST_F(Disk, ThatTakesNothingGetsNoNewLeasesAndKeepsItsPrograms) {
   stage_.run(key_of(1, 10), 0);
   stage_.bad_disk(full);
-  stage_.step(ProgramMessageReceived{key_of(1, 10), QuestionId{1},
-                                     R"({"type":"report","step":3,"metrics":{"acc":0.5}})"});
+  stage_.step(
+      program_line(key_of(1, 10), QuestionId{1}, R"({"type":"report","step":3,"metrics":{"acc":0.5}})"));
   stage_.clear();
   stage_.say(lease_of(key_of(2, 20), 1));
   EXPECT_TRUE(stage_.wanted<WriteSpool>().empty()) << "it is not even tried";
@@ -88,8 +89,8 @@ TEST_F(Disk, ThatTakesNothingGetsNoNewLeasesAndKeepsItsPrograms) {
 TEST_F(Disk, IsNotBrokenWhereAProgramTookItsDirectoryAway) {
   stage_.run(key_of(1, 10), 0);
   stage_.slow_disk();
-  stage_.step(ProgramMessageReceived{key_of(1, 10), QuestionId{1},
-                                     R"({"type":"report","step":3,"metrics":{"acc":0.5}})"});
+  stage_.step(
+      program_line(key_of(1, 10), QuestionId{1}, R"({"type":"report","step":3,"metrics":{"acc":0.5}})"));
   stage_.pass(Duration::seconds(2));
   const std::vector<WriteSpool> writes = stage_.wanted<WriteSpool>();
   ASSERT_FALSE(writes.empty());

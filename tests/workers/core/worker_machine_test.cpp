@@ -9,6 +9,7 @@
 
 #include "hpsearch/engine/experiment/numbering.hpp"
 #include "messages.hpp"
+#include "workers/core/program_line.hpp"
 #include "workers/core/stage.hpp"
 
 namespace hpsearch::workers::test {
@@ -68,11 +69,11 @@ TEST(Attempts, RunOnWhileTheDaemonIsAwayAndTellEverythingAfterwards) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
-  stage.step(ProgramMessageReceived{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.step(program_line(key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"));
   stage.say(proto::Ack{key_of(1, 10), 1});
   stage.step(SendRefused{});
   stage.clear();
-  stage.step(ProgramMessageReceived{key_of(1, 10), std::nullopt, R"({"step":2,"acc":0.2})"});
+  stage.step(program_line(key_of(1, 10), std::nullopt, R"({"step":2,"acc":0.2})"));
   stage.step(ProgramEnded{key_of(1, 10), false, 1, ""});
   EXPECT_TRUE(stage.said<proto::Reports>().empty());
   stage.pass(Duration::seconds(1));
@@ -99,7 +100,7 @@ TEST(Attempts, FatesOfTheWelcomeAreObeyed) {
   stage.welcome({{key_of(1, 10), Fate::fenced, 0}, {key_of(2, 11), Fate::hold, 0}}, 2);
   ASSERT_EQ(stage.wanted<SignalProgram>().size(), 1U);
   EXPECT_EQ(stage.wanted<SignalProgram>()[0].key, key_of(1, 10));
-  stage.step(ProgramMessageReceived{key_of(2, 11), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.step(program_line(key_of(2, 11), std::nullopt, R"({"step":1,"acc":0.1})"));
   EXPECT_TRUE(stage.said<proto::Reports>().empty());
 }
 
@@ -110,7 +111,7 @@ TEST(Attempts, AnAdoptedOneSpeaksUnderItsNewLeaseAndIsKnownByItsFirst) {
   stage.say(proto::Resync{});
   stage.clear();
   stage.welcome({{key_of(1, 10), Fate::go_on, 0, LeaseId{50}}}, 2);
-  stage.step(ProgramMessageReceived{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.step(program_line(key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"));
   ASSERT_EQ(stage.said<proto::Reports>().size(), 1U);
   EXPECT_EQ(stage.said<proto::Reports>()[0].key, key_of(1, 50));
   stage.say(proto::Ack{key_of(1, 50), 1});
@@ -136,7 +137,7 @@ TEST(Attempts, WhatTheWelcomeDoesNotNameIsLeftAlone) {
   stage.say(proto::Resync{});
   stage.clear();
   stage.welcome({}, 2);
-  stage.step(ProgramMessageReceived{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.step(program_line(key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"));
   EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
   EXPECT_TRUE(stage.said<proto::Reports>().empty());
 }
@@ -145,7 +146,7 @@ TEST(Attempts, ALostFrameIsSentAgain) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
-  stage.step(ProgramMessageReceived{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.step(program_line(key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"));
   stage.clear();
   stage.pass(Duration::millis(1'250));
   EXPECT_EQ(stage.said<proto::Reports>().size(), 1U);
@@ -155,7 +156,7 @@ TEST(Attempts, ADaemonThatNeverAcknowledgesGetsANewSession) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
-  stage.step(ProgramMessageReceived{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.step(program_line(key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"));
   stage.clear();
   stage.pass(Duration::seconds(40));
   EXPECT_GE(stage.wanted<NewConnection>().size(), 1U);
@@ -166,7 +167,7 @@ TEST(Attempts, ADaemonThatSaysItHasNoRoomIsNotLeft) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
-  stage.step(ProgramMessageReceived{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.step(program_line(key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"));
   proto::Envelope older = stage.envelope();
   older.session_epoch = 0;
   for (int times = 0; times < 60; ++times) {
@@ -210,8 +211,8 @@ TEST(Beats, SayHowFarEachProgramIsAndSinceWhenItIsSilent) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
-  stage.step(ProgramMessageReceived{key_of(1, 10), QuestionId{1},
-                                    R"({"type":"report","step":2,"metrics":{"loss":1}})"});
+  stage.step(
+      program_line(key_of(1, 10), QuestionId{1}, R"({"type":"report","step":2,"metrics":{"loss":1}})"));
   stage.clear();
   stage.pass(Duration::seconds(13));
   const auto beats = stage.said<proto::Beat>();

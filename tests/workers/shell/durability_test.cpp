@@ -72,7 +72,7 @@ TEST_F(Durability, OfAJournalIsWhatWasAskedFor) {
   ASSERT_TRUE(journal);
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(journal->append(JournalStarted{"process table"}, true)); }), 1);
   EXPECT_EQ(syncs_of([&] {
-              EXPECT_TRUE(journal->append(JournalMessageReceived{0, false, "a line"}, false));
+              EXPECT_TRUE(journal->append(JournalMessageReceived{0, false, RemarkMessage{"a line"}}, false));
             }),
             0);
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(journal->append(JournalEnded{}, true)); }), 1);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <variant>
@@ -39,11 +40,15 @@ std::vector<JournalRecord> all_of(const fs::path& path) {
 TEST(Journals, AreReadBackAsTheyWereWritten) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "journal";
+  const double nan = std::nan("");
   auto writer = JournalWriter::open(path);
   ASSERT_TRUE(writer.has_value());
   ASSERT_TRUE(writer->append(JournalStarted{"process table"}, true));
-  ASSERT_TRUE(writer->append(JournalMessageReceived{7, true, std::string("a\0b\xFF \"", 6)}, false));
-  ASSERT_TRUE(writer->append(JournalMessageReceived{0, false, ""}, false));
+  ASSERT_TRUE(writer->append(
+      JournalMessageReceived{7, true,
+                             MetricsMessage{engine::Units{3}, {{"a.b", 0.5}, {"loss", nan}}, {"name"}}},
+      false));
+  ASSERT_TRUE(writer->append(JournalMessageReceived{0, false, CheckpointMessage{}}, false));
   ASSERT_TRUE(writer->append(JournalStuck{1234}, false));
   ASSERT_TRUE(writer->append(JournalEnded{true, 9, true, true, "last\nwords"}, true));
   const std::vector<JournalRecord> records = all_of(path);
@@ -51,8 +56,12 @@ TEST(Journals, AreReadBackAsTheyWereWritten) {
   EXPECT_EQ(std::get<JournalStarted>(records[0]).means, "process table");
   EXPECT_EQ(std::get<JournalMessageReceived>(records[1]).question, 7U);
   EXPECT_TRUE(std::get<JournalMessageReceived>(records[1]).answered);
-  EXPECT_EQ(std::get<JournalMessageReceived>(records[1]).line, std::string("a\0b\xFF \"", 6));
-  EXPECT_EQ(std::get<JournalMessageReceived>(records[2]).line, "");
+  const auto metrics = std::get<MetricsMessage>(std::get<JournalMessageReceived>(records[1]).message);
+  EXPECT_EQ(metrics.step, engine::Units{3});
+  EXPECT_EQ(metrics.metrics.at(0), (std::pair<std::string, double>("a.b", 0.5)));
+  EXPECT_TRUE(std::isnan(metrics.metrics.at(1).second));
+  EXPECT_EQ(metrics.ignored, std::vector<std::string>{"name"});
+  EXPECT_FALSE(std::get<CheckpointMessage>(std::get<JournalMessageReceived>(records[2]).message).step);
   EXPECT_EQ(std::get<JournalStuck>(records[3]).pid, 1234);
   const auto& ended = std::get<JournalEnded>(records[4]);
   EXPECT_TRUE(ended.by_signal && ended.asked && ended.out_of_memory);
@@ -68,8 +77,8 @@ TEST(Journals, CutAnywhereHoldTheRecordsBeforeTheCut) {
     auto writer = JournalWriter::open(path);
     ASSERT_TRUE(writer.has_value());
     for (std::uint64_t question = 1; question <= 3; ++question) {
-      ASSERT_TRUE(
-          writer->append(JournalMessageReceived{question, false, "line " + std::to_string(question)}, false));
+      ASSERT_TRUE(writer->append(
+          JournalMessageReceived{question, false, RemarkMessage{"line " + std::to_string(question)}}, false));
       ends.push_back(writer->size());
     }
   }
@@ -89,7 +98,7 @@ TEST(Journals, ADamagedRecordIsNotHandedOn) {
   const fs::path path = scratch.path() / "journal";
   {
     auto writer = JournalWriter::open(path);
-    ASSERT_TRUE(writer->append(JournalMessageReceived{1, false, "line"}, false));
+    ASSERT_TRUE(writer->append(JournalMessageReceived{1, false, RemarkMessage{"line"}}, false));
   }
   const std::string whole = text_of(path);
   for (std::size_t at = 0; at < whole.size(); ++at) {
@@ -122,7 +131,7 @@ TEST(Journals, GiveTheirSpaceBackAndKeepTheirPositions) {
   std::uint64_t position = 0;
   for (int i = 0; i < 200; ++i) {
     position = writer->size();
-    ASSERT_TRUE(writer->append(JournalMessageReceived{0, false, line}, false));
+    ASSERT_TRUE(writer->append(JournalMessageReceived{0, false, RemarkMessage{line}}, false));
   }
   writer->drop_before(position);
   EXPECT_EQ(writer->wanted(), writer->size() - position);
@@ -135,7 +144,7 @@ TEST(Journals, GiveTheirSpaceBackAndKeepTheirPositions) {
   auto reader = JournalReader::open(path);
   const auto last = reader->next(position);
   ASSERT_TRUE(last.has_value());
-  EXPECT_EQ(std::get<JournalMessageReceived>(*last).line, line);
+  EXPECT_EQ(std::get<RemarkMessage>(std::get<JournalMessageReceived>(*last).message).log, line);
   std::uint64_t beginning = 0;
   EXPECT_TRUE(reader->next(beginning).has_value());
 }
@@ -151,10 +160,10 @@ TEST(Journals, AreNotWrittenOnBehindAPartOfARecord) {
   const std::uint64_t size = writer->size();
   {
     const FullDisk full(size + 5);
-    EXPECT_FALSE(writer->append(JournalMessageReceived{0, false, "cut off"}, false));
+    EXPECT_FALSE(writer->append(JournalMessageReceived{0, false, RemarkMessage{"cut off"}}, false));
   }
   EXPECT_EQ(::lseek(file, 0, SEEK_END), static_cast<off_t>(size + 5)) << "a part of it was written";
-  EXPECT_FALSE(writer->append(JournalMessageReceived{0, false, "never read"}, false));
+  EXPECT_FALSE(writer->append(JournalMessageReceived{0, false, RemarkMessage{"never read"}}, false));
   EXPECT_EQ(::lseek(file, 0, SEEK_END), static_cast<off_t>(size + 5));
   EXPECT_EQ(writer->size(), size);
   ::close(file);

@@ -222,6 +222,106 @@ void wait_for(pid_t pid) {
   }
 }
 
+/// Between us and a new process.
+struct Pipes {
+  Descriptor null;  ///< Its input, unless it has another.
+  Pipe out;
+  Pipe err;
+  Pipe go;       ///< It waits for a byte there before it runs.
+  Pipe failure;  ///< It tells there why it can't.
+};
+
+Result<Pipes> make_pipes(bool terminal) {
+  Pipes pipes;
+  pipes.null = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!pipes.null) {
+    return file_error("cannot open", "/dev/null", errno);
+  }
+  for (Pipe* pipe : {&pipes.out, &pipes.err, &pipes.go, &pipes.failure}) {
+    Result<Pipe> made = terminal && pipe == &pipes.out ? make_terminal() : make_pipe();
+    if (!made) {
+      return made.error();
+    }
+    *pipe = *std::move(made);
+  }
+  ::fcntl(pipes.out.read_end.get(), F_SETFL, O_NONBLOCK);
+  ::fcntl(pipes.err.read_end.get(), F_SETFL, O_NONBLOCK);
+  return pipes;
+}
+
+/// A process that waits to become the program. Its ends of the pipes are closed here.
+Result<pid_t> fork_program(const ProgramStart& what, const std::string& program, const Descriptor* input,
+                           Pipes& pipes) {
+  std::vector<std::string> argv = what.argv;
+  std::vector<std::string> environment;
+  for (const auto& [name, value] : what.environment) {
+    environment.push_back(name + "=" + value);
+  }
+  const std::vector<char*> argv_pointers = pointers_to(argv);
+  const std::vector<char*> environment_pointers = pointers_to(environment);
+  const std::string oom_score = oom_score_of_programs();
+  const auto user = what.account ? std::optional(Identity(*what.account)) : std::nullopt;
+  if (user) {
+    for (const Pipe* output : {&pipes.out, &pipes.err}) {
+      // Programs open /dev/stdout and /dev/stderr by name.
+      if (::fchown(output->write_end.get(), user->uid, user->gid) != 0) {
+        return Error{Errc::unavailable,
+                     "cannot give user " + what.account->name + " its output: " + error_text(errno)};
+      }
+    }
+  }
+  const ChildPlan plan{.program = program.c_str(),
+                       .argv = argv_pointers.data(),
+                       .environment = environment_pointers.data(),
+                       .directory = what.directory.c_str(),
+                       .user = user ? &*user : nullptr,
+                       .oom_score = oom_score,
+                       .input = input != nullptr ? input->get() : pipes.null.get(),
+                       .out = pipes.out.write_end.get(),
+                       .err = pipes.err.write_end.get(),
+                       .go = pipes.go.read_end.get(),
+                       .failure = pipes.failure.write_end.get(),
+                       .parent = ::getpid()};
+  const pid_t pid = ::fork();
+  if (pid < 0) {
+    return Error{Errc::unavailable, "cannot make a process: " + error_text(errno)};
+  }
+  if (pid == 0) {
+    // Its own copies of our ends would keep both pipes open for ever.
+    ::close(pipes.go.write_end.get());
+    ::close(pipes.failure.read_end.get());
+    become(plan);
+  }
+  pipes.out.write_end.reset();
+  pipes.err.write_end.reset();
+  pipes.go.read_end.reset();
+  pipes.failure.write_end.reset();
+  return pid;
+}
+
+/// A control group with that process; nothing where there can be none.
+std::optional<ControlGroup> group_of(pid_t pid) {
+  std::optional<ControlGroup> group = ControlGroup::make("hpsearch-" + std::to_string(pid));
+  if (group && !group->take(pid)) {
+    group->remove();
+    group.reset();
+  }
+  return group;
+}
+
+/// Has the process that waits become the program; why it didn't, or nothing.
+std::optional<Failure> let_run(const Pipes& pipes) {
+  const char word = 'g';
+  while (::write(pipes.go.write_end.get(), &word, 1) < 0 && errno == EINTR) {
+  }
+  Failure failure;
+  ssize_t got = 0;
+  do {
+    got = ::read(pipes.failure.read_end.get(), &failure, sizeof failure);
+  } while (got < 0 && errno == EINTR);
+  return got == static_cast<ssize_t>(sizeof failure) ? std::optional(failure) : std::nullopt;
+}
+
 Error cannot_run(const ProgramStart& what, const std::string& program, const Failure& failure) {
   if (failure.step == Failure::Step::directory) {
     return file_error("cannot enter", what.directory, failure.error);
@@ -284,106 +384,38 @@ Result<RunningProgram> ProgramShim::start(const ProgramStart& what, const Before
   if (!program) {
     return program.error();
   }
-  Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  Result<Pipe> out = what.terminal ? make_terminal() : make_pipe();
-  Result<Pipe> err = make_pipe();
-  Result<Pipe> go = make_pipe();
-  Result<Pipe> failure_pipe = make_pipe();
-  for (const Result<Pipe>* pipe : {&out, &err, &go, &failure_pipe}) {
-    if (!*pipe) {
-      return pipe->error();
-    }
+  Result<Pipes> pipes = make_pipes(what.terminal);
+  if (!pipes) {
+    return pipes.error();
   }
-  if (!null) {
-    return file_error("cannot open", "/dev/null", errno);
+  const Result<pid_t> forked = fork_program(what, *program, input, *pipes);
+  if (!forked) {
+    return forked.error();
   }
-  ::fcntl(out->read_end.get(), F_SETFL, O_NONBLOCK);
-  ::fcntl(err->read_end.get(), F_SETFL, O_NONBLOCK);
-
-  std::vector<std::string> argv = what.argv;
-  std::vector<std::string> environment;
-  for (const auto& [name, value] : what.environment) {
-    environment.push_back(name + "=" + value);
-  }
-  const std::vector<char*> argv_pointers = pointers_to(argv);
-  const std::vector<char*> environment_pointers = pointers_to(environment);
-  ChildPlan plan;
-  plan.program = program->c_str();
-  plan.argv = argv_pointers.data();
-  plan.environment = environment_pointers.data();
-  plan.directory = what.directory.c_str();
-  const auto user = what.account ? std::optional(Identity(*what.account)) : std::nullopt;
-  if (user) {
-    plan.user = &*user;
-    for (const int output : {out->write_end.get(), err->write_end.get()}) {
-      // Programs open /dev/stdout and /dev/stderr by name.
-      if (::fchown(output, user->uid, user->gid) != 0) {
-        return Error{Errc::unavailable,
-                     "cannot give user " + what.account->name + " its output: " + error_text(errno)};
-      }
-    }
-  }
-  const std::string oom_score = oom_score_of_programs();
-  plan.oom_score = oom_score;
-  plan.input = input != nullptr ? input->get() : null.get();
-  plan.out = out->write_end.get();
-  plan.err = err->write_end.get();
-  plan.go = go->read_end.get();
-  plan.failure = failure_pipe->write_end.get();
-  plan.parent = ::getpid();
-
-  const pid_t pid = ::fork();
-  if (pid < 0) {
-    return Error{Errc::unavailable, "cannot make a process: " + error_text(errno)};
-  }
-  if (pid == 0) {
-    // Its own copies of our ends would keep both pipes open for ever.
-    ::close(go->write_end.get());
-    ::close(failure_pipe->read_end.get());
-    become(plan);
-  }
-  out->write_end.reset();
-  err->write_end.reset();
-  go->read_end.reset();
-  failure_pipe->write_end.reset();
-
+  const pid_t pid = *forked;
   const std::uint64_t oom_before = oom_kills();
+  const auto info = process_info(pid);
+  std::optional<ControlGroup> group = group_of(pid);
   RunningProgram running;
   running.pid = pid;
-  const auto info = process_info(pid);
   running.start_time = info ? info->start_time : 0;
-  std::optional<ControlGroup> group = ControlGroup::make("hpsearch-" + std::to_string(pid));
-  const auto give_up_group = [&group] {
+  running.group = group ? group->directory().string() : "";
+  const auto end_it = [&](Error why) {
+    pipes->go.write_end.reset();
+    wait_for(pid);
     if (group) {
       group->remove();
     }
+    return why;
   };
-  if (group && !group->take(pid)) {
-    give_up_group();
-    group.reset();
-  }
-  running.group = group ? group->directory().string() : "";
   if (const Status ready = before_run(running); !ready) {
-    go->write_end.reset();
-    wait_for(pid);
-    give_up_group();
-    return ready.error();
+    return end_it(ready.error());
   }
-  const char word = 'g';
-  while (::write(go->write_end.get(), &word, 1) < 0 && errno == EINTR) {
+  if (const std::optional<Failure> failure = let_run(*pipes)) {
+    return end_it(cannot_run(what, *program, *failure));
   }
-  Failure failure;
-  ssize_t got = 0;
-  do {
-    got = ::read(failure_pipe->read_end.get(), &failure, sizeof failure);
-  } while (got < 0 && errno == EINTR);
-  if (got == static_cast<ssize_t>(sizeof failure)) {
-    wait_for(pid);
-    give_up_group();
-    return cannot_run(what, *program, failure);
-  }
-  running.out = std::move(out->read_end);
-  running.err = std::move(err->read_end);
+  running.out = std::move(pipes->out.read_end);
+  running.err = std::move(pipes->err.read_end);
   Kept& kept = programs_[pid];
   kept.tokens = {what.token};
   kept.group = std::move(group);

@@ -9,7 +9,6 @@
 #include "hpsearch/engine/experiment/absent_metric.hpp"
 #include "hpsearch/jobs/patterns/metric_pattern.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
-#include "hpsearch/workers/core/program_message.hpp"
 
 namespace hpsearch::workers {
 
@@ -29,6 +28,9 @@ struct MetricScanner::Pattern {
 };
 
 namespace {
+
+constexpr std::size_t max_quoted_bytes = 80;
+constexpr std::size_t max_line_bytes = 160;
 
 bool is_word(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' ||
@@ -117,9 +119,9 @@ Result<MetricScanner> MetricScanner::compile(const std::map<std::string, std::st
   return MetricScanner(std::move(compiled));
 }
 
-std::vector<std::string> MetricScanner::scan(std::string_view printed) {
+std::vector<ProgramMessage> MetricScanner::scan(std::string_view printed) {
   const std::string line = without_escapes(printed);  // A colour's number is nobody's metric.
-  std::vector<std::string> payloads;
+  std::vector<ProgramMessage> messages;
   for (Pattern& pattern : patterns_) {
     const std::optional<patterns::MetricPattern::Found> found = pattern.pattern.find(line);
     if (!found) {
@@ -127,7 +129,8 @@ std::vector<std::string> MetricScanner::scan(std::string_view printed) {
     }
     const auto flag = [&](std::string_view captured, const Error& why) {
       if (!std::exchange(pattern.flagged, true)) {
-        payloads.push_back(unreadable_payload(pattern.metric, captured, why.message));
+        messages.emplace_back(
+            UnreadableMessage{pattern.metric, beginning_of(captured, max_quoted_bytes), why.message});
       }
     };
     const Result<double> number = first_number(found->value, found->behind_value);
@@ -139,7 +142,8 @@ std::vector<std::string> MetricScanner::scan(std::string_view printed) {
     const std::optional<std::string> epoch = found->step ? std::nullopt : epoch_of(line);
     const bool is_again = epoch && epoch == std::exchange(pattern.epoch, epoch);
     if ((is_again || !other.empty()) && !std::exchange(pattern.doubted, true)) {
-      payloads.push_back(doubtful_payload({pattern.metric, line, std::string(other)}));
+      messages.emplace_back(DoubtfulMessage{pattern.metric, beginning_of(line, max_line_bytes),
+                                            beginning_of(other, max_quoted_bytes)});
     }
     if (!found->step) {
       ++pattern.step;
@@ -149,9 +153,9 @@ std::vector<std::string> MetricScanner::scan(std::string_view printed) {
       flag(*found->step, step.error());
       continue;
     }
-    payloads.push_back(metric_payload(pattern.metric, Units{pattern.step}, *number));
+    messages.emplace_back(MetricsMessage{Units{pattern.step}, {{pattern.metric, *number}}, {}});
   }
-  return payloads;
+  return messages;
 }
 
 }  // namespace hpsearch::workers

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <span>
@@ -15,8 +14,8 @@
 #include <utility>
 #include <variant>
 
-#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/io/net/log.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 #include "hpsearch/workers/core/lookalike.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/shim/local_socket.hpp"
@@ -40,8 +39,6 @@ constexpr int turns_at_end = 64;
 // Whoever follows a log that cannot keep up sees its end that often.
 constexpr std::chrono::milliseconds catch_up_after = 100ms;
 constexpr std::size_t log_tail_bytes = 4 * 1024;
-// An answer may quote what was wrong with the longest line there is.
-constexpr std::size_t longest_order = 4 * max_message_bytes;
 // Beyond it, only what decides is written: the agent has been away for long.
 constexpr std::uint64_t largest_journal = std::uint64_t{256} * 1024 * 1024;
 // Of lines that a disk does not take.
@@ -49,22 +46,8 @@ constexpr std::size_t most_unwritten = std::size_t{16} * 1024 * 1024;
 constexpr std::chrono::milliseconds again_after = 500ms;
 constexpr std::uint64_t longest_grace_ms = 7ULL * 24 * 3'600 * 1'000;
 
-/// About what a record takes in memory while it is not written.
-std::size_t size_of(const JournalRecord& record) {
-  const auto* said = std::get_if<JournalMessageReceived>(&record);
-  return sizeof(JournalRecord) + (said == nullptr ? 0 : said->line.size());
-}
-
 bool blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
-
-/// Cuts a word off.
-std::string_view word(std::string_view& rest) {
-  const std::size_t end = std::min(rest.find(' '), rest.size());
-  const std::string_view first = rest.substr(0, end);
-  rest.remove_prefix(std::min(end + 1, rest.size()));
-  return first;
 }
 
 }  // namespace
@@ -73,7 +56,6 @@ Shim::Shim(net::Loop& loop, AttemptDirectory directory, OnEnd on_end, std::uniqu
     : loop_(loop),
       directory_(std::move(directory)),
       on_end_(std::move(on_end)),
-      agent_lines_(longest_order),
       out_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .catch_up = {}},
       err_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .catch_up = {}},
       spare_(std::move(spare)),
@@ -148,7 +130,9 @@ Status Shim::launch(LaunchOrder order) {
   }
   unread_ = UnreadMetric(order.metric);
   pid_ = running->pid;
-  checkpoint_signal_ = order.checkpoint_signal == "SIGUSR1" ? SIGUSR1 : order.checkpoint_signal == "SIGUSR2" ? SIGUSR2 : 0;
+  checkpoint_signal_ = order.checkpoint_signal == "SIGUSR1"   ? SIGUSR1
+                       : order.checkpoint_signal == "SIGUSR2" ? SIGUSR2
+                                                              : 0;
   followed_by_ = running->group.empty() ? "process table" : "cgroup";
   out_.pipe = ProgramPipe(std::move(running->out));
   err_.pipe = ProgramPipe(std::move(running->err));
@@ -208,7 +192,7 @@ void Shim::accept_agent() {
 void Shim::serve(Descriptor agent) {
   agent_watch_ = net::Watch();
   agent_ = std::move(agent);
-  agent_lines_ = LineSplitter(longest_order);
+  agent_messages_ = {};
   agent_watch_ = loop_.when_readable(agent_.get(), [this] { read_agent(); });
   send_to_agent();
 }
@@ -219,45 +203,52 @@ void Shim::read_agent() {
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
     return;
   }
-  if (got <= 0) {  // The agent is gone; the next one finds the listener.
+  const auto messages =
+      agent_messages_.feed({piece.data(), static_cast<std::size_t>(std::max<ssize_t>(0, got))});
+  if (got <= 0 || !messages) {  // The agent has ended; the next one finds the listener.
     agent_watch_ = net::Watch();
     agent_.reset();
     return;
   }
-  agent_lines_.feed({piece.data(), static_cast<std::size_t>(got)},
-                    [this](std::string_view line) { obey(line); });
+  for (const ToShim& message : *messages) {
+    std::visit([this](const auto& known) { obey(known); }, message);
+  }
 }
 
-void Shim::obey(std::string_view line) {
-  const std::string_view what = word(line);
-  if (what == "answer") {
-    const auto question = engine::number_in<std::uint64_t>(word(line));
-    const auto open = open_.find(question.value_or(0));
-    if (open != open_.end()) {
-      const ConnectionId connection = open->second;
-      open_.erase(open);
-      socket_->answer(connection, line);
-    }
-  } else if (what == "ahead") {
-    ahead_below_ = Units{engine::number_in<std::uint64_t>(word(line)).value_or(0)};
-    thinning_.decides_from(ahead_below_);
-    ahead_line_ = line;
-  } else if (what == "signal") {
-    asked_ = true;
-    const std::string_view which = word(line);
-    if (which == "KILL") {
-      programs_->kill(pid_);
-    } else if (which == "CHECKPOINT") {
-      programs_->notify(pid_, checkpoint_signal_);
-    } else {
-      // Agents that do not say it kill by themselves.
-      const std::uint64_t grace =
-          std::min(engine::number_in<std::uint64_t>(line).value_or(longest_grace_ms), longest_grace_ms);
-      programs_->terminate(pid_, std::chrono::milliseconds(grace));
-    }
-  } else if (what == "drop") {
-    journal_->drop_before(engine::number_in<std::uint64_t>(line).value_or(0));
+void Shim::obey(const AnswerQuestion& answer) {
+  const auto open = open_.find(answer.question);
+  if (open != open_.end()) {
+    const ConnectionId connection = open->second;
+    open_.erase(open);
+    socket_->answer(connection, answer.line);
   }
+}
+
+void Shim::obey(const AnswerBelow& answer) {
+  ahead_below_ = Units{answer.step};
+  thinning_.decides_from(ahead_below_);
+  ahead_line_ = answer.line;
+}
+
+void Shim::obey(const SendSignal& signal) {
+  asked_ = true;
+  switch (static_cast<SendSignal::Which>(signal.which)) {
+    case SendSignal::Which::checkpoint:
+      return programs_->notify(pid_, checkpoint_signal_);
+    case SendSignal::Which::terminate:
+      return programs_->terminate(pid_,
+                                  std::chrono::milliseconds(std::min(signal.grace_ms, longest_grace_ms)));
+    case SendSignal::Which::kill:
+      return programs_->kill(pid_);
+  }
+}
+
+void Shim::obey(const DropJournal& drop) {
+  journal_->drop_before(drop.before);
+}
+
+void Shim::obey(const RunAttempt& /*run*/) {
+  // It runs one.
 }
 
 void Shim::send_to_agent() {
@@ -270,7 +261,7 @@ void Shim::send_to_agent() {
     if (!agent_) {
       return;
     }
-    const std::string text = "upto " + std::to_string(journal_->size()) + "\n";
+    const std::string text = framed(JournalNews{});
     if (::send(agent_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
         (errno == EAGAIN || errno == EWOULDBLOCK)) {
       tell_again_ = loop_.after(again_after, [this] { send_to_agent(); });
@@ -284,7 +275,7 @@ void Shim::send_reason_to_agent(const std::string& why) {
     net::log(net::Level::warning, why);
   }
   if (agent_) {  // One that does not read hears it the next time.
-    const std::string text = "unwritten " + why + "\n";
+    const std::string text = framed(JournalNews{why});
     static_cast<void>(::send(agent_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
   }
 }
@@ -293,11 +284,9 @@ void Shim::send_reason_to_agent(const std::string& why) {
 
 void Shim::heard(ConnectionId connection, std::string_view line) {
   const std::uint64_t question = ++last_question_;
-  const Result<ProgramMessage> message = parse_socket_line(line);
-  if (message) {
-    unread_.hear(*message);
-  }
-  const auto* remark = message ? std::get_if<RemarkMessage>(&*message) : nullptr;
+  ProgramMessage message = understood(parse_socket_line(line));
+  unread_.hear(message);
+  const auto* remark = std::get_if<RemarkMessage>(&message);
   if (remark != nullptr) {
     show(*remark);
   }
@@ -307,7 +296,7 @@ void Shim::heard(ConnectionId connection, std::string_view line) {
   if (!answered) {
     open_[question] = connection;
   }
-  record(JournalMessageReceived{question, answered, std::string(line)}, answered);
+  record(JournalMessageReceived{question, answered, std::move(message)}, answered);
   if (answered) {
     socket_->answer(connection, ahead_line_);
   }
@@ -373,7 +362,7 @@ void Shim::catch_up_soon(Output& output) {
 void Shim::take_line(const Output& output, std::string_view line) {
   if (&output == &out_) {
     if (const auto payload = stdout_payload(line)) {
-      take_payload(std::string(*payload));
+      take(understood(parse_stdout_payload(*payload)));
       return;
     }
   }
@@ -381,36 +370,35 @@ void Shim::take_line(const Output& output, std::string_view line) {
     const auto stream = &output == &out_ ? PrintedTo::stdout_stream : PrintedTo::stderr_stream;
     if (const std::optional<std::string> why = why_no_report(line, stream)) {
       lookalike_told_ = true;  // One example is enough.
-      record(JournalMessageReceived{0, false, lookalike_payload(line, *why)}, false);
+      record(
+          JournalMessageReceived{0, false, LookalikeMessage{beginning_of(without_escapes(line), 120), *why}},
+          false);
     }
   }
   if (scanner_) {
-    for (std::string& payload : scanner_->scan(line)) {
-      take_payload(std::move(payload));
+    for (ProgramMessage& message : scanner_->scan(line)) {
+      take(std::move(message));
     }
   }
   unread_.look_at(line);
   tell_unread(/*ended=*/false);
 }
 
-void Shim::take_payload(std::string payload) {
-  const Result<ProgramMessage> message = parse_stdout_payload(payload);
-  if (message) {
-    unread_.hear(*message);
-  }
+void Shim::take(ProgramMessage message) {
+  unread_.hear(message);
   const bool droppable = thinning_.spares(message);
-  record(JournalMessageReceived{0, false, std::move(payload)}, droppable);
+  record(JournalMessageReceived{0, false, std::move(message)}, droppable);
 }
 
 void Shim::tell_unread(bool ended) {
   if (const std::optional<UnreadMessage> found = unread_.take_finding(ended)) {
-    record(JournalMessageReceived{0, false, unread_payload(*found)}, false);
+    record(JournalMessageReceived{0, false, *found}, false);
   }
 }
 
 /// Never while something was decided: then every question is the agent's.
-bool Shim::is_below_length(const Result<ProgramMessage>& message) const {
-  const auto* metrics = message ? std::get_if<MetricsMessage>(&*message) : nullptr;
+bool Shim::is_below_length(const ProgramMessage& message) const {
+  const auto* metrics = std::get_if<MetricsMessage>(&message);
   return metrics != nullptr && metrics->step < ahead_below_;
 }
 
@@ -447,8 +435,9 @@ void Shim::record(JournalRecord record, bool droppable) {
   if (said != nullptr && said->question == 0 && is_endless) {
     return;
   }
-  unwritten_bytes_ += size_of(record);
-  unwritten_.push_back(std::move(record));
+  const std::size_t bytes = sizeof(record) + (said == nullptr ? 0 : proto::encode_record(*said).size());
+  unwritten_bytes_ += bytes;
+  unwritten_.push_back({std::move(record), bytes});
   write_down();
 }
 
@@ -463,8 +452,9 @@ void Shim::write_down() {
   while (!unwritten_.empty()) {
     // A line need not survive a power failure: the program that said it does not either, and the daemon
     // hears of it only when it is in the agent's spool.
-    const bool durable = !std::holds_alternative<JournalMessageReceived>(unwritten_.front());
-    if (!journal_->append(unwritten_.front(), durable)) {
+    const auto& [record, bytes] = unwritten_.front();
+    const bool durable = !std::holds_alternative<JournalMessageReceived>(record);
+    if (!journal_->append(record, durable)) {
       send_reason_to_agent(file_error("cannot write", directory_.journal(), errno).message);
       hold_questions();
       write_again_ = loop_.after(again_after, [this] {
@@ -474,7 +464,7 @@ void Shim::write_down() {
       return;
     }
     unwritten_because_.clear();
-    unwritten_bytes_ -= size_of(unwritten_.front());
+    unwritten_bytes_ -= bytes;
     unwritten_.pop_front();
     send_to_agent();
   }

@@ -44,8 +44,6 @@ constexpr std::chrono::milliseconds shim_look_every = 1s;
 // Who stops a shim that often wants more than to look at it. Less of that where its program has to end.
 constexpr int most_stopped_looks = 10;
 constexpr int most_stopped_looks_at_end = 2;
-constexpr std::size_t longest_word = 16 * 1024;
-constexpr std::string_view unwritten = "unwritten ";
 
 }  // namespace
 
@@ -85,7 +83,7 @@ Result<StartedShim> start_shim(const std::filesystem::path& shim, std::vector<st
 }
 
 ShimClient::ShimClient(net::Loop& loop, AttemptDirectory directory, Handlers handlers)
-    : loop_(loop), directory_(std::move(directory)), handlers_(std::move(handlers)), words_(longest_word) {
+    : loop_(loop), directory_(std::move(directory)), handlers_(std::move(handlers)) {
 }
 
 ShimClient::~ShimClient() {
@@ -106,7 +104,7 @@ Result<pid_t> ShimClient::start(const std::filesystem::path& shim) {
 void ShimClient::run_in(StartedShim waiting) {
   serve(std::move(waiting.connection));
   watch_over(waiting.pid);
-  send("run " + directory_.root().string());
+  send(RunAttempt{directory_.root().string()});
 }
 
 void ShimClient::attach(std::uint64_t position) {
@@ -129,37 +127,28 @@ void ShimClient::read_beginning() {
 // --- to the shim ---
 
 void ShimClient::answer(std::uint64_t question, std::string_view line) {
-  send("answer " + std::to_string(question) + " " + std::string(line));
+  send(AnswerQuestion{question, std::string(line)});
 }
 
 void ShimClient::answer_ahead(std::uint64_t below, std::string_view line) {
-  send("ahead " + std::to_string(below) + " " + std::string(line));
+  send(AnswerBelow{below, std::string(line)});
 }
 
 void ShimClient::signal(Signal signal, std::chrono::milliseconds grace) {
-  switch (signal) {
-    case Signal::checkpoint:
-      send("signal CHECKPOINT");
-      break;
-    case Signal::terminate:
-      send("signal TERM " + std::to_string(grace.count()));
-      break;
-    case Signal::kill:
-      kill_wanted_ = true;
-      send("signal KILL");
-      break;
-  }
+  kill_wanted_ = kill_wanted_ || signal == Signal::kill;
+  send(SendSignal{static_cast<std::uint64_t>(signal),
+                  static_cast<std::uint64_t>(std::max<std::int64_t>(0, grace.count()))});
 }
 
 void ShimClient::drop_before(std::uint64_t position) {
-  send("drop " + std::to_string(position));
+  send(DropJournal{position});
 }
 
-void ShimClient::send(std::string line) {
+void ShimClient::send(const ToShim& message) {
   if (over_) {
     return;
   }
-  unsent_.append(line).push_back('\n');
+  unsent_ += framed(message);
   flush();
 }
 
@@ -190,7 +179,7 @@ void ShimClient::flush() {
 
 void ShimClient::serve(Descriptor connection) {
   connection_ = std::move(connection);
-  words_ = LineSplitter(longest_word);
+  messages_ = {};
   watch_ = loop_.when_readable(connection_.get(), [this] { read_connection(); });
   flush();
 }
@@ -237,12 +226,21 @@ void ShimClient::read_connection() {
     connection_lost();
     return;
   }
-  words_.feed({piece.data(), static_cast<std::size_t>(got)}, [this](std::string_view word) {
-    if (word.starts_with(unwritten)) {
-      handlers_.on_unwritten(std::string(word.substr(unwritten.size())));
+  const auto messages = messages_.feed({piece.data(), static_cast<std::size_t>(got)});
+  if (!messages) {
+    connection_lost();
+    return;
+  }
+  const std::shared_ptr<bool> present = present_;
+  for (const ToAgent& message : *messages) {
+    const auto* news = std::get_if<JournalNews>(&message);
+    if (news != nullptr && !news->unwritten.empty() && *present) {
+      handlers_.on_unwritten(news->unwritten);
     }
-  });
-  read_journal();  // How far it has grown it says itself.
+  }
+  if (*present) {
+    read_journal();
+  }
 }
 
 bool ShimClient::open_journal() {

@@ -29,8 +29,6 @@ namespace {
 // What the attempt before it needs at its start goes first.
 constexpr std::chrono::milliseconds start_after = 50ms;
 constexpr std::chrono::minutes longest_idle = 1min;
-constexpr std::size_t longest_said = 16 * 1024;
-constexpr std::string_view ended_word = "ended ";
 
 bool is_stopped(const StartedShim& shim) {
   const auto process = process_info(shim.pid);
@@ -129,18 +127,21 @@ void SpareShims::read(Spares::iterator spare) {
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
     return;
   }
-  if (got > 0) {
-    const std::size_t room = longest_said - spare->said.size();
-    spare->said.append(piece.data(), std::min(static_cast<std::size_t>(got), room));
+  const auto messages =
+      spare->messages.feed({piece.data(), static_cast<std::size_t>(std::max<ssize_t>(0, got))});
+  if (got > 0 && messages) {
+    for (const ToAgent& message : *messages) {
+      if (const auto* ended = std::get_if<SpareEnded>(&message)) {
+        spare->why_ended = ended->why;
+      }
+    }
     return;
   }
-  std::string_view why = spare->said;
-  why.remove_prefix(why.starts_with(ended_word) ? ended_word.size() : why.size());
-  why = why.substr(0, why.find('\n'));
+  const std::string& why = spare->why_ended;
   net::log(net::Level::warning,
            "experiment " + std::to_string(spare->after.experiment.number()) +
                ": the interpreter that imports its packages ahead of trials has ended (" +
-               (why.empty() ? "hpsearch-shim has died" : std::string(why)) +
+               (why.empty() ? "hpsearch-shim has died" : why) +
                "); trials start without it, and import these packages themselves");
   without_.insert(spare->after.experiment);
   spares_.erase(spare);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t most_lines = 10'000;
 constexpr std::size_t enough_matches = 20;
+constexpr std::size_t longest_quote = 160;
 
 }  // namespace
 
@@ -41,7 +42,7 @@ void UnreadMetric::look_at(std::string_view line) {
   if (auto text = patterns::suggested_pattern(clean, metric_)) {
     if (auto pattern = patterns::MetricPattern::compile(*text)) {
       pattern_.emplace(*std::move(pattern));
-      found_ = UnreadMessage{.line = clean, .pattern = *std::move(text)};
+      found_ = UnreadMessage{.line = beginning_of(clean, longest_quote), .pattern = *std::move(text)};
       matches_ = 1;
     }
   }

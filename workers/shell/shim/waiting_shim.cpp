@@ -2,9 +2,11 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
-#include <string_view>
 #include <utility>
+#include <variant>
 
 #include "hpsearch/io/files/tree.hpp"
 #include "hpsearch/io/net/log.hpp"
@@ -13,13 +15,6 @@ namespace hpsearch::workers {
 
 using engine::Result;
 using engine::Status;
-
-namespace {
-
-constexpr std::string_view run_word = "run ";
-constexpr std::size_t longest_line = 8 * 1024;
-
-}  // namespace
 
 WaitingShim::WaitingShim(net::Loop& loop, AttemptDirectory place, Descriptor agent, OnAttempt on_attempt,
                          OnEnd on_end)
@@ -42,23 +37,24 @@ Status WaitingShim::start() {
   return engine::Done{};
 }
 
-/// Byte by byte: what comes behind the line is for the attempt's Shim to read.
+/// Only the first message: what comes after it is for the attempt's Shim to read.
 void WaitingShim::read_agent() {
   for (;;) {
-    char byte = 0;
-    const ssize_t got = ::recv(agent_.get(), &byte, 1, MSG_DONTWAIT);
+    std::array<char, 4096> piece;  // Filled by recv().
+    const std::size_t wanted = std::min(piece.size(), messages_.missing());
+    const ssize_t got = ::recv(agent_.get(), piece.data(), wanted, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
       return;
     }
-    if (got <= 0 || line_.size() > longest_line || (byte == '\n' && !line_.starts_with(run_word))) {
-      end_spare();
-      return;
+    const auto messages = messages_.feed({piece.data(), static_cast<std::size_t>(std::max<ssize_t>(0, got))});
+    const RunAttempt* order =
+        messages && !messages->empty() ? std::get_if<RunAttempt>(&messages->front()) : nullptr;
+    if (order != nullptr) {
+      return run(order->directory);
     }
-    if (byte == '\n') {
-      run(line_.substr(run_word.size()));
-      return;
+    if (got <= 0 || !messages || !messages->empty()) {
+      return end_spare();
     }
-    line_.push_back(byte);
   }
 }
 
@@ -82,14 +78,14 @@ void WaitingShim::end_spare() {
   }
 }
 
-/// The line may have come meanwhile: then the attempt's program is started.
+/// The order may have come meanwhile: then the attempt's program is started.
 void WaitingShim::spare_ended(const std::string& why) {
   has_ended_ = true;
   read_agent();
   if (shim_) {
     return;
   }
-  const std::string text = "ended " + why + "\n";
+  const std::string text = framed(SpareEnded{why});
   static_cast<void>(::send(agent_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
   over();
 }

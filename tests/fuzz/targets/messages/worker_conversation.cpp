@@ -154,7 +154,8 @@ class Machine {
 
   void say(unsigned who, std::string_view line) {
     if (const auto* key = program(who)) {
-      take(machine_->step(ProgramMessageReceived{*key, QuestionId{++questions_}, std::string(line)}, now_));
+      take(machine_->step(
+          ProgramMessageReceived{*key, QuestionId{++questions_}, understood(parse_socket_line(line))}, now_));
     }
   }
   void end_program(unsigned how) {

@@ -129,7 +129,10 @@ void WorkerNode::hand_in(const Kept& kept) {
   agent_.deliver([this, kept] {
     while (agent_.alive() && kept->mine && kept->handed_in < kept->journal.size()) {
       const KeptAttempt::Line line = kept->journal[kept->handed_in++];
-      push(ProgramMessageReceived{kept->spec.key, line.question, line.text, kept->handed_in, line.answered});
+      push(ProgramMessageReceived{
+          kept->spec.key, line.question,
+          understood(line.question ? parse_socket_line(line.text) : parse_stdout_payload(line.text)),
+          kept->handed_in, line.answered});
     }
     if (agent_.alive() && kept->mine && kept->stuck && !std::exchange(kept->stuck_told, true)) {
       push(ProgramStuck{kept->spec.key, "process 1 survives SIGKILL"});

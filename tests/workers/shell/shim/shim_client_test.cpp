@@ -45,7 +45,9 @@ class UnreachableShim : public testing::Test {
     ShimClient::Handlers handlers;
     handlers.on_started = [this](const JournalStarted&) { note("started"); };
     handlers.on_not_started = [this](const std::string& why) { note("not started: " + why); };
-    handlers.on_message = [this](const JournalMessageReceived& said, std::uint64_t) { note(said.line); };
+    handlers.on_message = [this](const JournalMessageReceived& said, std::uint64_t) {
+      note(std::get<RemarkMessage>(said.message).log);
+    };
     handlers.on_unwritten = [this](const std::string& why) { note("unwritten: " + why); };
     handlers.on_stuck = [this](const JournalStuck&) { note("stuck"); };
     handlers.on_ended = [this](const JournalEnded&) { note("ended"); };
@@ -89,7 +91,7 @@ TEST(ShimClientStart, OnAMachineShortOfFilesIsTheMachinesFault) {
 TEST_F(UnreachableShim, IsHeardByItsJournal) {
   link_->attach(0);
   wait_for(1);
-  ASSERT_TRUE(journal_->append(JournalMessageReceived{0, false, "a line"}, false));
+  ASSERT_TRUE(journal_->append(JournalMessageReceived{0, false, RemarkMessage{"a line"}}, false));
   wait_for(2);
   ASSERT_TRUE(journal_->append(JournalEnded{}, false));
   wait_for(3);

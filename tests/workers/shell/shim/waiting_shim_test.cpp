@@ -199,8 +199,11 @@ TEST_F(WaitingShims, WhoseSpareEndsSayWhyAndEnd) {
   make_spare("echo first >&2; echo no module named torch >&2; exit 3");
   run_until([this] { return is_over_; });
   std::array<char, 256> said{};
-  ASSERT_GT(::recv(agent_.get(), said.data(), said.size() - 1, MSG_DONTWAIT), 0);
-  EXPECT_STREQ(said.data(), "ended exit status 3: no module named torch\n");
+  const auto got = ::recv(agent_.get(), said.data(), said.size(), MSG_DONTWAIT);
+  ASSERT_GT(got, 0);
+  const auto messages = MessageReader<ToAgent>().feed({said.data(), static_cast<std::size_t>(got)});
+  ASSERT_TRUE(messages && messages->size() == 1);
+  EXPECT_EQ(std::get<SpareEnded>(messages->front()).why, "exit status 3: no module named torch");
   EXPECT_FALSE(fs::exists(place_.root()));
 }
 

@@ -211,6 +211,8 @@ class AttemptMachine {
             AttemptOutput& out);
   void take(const UnreadMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
+  void take(const MisunderstoodMessage& said, std::optional<QuestionId> question, engine::Instant now,
+            AttemptOutput& out);
   void take(const LookalikeMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
   void take(const DoubtfulMessage& said, std::optional<QuestionId> question, engine::Instant now,

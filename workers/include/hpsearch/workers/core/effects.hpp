@@ -10,6 +10,7 @@
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/proto/wire/wire.hpp"
+#include "hpsearch/workers/core/program_message.hpp"
 
 namespace hpsearch::workers {
 
@@ -61,12 +62,12 @@ struct ProgramNotStarted {
   bool checkpoint_gone = false;  ///< ExitReport::Cause::checkpoint_gone.
   int status = 0;  ///< Of the submission's own refusals: status_same_everywhere, status_refuses_submitter.
 };
-/// One line of a program: on its socket, or on stdout when it is no question.
+/// What a program said: on its socket, or by a line that it printed when it is no question.
 struct ProgramMessageReceived {
   engine::AttemptKey key;
   std::optional<QuestionId> question;
-  std::string line;
-  std::uint64_t position = 0;  ///< In the attempt's journal, behind this line; 0 where there is none.
+  ProgramMessage message;
+  std::uint64_t position = 0;  ///< In the attempt's journal, behind this message; 0 where there is none.
   bool answered = false;       ///< By AnswerAhead.
 };
 struct CheckpointPublished {

@@ -5,7 +5,6 @@
 #include <set>
 #include <string>
 
-#include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 
 namespace hpsearch::workers {
@@ -24,7 +23,7 @@ class LineThinning {
 
   /// Whether nothing is missed without this line. Of those at or beyond the step that decides, the first with
   /// each metric is needed: it is the one that asks. Asked once per line, in order.
-  [[nodiscard]] bool spares(const engine::Result<ProgramMessage>& message);
+  [[nodiscard]] bool spares(const ProgramMessage& message);
 
  private:
   [[nodiscard]] bool spares_metrics(const MetricsMessage& said);

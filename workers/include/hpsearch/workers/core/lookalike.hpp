@@ -15,7 +15,4 @@ enum class PrintedTo : bool { stdout_stream, stderr_stream };
 /// stands before the word or behind it. Nothing: it is a report, or does not look like one.
 [[nodiscard]] std::optional<std::string> why_no_report(std::string_view line, PrintedTo stream);
 
-/// The payload that tells the agent: LookalikeMessage.
-[[nodiscard]] std::string lookalike_payload(std::string_view line, const std::string& why);
-
 }  // namespace hpsearch::workers

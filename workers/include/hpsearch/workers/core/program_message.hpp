@@ -12,55 +12,100 @@
 
 namespace hpsearch::workers {
 
-// What a training program says, on its socket or by a line on stdout (docs: job contract, "Answers").
+// What a training program says, on its socket or by a line on stdout (docs: job contract, "Answers"). The
+// shim reads the line; the journal and the agent have the message.
 
 /// No line is longer; what a program prints is a stranger too.
 inline constexpr std::size_t max_message_bytes = 64 * 1024;
 
 /// The program measured something.
 struct MetricsMessage {
+  static constexpr const char* type = "metrics";
   engine::Units step{};
   engine::Metrics metrics;  ///< Nested names joined by dots, their group before them; sorted, each once.
   std::vector<std::string> ignored;  ///< Names whose values are no numbers.
+  static void list_fields(auto& fields, auto& self) {
+    fields("step", self.step);
+    fields("metrics", self.metrics);
+    fields.maybe("ignored", self.ignored);
+  }
 };
 /// A complete checkpoint lies in HPSEARCH_CHECKPOINT_DIR.
 struct CheckpointMessage {
+  static constexpr const char* type = "checkpoint";
   std::optional<engine::Units> step;  ///< Nothing: that of its last metrics.
+  static void list_fields(auto& fields, auto& self) { fields.maybe("step", self.step); }
 };
 /// Progress or a log line: for people only.
 struct RemarkMessage {
+  static constexpr const char* type = "remark";
   std::string log;               ///< The line; "" for progress.
   std::optional<int> percent{};  ///< What is done of the present work, 0 ... 100, when it said so.
+  static void list_fields(auto& fields, auto& self) {
+    fields.maybe("log", self.log);
+    fields.maybe("percent", self.percent);
+  }
 };
 /// What a pattern of the experiment found where a number should be is none.
 struct UnreadableMessage {
+  static constexpr const char* type = "unreadable";
   std::string metric;
   std::string text;
   std::string why;  ///< As first_number() says it.
+  static void list_fields(auto& fields, auto& self) {
+    fields("metric", self.metric);
+    fields("text", self.text);
+    fields("why", self.why);
+  }
 };
 /// A line that looks like a report and is none.
 struct LookalikeMessage {
+  static constexpr const char* type = "lookalike";
   std::string line;
   std::string why;
+  static void list_fields(auto& fields, auto& self) {
+    fields("line", self.line);
+    fields("why", self.why);
+  }
 };
 /// A line that has the search's metric, which nothing reports.
 struct UnreadMessage {
+  static constexpr const char* type = "unread";
   std::string line;
   std::string pattern;  ///< Reads such lines.
+  static void list_fields(auto& fields, auto& self) {
+    fields("line", self.line);
+    fields("pattern", self.pattern);
+  }
 };
 /// What a pattern of the experiment finds may not be what its author means.
 struct DoubtfulMessage {
+  static constexpr const char* type = "doubtful";
   std::string metric;
   std::string line;   ///< That it found it in.
   std::string other;  ///< The number there seems to be of this metric; or "" …
   /// … and it has no {step}: this line is the second of one epoch, and counts as one more.
+  static void list_fields(auto& fields, auto& self) {
+    fields("metric", self.metric);
+    fields("line", self.line);
+    fields.maybe("other", self.other);
+  }
 };
 /// These hyperparameters cannot work.
 struct InvalidHparamsMessage {
+  static constexpr const char* type = "invalid_hparams";
   std::string why;
+  static void list_fields(auto& fields, auto& self) { fields("why", self.why); }
 };
-using ProgramMessage = std::variant<MetricsMessage, CheckpointMessage, RemarkMessage, InvalidHparamsMessage,
-                                    UnreadableMessage, LookalikeMessage, UnreadMessage, DoubtfulMessage>;
+/// A line to us that is no message.
+struct MisunderstoodMessage {
+  static constexpr const char* type = "misunderstood";
+  std::string why;
+  static void list_fields(auto& fields, auto& self) { fields("why", self.why); }
+};
+using ProgramMessage =
+    std::variant<MetricsMessage, CheckpointMessage, RemarkMessage, InvalidHparamsMessage, UnreadableMessage,
+                 LookalikeMessage, UnreadMessage, DoubtfulMessage, MisunderstoodMessage>;
 
 /// Reads one line of the socket: {"type":"report","step":3,"metrics":{"val_acc":0.91}}, "checkpoint",
 /// "progress", "log" or "invalid_hyperparameters". NaN, Infinity and -Infinity are numbers, as Python's json
@@ -87,12 +132,10 @@ inline constexpr std::string_view stdout_word = "HPSEARCH ";
 [[nodiscard]] engine::Result<engine::Units> captured_step(std::string_view captured,
                                                           std::string_view behind = {});
 
-/// Payloads of the shim's own: for what a pattern found (MetricsMessage with one metric, or
-/// UnreadableMessage), and for what none did.
-[[nodiscard]] std::string metric_payload(const std::string& metric, engine::Units step, double number);
-[[nodiscard]] std::string unreadable_payload(const std::string& metric, std::string_view captured,
-                                             const std::string& why);
-[[nodiscard]] std::string unread_payload(const UnreadMessage& found);
-[[nodiscard]] std::string doubtful_payload(const DoubtfulMessage& found);
+/// The message, or MisunderstoodMessage with the error.
+[[nodiscard]] ProgramMessage understood(engine::Result<ProgramMessage> message);
+
+/// Whole characters of the text's beginning, at most so many bytes: for quoting it.
+[[nodiscard]] std::string beginning_of(std::string_view text, std::size_t most);
 
 }  // namespace hpsearch::workers

@@ -10,7 +10,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/io/files/directory.hpp"
-#include "hpsearch/proto/encoding/spell.hpp"
+#include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
@@ -19,75 +19,50 @@ namespace hpsearch::workers {
 // those after it. A position is a byte of the file and stays what it is.
 
 struct JournalStarted {
+  static constexpr const char* type = "started";
   std::string means;  ///< By which everything the program starts is found: "cgroup" or "process table".
+  static void list_fields(auto& fields, auto& self) { fields("means", self.means); }
 };
 struct JournalNotStarted {
+  static constexpr const char* type = "not_started";
   std::string why;
+  static void list_fields(auto& fields, auto& self) { fields("why", self.why); }
 };
-/// One line of the program; `question` counts those that want an answer, 0 is a line of its output.
+/// What the program said; `question` counts those that want an answer, 0 is a line of its output.
 struct JournalMessageReceived {
+  static constexpr const char* type = "said";
   std::uint64_t question = 0;
   bool answered = false;
-  std::string line;
+  ProgramMessage message;
+  static void list_fields(auto& fields, auto& self) {
+    fields.maybe("question", self.question);
+    fields.maybe("answered", self.answered);
+    fields("message", self.message);
+  }
 };
 /// Something of the program outlives SIGKILL.
 struct JournalStuck {
+  static constexpr const char* type = "stuck";
   std::int64_t pid = 0;
+  static void list_fields(auto& fields, auto& self) { fields("pid", self.pid); }
 };
 struct JournalEnded {
+  static constexpr const char* type = "ended";
   bool by_signal = false;
   int code = 0;
   bool asked = false;
   bool out_of_memory = false;
   std::string log_tail;
+  static void list_fields(auto& fields, auto& self) {
+    fields.maybe("by_signal", self.by_signal);
+    fields("code", self.code);
+    fields.maybe("asked", self.asked);
+    fields.maybe("out_of_memory", self.out_of_memory);
+    fields.maybe("log_tail", self.log_tail);
+  }
 };
 using JournalRecord =
     std::variant<JournalStarted, JournalNotStarted, JournalMessageReceived, JournalStuck, JournalEnded>;
-
-}  // namespace hpsearch::workers
-
-namespace hpsearch::proto {
-
-template <>
-inline constexpr const char* tag_of<workers::JournalStarted> = "started";
-template <>
-inline constexpr const char* tag_of<workers::JournalNotStarted> = "not_started";
-template <>
-inline constexpr const char* tag_of<workers::JournalMessageReceived> = "said";
-template <>
-inline constexpr const char* tag_of<workers::JournalStuck> = "stuck";
-template <>
-inline constexpr const char* tag_of<workers::JournalEnded> = "ended";
-
-}  // namespace hpsearch::proto
-
-namespace hpsearch::workers {
-
-void spell(auto& fields, proto::Is<JournalStarted> auto& started) {
-  fields("means", started.means);
-}
-
-void spell(auto& fields, proto::Is<JournalNotStarted> auto& not_started) {
-  fields("why", not_started.why);
-}
-
-void spell(auto& fields, proto::Is<JournalMessageReceived> auto& said) {
-  fields.maybe("question", said.question);
-  fields.maybe("answered", said.answered);
-  fields.bytes("line", said.line);
-}
-
-void spell(auto& fields, proto::Is<JournalStuck> auto& stuck) {
-  fields("pid", stuck.pid);
-}
-
-void spell(auto& fields, proto::Is<JournalEnded> auto& ended) {
-  fields.maybe("by_signal", ended.by_signal);
-  fields("code", ended.code);
-  fields.maybe("asked", ended.asked);
-  fields.maybe("out_of_memory", ended.out_of_memory);
-  fields.maybe("log_tail", ended.log_tail);
-}
 
 /// The end of the file that is written to. Who has it holds the journal's lock, which ends with the process,
 /// so that the others know whether a shim lives.

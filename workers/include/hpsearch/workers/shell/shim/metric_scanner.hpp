@@ -8,6 +8,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/units.hpp"
+#include "hpsearch/workers/core/program_message.hpp"
 
 namespace hpsearch::workers {
 
@@ -25,10 +26,10 @@ class MetricScanner {
   [[nodiscard]] static engine::Result<MetricScanner> compile(const std::map<std::string, std::string>& texts,
                                                              engine::Units first_step);
 
-  /// One payload ({"step":3,"metrics":{"val_acc":0.91}}) for each pattern that finds a number in the line,
-  /// and one (unreadable_payload) for the first thing that a pattern finds and that holds none. A terminal's
-  /// escape sequences are no part of the line.
-  [[nodiscard]] std::vector<std::string> scan(std::string_view printed);
+  /// MetricsMessage for each pattern that finds a number in the line, UnreadableMessage for the first thing
+  /// that a pattern finds and that holds none, and DoubtfulMessage. A terminal's escape sequences are no part
+  /// of the line.
+  [[nodiscard]] std::vector<ProgramMessage> scan(std::string_view printed);
 
  private:
   struct Pattern;

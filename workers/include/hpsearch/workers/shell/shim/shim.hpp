@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "hpsearch/io/net/loop.hpp"
 #include "hpsearch/workers/core/line_thinning.hpp"
@@ -22,6 +23,7 @@
 #include "hpsearch/workers/shell/shim/program_log.hpp"
 #include "hpsearch/workers/shell/shim/program_pipe.hpp"
 #include "hpsearch/workers/shell/shim/report_socket.hpp"
+#include "hpsearch/workers/shell/shim/shim_messages.hpp"
 #include "hpsearch/workers/shell/shim/spare_program.hpp"
 #include "hpsearch/workers/shell/shim/unread_metric.hpp"
 
@@ -31,15 +33,7 @@ namespace hpsearch::workers {
 /// its socket, writer of its logs and of the journal of all it said. It decides nothing; whoever connects to
 /// its agent socket answers the program's questions and may have it signaled.
 ///
-/// Agents say lines:
-///
-///   answer QUESTION LINE    to whoever asked
-///   ahead STEP LINE         to every report of a lower step, and every remark, from now on; 0 = to none
-///   signal CHECKPOINT | signal TERM GRACE_MS | signal KILL
-///   drop POSITION           what the journal holds before it is not needed any more
-///
-/// and hear "upto POSITION" when the journal has grown, and "unwritten WHY" again and again while the disk
-/// does not take it. The newest connection counts.
+/// Agents and shims exchange the messages of shim_messages.hpp. The newest connection counts.
 ///
 /// Without an agent it goes on; it ends when everything of the program is gone and the journal says so.
 ///
@@ -74,7 +68,11 @@ class Shim {
   void accept_agent();
   void serve(Descriptor agent);
   void read_agent();
-  void obey(std::string_view line);
+  void obey(const AnswerQuestion& answer);
+  void obey(const AnswerBelow& answer);
+  void obey(const SendSignal& signal);
+  void obey(const DropJournal& drop);
+  void obey(const RunAttempt& run);
 
   void heard(ConnectionId connection, std::string_view line);
   void show(const RemarkMessage& remark);
@@ -82,8 +80,8 @@ class Shim {
   void look_for_lines(Output& output, std::string_view bytes);
   void catch_up_soon(Output& output);
   void take_line(const Output& output, std::string_view line);
-  [[nodiscard]] bool is_below_length(const engine::Result<ProgramMessage>& message) const;
-  void take_payload(std::string payload);
+  [[nodiscard]] bool is_below_length(const ProgramMessage& message) const;
+  void take(ProgramMessage message);
   void tell_unread(bool ended);
   void program_ended(const ProgramEnd& end);
 
@@ -98,9 +96,10 @@ class Shim {
   AttemptDirectory directory_;
   OnEnd on_end_;
   std::optional<JournalWriter> journal_;
-  std::deque<JournalRecord> unwritten_;  ///< The disk did not take them yet.
-  std::size_t unwritten_bytes_ = 0;      ///< About so much of it are lines.
-  std::string unwritten_because_;        ///< The last reason, or "".
+  std::deque<std::pair<JournalRecord, std::size_t>>
+      unwritten_;                    ///< With their bytes; the disk did not take them yet.
+  std::size_t unwritten_bytes_ = 0;  ///< About so much of it are lines.
+  std::string unwritten_because_;    ///< The last reason, or "".
   LineThinning thinning_;
   net::Watch write_again_;
   bool ended_ = false;
@@ -110,7 +109,7 @@ class Shim {
   net::Watch listening_;
   Descriptor agent_;
   net::Watch agent_watch_;
-  LineSplitter agent_lines_;
+  MessageReader<ToShim> agent_messages_;
   bool telling_ = false;
   net::Watch tell_again_;
 

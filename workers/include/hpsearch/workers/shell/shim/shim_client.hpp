@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "hpsearch/io/net/loop.hpp"
-#include "hpsearch/workers/core/log_text.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/journal.hpp"
 #include "hpsearch/workers/shell/processes/process_table.hpp"
+#include "hpsearch/workers/shell/shim/shim_messages.hpp"
 
 namespace hpsearch::workers {
 
@@ -74,13 +74,13 @@ class ShimClient {
 
   void answer(std::uint64_t question, std::string_view line);
   void answer_ahead(std::uint64_t below, std::string_view line);
-  enum class Signal : std::uint8_t { checkpoint, terminate, kill };
+  using Signal = SendSignal::Which;
   /// `grace`: with Signal::terminate, as ProgramShim::terminate has it.
   void signal(Signal signal, std::chrono::milliseconds grace = {});
   void drop_before(std::uint64_t position);
 
  private:
-  void send(std::string line);
+  void send(const ToShim& message);
   void flush();
   void serve(Descriptor connection);
   void watch_over(pid_t shim);
@@ -112,7 +112,7 @@ class ShimClient {
   net::Watch shim_watch_;
   net::Watch again_;
   net::Watch read_again_;
-  LineSplitter words_;  ///< The shim's.
+  MessageReader<ToAgent> messages_;
   std::string unsent_;
   std::int64_t sweeps_ = 0;
   std::int64_t looks_ = 0;  ///< That found no way to the shim.

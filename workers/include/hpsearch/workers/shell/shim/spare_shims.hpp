@@ -15,6 +15,7 @@
 #include "hpsearch/workers/core/launch/program_start.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/shim/shim_client.hpp"
+#include "hpsearch/workers/shell/shim/shim_messages.hpp"
 
 namespace hpsearch::workers {
 
@@ -59,7 +60,8 @@ class SpareShims {
     StartedShim shim;
     net::Watch watch;
     net::Watch idle;
-    std::string said;
+    MessageReader<ToAgent> messages{};
+    std::string why_ended{};  ///< As its shim says.
   };
   using Spares = std::list<Spare>;
 

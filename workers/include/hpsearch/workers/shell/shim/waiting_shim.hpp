@@ -11,13 +11,9 @@
 
 namespace hpsearch::workers {
 
-/// A shim whose attempt is not there yet: it keeps a spare. The agent says one line to it,
-///
-///   run ATTEMPT-DIRECTORY
-///
-/// and it is that attempt's Shim, which keeps the connection. Unlike that, it does not outlive its agent:
-/// when the connection closes, the spare is killed. When the spare ends by itself, the agent hears "ended
-/// WHY".
+/// A shim whose attempt is not there yet: it keeps a spare. When the agent sends RunAttempt, it becomes that
+/// attempt's Shim, which keeps the connection. Unlike that, it does not outlive its agent: when the
+/// connection closes, the spare is killed. When the spare ends by itself, it sends SpareEnded.
 ///
 /// Threads: the loop's. One per process.
 class WaitingShim {
@@ -46,7 +42,7 @@ class WaitingShim {
   OnAttempt on_attempt_;
   OnEnd on_end_;
   net::Watch agent_watch_;
-  std::string line_;
+  MessageReader<ToShim> messages_;
   std::unique_ptr<SpareProgram> spare_;
   bool has_ended_ = false;      ///< The spare, by itself.
   std::unique_ptr<Shim> shim_;  ///< When it has an attempt.
