@@ -74,8 +74,8 @@ void RunningPrograms::carry_out(const StartProgram& start) {
   if (options_.machine.run_as.submitter &&
       std::filesystem::path(*report_socket).parent_path() != state_.attempt(key).root()) {
     handlers_.on_input(start_failure(key, "the path " + state_.attempt(key).root().string() +
-                                                " is too long for a socket that the program's user finds; "
-                                                "give the worker a shorter --state-dir"));
+                                              " is too long for a socket that the program's user finds; "
+                                              "give the worker a shorter --state-dir"));
     return;
   }
   hold_devices(start.spec);
@@ -109,7 +109,8 @@ void RunningPrograms::prepare(const AttemptKey& key) {
         handlers_.on_context(*fetched);
       }
       if (!can_meet) {
-        handlers_.on_input(ProgramNotStarted{key, can_meet.error().message, true});  // The next lease names another port.
+        handlers_.on_input(
+            ProgramNotStarted{key, can_meet.error().message, true});  // The next lease names another port.
         return;
       }
       const Result<pid_t> shim = prepared.made ? start_program(spec) : Result<pid_t>(prepared.made.error());
@@ -166,7 +167,9 @@ ShimClient& RunningPrograms::link(const AttemptKey& key) {
     handlers_.on_input(ProgramStarted{key});
     devices_.look_for_strangers(key);
   };
-  handlers.on_not_started = [this, key](const std::string& why) { handlers_.on_input(start_failure(key, why)); };
+  handlers.on_not_started = [this, key](const std::string& why) {
+    handlers_.on_input(start_failure(key, why));
+  };
   handlers.on_message = [this, key](const JournalMessageReceived& said, std::uint64_t position) {
     const auto question = said.question == 0 ? std::nullopt : std::optional(QuestionId{said.question});
     handlers_.on_input(ProgramMessageReceived{key, question, said.message, position, said.answered});

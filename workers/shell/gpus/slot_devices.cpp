@@ -27,9 +27,8 @@ SlotDevices::SlotDevices(net::Loop& loop, const std::vector<engine::SlotDevice>&
       use_(devices) {
   if (!look.command.empty() && !devices.empty()) {
     watch_ = std::make_unique<DeviceWatch>(loop_, look);
-    next_look_ = loop_.every(look.every, [this] {
-      watch_->ask([this](const DeviceReport& report) { take(report); });
-    });
+    next_look_ = loop_.every(look.every,
+                             [this] { watch_->ask([this](const DeviceReport& report) { take(report); }); });
   }
 }
 
