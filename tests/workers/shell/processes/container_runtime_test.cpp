@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "messages.hpp"
 #include "scratch.hpp"
 
 namespace hpsearch::workers::test {
@@ -70,7 +71,7 @@ TEST(ContainersThatAreLeft, AreToldWhenTheyStay) {
   const engine::Status removed = runtime.remove("stays");
   ASSERT_FALSE(removed);
   EXPECT_EQ(removed.error().code, engine::Errc::unavailable);
-  EXPECT_NE(removed.error().message.find("rm --force stays"), std::string::npos) << removed.error().message;
+  EXPECT_MESSAGE(removed.error().message);
 }
 
 TEST(ContainersThatAreLeft, AreNotSaidToBeGoneByARuntimeThatDoesNotAnswer) {
