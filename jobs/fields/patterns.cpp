@@ -58,7 +58,7 @@ std::vector<PatternUse> patterns_of(const Value& tree) {
   }
   for (const auto& [name, pattern] : *metrics->as_map()) {
     if (const std::string* text = pattern.as_text();
-        text != nullptr && !text->empty()) {  // Else its reader says so.
+        text != nullptr && !text->empty()) {  // Otherwise its reader reports it.
       uses.push_back({.path = "metrics." + name, .pattern = *text});
     }
   }

@@ -28,12 +28,12 @@ using engine::quoted;
 using engine::ResourcesConfig;
 using engine::short_number;
 
-/// The engine has read what is kept of checkpoints. `type` becomes "" when it is wrong: which other fields
-/// are right depends on it.
+/// The engine has read how many checkpoints are kept. `type` becomes "" when it is wrong, because it decides
+/// which other fields are allowed.
 void read_checkpoint_storage(Section& section, CheckpointStorage& storage);
 [[nodiscard]] Value::Map storage_value(const CheckpointStorage& storage);
 
-/// Reads everything of an experiment that the engine leaves unread.
+/// Reads all fields of an experiment that the engine doesn't read.
 /// `runs_here`: workers start it; else no entrypoint is required.
 void read_program_fields(engine::ExperimentSections& sections, const Space& space, Program& program,
                          bool runs_here = true);
@@ -41,7 +41,7 @@ void read_program_fields(engine::ExperimentSections& sections, const Space& spac
 /// Rejects the fields that neither the engine nor this module has read.
 void finish_sections(engine::ExperimentSections& sections, const Program& program);
 
-/// What no program could be given becomes a problem, what programs are known to misread a note.
+/// Values that no program can receive become problems, values that programs often misread become notes.
 void check_contract(const ExperimentConfig& config, const Program& program, Findings& findings);
 
 }  // namespace hpsearch::jobs

@@ -76,15 +76,15 @@ void note_periods(const Program& program, Section& top) {
        "checkpoint after a pause");
 }
 
-/// Metrics are read from the output, as if the program knew nothing of us, and nothing says that it can go on
-/// from a checkpoint.
+/// The program may not use hpsearch at all: metrics are read from its output, and no field indicates that it
+/// resumes from a checkpoint.
 bool is_foreign(const ExperimentConfig& config, const Program& program) {
   return !program.metrics.empty() && !config.min_checkpoint_period &&
          program.environment.checkpoint_signal.empty();
 }
 
-/// A program that is only listened to begins anew after a pause, unless its experiment says that it does not:
-/// then a searcher that may do without pauses does.
+/// A program whose output is read starts from the beginning after a pause, unless its experiment has a field
+/// about checkpoints. So a searcher that can avoid pauses avoids them.
 void pause_only_who_can_go_on(const Value& tree, engine::SearcherRegistry registry, const Program& program,
                               ExperimentConfig& config, Findings& findings) {
   const engine::SearcherKind* kind = engine::find_kind(registry, config.searcher.name);
@@ -136,7 +136,7 @@ void note_patterns(const ExperimentConfig& config, const Program& program, Findi
   }
 }
 
-/// What the scheduler and the searchers have to know of the program.
+/// Sets the facts about the program that the scheduler and the searchers use.
 void set_traits(const Program& program, const Dialects& dialects, ExperimentConfig& config) {
   config.program_traits.begins_anew =
       config.program_traits.begins_anew ||

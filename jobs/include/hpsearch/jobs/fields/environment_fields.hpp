@@ -65,7 +65,7 @@ struct Environment {
   std::optional<Images> image;
   bool force_pull_image = false;  ///< The image is pulled for every attempt, not only if it is not there.
   std::string checkpoint_signal;  ///< "SIGUSR1", "SIGUSR2", or "" = none.
-  /// At its length a program may take this long to finish what it does: to evaluate or to save, say.
+  /// Time that a program at its length has to finish, for example to evaluate or to save.
   engine::Duration finish_within = engine::Duration::seconds(3600);
   std::vector<std::string> mirrors;  ///< Trackers that the Python package reports to, each once.
   std::vector<std::string> preload;  ///< Modules that workers import ahead of trials, each once.

@@ -136,8 +136,8 @@ struct Anything {
   [[nodiscard]] Value schema() const { return Value::Map{}; }
 };
 
-/// A value that is checked as of another kind and kept as it is written. If it is not idle, the user is told
-/// why it has no effect here; an empty `why` tells nothing.
+/// A value that is checked as another kind and kept as it is written. If it is not idle, a note has `why` it
+/// has no effect here; an empty `why` makes no note.
 template <class Inner>
 struct AsWritten {
   Inner inner{};

@@ -57,7 +57,7 @@ inline constexpr std::tuple output_fields{
           "no "
           "path"},
     Field{"passed_as", &Channel::passed_as, kind::one_of<PassedAs>(passed_as_names),
-          "how the path is passed, besides `PAI_OUTPUT_NAME`: as of an input"},
+          "how the path is passed, besides `PAI_OUTPUT_NAME`, as for an input"},
     Field{"pre_download", &Channel::pre_download, kind::Boolean{},
           "starts with a copy of the previous attempt's output; requires a path, except for `checkpoints`"},
 };

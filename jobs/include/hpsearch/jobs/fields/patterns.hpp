@@ -8,10 +8,10 @@
 
 namespace hpsearch::jobs {
 
-/// What a regular expression is for.
+/// The purpose of a regular expression.
 enum class PatternPurpose : std::uint8_t {
   metric,  ///< To find numbers in what a program prints.
-  value,   ///< To say which texts a component's parameter takes.
+  value,   ///< To limit the texts of a component's parameter.
 };
 
 /// A regular expression that a user wrote. The engine knows no regular expressions: who takes a submission
@@ -25,7 +25,7 @@ struct PatternUse {
   std::string pattern;
   PatternPurpose purpose = PatternPurpose::metric;
   std::string parameter{};    ///< Whose values, for `value`.
-  std::vector<Text> texts{};  ///< What has to fit it; for `value` only.
+  std::vector<Text> texts{};  ///< Texts that must match it; for `value` only.
 };
 
 /// All of an experiment's tree: of its `metrics`, and of its component's metrics and parameters, with the

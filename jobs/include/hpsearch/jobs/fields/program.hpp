@@ -29,7 +29,7 @@ struct Entrypoint {
   std::variant<std::vector<std::string>, std::string> command;
 };
 
-/// Where the output of a program can be read when its worker is gone.
+/// Where the output of a program can be read after its worker was lost.
 enum class LogStorage : std::uint8_t {
   daemon,  ///< The daemon keeps its beginning and its end.
   worker,  ///< Nowhere.
@@ -166,7 +166,7 @@ struct Program {
 
   // These follow from the fields.
   bool needs_harness = false;  ///< It is written for the Determined harness.
-  JobContract contract;        ///< What it asks of the way it is started.
+  JobContract contract;        ///< Its requirements on how it is started.
 };
 
 /// The fields at the top of the file, with those of `harness_fields` and `foreign_sections_fields`.

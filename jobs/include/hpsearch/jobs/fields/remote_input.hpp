@@ -12,12 +12,12 @@ namespace hpsearch::jobs {
 /// "oss" or "obs"; "" when the path is none of theirs.
 [[nodiscard]] std::string_view remote_input_scheme(std::string_view path) noexcept;
 
-/// Whether the program's variables say what that remote is: RCLONE_CONFIG_OSS_TYPE, or RCLONE_CONFIG with the
+/// Whether the program's variables configure that remote: RCLONE_CONFIG_OSS_TYPE, or RCLONE_CONFIG with the
 /// path of rclone's own configuration.
 [[nodiscard]] bool configures_remote(const std::map<std::string, std::string>& variables,
                                      std::string_view scheme);
 
-/// What fetching it into a directory says to rclone: "oss://b/train/" is copied as a directory,
+/// The arguments of rclone that fetch it into a directory: "oss://b/train/" is copied as a directory,
 /// "oss://b/a.csv" as a file of that name.
 struct RemoteInput {
   std::string place;                             ///< "oss:b/train/"

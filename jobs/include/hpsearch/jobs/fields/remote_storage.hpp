@@ -9,7 +9,7 @@
 
 namespace hpsearch::jobs {
 
-/// Checkpoint storage beyond a shared file system, as rclone knows it: the remote `hpsearch:`.
+/// Checkpoint storage in an object store, as a remote of rclone named `hpsearch:`.
 struct RemoteStorage {
   std::string root;  ///< "s3://bucket/prefix", "gs://…" or "azure://…"; no slash at its end.
   std::map<std::string, std::string>

@@ -11,10 +11,10 @@ namespace hpsearch::jobs {
 // `access_key`, `secret_key`, `connection_string` and `credential` of `checkpoint_storage`; and `password`,
 // `auth`, `identitytoken` and `registrytoken` of `environment.registry_auth`.
 
-/// What stands where a secret was.
+/// The text that replaces a secret.
 inline constexpr const char* hidden_secret = "********";
 
-/// What takes the place of the secret at that path ("checkpoint_storage.secret_key").
+/// Returns the replacement of the secret at that path ("checkpoint_storage.secret_key").
 using ReplaceSecret = std::function<Value(const std::string& path, const std::string& secret)>;
 
 /// The configuration with each secret that is a text replaced; everything else is as it was. It may be an

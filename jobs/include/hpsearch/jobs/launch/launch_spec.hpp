@@ -45,9 +45,9 @@ struct LaunchSpec {
   std::map<std::string, std::string> environment_variables;
   bool install_requirements =
       false;  ///< The context's requirements.txt is installed before the program starts.
-  std::vector<std::string> mirrors;  ///< Program::mirrors.
-  std::vector<std::string> preload;  ///< Program::preload.
-  std::string checkpoint_signal;     ///< Program::checkpoint_signal.
+  std::vector<std::string> mirrors;  ///< Environment::mirrors.
+  std::vector<std::string> preload;  ///< Environment::preload.
+  std::string checkpoint_signal;     ///< Environment::checkpoint_signal.
   Value harness_config;  ///< The whole experiment, without its secrets, for the Determined harness; null =
                          ///< the program needs none.
   std::map<std::string, std::string> metric_patterns;
