@@ -48,7 +48,7 @@ class AttemptContract(harness.Case):
     def check(self, account, experiment, trial, run, entrypoint=witness.ALL, **more):
         given = {"experiment": experiment, "trial": trial["id"], "number": trial["trial"], "run": run, "length": 2,
                  "data": {"url": "x"}, "own": {"WITNESS_DIR": str(account.folder.parent)},
-                 "command": ["/bin/sh", "-c", entrypoint.format(args=f"--x {trial['hparams']['x']}")]}
+                 "command": ["/bin/sh", "-c", entrypoint.format(args='--x "$HPSEARCH_HP_X"')]}
         attempt = witness.Attempt(self.folder / "worker/attempts" / f"{experiment}-{trial['trial']}-{run}",
                                   trial["hparams"], **(given | more))
         self.assertEqual(account.was_given(), attempt.environment(account.environment))

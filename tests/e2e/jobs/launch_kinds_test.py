@@ -14,7 +14,7 @@ import witness
 SLOTS = 2
 HYPERPARAMETERS = {"lr": 0.001, "batch-size": 32}
 ARGUMENTS = ["--batch-size", "32", "--lr", "0.001"]
-COMMAND = ["/bin/sh", "-c", witness.ALL.format(args=" ".join(ARGUMENTS))]
+COMMAND = ["/bin/sh", "-c", witness.ALL.format(args='--batch-size "$HPSEARCH_HP_BATCH_SIZE" --lr "$HPSEARCH_HP_LR"')]
 ADDRESSES = {"first": "127.0.0.2", "second": "127.0.0.3"}
 GANG_PORTS = range(23456, 27456)
 
