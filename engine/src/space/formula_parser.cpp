@@ -1,58 +1,19 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
-#include <numbers>
 #include <optional>
 
-#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/quoted.hpp"
-#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/space/formula.hpp"
 #include "space/formula_text.hpp"
-#include "space/leaves.hpp"
+#include "space/formula_words.hpp"
 
 namespace hpsearch::engine {
 namespace {
 
+using namespace formula_words;
+
 constexpr int deepest = 200;  // Parentheses and signs; keeps a hostile text from using up the stack.
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
-template <class Operation>
-constexpr Formula::Binary binary(Operation /*operation*/) {
-  return [](double a, double b) { return static_cast<double>(Operation()(a, b)); };
-}
-
-struct Function {
-  std::string_view name;
-  Formula::Unary of_one;
-  Formula::Binary of_many;  // Two or more arguments.
-};
-constexpr Function functions[] = {
-    {"abs", [](double a) { return std::fabs(a); }, nullptr},
-    {"sqrt", [](double a) { return std::sqrt(a); }, nullptr},
-    {"exp", [](double a) { return std::exp(a); }, nullptr},
-    {"log", [](double a) { return std::log(a); }, nullptr},
-    {"floor", [](double a) { return std::floor(a); }, nullptr},
-    {"min", nullptr,
-     [](double a, double b) { return std::isnan(a) || std::isnan(b) ? not_a_number : std::min(a, b); }},
-    {"max", nullptr,
-     [](double a, double b) { return std::isnan(a) || std::isnan(b) ? not_a_number : std::max(a, b); }},
-};
-constexpr std::pair<std::string_view, double> constants[] = {
-    {"nan", not_a_number}, {"inf", std::numeric_limits<double>::infinity()}, {"pi", std::numbers::pi}};
-struct Comparison {
-  std::string_view token;
-  Formula::Binary compare;
-};
-constexpr Comparison comparisons[] = {
-    {"<=", binary(std::less_equal<>())}, {">=", binary(std::greater_equal<>())},
-    {"<", binary(std::less<>())},        {">", binary(std::greater<>())},
-    {"==", binary(std::equal_to<>())},   {"!=", binary(std::not_equal_to<>())},
-    {"=", binary(std::equal_to<>())}};
-
-constexpr Formula::Unary logical_not = [](double a) { return a == 0 ? 1.0 : 0.0; };
-constexpr Formula::Binary logical_or = [](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; };
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -62,33 +23,6 @@ bool begins_name(char c) {
 }
 bool is_word_byte(char c) {
   return is_name_byte(c) || c == '-' || c == '+' || c == '/';
-}
-
-/// Which of the values is meant, or their number. A text is also one of them that differs in capitals only,
-/// or a list as JSON.
-std::size_t place_of(const std::vector<Value>& values, std::string_view text, bool is_quoted) {
-  if (!is_quoted) {
-    for (const auto& [word, value] : {std::pair("true", Value(true)), std::pair("false", Value(false)),
-                                      std::pair("null", Value()), std::pair("none", Value())}) {
-      if (const std::size_t place = category_of(values, value);
-          FormulaText::same_letters(text, word) && place < values.size()) {
-        return place;
-      }
-    }
-    const auto number = number_in<double>(text);
-    if (const std::size_t place = number ? category_of(values, *number) : values.size();
-        place < values.size()) {
-      return place;
-    }
-  }
-  if (const std::size_t place = category_of(values, text); place < values.size()) {
-    return place;
-  }
-  const auto is_meant = [&](const Value& value) {
-    return (value.as_text() != nullptr || value.as_list() != nullptr || value.as_map() != nullptr) &&
-           FormulaText::same_letters(python_text(value), text);
-  };
-  return static_cast<std::size_t>(std::find_if(values.begin(), values.end(), is_meant) - values.begin());
 }
 
 }  // namespace
@@ -474,8 +408,9 @@ class FormulaParser {
         }
       }
     }
-    const auto found = names_.find(word, is_quoted ? Names::Among::hyperparameters : Names::Among::all,
-                                   is_quoted ? std::span<const std::string_view>() : builtin_names());
+    const auto found =
+        names_.find(word, is_quoted ? Names::Among::hyperparameters : Names::Among::all,
+                    is_quoted ? std::span<const std::string_view>() : std::span(builtin_names));
     if (!found) {
       text_.fail(begin, found.error().message);
     } else if (const Name& name = names_[*found]; !name.is_number) {
@@ -487,12 +422,6 @@ class FormulaParser {
       use(*found);
       emit(Formula::Read{*found});
     }
-  }
-
-  static std::span<const std::string_view> builtin_names() {
-    static constexpr std::string_view all[] = {"nan",   "inf",   "pi",      "abs()", "sqrt()",
-                                               "exp()", "log()", "floor()", "min()", "max()"};
-    return all;
   }
 
   void call(const Function& function, std::size_t begin) {
