@@ -8,7 +8,7 @@
 #include "daemon/access/authentication.hpp"
 #include "hpsearch/engine/base/check.hpp"
 
-// What a request pays before it is served: who sends it?
+// The cost of identifying the sender of a request.
 
 namespace hpsearch::daemon {
 namespace {

@@ -17,7 +17,8 @@
 #include "two_heaps.hpp"
 
 // What a command costs as experiments grow: whole searches, every event and order included, from the first
-// trial to the last. The programs are played by a queue that reports at each length and obeys.
+// trial to the last. The programs are played by a queue that reports at each length and follows each
+// decision.
 
 namespace hpsearch {
 namespace {
@@ -81,7 +82,7 @@ std::int64_t created_by(const Effects& effects) {
                        [](const Event& event) { return std::holds_alternative<TrialCreated>(event.body); });
 }
 
-/// Of what a command brought about, what cost most.
+/// The most expensive effect of a command.
 Deed deed_of(const Effects& effects) {
   const auto promotes = [](const Event& event) { return std::holds_alternative<TrialPromoted>(event.body); };
   if (created_by(effects) > 0) {

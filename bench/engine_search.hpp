@@ -77,8 +77,8 @@ class Search {
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t trials() const { return engine_.find(ExperimentId(1))->trials.size(); }
 
-  /// The program that has waited longest for its turn reports, and exits if it is told to; what one step may
-  /// not do is done by more of them.
+  /// The program that has waited longest for its turn reports, and exits if that is decided; what one step
+  /// may not do is done by more of them.
   void advance() {
     let_one_report();
     while (engine_.next_deadline()) {
@@ -90,15 +90,15 @@ class Search {
   void let_one_report() {
     Program program = running_.front();
     running_.pop_front();
-    told_ = Directive::kill;
+    decided_ = Directive::kill;
     const bool all = !shape_.every_unit || count(program.reached) + 1 >= count(program.length);
     program.reached = all ? program.length : Units{count(program.reached) + 1};
     MetricsReport report{program.reached, {{"loss", metric_.unit()}}};
     TakeReports reports{WorkerId(1), program.key, program.next_seq++, {}};
     reports.reports.emplace_back(std::move(report));
     step(std::move(reports));
-    if (!all || told_ == Directive::train_on) {
-      program.length = all ? told_length_ : program.length;
+    if (!all || decided_ == Directive::train_on) {
+      program.length = all ? decided_length_ : program.length;
       running_.push_back(program);
       return;
     }
@@ -129,8 +129,8 @@ class Search {
         running_.push_back(
             Program{launch->spec.key, launch->spec.length, reached_by(launch->spec.key.trial), 1});
       } else if (const auto* decision = std::get_if<DecideAttempt>(&order)) {
-        told_ = decision->decision.directive;
-        told_length_ = decision->decision.length;
+        decided_ = decision->decision.directive;
+        decided_length_ = decision->decision.length;
       }
     }
   }
@@ -148,8 +148,8 @@ class Search {
   std::deque<Program> running_;
   std::uint64_t steps_ = 0;
   std::uint64_t events_ = 0;
-  Directive told_ = Directive::kill;
-  Units told_length_{};
+  Directive decided_ = Directive::kill;
+  Units decided_length_{};
 };
 
 }  // namespace hpsearch::bench

@@ -276,7 +276,7 @@ void searcher_next(benchmark::State& state) {
   state.SetComplexityN(state.range(0));
 }
 
-// Of a trial in the middle of the first rung, which so many have reached before it.
+// A trial in the middle of the first rung, which so many have reached before it.
 void searcher_verdict(benchmark::State& state) {
   Judged judged =
       judged_search(experiment("async_halving", state.range(0) + 1, false), drawn_metrics(state.range(0)));

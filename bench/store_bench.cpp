@@ -87,7 +87,7 @@ class StoredSearch {
   bool keep_ = false;
 };
 
-/// What a log of so many events says about the speed of reading it.
+/// The speed of reading a log of so many events.
 void count_events(benchmark::State& state, std::uint64_t events) {
   state.SetComplexityN(state.range(0));
   state.SetItemsProcessed(static_cast<std::int64_t>(events) * state.iterations());
@@ -112,7 +112,7 @@ void replay(benchmark::State& state) {
   count_events(state, events);
 }
 
-// The floor: SQLite hands out every row, and nobody looks at it.
+// The floor: SQLite returns every row, and the rows are not read.
 void scan(benchmark::State& state) {
   const StoredSearch stored(state.range(0));
   std::uint64_t events = 0;

@@ -25,7 +25,7 @@ inline std::vector<double> drawn_metrics(std::int64_t count) {
   return metrics;
 }
 
-/// Who of one rung is promoted, from two heaps: the kept ones with the worst on top, the others with the best
+/// The promotions of one rung from two heaps: the kept ones with the worst on top, the others with the best
 /// on top. One item is one result.
 inline void two_heaps(benchmark::State& state) {
   const std::vector<double> metrics = drawn_metrics(state.range(0));

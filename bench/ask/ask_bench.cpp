@@ -101,7 +101,7 @@ struct Lease {
 
 struct Work {
   std::vector<Lease> leases;
-  std::vector<double> seconds;  // Of each request.
+  std::vector<double> seconds;  // How long each request took.
 };
 
 /// How long each request of all clients took.

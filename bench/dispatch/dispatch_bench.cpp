@@ -40,7 +40,7 @@ class EchoTalker final : public Talker {
   std::array<std::byte, 128> words_{};
 };
 
-/// A worker with one slot whose programs take no time: reports, exits when told to, takes the next lease.
+/// A worker with one slot whose programs take no time: reports, exits when it has to, takes the next lease.
 class WorkerTalker final : public Talker {
  public:
   explicit WorkerTalker(std::size_t number) : number_(number) {}
@@ -121,7 +121,7 @@ class WorkerTalker final : public Talker {
   bool asked_to_end_ = false;
 };
 
-/// What the disk needs for one small durable append.
+/// The time of one small durable append.
 class SyncedFile {
  public:
   SyncedFile()

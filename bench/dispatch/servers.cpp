@@ -82,7 +82,7 @@ pid_t start_daemon(const std::filesystem::path& folder) {
   });
 }
 
-/// What the daemon says of itself once it listens.
+/// The daemon's description of itself once it listens.
 Value announcement(const std::filesystem::path& folder) {
   for (int tries = 0; tries < 1'000; ++tries) {
     std::ifstream file(folder / "state" / "daemon.json");

@@ -85,7 +85,7 @@ Swarm::Course Swarm::open_loop(double per_second, std::chrono::duration<double> 
       listen(std::chrono::duration_cast<std::chrono::microseconds>(due - Clock::now()), course, false);
       continue;
     }
-    // Whoever can ask next, in turn; if nobody can, the request stays due and its waiting counts.
+    // The next worker that can ask, in turn; if none can, the request stays due and its waiting counts.
     bool found = false;
     for (std::size_t tried = 0; tried < members_.size() && !found; ++tried) {
       Member& member = members_[turn++ % members_.size()];

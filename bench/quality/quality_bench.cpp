@@ -352,7 +352,7 @@ bool beats_random(const std::vector<Run>& runs, const std::vector<Method>& metho
   return all;
 }
 
-/// What is searched on, and one line about it.
+/// The task of the search, and one line about it.
 struct Ground {
   std::vector<Task> tasks;
   std::string about;

@@ -28,7 +28,7 @@ Result<std::string> read_file(const std::string& path) {
   return std::string{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-/// Median metric of random configurations at full length. Their draws are nobody else's.
+/// Median metric of random configurations at full length. Their draws are used for nothing else.
 double median_of_random(const Value& space_value, SyntheticCurves::Kind kind, std::uint64_t max_length) {
   constexpr std::size_t drawn = 2001;
   engine::Problems problems;

@@ -16,7 +16,7 @@ struct Task {
   std::string name;
   engine::Value space;               ///< `hyperparameters` of an experiment.
   engine::Value grid;                ///< The same with counts, or null where a grid makes no sense.
-  std::uint64_t max_length = 52;     ///< Of a full training.
+  std::uint64_t max_length = 52;     ///< The length of a full training.
   double full_training_seconds = 0;  ///< Mean over random configurations: the unit of budgets.
   double best = 0;                   ///< Normalised regret 0 …
   double median = 0;                 ///< … and 1: the median of random configurations at full length.

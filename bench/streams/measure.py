@@ -81,7 +81,7 @@ def subscribe(http, target, number):
     return connection
 
 
-def read_all(http, targets, told, stop):
+def read_all(http, targets, results, stop):
     """In a process of its own: tells when each event came at each subscriber, {lsn: [moments]}."""
     poll = select.epoll()
     streams = {}
@@ -90,7 +90,7 @@ def read_all(http, targets, told, stop):
         stream.setblocking(False)
         streams[stream.fileno()] = stream
         poll.register(stream.fileno(), select.EPOLLIN)
-    told.put("ready")
+    results.put("ready")
     came = {}
     while not stop.is_set():
         for descriptor, _ in poll.poll(0.1):
@@ -100,11 +100,11 @@ def read_all(http, targets, told, stop):
                 continue
             now = time.monotonic()
             if not text:
-                told.put("a stream was cut")
+                results.put("a stream was cut")
                 return
             for lsn in ID.findall(text):
                 came.setdefault(int(lsn), []).append(now)
-    told.put(came)
+    results.put(came)
 
 
 def change(daemon, count, pause):
@@ -127,10 +127,10 @@ def quantile(values, share):
 def with_subscribers(daemon, targets, changes):
     """Latency of answers with these subscribers, arrival of events at them, and what each of them costs in memory."""
     before = daemon.memory()
-    told, stop = multiprocessing.Queue(), multiprocessing.Event()
-    reader = multiprocessing.Process(target=read_all, args=(daemon.http, targets, told, stop), daemon=True)
+    results, stop = multiprocessing.Queue(), multiprocessing.Event()
+    reader = multiprocessing.Process(target=read_all, args=(daemon.http, targets, results, stop), daemon=True)
     reader.start()
-    told.get()
+    results.get()
     time.sleep(2)
     memory = daemon.memory() - before
     first = daemon.status()["lsn"]
@@ -138,7 +138,7 @@ def with_subscribers(daemon, targets, changes):
     last = daemon.status()["lsn"]
     time.sleep(1)
     stop.set()
-    came = told.get()
+    came = results.get()
     reader.join()
     if isinstance(came, str):
         sys.exit(f"measure: {came}")

@@ -62,7 +62,7 @@ class Workers final : public net::PeerPort {
     on_frame_(peer, frame);
   }
   [[nodiscard]] std::size_t last_bytes() const { return last_bytes_; }
-  /// What worker 0 was sent since this was asked last, and how often.
+  /// The messages to worker 0 since the last call, and how many.
   [[nodiscard]] std::map<std::string, std::uint64_t> take_answers() { return std::exchange(answers_, {}); }
 
  private:

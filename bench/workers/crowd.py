@@ -4,7 +4,7 @@
     bench/workers/crowd.py BIN [--workers 10000] [--searches 200] [--seconds 30]
 
 BIN is the directory of the programs. The workers are connections of this process (ZMTP without keys) that say HELLO, come
-again when they are told to, take leases and send heartbeats at the interval that they are given. One more worker has been
+again when they have to, take leases and send heartbeats at the interval that they are given. One more worker has been
 there before, and reports the next step as soon as its last report is acknowledged, 20 ms later. Prints JSON.
 """
 
@@ -153,7 +153,7 @@ class Worker:
             self.crowd.welcomed += 1
             self.crowd.at(self.beat_every * random.uniform(0, 1), self.beat)
         elif kind == "RETRY_AFTER":
-            self.crowd.told_to_wait += 1
+            self.crowd.refused_for_now += 1
             self.crowd.at(random.uniform(0, body["after_ms"] / 1000), self.greet)
         elif kind == "LEASE":
             self.leased({name: body[name] for name in ("experiment", "trial", "attempt", "lease")})
@@ -197,7 +197,7 @@ class Crowd:
     def __init__(self, port):
         self.port, self.poll, self.by_descriptor = port, select.epoll(), {}
         self.timers, self.count = [], 0
-        self.welcomed = self.told_to_wait = 0
+        self.welcomed = self.refused_for_now = 0
 
     def at(self, seconds, call):
         self.count += 1
@@ -282,7 +282,7 @@ def main():
             "workers": given.workers, "searches": given.searches, "load": os.getloadavg()[0],
             "report_alone_ms": {"median": round(1e3 * alone[len(alone) // 2], 1), "most": round(1e3 * alone[-1], 1)},
             "joins": {"seconds": round(joined - began, 1), "processor_seconds": round(cpu_joined - cpu, 1),
-                      "told_to_wait": crowd.told_to_wait, "reports": len(during),
+                      "refused_for_now": crowd.refused_for_now, "reports": len(during),
                       "report_ms": {"median": round(1e3 * during[len(during) // 2], 1),
                                     "99 %": round(1e3 * during[int(len(during) * 0.99)], 1), "most": round(1e3 * during[-1], 1)}},
             "idle": {"percent_of_a_core": round(100 * idle, 2)}}, indent=1))

@@ -13,7 +13,7 @@ struct Applier {
   EngineState& state;
   const Event& event;  ///< The one that is applied: its Lsn and its time.
 
-  /// What a decision that follows from this event is called.
+  /// The id of a decision that follows from this event.
   [[nodiscard]] Lsn decision_id() const noexcept { return Lsn(state.numbering.of(event.lsn)); }
   [[nodiscard]] LeaseId lease_id() const noexcept { return state.numbering.lease_of(event.lsn); }
   /// Whatever happens to an experiment goes through here, so that the scheduler looks after it.
@@ -38,16 +38,16 @@ struct Applier {
 
   void take_exit(ExperimentRecord& record, TrialNumber number, const ExitReport& exit) const;
 
-  /// What ends an attempt on several workers first ends it everywhere: the others are told to follow.
+  /// The first end of a part ends an attempt on all its workers: the others get the order to follow.
   void end_everywhere(TrialRecord& trial, WorkerId where, Gang::Ending ending, const ExitReport& exit) const;
   void end_by_first_rank(TrialRecord& trial, const ExitReport& exit, bool failed) const;
-  /// One member is gone: what it has goes back, the attempt's others stay.
+  /// One member has ended: its slots become free, the attempt's others stay.
   void leave_gang(ExperimentRecord& record, TrialRecord& trial, WorkerId where, bool exited,
                   AttemptEnd end) const;
 
   void take_metrics(ExperimentRecord& record, TrialNumber number, TrialRecord& trial,
                     const MetricsReport& report) const;
-  /// What a report says of its trial's and its worker's health. Before an exit releases them.
+  /// Applies what a report means for the health of its trial and worker. Before an exit releases them.
   void note_health(ExperimentRecord& record, TrialRecord& trial, const ReportTaken& taken) const;
   /// Whatever of an attempt on this worker goes well, what went wrong at the start of earlier ones is over.
   void note_good_start(WorkerId where, const LiveAttempt& live) const;
@@ -61,7 +61,7 @@ struct Applier {
 
 void move(ExperimentRecord& experiment, TrialRecord& trial, TrialMove step);
 
-/// Tells its attempt, if there is one. A pause or stop that was already told is not weakened by a later
+/// Notifies its attempt, if there is one. A pause or stop that was sent before is not weakened by a later
 /// "train on".
 void decide(TrialRecord& trial, Lsn id, Directive directive, bool may_finish = false);
 /// Its program was let finish what it does, and is not any longer.
@@ -73,13 +73,13 @@ void wait_for_slot(EngineState& state, ExperimentRecord& record, TrialNumber num
 /// It does not wait for a slot any more.
 void stop_waiting(ExperimentRecord& record, TrialNumber number);
 
-/// What people are told about the way its programs report: each kind once.
+/// Notes to people about the way its programs report: each kind once.
 void take_note(ExperimentRecord& record, const AttemptKey& key, const NoteReport& note);
 
 /// One more failure of its program.
 void count_failure(TrialRecord& trial, const ExitReport& exit, const std::string& where = "");
 
-/// Its hyperparameters were: what it measured is nobody's best. O(trials) if it was.
+/// Its hyperparameters were: what it measured counts as no best. O(trials) if it was.
 void note_invalid(ExperimentRecord& record, TrialNumber number, Instant now);
 
 /// The experiment's best is better than before.
@@ -89,7 +89,7 @@ void note_best(ExperimentRecord& record, Instant now);
 [[nodiscard]] AttemptEnd end_of(const ExperimentRecord& record, const TrialRecord& trial,
                                 const ExitReport& exit) noexcept;
 
-/// Its checkpoints may be looked at, now that nobody can need more of them than its experiment's retention
+/// Its checkpoints may be looked at, now that no trial can need more of them than its experiment's retention
 /// says.
 void note_settled(ExperimentRecord& record, TrialNumber number);
 

@@ -11,7 +11,7 @@ namespace hpsearch::engine {
 /// function `problem_with` (events.hpp). Those that return a text return "" or the problem.
 struct EventChecks {
   const EngineState& state;
-  Instant at;  ///< Of the event.
+  Instant at;  ///< When the event happened.
 
   /// nullptr: there is none.
   [[nodiscard]] const ExperimentRecord* find(ExperimentId id) const;
@@ -33,7 +33,7 @@ struct EventChecks {
   [[nodiscard]] std::string worker(WorkerId id) const;
   /// The worker is known and not lost.
   [[nodiscard]] std::string present(WorkerId id) const;
-  /// The worker has these slots, each named once, and nobody holds any of them.
+  /// The worker has these slots, each named once, and no lease holds any of them.
   [[nodiscard]] std::string vacant(WorkerId where, const std::vector<SlotIndex>& slots) const;
   /// Its numbers are those of a search in memory.
   [[nodiscard]] static std::string reason(const Reason& reason);

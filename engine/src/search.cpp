@@ -42,7 +42,7 @@ std::string not_of_a_program(const Event& event) {
 }  // namespace
 
 Search::Search(Engine engine, EventSink sink) : engine_(std::move(engine)), sink_(std::move(sink)) {
-  engine_.trust_workers();  // Nobody could resume a search that paused itself.
+  engine_.trust_workers();  // No user could resume a search that paused itself.
 }
 
 Value Search::completed(Value config) {

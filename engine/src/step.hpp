@@ -57,7 +57,7 @@ class Step {
   }
   void look_after(ExperimentId experiment) { touch(state_, state_.experiments.at(experiment)); }
 
-  /// Whose time has come is leased again, or gets leases.
+  /// A trial whose time has come is leased again; such a worker gets leases.
   void end_start_delays() { engine::end_start_delays(state_, now_); }
 
   /// A client wants trials of it in this step.
@@ -75,10 +75,10 @@ class Step {
     --asked_.count;
     return {asked_.lease_for, asked_.request};
   }
-  /// Nobody asks any more.
+  /// No client asks any more.
   void end_ask() {
     if (asked_.count > 0) {
-      state_.agenda.hungry.remove(asked_.experiment);
+      state_.agenda.claims.remove(asked_.experiment);
       asked_.count = 0;
     }
   }
@@ -97,7 +97,7 @@ class Step {
   /// it is looked after again.
   void hold_back(const ExperimentRecord& record, std::optional<Instant> until) {
     state_.workspaces.find(record.workspace->name)->second.held_back.insert(record.id);
-    state_.agenda.hungry.remove(record.id);
+    state_.agenda.claims.remove(record.id);
     const auto known = state_.agenda.deadline_of.find(record.id);
     if (until && (known == state_.agenda.deadline_of.end() || known->second > *until)) {
       state_.agenda.set_deadline(record.id, until);
@@ -123,7 +123,7 @@ class Step {
   EngineState& state_;
   Effects& effects_;
   Instant now_;
-  const std::string* actor_;  ///< nullptr: nobody asked for what happens now.
+  const std::string* actor_;  ///< nullptr: no user asked for what happens now.
   Lsn first_;
   std::uint64_t ends_left_;
   AskTrials asked_{{}, 0, {}};
@@ -165,7 +165,7 @@ Status confirm_deleted(Step& step, const ConfirmDeleted& command);
 void reach_lengths(Step& step, ExperimentId experiment, TrialNumber trial);
 
 /// This report of its live attempt, which is not taken yet, shows that its metric does not come: a step has
-/// gone by that was at or far beyond the length, and again without it.
+/// ended by then that was at or far beyond the length, and again without it.
 [[nodiscard]] bool is_overdue(const ExperimentRecord& record, const TrialRecord& trial,
                               const MetricsReport& report);
 /// Its live attempt stands at this step, its length, and waits: it fails, or what it measured before counts.
@@ -176,7 +176,7 @@ void fail_overdue(Step& step, ExperimentId experiment, TrialNumber trial);
 /// Why an attempt exited, as far as its trial is concerned.
 enum class Exit : std::uint8_t {
   by_itself,
-  asked_for,  ///< It was told to pause or stop.
+  asked_for,  ///< It got the decision to pause or stop.
   failed,     ///< is_failure()
 };
 
@@ -186,7 +186,7 @@ struct FruitlessEnd {
   Instant leased_at;
   WorkerId culprit;  ///< The worker that made it end as soon as it was leased; 0: none did.
   std::string why;
-  bool evicted = false;      ///< Its worker ended it without being told to: nobody's failure.
+  bool evicted = false;      ///< Its worker ended it without an order: no failure of the trial.
   bool again_there = false;  ///< Its program failed where it had failed before, and others may do better.
 };
 
@@ -197,7 +197,7 @@ struct FruitlessEnd {
 
 /// How far an attempt got.
 struct Course {
-  Units granted{};  ///< What its program was started for.
+  Units granted{};  ///< The length that its program was started for.
   Units reached{};
   Units stride{};  ///< LiveAttempt::stride
   bool went_on = false;
@@ -216,13 +216,13 @@ void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std:
 /// The same where the worker is to blame if the attempt was over before it really began.
 void lose_attempt_there(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why);
 
-/// The same where its worker goes away by its own word: nobody's failure.
+/// The same where its worker goes away and says so: no failure of the trial.
 void evict_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why);
 
-/// The same where it had to make room: nobody is to blame.
+/// The same where it had to make room: no failure of the trial.
 void revoke_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why);
 
-/// It is gone, as its worker found: the trial goes on from the one before, or afresh.
+/// Its worker found it missing: the trial goes on from the one before, or afresh.
 void forget_latest_checkpoint(Step& step, ExperimentId id, TrialNumber number);
 
 /// Attempts of the trial in a row, `end` included.
@@ -258,7 +258,7 @@ void take_member_reports(Step& step, const TakeReports& command);
 [[nodiscard]] ExitReport blamed_on_its_end(const EngineState& state, const LiveAttempt& live, WorkerId worker,
                                            ExitReport exit);
 
-/// One of its members is gone: if it was the last, what becomes of the trial.
+/// One of its members has ended: if it was the last, what becomes of the trial.
 void end_gang(Step& step, const AttemptKey& key);
 
 /// Its last decision was made in the future of an older copy.
@@ -271,7 +271,7 @@ void adopt_returned(Step& step, WorkerId worker, const std::vector<HeldAttempt>&
 /// How long the worker has had attempts of which a restored log lacks time.
 void add_lost_time(Step& step, WorkerId worker, const std::vector<HeldAttempt>& held);
 
-/// An attempt has exited, and something of it survives: nobody gets its slots. `as_known` is the key its
+/// An attempt has exited, and something of it survives: its slots stay blocked. `as_known` is the key its
 /// worker knows it by.
 void quarantine_slots(Step& step, WorkerId worker, const AttemptKey& as_known,
                       const std::vector<SlotIndex>& slots);
@@ -302,7 +302,7 @@ void close_all_that_can_be(Step& step, ExperimentId id);
 void close_all(Step& step, const ExperimentRecord& record, const std::vector<TrialNumber>& named);
 
 /// Its searcher may have had one configuration refused too many: the experiment fails, and what runs of it is
-/// told to end.
+/// ordered to end.
 void give_up_if_hopeless(Step& step, ExperimentId id);
 
 /// No more of this experiment: what is not running ends in this step and, if that is much, the next ones; the
@@ -316,7 +316,7 @@ void collect_checkpoints(Step& step, ExperimentId id);
 /// Closes what can be closed, ends what is over, fills free slots: until nothing more follows.
 void schedule(Step& step);
 
-/// What an attempt is told to run on one of its workers.
+/// The order to run an attempt on one of its workers.
 [[nodiscard]] AttemptSpec attempt_spec_of(const EngineState& state, const AttemptKey& key, WorkerId worker);
 
 /// The orders for leases granted and decisions made in this step.

@@ -15,7 +15,7 @@ class Gzip {
   Gzip& operator=(Gzip&&) noexcept;
   ~Gzip();
 
-  /// What follows in the packed text. 64 KiB take about 2 ms.
+  /// The next part of the packed text. 64 KiB take about 2 ms.
   [[nodiscard]] std::string pack(std::string_view piece);
   /// The end of the packed text; once.
   [[nodiscard]] std::string end();

@@ -38,7 +38,7 @@ class BodyQueue {
   /// As HttpBody::held_bytes().
   [[nodiscard]] std::size_t held() const noexcept;
 
-  /// What goes to the socket now; "" = nothing for the moment, or nothing more. It stays valid until sent().
+  /// The bytes for the socket now; "" = nothing for the moment, or nothing more. It stays valid until sent().
   [[nodiscard]] const std::string& next();
   void sent();
   /// The end of the body has been sent, too.

@@ -9,7 +9,7 @@
 
 namespace hpsearch::net {
 
-/// Who is connected to a server, and who gives way when there are too many.
+/// The connections of a server, and which is closed when there are too many.
 ///
 /// A connection counts for its address until a request on it was let in under a name (HttpEntry::name); then
 /// it counts for that name. So whoever shares an address with others, as all do behind a proxy or on one

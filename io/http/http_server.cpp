@@ -23,7 +23,7 @@ constexpr std::size_t most_of_an_address = 64;
 constexpr std::size_t most_turned_away = 64;  // Beyond these a connection is closed without an answer.
 constexpr int most_waiting_connections = 4'096;
 
-/// Who is at the other end; nothing when it has gone already.
+/// The address of the other end; nothing if it has closed already.
 std::optional<HttpPeer> peer_of(AnyStream::socket& socket) {
   AsioError gone;
   const auto remote = socket.remote_endpoint(gone);
@@ -134,7 +134,7 @@ engine::Result<std::string> bind_unix(HttpSessions& shared, const std::string& p
   if (error) {
     return cannot_listen(address, error.message());
   }
-  // Nobody connects before its mode is set.
+  // No client connects before its mode is set.
   auto file = SocketFile::own(path, shared.rules.any_user);
   if (!file) {
     return cannot_listen(address, file.error().message);

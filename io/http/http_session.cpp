@@ -19,7 +19,7 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using std::chrono::seconds;
 
-std::atomic<std::uint64_t> uploads_begun{0};  // Of all servers: two may share a directory.
+std::atomic<std::uint64_t> uploads_begun{0};  // Counted for all servers: two may share a directory.
 
 constexpr std::size_t most_header_bytes = 8 * 1024;
 constexpr seconds header_deadline{5};
@@ -29,7 +29,7 @@ constexpr seconds write_deadline{30};
 constexpr seconds linger_deadline{10};
 
 constexpr std::size_t bytes_per_second =
-    250'000;  // Who is slower than this does not get a large body across.
+    250'000;  // A client that is slower than this can't send a large body.
 
 constexpr std::array<std::string_view, 7> methods{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
 
@@ -248,7 +248,7 @@ void HttpSession::read_body() {
     return;
   }
   parser_->body_limit(most_bytes());
-  // Whoever asks first whether the body is wanted may send it: limits hold in any case.
+  // A client that asks first whether the body is wanted may send it: limits hold in any case.
   if (equal_ignoring_case(view_of((*parser_).get()[http::field::expect]), "100-continue") &&
       !parser_->is_done()) {
     stream_.plain().expires_after(write_deadline);
@@ -518,7 +518,7 @@ void HttpSession::finish() {
   stream_.plain().expires_after(seconds{2});
   stream_.async_end([self = shared_from_this()](AsioError) {
     if (self->stream_.is_encrypted()) {
-      self->close();  // The other end has answered the end, or is gone.
+      self->close();  // The other end has answered the end, or has closed.
     } else {
       self->stream_.plain().expires_after(linger_deadline);
       self->linger();

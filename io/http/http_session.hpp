@@ -29,7 +29,8 @@ class HttpSession;
 
 [[nodiscard]] std::string new_id_prefix();
 
-/// What the sessions of one server share; they may outlive it for the moment their last handler takes.
+/// The state that the sessions of one server share; they may outlive it for the moment their last handler
+/// takes.
 struct HttpSessions {
   HttpSessions(Loop::Impl& loop, HttpServer::Handler handle, HttpRules its_rules)
       : io(loop.io),
@@ -51,11 +52,11 @@ struct HttpSessions {
   std::optional<SocketFile> socket_file;
   HttpCrowd crowd;
   std::set<HttpSession*> sessions;  ///< Also those that have left the crowd and close.
-  std::size_t turned_away = 0;      ///< Of these, those that get 503.
+  std::size_t turned_away = 0;      ///< How many of these get 503.
   std::size_t answering = 0;
   std::shared_ptr<std::atomic<std::uint64_t>> uploaded_bytes =
       std::make_shared<std::atomic<std::uint64_t>>(0);
-  std::string id_prefix;       ///< Of the ids of requests: random, for each server.
+  std::string id_prefix;       ///< Begins the ids of requests; random for each server.
   std::uint64_t requests = 0;  ///< How many ids were given.
   bool closing = false;
 };
@@ -98,9 +99,9 @@ class HttpSession final : public std::enable_shared_from_this<HttpSession>, publ
   /// The whole head first, and as it came: the parser would unfold and merge what is ambiguous.
   void read_head();
   void parse_head();
-  /// All that can be told without the body.
+  /// All that is known without the body.
   void check_head();
-  /// What it is answered if not.
+  /// The answer if not.
   [[nodiscard]] std::optional<HttpResponse> ask_to_let_in();
   void read_body();
   [[nodiscard]] std::size_t most_bytes() const;
@@ -145,7 +146,7 @@ class HttpSession final : public std::enable_shared_from_this<HttpSession>, publ
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::file_body>> upload_parser_;
   HttpRequest request_;  ///< The one that is read.
-  std::string id_;       ///< Of the request that is read or answered.
+  std::string id_;       ///< The id of the request that is read or answered.
   std::string what_;     ///< Its method and path, for the log.
   boost::beast::http::response<boost::beast::http::empty_body> interim_;
   boost::beast::http::response<boost::beast::http::string_body> response_;
@@ -156,11 +157,11 @@ class HttpSession final : public std::enable_shared_from_this<HttpSession>, publ
   std::unique_ptr<Streamed> left_streamed_;  ///< Until the socket lets its bytes go.
   bool watching_ = false;
   std::function<void()> after_watch_;
-  std::vector<std::shared_ptr<const void>> held_;  ///< Of the answer that is sent.
+  std::vector<std::shared_ptr<const void>> held_;  ///< Kept alive until the answer is sent.
   /// When it must have been sent, if that is known.
   std::optional<std::chrono::steady_clock::time_point> sent_by_;
   bool accepts_gzip_ = false;
-  unsigned version_ = 11;  ///< Of the HTTP of the request: 10 or 11.
+  unsigned version_ = 11;  ///< The HTTP version of the request: 10 or 11.
   bool is_head_ = false;
   const LargeBodies* large_ = nullptr;  ///< That this request's path may have.
   bool keep_alive_ = true;

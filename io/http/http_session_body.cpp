@@ -13,12 +13,13 @@ namespace {
 
 namespace http = boost::beast::http;
 
-// For the next bytes, at most BodyQueue::most_bytes_at_once: whoever takes none of them for so long has gone.
+// For the next bytes, at most BodyQueue::most_bytes_at_once: a client that takes none of them for so long is
+// lost.
 constexpr std::chrono::seconds piece_deadline{30};
 constexpr std::size_t event_bytes_at_once = std::size_t{16} * 1024;
 constexpr std::size_t least_bytes_to_pack = 1024;
-// Of requests that were sent ahead. There is no reading beyond that, and then the end of the connection is
-// noticed by writing.
+// The most bytes of requests that were sent ahead. There is no reading beyond that, and then the end of the
+// connection is noticed by writing.
 constexpr std::size_t most_bytes_ahead = std::size_t{16} * 1024;
 
 }  // namespace
@@ -211,7 +212,7 @@ void HttpSession::watch_for_end() {
     return;
   }
   watching_ = true;
-  stream_.plain().expires_never();  // Of reading; what is being written keeps its deadline.
+  stream_.plain().expires_never();  // The deadline of reading; the one of writing stays.
   stream_.async_read_some(buffer_.prepare(4096),
                           [self = shared_from_this()](AsioError error, std::size_t size) {
                             const LoopLag::Turn turn(self->shared_->lag);

@@ -18,7 +18,7 @@ namespace hpsearch::net {
 
 using AnyStream = asio::generic::stream_protocol;  // TCP and Unix sockets are served alike.
 
-/// What HTTP is spoken over: a socket with deadlines, with TLS on top of it or without.
+/// The transport of HTTP: a socket with deadlines, with TLS on top of it or without.
 class HttpStream {
  public:
   using Plain = boost::beast::basic_stream<AnyStream>;
@@ -93,7 +93,7 @@ class HttpStream {
   std::optional<asio::ssl::stream<Plain&>> tls_;
 };
 
-/// Of an end of a TCP connection; the unspecified address for anything else.
+/// The address of an end of a TCP connection; the unspecified address for anything else.
 asio::ip::address ip_address_of(const AnyStream::endpoint& endpoint);
 
 }  // namespace hpsearch::net

@@ -32,10 +32,10 @@ struct HostPort {
 
 /// Where HTTP is served.
 struct HttpAddress {
-  std::string path;  ///< Of a Unix socket; "" over TCP.
+  std::string path;  ///< The path of a Unix socket; "" over TCP.
   HostPort tcp;
   bool tls = false;
-  std::string fingerprint;  ///< Of the certificate, 64 digits of lower case hexadecimal; "" = not said.
+  std::string fingerprint;  ///< SHA-256 of the certificate, 64 digits of lower case hexadecimal; "" = none.
 };
 
 /// "127.0.0.1:8080", "https://127.0.0.1:8080", the same with "#FINGERPRINT", or

@@ -29,7 +29,8 @@ class Handshakes {
   zmq::socket_t events_;
 };
 
-/// Tries a key at a port that nobody can have allowed. unavailable: it was let in, or nothing could be tried.
+/// Tries a key at a port that no operator can have allowed. unavailable: it was let in, or nothing could be
+/// tried.
 [[nodiscard]] engine::Status strangers_are_kept_out(const std::string& endpoint,
                                                     const std::string& server_key);
 

@@ -17,7 +17,7 @@ engine::Instant read(clockid_t clock) noexcept {
 }
 
 // Every Watch shares its state with the operation in flight: the Watch may go while its handler runs, and the
-// operation may complete after the Watch has gone. `ended` says which.
+// operation may complete after the Watch was destroyed. `ended` says which.
 template <class State>
 class Handle final : public Watch::Kept {
  public:

@@ -172,7 +172,7 @@ Result<CurveKeys> curve_keys_in(const std::string& directory) {
   if (auto written = write_secret(directory, path, made->secret_key); !written) {
     return written.error();
   }
-  // What lies there counts: it may be the key of a process that was faster.
+  // The existing file counts: it may be the key of a process that was faster.
   auto kept = read_keys(path);
   if (!kept) {
     return kept.error();

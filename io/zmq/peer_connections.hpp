@@ -40,7 +40,7 @@ class PeerConnections {
     bool ever_heard = false;
     std::uint64_t heard = 0;    ///< Bytes of the messages since the last look.
     std::uint64_t taken = 0;    ///< Bytes that had come at the last look.
-    std::uint64_t unheard = 0;  ///< Of these: in no message yet.
+    std::uint64_t unheard = 0;  ///< How many of these have sent no message yet.
   };
 
   void take_events();

@@ -16,7 +16,8 @@
 namespace hpsearch::net {
 namespace {
 
-// Of a request, by its place: version, its number, domain, address, routing id, mechanism, credentials.
+// The frames of a request in their order: version, its number, domain, address, routing id, mechanism,
+// credentials.
 constexpr std::size_t request_parts = 7;
 constexpr std::size_t number_at = 1;
 constexpr std::size_t mechanism_at = 5;

@@ -12,10 +12,10 @@ namespace hpsearch::net {
 [[nodiscard]] std::optional<std::string> admitted_key(const zmq::message_t& message);
 
 /// Answers who may connect to the sockets of one ZeroMQ context (ZAP, rfc.zeromq.org/spec/27): with CURVE and
-/// an admitted key, nobody else. Has to be there before a socket of the context is bound: without it
+/// an admitted key, no others. Has to be there before a socket of the context is bound: without it
 /// libzmq 4.3 lets in everybody.
 ///
-/// Owns:    a thread, which calls `admits` and has ended when the object is gone.
+/// Owns:    a thread, which calls `admits` and ends before the object is destroyed.
 class Zap {
  public:
   /// Throws zmq::error_t.

@@ -63,7 +63,7 @@ class ZmqPort : public std::enable_shared_from_this<ZmqPort> {
 
   void start() {
     watch_ = loop_.when_readable(socket.get(zmq::sockopt::fd), [this] { drain(); });
-    look_again();  // What came before the watch was there.
+    look_again();  // Messages that came before the watch was there.
   }
 
   /// From here on nothing is delivered, even when called from within a delivery.
@@ -241,7 +241,7 @@ class Router final : public ZmqPort {
     if (zap_) {
       std::optional<std::string> key = admitted_key(payload);
       if (!key) {
-        return payload.size();  // Nobody that we let in.
+        return payload.size();  // A peer that was not let in.
       }
       sender_key_ = *std::move(key);
     }
@@ -278,8 +278,8 @@ class Dealer final : public ZmqPort {
   }
   void report_handshakes(Loop& loop, DealerPort::OnHandshake on_handshake) {
     handshakes_.emplace(context_, socket);
-    // What it calls may close this port.
-    heard_ = loop.when_readable(handshakes_->descriptor(), [this, told = std::move(on_handshake)] {
+    // The callback may close this port.
+    heard_ = loop.when_readable(handshakes_->descriptor(), [this, call = std::move(on_handshake)] {
       std::vector<DealerPort::Met> all;
       while (const std::optional<Handshake> ended = handshakes_->next()) {
         all.push_back(*ended == Handshake::succeeded     ? DealerPort::Met::connected
@@ -287,7 +287,7 @@ class Dealer final : public ZmqPort {
                                                          : DealerPort::Met::security_differs);
       }
       look_again();  // Only then a send finds the new connection.
-      const DealerPort::OnHandshake tell = told;
+      const DealerPort::OnHandshake tell = call;
       for (const DealerPort::Met met : all) {
         tell(met);
       }
@@ -476,7 +476,8 @@ engine::Result<std::unique_ptr<DealerPort>> DealerPort::connect(Loop& loop, cons
     if (on_handshake) {
       dealer->report_handshakes(loop, std::move(on_handshake));
     }
-    // Not always: with it, libzmq looks for IPv6 addresses only, and localhost has one where nobody listens.
+    // Not always: with it, libzmq looks for IPv6 addresses only, and localhost has one where no daemon
+    // listens.
     dealer->socket.set(zmq::sockopt::ipv6, over_ipv6 || has_ipv6_address(endpoint));
     dealer->socket.connect(place->text);
     dealer->start();

@@ -62,7 +62,7 @@ constexpr std::string_view conservative_regret = "0.35, 0.28 and 0.23";
 // The same with a model and with random draws, from the samplers' table of docs/benchmarks.md; a test
 // compares.
 struct ModelGain {
-  std::string_view name;  // Of the searcher.
+  std::string_view name;  // The name of the searcher.
   std::uint64_t enough;   // Full trainings, from which on it was better.
   std::string_view modelled;
   std::string_view drawn;
@@ -70,14 +70,14 @@ struct ModelGain {
 constexpr std::array<ModelGain, 3> model_gains = {{
     {"adaptive_asha", 10, "0.21, 0.11 and 0.05", "0.35, 0.28 and 0.22"},
     {"async_halving", 10, "0.19, 0.09 and 0.04", "0.34, 0.28 and 0.20"},
-    // Of the first ten trainings the model chooses two.
+    // The model chooses two of the first ten trainings.
     {"random", 30, "0.37, 0.17 and 0.06", "0.40, 0.34 and 0.27"},
 }};
 
 /// Other settings of a searcher.
 struct Proposal {
   SearcherConfig searcher;
-  std::vector<Units> lengths;  ///< Of the longest bracket.
+  std::vector<Units> lengths;  ///< The lengths of the longest bracket.
 };
 
 enum class Brackets : std::uint8_t { as_they_are, one };
@@ -193,7 +193,7 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
          " %";
 }
 
-/// What was measured of one bracket with about the proposed divisor, instead of something else.
+/// The measurement of one bracket with about the proposed divisor, compared with another.
 std::string measured(const Proposal& proposal, std::string_view finds, std::string_view instead) {
   const bool is_two = proposal.searcher.divisor == 2;
   return std::string(is_two ? "divisor 2 " : "divisor 3 ") + std::string(finds) +

@@ -25,7 +25,7 @@ template <class ConfigurationAt>
   return allowed;
 }
 
-/// Of the grid.
+/// The points of the grid.
 [[nodiscard]] inline std::vector<std::uint32_t> allowed_points(const engine::Space& space) {
   return allowed_among(space, space.grid_size().value(),
                        [&](std::uint32_t number) { return space.grid_point(number); });

@@ -201,7 +201,7 @@ class AnnealSampler final : public Sampler {
     std::vector<double> coordinates = subjects_[number].coordinates;
     std::span<double> left(coordinates);
     for (std::size_t leaf = 0; leaf < space_.leaves().size(); ++leaf) {
-      // What that one did not have may be active now: it comes from the whole range.
+      // A leaf that was inactive there may be active now: its value comes from the whole range.
       const double reach = subjects_[number].active[leaf] ? width : 1;
       std::visit(Move{left, reach, draw}, space_.leaves()[leaf].parameter);
     }

@@ -19,7 +19,7 @@ class Finalists {
  public:
   struct Configuration {
     engine::Value hparams;
-    std::vector<engine::Finalist::Training> trainings;  ///< Of trials that count, by number.
+    std::vector<engine::Finalist::Training> trainings;  ///< The trainings of trials that count, by number.
   };
 
   Finalists(std::uint64_t most, std::uint64_t repeats, engine::Goal goal) noexcept

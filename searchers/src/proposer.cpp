@@ -114,7 +114,7 @@ class SamplingProposer final : public Proposer {
 
   void on_points(std::vector<Value> points) override {
     given_late_ = std::move(points);
-    next_ = 0;  // Of these.
+    next_ = 0;  // The first of these.
     pass_what_was_started();
   }
 
@@ -184,7 +184,7 @@ class SamplingProposer final : public Proposer {
   std::uint64_t seed_;
   std::vector<Value> given_;                      // By the config.
   std::optional<std::vector<Value>> given_late_;  // Instead of these.
-  std::size_t next_ = 0;                          // Of the points.
+  std::size_t next_ = 0;                          // The next of the points.
   std::unique_ptr<SeenConfigurations> started_;   // Only where duplicates are rejected.
   std::unique_ptr<Sampler> sampler_;              // None: random draws.
   mutable std::optional<Sampled> sampled_;        // For the next trial, as of now.

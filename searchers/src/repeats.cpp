@@ -151,8 +151,8 @@ class SearchWithRepeats final : public engine::Searcher {
   struct Open {
     Value hparams;
     bool is_repeat = false;
-    bool reached = false;  // Full length; its end was not told yet.
-    Units trained{};       // Of a repeat.
+    bool reached = false;  // Full length; its end was not reported yet.
+    Units trained{};       // How long the repeat has trained.
   };
 
   void note(const engine::TrialWasCreated& created) {
@@ -252,7 +252,7 @@ class SearchWithRepeats final : public engine::Searcher {
     }
   }
 
-  /// Of a trial that is the search's.
+  /// For a trial of the search.
   template <class Event>
   void tell(const Event& event) {
     if (!numbers_.is_repeat(event.trial)) {
@@ -349,7 +349,7 @@ class SearchWithRepeats final : public engine::Searcher {
   double progress_ = 0;
 };
 
-/// Of as many finalists as are expected at full length.
+/// For as many finalists as are expected at full length.
 Cardinality expected_length_of_repeats(const engine::Preview& preview,
                                        const engine::SearcherConfig& searcher) {
   Cardinality at_full_length = 0;

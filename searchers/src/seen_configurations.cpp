@@ -24,7 +24,7 @@ namespace {
 // of them would only make the end of such a space slower.
 constexpr std::uint64_t most_redraws = 256;
 
-/// Of a finite space: every configuration has a number.
+/// For a finite space: every configuration has a number.
 class FiniteSeenConfigurations final : public SeenConfigurations {
  public:
   FiniteSeenConfigurations(const Space& space, std::uint64_t seed, FiniteSpace finite)
@@ -41,7 +41,7 @@ class FiniteSeenConfigurations final : public SeenConfigurations {
   }
   void look_ahead(TrialNumber /*trial*/) override {
     while (next_ < finite_.size() && used_.contains(shuffle_.at(next_))) {
-      ++next_;  // What is used stays used, so all steps together are at most size() many.
+      ++next_;  // Used numbers stay used, so all steps together are at most size() many.
     }
   }
 
@@ -63,8 +63,8 @@ class FiniteSeenConfigurations final : public SeenConfigurations {
   Cardinality next_ = 0;  // In shuffled order the first that is not used.
 };
 
-/// Of a space that nobody can count: 64 bits stand for a configuration, and two that share them are taken for
-/// one. Among a million trials that happens once in 30 million searches, and costs a redraw.
+/// For a space that is not countable: 64 bits stand for a configuration, and two that share them are taken
+/// for one. Among a million trials that happens once in 30 million searches, and costs a redraw.
 class UnboundedSeenConfigurations final : public SeenConfigurations {
  public:
   UnboundedSeenConfigurations(const Space& space, std::uint64_t seed) : space_(space), seed_(seed) {}

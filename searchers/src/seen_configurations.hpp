@@ -29,7 +29,7 @@ class SeenConfigurations {
   [[nodiscard]] virtual engine::Value draw(engine::TrialNumber trial) const = 0;
   /// It can draw nothing that was not started.
   [[nodiscard]] virtual bool dry() const noexcept = 0;
-  /// Configurations that were not started; nothing when nobody can count them.
+  /// Configurations that were not started; nothing if they are not countable.
   [[nodiscard]] virtual std::optional<engine::Cardinality> remaining() const noexcept = 0;
 };
 

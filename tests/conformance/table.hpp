@@ -16,7 +16,7 @@ namespace hpsearch::conformance {
 struct Line {
   std::string where;  ///< file:line
   std::vector<std::string> words;
-  std::optional<std::string> answer;  ///< Of a question; its words parted by single blanks.
+  std::optional<std::string> answer;  ///< The answer to a question; single blanks between its words.
 };
 
 /// Everything below one `case NAME`.

@@ -52,7 +52,7 @@ double metric_from(const std::string& word) {
   return std::stod(word);
 }
 
-/// Why a line without an answer cannot be told; nothing when it can. A question that lost its arrow would
+/// Why a line without an answer cannot be an event; nothing if it can. A question that lost its arrow would
 /// prove nothing.
 std::optional<std::string> mistake_in(const Line& line) {
   static const std::set<std::string> known = {"search", "given",      "step",
@@ -68,13 +68,13 @@ TEST(TraceTables, AQuestionWithoutAnArrowIsAMistake) {
   for (const char* question : {"next", "report", "close", "progress", "nxt"}) {
     EXPECT_TRUE(mistake_in({"", {question}, std::nullopt})) << question;
   }
-  for (const char* told :
+  for (const char* known :
        {"search", "given", "step", "exit", "max_trials", "max_concurrent_trials", "int", "log"}) {
-    EXPECT_FALSE(mistake_in({"", {told}, std::nullopt})) << told;
+    EXPECT_FALSE(mistake_in({"", {known}, std::nullopt})) << known;
   }
 }
 
-/// One searcher that is asked and told what a case's lines say.
+/// One searcher that gets the questions and events of a case's lines.
 class Traces : public testing::TestWithParam<Case> {
  protected:
   Traces() : config_(config_of(GetParam())) {

@@ -23,17 +23,17 @@ class EventStoreContract : public testing::Test {
  protected:
   void SetUp() override { reopen(); }
 
-  /// Closes and opens; returns what recovery told.
+  /// Closes and opens; returns the events of the recovery.
   std::vector<engine::Event> reopen() {
     store_.reset();
     store_ = fixture_.open();
-    std::vector<engine::Event> told;
+    std::vector<engine::Event> events;
     const auto recovered = store_->recover([&](engine::Event event) -> engine::Status {
-      told.push_back(std::move(event));
+      events.push_back(std::move(event));
       return engine::Done{};
     });
     EXPECT_TRUE(recovered) << (recovered ? "" : recovered.error().message);
-    return told;
+    return events;
   }
 
   engine::Event next(engine::EventBody body) {
@@ -73,17 +73,17 @@ TYPED_TEST_P(EventStoreContract, FreshStoreIsEmpty) {
   EXPECT_TRUE(this->reopen().empty());
 }
 
-TYPED_TEST_P(EventStoreContract, RecoveryTellsEverythingInOrder) {
+TYPED_TEST_P(EventStoreContract, RecoveryReturnsEverythingInOrder) {
   const std::vector<engine::Event> first{this->paused(), this->report(0, 1, 1, 0.5)};
   const std::vector<engine::Event> second{this->report(0, 1, 2, 0.25)};
   this->append(first);
   this->append(second);
   EXPECT_EQ(this->store_->last_lsn(), engine::Lsn(3));
-  const auto told = this->reopen();
-  ASSERT_EQ(told.size(), 3U);
-  this->expect_same(told[0], first[0]);
-  this->expect_same(told[1], first[1]);
-  this->expect_same(told[2], second[0]);
+  const auto recovered = this->reopen();
+  ASSERT_EQ(recovered.size(), 3U);
+  this->expect_same(recovered[0], first[0]);
+  this->expect_same(recovered[1], first[1]);
+  this->expect_same(recovered[2], second[0]);
   EXPECT_EQ(this->store_->last_lsn(), engine::Lsn(3));
 }
 
@@ -266,7 +266,7 @@ TYPED_TEST_P(EventStoreContract, MetricsKeepEveryDouble) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(EventStoreContract, FreshStoreIsEmpty, RecoveryTellsEverythingInOrder,
+REGISTER_TYPED_TEST_SUITE_P(EventStoreContract, FreshStoreIsEmpty, RecoveryReturnsEverythingInOrder,
                             GoesOnWhereTheLastOneStopped, AppendOfNothingIsFine,
                             IdentityStaysAndEpochGrowsWithEachOpening, RecoveryEndsWithTheVisitorsError,
                             ReadsARangeOfEvents, KeepsTheHistoryOfATrialInOrderWithItsExitsAndNoOtherReport,

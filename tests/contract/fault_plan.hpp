@@ -27,7 +27,7 @@ struct FaultPlan {
   std::uint64_t concurrency_changes = 0;  ///< A user wants more trials at once, or fewer.
   std::uint64_t point_changes = 0;        ///< A user gives other points to evaluate.
   std::uint64_t duplicate_changes = 0;    ///< A user rejects duplicates, or allows them.
-  std::uint64_t late_closing = 0;         ///< Of what need not go on, some ends only after further events.
+  std::uint64_t late_closing = 0;  ///< How many of the trials that may end do so only after further events.
   std::uint64_t without_metric = 0;
   std::uint64_t intermediate = 0;  ///< A report before its length.
   std::uint64_t metrics = 0;       ///< Different values a metric can have; 0 = any real number.

@@ -189,28 +189,28 @@ TYPED_TEST_P(SearcherContract, ConfigurationsDependOnNeitherOrderNorSlots) {
   });
 }
 
-TYPED_TEST_P(SearcherContract, WhatIsToldTwiceOrTooLateChangesNothing) {
+TYPED_TEST_P(SearcherContract, LateAndRepeatedEventsChangeNothing) {
   this->for_each_seed([this](std::uint64_t seed) {
     Course straight = this->course(seed);
     straight.run();
     Course course = this->course(seed);
-    engine::Draw chance(seed, engine::TrialNumber(0), "told again");  // Its own: the course stays the same.
-    course.after_each = [&chance](Course& told) {
+    engine::Draw chance(seed, engine::TrialNumber(0), "played again");  // Its own: the course stays the same.
+    course.after_each = [&chance](Course& played) {
       if (chance.below(8) != 0) {
         return;
       }
-      engine::Searcher& searcher = told.searcher();
-      const RecordedAnswers& last = told.log.back();
+      engine::Searcher& searcher = played.searcher();
+      const RecordedAnswers& last = played.log.back();
       if (std::holds_alternative<engine::TrialValidated>(last.event) ||
           std::holds_alternative<engine::TrialExited>(last.event) ||
           std::holds_alternative<engine::TrialWasClosed>(last.event)) {
         searcher.on_event(last.event);
-        SCOPED_TRACE("told twice");
+        SCOPED_TRACE("played twice");
         last.expect_of(searcher);
       }
       std::vector<engine::TrialNumber> ended;
-      for (std::size_t number = 0; number < told.trials().size(); ++number) {
-        if (told.trials()[number].state == Course::State::ended) {
+      for (std::size_t number = 0; number < played.trials().size(); ++number) {
+        if (played.trials()[number].state == Course::State::ended) {
           ended.emplace_back(number);
         }
       }
@@ -218,7 +218,7 @@ TYPED_TEST_P(SearcherContract, WhatIsToldTwiceOrTooLateChangesNothing) {
         return;
       }
       const engine::TrialNumber late = ended[static_cast<std::size_t>(chance.below(ended.size()))];
-      const engine::Units length = told.trials()[late.number()].length;
+      const engine::Units length = played.trials()[late.number()].length;
       const engine::Score good = engine::Score::from_metric(-1e9, engine::Goal::minimize);
       const std::vector<engine::SearchEvent> events = {
           engine::TrialReported{late, length, good}, engine::TrialValidated{late, length, good},
@@ -226,7 +226,7 @@ TYPED_TEST_P(SearcherContract, WhatIsToldTwiceOrTooLateChangesNothing) {
           engine::TrialExited{late, engine::ExitReason::invalid_hp}, engine::TrialWasClosed{late}};
       for (std::size_t i = 0; i < events.size(); ++i) {
         searcher.on_event(events[i]);
-        SCOPED_TRACE("of trial " + std::to_string(late.number()) + ", told too late: event " +
+        SCOPED_TRACE("of trial " + std::to_string(late.number()) + ", played too late: event " +
                      std::to_string(i));
         last.expect_of(searcher);
       }
@@ -239,7 +239,6 @@ TYPED_TEST_P(SearcherContract, WhatIsToldTwiceOrTooLateChangesNothing) {
 REGISTER_TYPED_TEST_SUITE_P(SearcherContract, EndsWithinItsLimitsAndStrandsNoTrial,
                             ASearcherThatReplayedTheLogGoesOnTheSameWay,
                             HearingTheLogAloneGivesTheSameAnswers, LookingChangesNothing,
-                            ConfigurationsDependOnNeitherOrderNorSlots,
-                            WhatIsToldTwiceOrTooLateChangesNothing);
+                            ConfigurationsDependOnNeitherOrderNorSlots, LateAndRepeatedEventsChangeNothing);
 
 }  // namespace hpsearch::contract

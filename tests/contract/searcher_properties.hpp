@@ -25,7 +25,7 @@
 //     static engine::ExperimentConfig config(engine::Draw& draw);
 //     static constexpr bool replaces_invalid = true;
 //
-//     // May be left out: takes any space; takes settings as they come; nobody recounts its reasons.
+//     // May be left out: takes any space; takes settings as they come; no test recounts its reasons.
 //     static constexpr Spaces spaces = Spaces::any;
 //     static void settle(engine::ExperimentConfig& config);
 //     static std::unique_ptr<Judge> judge(const engine::ExperimentConfig& config);
@@ -54,7 +54,7 @@ class SearcherProperties : public ::testing::Test {
     }
     drawn.config = arbitrary_config(spaces);
     drawn.config.searcher.name = std::string(Fixture::kind().name);
-    leave_out_what_nobody_reads(drawn.config);
+    leave_out_unread_fields(drawn.config);
     if constexpr (requires { Fixture::settle(drawn.config); }) {
       Fixture::settle(drawn.config);
     }
@@ -69,7 +69,7 @@ class SearcherProperties : public ::testing::Test {
     return drawn;
   }
 
-  static void leave_out_what_nobody_reads(engine::ExperimentConfig& config) {
+  static void leave_out_unread_fields(engine::ExperimentConfig& config) {
     const engine::SearcherKind kind = Fixture::kind();
     const auto reads = [&kind](std::string_view field) {
       return std::find(kind.fields.begin(), kind.fields.end(), field) != kind.fields.end();

@@ -227,18 +227,18 @@ class TrialBudget {
 
   engine::SearcherKind kind_;
   bool replaces_invalid_;
-  engine::Preview preview_;  // Of the experiment as it began.
+  engine::Preview preview_;  // The preview of the experiment as it began.
   engine::ExperimentConfig config_;
   std::optional<engine::Cardinality> space_;  // Configurations, if they can be counted.
   engine::Cardinality planned_ = 0;
   std::optional<engine::Cardinality> supply_;  // Not more trials can count.
-  std::size_t next_point_ = 0;                 // Of the points of now.
+  std::size_t next_point_ = 0;                 // The next of the current points.
   std::uint64_t replaceable_;                  // The most trials that may be replaced.
   bool was_lowered_ = false;
   bool was_extended_ = false;
   std::uint64_t created_ = 0;
   std::uint64_t repeats_ = 0;
-  std::vector<engine::Value> hparams_;                 // Of all trials.
+  std::vector<engine::Value> hparams_;                 // The hyperparameters of all trials.
   std::map<std::uint64_t, std::uint64_t> repeats_of_;  // By the trial that they repeat.
   std::set<std::string> started_;                      // Configurations.
   std::uint64_t not_counting_ = 0;

@@ -23,7 +23,7 @@ inline Value gang_config(int slots, int trials, int concurrent = 1, Value::Map o
   return random_config(trials, concurrent, std::move(others));
 }
 
-/// Workers with addresses, and what each of them was told of each attempt.
+/// Workers with addresses, and the last decision that each got about the attempt.
 class Gangs : public testing::Test {
  protected:
   WorkerId join(const std::string& name, std::uint64_t slots, std::vector<HeldAttempt> held = {},
@@ -52,7 +52,7 @@ class Gangs : public testing::Test {
       if (const auto* launch = std::get_if<LaunchAttempt>(&order)) {
         launched[launch->worker] = launch->spec;
       } else if (const auto* decide = std::get_if<DecideAttempt>(&order)) {
-        told[decide->worker] = decide->decision.directive;
+        sent[decide->worker] = decide->decision.directive;
       } else if (const auto* ack = std::get_if<AckReports>(&order)) {
         acked[ack->worker] = ack->upto;
       }
@@ -95,7 +95,7 @@ class Gangs : public testing::Test {
   TestCluster cluster;
   ExperimentId experiment;
   std::map<WorkerId, AttemptSpec> launched;
-  std::map<WorkerId, Directive> told;
+  std::map<WorkerId, Directive> sent;
   std::map<WorkerId, std::uint64_t> acked;
 };
 

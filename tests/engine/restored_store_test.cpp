@@ -123,8 +123,8 @@ TEST_F(LostPart, StaysOnHoldHoweverLongTheLogGrows) {
   ASSERT_GT(copy.engine.last_lsn().number(), lost.lease.number() + 5);
   EXPECT_EQ(fate_of(copy, "a", 1, held(lost, 4)), Fate::hold) << "its lease looks like one of this log now";
   const WorkerId worker = copy.engine.workers().begin()->first;
-  const Effects told = copy.step(TakeReports{worker, lost, 5, {MetricsReport{Units{5}, {{"score", 1}}}}});
-  EXPECT_TRUE(std::any_of(told.orders.begin(), told.orders.end(),
+  const Effects answered = copy.step(TakeReports{worker, lost, 5, {MetricsReport{Units{5}, {{"score", 1}}}}});
+  EXPECT_TRUE(std::any_of(answered.orders.begin(), answered.orders.end(),
                           [](const Order& order) { return std::holds_alternative<HoldAttempt>(order); }));
 }
 
@@ -170,7 +170,7 @@ TEST(Restored, AnEndThatTheLostPartTookBackIsDecidedAgain) {
   const Lsn lost(kept + 7);
   const Effects joined = copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(key, 1, lost)}});
   const DecideAttempt* decide = repeated(joined);
-  ASSERT_NE(decide, nullptr) << "it was told to train on, and nobody else would ever tell it anything";
+  ASSERT_NE(decide, nullptr) << "it was answered to train on, and nobody else would ever tell it anything";
   EXPECT_EQ(decide->decision.directive, Directive::pause);
   EXPECT_GT(decide->decision.id, lost) << "its worker would not listen";
   EXPECT_LT(decide->decision.id, Lsn(from)) << "what is decided from now on overrides it";
@@ -179,7 +179,7 @@ TEST(Restored, AnEndThatTheLostPartTookBackIsDecidedAgain) {
   EXPECT_EQ(repeated(heard), nullptr) << "it has heard what this log says";
 }
 
-TEST(Restored, WhatTheLostPartToldToEndIsNotJudgedByItsExit) {
+TEST(Restored, AnAttemptThatTheLostPartEndedIsNotJudgedByItsExit) {
   TestCluster old;
   old.join("a", 1);
   const ExperimentId experiment = old.create(random_config(1, 1));
@@ -204,7 +204,7 @@ TEST(Restored, WhatTheLostPartToldToEndIsNotJudgedByItsExit) {
 }
 
 /// It may be saving what it has, and its exit counts as asked for whichever word it obeys.
-TEST(Restored, WhatThisLogToldToEndIsLeftToDoSo) {
+TEST(Restored, EndingAttemptIsNotKilledTwice) {
   TestCluster old;
   old.join("a", 1);
   const ExperimentId experiment = old.create(random_config(1, 1));
@@ -229,7 +229,7 @@ TEST(Restored, WhatThisLogToldToEndIsLeftToDoSo) {
 }
 
 /// The attempt before it may be what could still come back; it is not, once this one has begun.
-TEST(Restored, WhatBeganInTheLostPartComesBackBeforeWhatWasLostEarlier) {
+TEST(Restored, AttemptsOfTheLostPartComeBackBeforeEarlierLostOnes) {
   TestCluster old;
   const WorkerId silent = old.join("b", 1);
   const ExperimentId experiment = old.create(random_config(1, 1));
@@ -370,7 +370,7 @@ TEST(Restored, TimeBeforeALossCountsOnce) {
   copy.expect_replayable();
 }
 
-TEST_F(LostPart, AdoptedKnowsWhatItWasToldThere) {
+TEST_F(LostPart, AdoptedAttemptKeepsTheDecisionOfTheLostPart) {
   TestCluster copy = restored(old, kept);
   copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(lost, 0, Lsn(lost.lease.number() + 1))}});
   const WorkerId worker = copy.engine.workers().begin()->first;
@@ -380,7 +380,7 @@ TEST_F(LostPart, AdoptedKnowsWhatItWasToldThere) {
   EXPECT_EQ(copy.trial(experiment, 0).restarts, 0U);
 }
 
-TEST_F(LostPart, AdoptedIsKnownWhenItsTrialHasGoneOnWithoutIt) {
+TEST_F(LostPart, AdoptedAttemptIsKnownAfterItsTrialContinuedWithoutIt) {
   TestCluster copy = restored(old, kept);
   copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(lost, 4)}});
   const WorkerId worker = copy.engine.workers().begin()->first;
@@ -406,7 +406,7 @@ TEST_F(LostPart, IsAllThatCanBeDisowned) {
   EXPECT_EQ(copy.refused(DisownAttempt{WorkerId(9), lost}).code, Errc::not_found);
   const AttemptKey known = copy.live(experiment, 0);
   EXPECT_EQ(copy.refused(DisownAttempt{worker, known}).code, Errc::wrong_state)
-      << "its worker is told what the log says";
+      << "its worker is answered what the log says";
   TestCluster other = restored(old, kept);
   other.step(JoinWorker{"a", "a", 1, 1, "cpu", {}});
   const AttemptKey over = other.live(experiment, 0);
@@ -483,7 +483,7 @@ struct SavedBefore : testing::Test {
   ExperimentId experiment;
 };
 
-TEST_F(SavedBefore, WhatTheLostPartDeletedIsDoneWithout) {
+TEST_F(SavedBefore, ACheckpointThatTheLostPartDeletedIsNotUsed) {
   TestCluster copy = restored(old, old.log.size());
   const WorkerId worker = copy.join("a", 1, 2);
   for (const char* latest : {"/c/1/0/1-6", "/c/1/0/1-3"}) {
@@ -506,7 +506,7 @@ TEST_F(SavedBefore, WhatTheLostPartDeletedIsDoneWithout) {
   EXPECT_EQ(copy.trial(experiment, 0).state, TrialState::completed);
 }
 
-TEST_F(SavedBefore, WhatTheNewPartSavedIsDoneWithoutToo) {
+TEST_F(SavedBefore, ADamagedCheckpointOfTheNewPartIsNotUsed) {
   TestCluster copy = restored(old, old.log.size());
   copy.join("a", 1, 2);
   const AttemptKey key = copy.live(experiment, 0);

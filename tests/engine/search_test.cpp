@@ -44,7 +44,7 @@ TEST(Search, AUserWhoEndsATrialIsNamedForIt) {
   EXPECT_EQ(search.experiment().state, ExperimentState::completed);
 }
 
-TEST(Search, WhatFailedComesBackWhileRestartsAreLeft) {
+TEST(Search, AFailedTrialComesBackWhileRestartsAreLeft) {
   Search search = opened(1);
   const TrialNumber trial = search.ask()->trial;
   ASSERT_TRUE(search.report(trial, Units{4}, 0.5));

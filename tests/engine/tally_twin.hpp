@@ -11,7 +11,7 @@
 namespace hpsearch::engine {
 
 /// What a tally says: "4: 7 reached; 9: 2 reached; 4: 5 final; 9: 2 final; 46 in all"
-inline std::string told(const TrialTally& tally) {
+inline std::string described(const TrialTally& tally) {
   std::string text;
   for (const TrialTally::Rung& rung : tally.rungs()) {
     text += std::to_string(count(rung.length)) + ": " + std::to_string(rung.reached) + " reached; ";
@@ -23,7 +23,7 @@ inline std::string told(const TrialTally& tally) {
 }
 
 /// What it would have to say.
-inline std::string told_by_looking_at_all(const ExperimentRecord& record) {
+inline std::string described_by_looking_at_all(const ExperimentRecord& record) {
   std::map<Units, std::uint64_t> reached;
   std::map<Units, std::uint64_t> final;
   std::uint64_t trained = 0;

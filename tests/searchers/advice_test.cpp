@@ -93,12 +93,12 @@ TEST(PreviewAdvice, TellsTheFiguresThatWereMeasured) {
   ExperimentConfig standard = settings("adaptive_asha", 81, 1000);
   ExperimentConfig conservative = standard;
   conservative.searcher.mode = engine::AshaMode::conservative;
-  struct Told {
+  struct Advised {
     ExperimentConfig config;
     const char* better;
     const char* instead;
   };
-  const Told searches[] = {
+  const Advised searches[] = {
       {settings("random", 81, 1000), "asha_3_from_3", "random"},
       {settings("random", 52, 1000), "asha_2_from_3", "random"},
       {standard, "asha_3_from_3", "adaptive_standard"},
@@ -172,7 +172,7 @@ std::vector<std::string> remarks_on(const Value::Map& searcher) {
   return remarks;
 }
 
-/// Follows each proposal alone: it must be a valid experiment that has the rungs it says, and is not told so
+/// Follows each proposal alone: it must be a valid experiment that has the rungs it says, and gets no advice
 /// again.
 int follow_every_proposal(const Value::Map& searcher) {
   int followed = 0;

@@ -251,7 +251,7 @@ TEST(Anneal, CategoriesAreDrawnAnewAsOftenAsTheWindowIsWide) {
 }
 
 // The windows are narrow, and yet what was inactive comes from the whole range.
-TEST(Anneal, WhatTheTrialDidNotHaveComesFromTheWholeRange) {
+TEST(Anneal, ANewlyActiveLeafComesFromTheWholeRange) {
   ExperimentConfig config = annealing(1, 9);
   Value::Map slope = double_range(0, 1);
   slope["when"] = Value::Map{{"act", "leaky"}};
@@ -269,7 +269,7 @@ TEST(Anneal, WhatTheTrialDidNotHaveComesFromTheWholeRange) {
       high += drawn->number_or(0) > 0.75 ? 1 : 0;
     }
   }
-  // Of about 100 each a quarter.
+  // About 100 trials, and each value has a quarter.
   EXPECT_GT(low, 8);
   EXPECT_GT(high, 8);
 }

@@ -114,7 +114,7 @@ TEST(FiniteSpace, TakesEveryInteger) {
   EXPECT_EQ(space->at(space->size() - 1), Value(Value::Map{{"n", std::numeric_limits<std::int64_t>::max()}}));
 }
 
-TEST(FiniteSpace, WhatIsNotInItHasNoNumber) {
+TEST(FiniteSpace, APointOutsideHasNoNumber) {
   const auto space = FiniteSpace::of(space_of({{"act", categorical({"relu"})}, {"n", int_range(1, 2)}}));
   ASSERT_TRUE(space.has_value());
   EXPECT_EQ(space->index_of(Value::Map{{"act", "relu"}, {"n", 3}}), std::nullopt);

@@ -99,7 +99,7 @@ TEST(Outlook, SaysHowManyGoBefore) {
     Course course(drawn_kind(config, seed), true, config, faults, seed);
     course.after_each = [&](Course& self) {
       if (std::holds_alternative<engine::TrialValidated>(self.log.back().event)) {
-        return;  // Its verdict was not told yet.
+        return;  // Its verdict was not applied yet.
       }
       const std::vector<TrialNumber> work = work_at_hand(self);
       for (const TrialNumber trial : waiting(self)) {
@@ -201,7 +201,7 @@ TEST(Outlook, CountsTheTrialsThatAreStillToCome) {
   EXPECT_EQ(search.of(0).ahead, std::nullopt);
 }
 
-TEST(Outlook, OfAHigherRungIsReachedWhenEveryTrialIsBetterThanTheOnesBefore) {
+TEST(Outlook, AHigherRungIsReachedWhenEveryTrialIsBetterThanTheOnesBefore) {
   OneByOne search(halving(2, 4, 8));
   search.train_next(0.9);
   search.train_next(0.8);
@@ -214,7 +214,7 @@ TEST(Outlook, OfAHigherRungIsReachedWhenEveryTrialIsBetterThanTheOnesBefore) {
   EXPECT_EQ(search.standing(1).size, most);
 }
 
-TEST(Outlook, OfAHigherRungKnowsThatTheFirstResultsBelowPromoteNobody) {
+TEST(Outlook, CountsThatTheFirstResultsBelowAHigherRungPromoteNone) {
   OneByOne search(halving(3, 9, 8));
   for (const double metric : {0.9, 0.8, 0.7}) {
     search.train_next(metric);
@@ -228,7 +228,7 @@ TEST(Outlook, OfAHigherRungKnowsThatTheFirstResultsBelowPromoteNobody) {
   EXPECT_EQ(search.of(2).results_to_come, 6U) << "of the seven others one only fills the rung up again";
 }
 
-TEST(Outlook, OfWhatNeverWaitsSaysNothing) {
+TEST(Outlook, IsEmptyForSearchersWithoutPauses) {
   ExperimentConfig config = settings("random", 4, 3);
   OneByOne search(config);
   search.train_next(0.5);

@@ -100,7 +100,7 @@ TEST(Parzen, DrawsWhatItsDensitySays) {
     }
     return sum * draws;
   };
-  constexpr double five_sigma = 5 * 71;  // Of a binomial count of 20,000 at its widest.
+  constexpr double five_sigma = 5 * 71;  // For a binomial count of 20,000 at its widest.
   for (int i = 0; i < 10; ++i) {
     EXPECT_NEAR(in_tenth[static_cast<std::size_t>(i)],
                 expected([i](double a, int, int) { return a >= i / 10.0 && a < (i + 1) / 10.0; }), five_sigma)
@@ -119,7 +119,7 @@ TEST(Parzen, DrawsWhatItsDensitySays) {
 }
 
 // Its levels are not equally wide.
-TEST(Parzen, OfALogScaleIsADensityThatItDrawsBy) {
+TEST(Parzen, ALogScaleHasTheDensityThatItDrawsBy) {
   Value::Map widths = int_range(1, 8);
   widths["scale"] = "log";
   const model::Axes axes(space_of({{"width", widths}}));

@@ -64,7 +64,7 @@ CreateTrial start(Searcher& searcher) {
   return create;
 }
 
-/// Of so many trials at once, the mean distance from 0.3.
+/// The mean distance from 0.3 of so many trials at once.
 double distance(const ExperimentConfig& config, int trials) {
   const std::unique_ptr<Searcher> searcher = searcher_of(config);
   double sum = 0;

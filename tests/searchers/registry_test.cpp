@@ -20,7 +20,7 @@ TEST(Registry, KnowsItsKindsByName) {
             (std::vector<std::string_view>{"adaptive_asha", "async_halving", "grid", "random", "single"}));
 }
 
-TEST(Registry, WhatAKindCannotDoWithoutItReads) {
+TEST(Registry, EveryKindReadsItsRequiredSettings) {
   for (const engine::SearcherKind& kind : registry()) {
     for (const std::string_view field : kind.required) {
       EXPECT_NE(std::find(kind.fields.begin(), kind.fields.end(), field), kind.fields.end()) << field;

@@ -40,7 +40,7 @@ Value layers(std::int64_t number) {
   return Value::Map{{"layers", number}};
 }
 
-/// Proposes what it is told to, and writes down what it hears.
+/// Proposes what the test sets, and records what it gets.
 class Scripted final : public Sampler {
  public:
   struct Script {
@@ -204,7 +204,7 @@ TEST(SamplerSeam, ATrialThatBeginsLateCountsOnceAsProgress) {
     searcher->on_event(engine::TrialExited{TrialNumber(0), reason});
     EXPECT_DOUBLE_EQ(searcher->progress(), 1 / 2.4);
     searcher->on_event(engine::TrialValidated{TrialNumber(1), Units{3}, score(2)});
-    // Of two trials both have a result and one is closed; or one of two has a result.
+    // Two trials have a result and one is closed; or one of two has a result.
     EXPECT_DOUBLE_EQ(searcher->progress(), reason == ExitReason::invalid_hp ? 1 / 2.4 : 2 / 2.4);
   }
 }

@@ -83,7 +83,7 @@ TEST(Where, LeavesPointsOfAGridOut) {
   EXPECT_EQ(kind_of(config).preview(config).trials, 5U);
 }
 
-TEST(Where, OfAGridMustLeaveAPointAndFewToLookAt) {
+TEST(Where, MustLeaveAGridAPointAndFewToCheck) {
   ExperimentConfig config = settings("grid", 1);
   config.space = constrained({{"a", with_count(int_range(1, 4), 4)}}, {"a > 4"});
   EXPECT_EQ(problems_of(config),

@@ -180,7 +180,7 @@ std::string broken_limit(const Engine& engine, const Event* last) {
     }
     const std::string where = "experiment " + std::to_string(id.number()) + ": ";
     const SearcherConfig& searcher = record.config.searcher;
-    // A limit that was lowered leaves those over it that were told to give their slots back.
+    // A limit that was lowered leaves those over it that have to give their slots back.
     std::uint64_t running = 0;
     std::uint64_t slots = 0;
     for (const TrialNumber number : record.running) {
@@ -277,7 +277,7 @@ std::string broken_invariant(const Engine& engine) {
     if (by_state != record.by_state) {
       return where + "by_state does not add up";
     }
-    if (const std::string counted = told(record.tally), looked = told_by_looking_at_all(record);
+    if (const std::string counted = described(record.tally), looked = described_by_looking_at_all(record);
         counted != looked) {
       return where + "its tally says " + counted + ", and there is " + looked;
     }

@@ -27,15 +27,15 @@ class Checkpoint:
     def id(self) -> str:
         """Its name at the daemon."""
         if not self._id:
-            told = self._transport.get(self._trial + "/checkpoints")["checkpoints"]
-            self._id = next((str(one["id"]) for one in told if one["path"] == self.path), "")
+            answer = self._transport.get(self._trial + "/checkpoints")["checkpoints"]
+            self._id = next((str(one["id"]) for one in answer if one["path"] == self.path), "")
         return self._id
 
     def download(self, to: "os.PathLike[str] | str") -> pathlib.Path:
         """Copies its files into the directory `to`, which is made, and returns that directory.
 
         From its path if this machine has it, else from the daemon. FileExistsError: `to` exists and is not empty.
-        NotFound: the checkpoint is gone, or neither has it.
+        NotFound: the checkpoint was removed, or neither has it.
         """
         target = pathlib.Path(to)
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -48,7 +48,7 @@ class Checkpoint:
             return target
         if not self.id:
             raise NotFound("the checkpoint {} is neither on this machine nor in the daemon's list".format(self.path))
-        name = self.id.rpartition("/")[2]  # Of EXPERIMENT/TRIAL/NAME.
+        name = self.id.rpartition("/")[2]  # The NAME of EXPERIMENT/TRIAL/NAME.
         path = "{}/checkpoints/{}/archive.tar".format(self._trial, urllib.parse.quote(name, safe=""))
         with self._transport.opened(path) as archive:
             target.mkdir(parents=True, exist_ok=True)

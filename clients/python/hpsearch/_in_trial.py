@@ -63,7 +63,7 @@ def report(step: int, *args: Mapping[str, Any], **metrics: Any) -> Directive:
     searcher's metric this waits for the search's decision; below, a few seconds at most.
 
     TypeError: a value is no number. ValueError: the step is no whole number of at least 0, or there are no metrics.
-    Refused: the worker does not take the report; the message has the reason. Disconnected: the worker is gone.
+    Refused: the worker does not take the report; the message has the reason. Disconnected: the worker is lost.
     """
     return _current().report(step, _joined(args, metrics), "validation")
 
@@ -92,7 +92,7 @@ def checkpoint(path: Optional[AnyPath] = None, step: Optional[int] = None) -> Di
     as it is. `step` is the last reported one if not given. Before a report at length(), save first, report then.
 
     FileNotFoundError: `path` does not exist. ValueError: the step is no whole number of at least 0. Disconnected: the worker
-    is gone.
+    is lost.
     """
     return _current().checkpoint(path, step)
 

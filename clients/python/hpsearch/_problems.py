@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Type
 class ProblemItem(NamedTuple):
     """One mistake in what was sent."""
 
-    path: str  #: Of the field, as "searcher.max_trials"; "" if there is none.
+    path: str  #: The field's path, as "searcher.max_trials"; "" if there is none.
     what: str  #: What is wrong, as "is 0".
     allowed: str  #: What is allowed; "" if unknown.
     line: Optional[int]  #: In the text of the file; None if it was not a text.
@@ -26,7 +26,7 @@ class Problem(Exception):
                  problems: Optional[List[ProblemItem]] = None) -> None:
         super().__init__(detail)
         self.detail = detail  #: One sentence.
-        self.status = status  #: Of HTTP; 0 if no answer came.
+        self.status = status  #: The HTTP status; 0 if no answer came.
         self.type = type  #: As "https://hpsearch.invalid/problems/bad_request".
         self.instance = instance  #: The request's id, as in the daemon's log.
         self.problems: List[ProblemItem] = problems or []  #: Every mistake in what was sent.
@@ -110,12 +110,12 @@ def items_of(listed: Any) -> List[ProblemItem]:
 
 def problem_of(status: int, answer: Any, address: str) -> Problem:
     """The exception for an answer that is a failure."""
-    told: Mapping[str, Any] = answer if isinstance(answer, Mapping) else {}
-    kind = str(told.get("type") or "")
+    fields: Mapping[str, Any] = answer if isinstance(answer, Mapping) else {}
+    kind = str(fields.get("type") or "")
     of_status = _BY_STATUS.get(status, Problem)
     found = of_status if status in (401, 403) else _BY_TYPE.get(kind.rpartition("/")[2], of_status)
-    detail = str(told.get("detail") or "{} answered with status {}".format(address, status))
+    detail = str(fields.get("detail") or "{} answered with status {}".format(address, status))
     if status == 401:
         detail += "; give the token with token_file=, HPSEARCH_TOKEN_FILE or hpsearch context add"
-    return found(detail, status=status, type=kind, instance=str(told.get("instance") or ""),
-                 problems=items_of(told.get("errors")))
+    return found(detail, status=status, type=kind, instance=str(fields.get("instance") or ""),
+                 problems=items_of(fields.get("errors")))

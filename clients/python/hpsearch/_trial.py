@@ -47,10 +47,10 @@ class TrialInfo(NamedTuple):
     in_trial: bool  #: Also in the second and further processes of a trial, whose calls do nothing.
     experiment_id: int  #: At its daemon, from 1.
     experiment_name: str  #: As in the experiment file.
-    trial_id: int  #: Of all trials of the daemon.
+    trial_id: int  #: Unique among all trials of the daemon.
     trial_number: int  #: Within its experiment, from 0.
     attempt: int  #: From 1; grows each time the trial runs again.
-    seed: int  #: Of the trial; the same in every attempt.
+    seed: int  #: The trial's seed; the same in every attempt.
     slots: List[int]  #: GPU slots of this attempt; empty on processors.
 
 

@@ -85,8 +85,8 @@ class Experiment:
         topic = "experiment:{}".format(self.id)
         async for message in _follow(self.blocking._transport, "/api/v1/stream", {"topics": topic}):
             if message.event == topic:
-                told = message.json()
-                change = Snapshot(told["experiment"], int(told["lsn"]))
+                answer = message.json()
+                change = Snapshot(answer["experiment"], int(answer["lsn"]))
                 yield change
                 if change.ended:
                     return

@@ -9,7 +9,7 @@ A third way needs neither: `python3 -m hpsearch.wandb --path` prints a directory
 config has the trial's hyperparameters over those given to init(). A log() that has the search's metric is a report; what
 is logged in between goes along with it. Its step is the `step` of the call, counted from 1, or else how many reports there
 were. When the search has stopped the trial, the next such log() ends the program; what the program does after its last
-log(), as saving its model, is done. Nothing is sent to W&B. Everything else that wandb has does nothing here, and is told
+log(), as saving its model, is done. Nothing is sent to W&B. Everything else that wandb has does nothing here, and is reported
 once. Standard library only.
 """
 
@@ -24,12 +24,12 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, NoReturn, Optio
 
 import hpsearch
 
-_told: Set[str] = set()
+_answer: Set[str] = set()
 
 
 def _tell(text: str) -> None:
-    if text not in _told:
-        _told.add(text)
+    if text not in _answer:
+        _answer.add(text)
         print("hpsearch: " + text, file=sys.stderr, flush=True)
 
 

@@ -16,7 +16,7 @@ std::string describe(const Problem& problem) {
     text += problem.allowed;
     text += ')';
   }
-  // Names come from users; a message is one line, and no terminal obeys it.
+  // Names come from users; a message is one line without control characters.
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
       '?');

@@ -55,7 +55,7 @@ std::string obstacle(const ExperimentRecord& record, const TrialRecord& trial, c
   return "";
 }
 
-/// What it is to hear now. It may have been told to pause before its trial was queued again, and never heard
+/// The decision to send now. It may have got a pause before its trial was queued again, and never heard
 /// that; or its trial was promoted meanwhile. What it did hear stands: it may be about to exit because of it.
 bool has_to_train_on(const TrialRecord& trial, const LiveAttempt& lost, const HeldAttempt& held) {
   if (held.exited) {

@@ -1,4 +1,4 @@
-// Workers that are gone for good: their records go, their names stay for history.
+// Workers that will not come back: their records are removed, their names stay for history.
 
 #include <algorithm>
 #include <string>
@@ -11,7 +11,7 @@
 namespace hpsearch::engine {
 namespace {
 
-/// An attempt on several workers lives until its last member is gone, and names those before.
+/// An attempt on several workers lives until its last member has ended, and names those before.
 bool is_member_of_a_live_gang(const EngineState& state, WorkerId worker) {
   return std::any_of(state.going.begin(), state.going.end(), [&](ExperimentId id) {
     const ExperimentRecord& record = state.experiments.at(id);

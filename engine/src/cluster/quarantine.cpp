@@ -31,7 +31,7 @@ double chance_elsewhere(const ExperimentRecord& record, WorkerId without) {
   return static_cast<double>(failed + 1) / static_cast<double>(record.good_starts + failed + 2);
 }
 
-/// What speaks against a worker.
+/// The failures that count against a worker.
 struct Evidence {
   std::set<std::pair<ExperimentId, TrialNumber>> trials;
   std::set<ExperimentId> experiments;

@@ -107,7 +107,7 @@ void SlotLedger::restore(SlotIndex slot) noexcept {
   }
 }
 
-/// Free is what nobody holds and is not withdrawn.
+/// A slot is free if no lease holds it and it is not withdrawn.
 void SlotLedger::judge(std::uint64_t slot) noexcept {
   const bool withdrawn = slot < withdrawn_.size() && withdrawn_[slot];
   set_free(slot, holders_[slot] == LeaseId{} && !withdrawn);

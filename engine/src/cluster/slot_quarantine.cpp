@@ -1,4 +1,5 @@
-// Slots in which something survives SIGKILL: nobody gets them before it is gone, or an operator says so.
+// Slots in which something survives SIGKILL: they get no lease before it has ended or an operator releases
+// them.
 
 #include <algorithm>
 #include <iterator>
@@ -26,7 +27,7 @@ bool exits_yet(const EngineState& state, const WorkerRecord& worker, const Attem
 }
 
 /// Survivors of an attempt whose lease ended without an exit report. Who was given their slots meanwhile
-/// waits on the worker for them to be gone, so it is sent elsewhere.
+/// waits on the worker until they have ended, so it is sent elsewhere.
 void clear_slots(Step& step, const WorkerRecord& worker, const LeakedProcesses& leaked_processes) {
   const EngineState& state = step.state();
   const std::vector<AttemptKey> attempts(worker.attempts.begin(), worker.attempts.end());
@@ -45,7 +46,7 @@ void clear_slots(Step& step, const WorkerRecord& worker, const LeakedProcesses& 
   std::vector<SlotIndex> free;
   std::copy_if(leaked_processes.slots.begin(), leaked_processes.slots.end(), std::back_inserter(free),
                [&worker](SlotIndex slot) { return worker.slots.is_free(slot); });
-  std::sort(free.begin(), free.end());  // What a worker says may say a slot twice.
+  std::sort(free.begin(), free.end());  // A worker may name a slot twice.
   free.erase(std::unique(free.begin(), free.end()), free.end());
   quarantine_slots(step, worker.id, leaked_processes.key, free);
 }

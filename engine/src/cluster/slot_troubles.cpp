@@ -1,5 +1,5 @@
-// Slots whose device is broken, or cannot be asked: nobody gets them before their worker says that they are
-// well, or an operator wants them used nevertheless.
+// Slots whose device is broken, or cannot be asked: they get no lease before their worker reports that they
+// are well, or an operator wants them used nevertheless.
 
 #include <algorithm>
 #include <string>
@@ -18,10 +18,10 @@ Status note_troubles(Step& step, const NoteTroubles& command) {
   const WorkerRecord& worker = found->second;
   std::vector<SlotIndex> well;
   for (const auto& [slot, withdrawn] : worker.withdrawn) {
-    const bool told =
+    const bool is_noted =
         std::any_of(command.troubles.begin(), command.troubles.end(),
                     [&slot = slot](const SlotTrouble& trouble) { return trouble.slot == slot; });
-    if (!told) {
+    if (!is_noted) {
       well.push_back(slot);
     }
   }

@@ -46,7 +46,7 @@ void delayed_trial(EngineState& state, ExperimentRecord& record, TrialNumber num
 constexpr std::size_t most_failed_starts = 64;
 
 /// How many times in a row they speak against the worker: one experiment does once, until another one does.
-/// What the worker ended without being told to is its own doing each time.
+/// An attempt that the worker ended without an order counts against the worker each time.
 std::uint64_t times_against(const std::vector<FailedStart>& failed) {
   std::uint64_t times = 0;
   for (std::size_t i = 0; i < failed.size(); ++i) {

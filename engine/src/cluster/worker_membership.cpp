@@ -21,7 +21,7 @@ bool may_be_over(const EngineState& state, const AttemptKey& key) {
   return state.numbering.precedes_a_restore(key.lease.number());
 }
 
-/// Leases the log gives this worker but which it cannot be running: gone, each with the reason. Those of
+/// Leases the log gives this worker but which it cannot be running: lost, each with the reason. Those of
 /// which only the HELLO of an agent that was known before knows nothing are in doubt.
 std::vector<AttemptKey> give_up_missing(Step& step, const WorkerRecord& worker, const JoinWorker& command) {
   const bool same_agent = worker.incarnation == command.incarnation;
@@ -38,8 +38,8 @@ std::vector<AttemptKey> give_up_missing(Step& step, const WorkerRecord& worker, 
         step.emit(AttemptStarted{
             key, part.rank > 0 ? worker.id : WorkerId{}});  // The message that said so was lost.
       }
-      // Acknowledged or told once and forgotten by us: an older store was brought back. It cannot come again.
-      // Whose end is decided is not judged by its exit anyway, and may be saving what it has.
+      // Acknowledged or sent once and missing in this log: an older store was brought back. It cannot come
+      // again. An attempt whose end is decided is not judged by its exit, and may be saving its state.
       const bool may_have_unlogged_decision =
           !live.has_unlogged_decision && !live.is_ending() && from_the_lost_part(step.state(), *held);
       if (held->first_seq > part.applied_seq + 1 || may_have_unlogged_decision) {
@@ -80,7 +80,7 @@ WelcomeWorker welcome(const EngineState& state, WorkerId id, const JoinWorker& c
                                                                                : std::nullopt;
     const bool live = part.has_value();
     if (live || find_granted_trial(state, id, held.key) != nullptr) {
-      // Of an attempt on several workers, one may come back that was given up before the others exited.
+      // One part of an attempt may come back that was given up before the others exited.
       const Gang::Member* member =
           trial->live && trial->live->gang ? trial->live->gang->member_on(id) : nullptr;
       const bool has_exited = trial->live ? member != nullptr && member->exited : trial->exited;
@@ -101,8 +101,8 @@ WelcomeWorker welcome(const EngineState& state, WorkerId id, const JoinWorker& c
   return answer;
 }
 
-/// What the log says this worker was told and, by its own account, has not heard. The lost part of a restored
-/// log may have taken an end back that this log has decided: that is told again.
+/// Decisions that the log has for this worker and that the worker has not received. The lost part of a
+/// restored log may have taken an end back that this log has decided: that is sent again.
 void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command,
                         const std::vector<AttemptKey>& in_doubt) {
   const EngineState& state = step.state();

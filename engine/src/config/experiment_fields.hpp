@@ -12,8 +12,8 @@
 
 namespace hpsearch::engine {
 
-// Rungs that are listed one by one are built one by one. Nobody needs more than lengths have doublings, and a
-// typing error must not fill the memory.
+// Rungs that are listed one by one are built one by one. No search needs more than lengths have doublings,
+// and a typing error must not fill the memory.
 inline constexpr std::uint64_t most_rungs = 1000;
 
 inline constexpr std::uint64_t most_seed = 0x7fff'ffffU;

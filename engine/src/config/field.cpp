@@ -22,7 +22,7 @@ std::string with_thousands(std::uint64_t number) {
   return text;
 }
 
-constexpr double shortest_seconds = 1e-6;  // What is kept is micros.
+constexpr double shortest_seconds = 1e-6;  // Times are kept in microseconds.
 constexpr double longest_seconds = 1e9;    // Some thirty years: micros of it fit everywhere.
 
 std::optional<double> seconds_in(char unit) {

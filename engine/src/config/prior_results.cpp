@@ -166,12 +166,12 @@ struct LeftOut {
 
 std::string some_names(const std::set<std::string>& names) {
   std::string text;
-  std::size_t told = 0;
+  std::size_t named = 0;
   for (const std::string& name : names) {
-    if (told == most_named_parameters) {
-      return text + " and " + std::to_string(names.size() - told) + " more";
+    if (named == most_named_parameters) {
+      return text + " and " + std::to_string(names.size() - named) + " more";
     }
-    text += (told++ == 0 ? "" : ", ") + name;
+    text += (named++ == 0 ? "" : ", ") + name;
   }
   return text;
 }

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 3> special_fields = {"bracket_rungs", "mo
 // Fields of every searcher that have rules of their own, beside searcher_fields.
 constexpr std::array<std::string_view, 3> common_special_fields = {"max_length", "metric", "name"};
 
-// What stands for a field that SearcherConfig has a place for and not every searcher reads, or "".
+// The values that a field allows which not every searcher reads, or "".
 std::string allowed_in(std::string_view name) {
   std::string allowed;
   each_field(fields_of_some_searchers, [&](const auto& field) {

@@ -32,11 +32,11 @@ struct EngineState {
   std::map<WorkerId, ForgottenWorker> forgotten_workers;  ///< None of them is among `workers`.
   std::map<std::string, WorkerId> worker_by_uid;
   WorkerId last_worker;           ///< The highest number given.
-  std::set<WorkerId> suspects;    ///< Told by the shell, not journaled.
+  std::set<WorkerId> suspects;    ///< Set by the shell, not journaled.
   bool trusts_workers = false;    ///< The same.
   bool skips_first_look = false;  ///< The same.
   std::uint64_t most_ends = 512;  ///< The same. In a step: well below a millisecond.
-  Vacancies vacancies;            ///< Of the workers that are present and not suspect.
+  Vacancies vacancies;            ///< Free slots of the workers that are present and not suspect.
   std::map<std::string, std::uint64_t, std::less<>> present_slots;  ///< By pool, as its workers name it.
   Agenda agenda;
   std::uint64_t last_trial_id = 0;
@@ -53,7 +53,7 @@ struct EngineState {
   return state.experiments.at(experiment).trials[trial.number()];
 }
 
-/// Of an attempt that a worker speaks of; nullptr: this log has no such trial.
+/// The trial of an attempt that a worker names; nullptr: this log has no such trial.
 [[nodiscard]] const TrialRecord* find_trial(const EngineState& state, const AttemptKey& key);
 
 /// The same, where this log may have granted that attempt, or gave it back to `holder`, who speaks of it. If
@@ -83,7 +83,7 @@ void discount_context(WorkspaceRecord& workspace, const std::string& digest);
 /// The quota may allow more now: what it held back is looked after.
 void offer_again(EngineState& state, WorkspaceRecord& workspace);
 
-/// The workspace of that name, which is new if nobody named it before.
+/// The workspace of that name, which is new if no command named it before.
 WorkspaceRecord& workspace_named(EngineState& state, std::string_view name);
 
 /// Takes the slots in trouble out of its ledger, which is new.
@@ -95,10 +95,10 @@ void let_rest(EngineState& state, const WorkerRecord& worker);
 /// Its attempts begin well again, as far as is known.
 void forget_start_failures(EngineState& state, WorkerRecord& worker);
 
-/// What is put off at `now`, by what the records say of it. For a state that was loaded.
+/// The trials and workers that wait at `now`, by their records. For a state that was loaded.
 void note_delayed_starts(EngineState& state, Instant now);
 
-/// Whose time has come by `now`.
+/// The trials and workers whose time has come by `now`.
 void end_start_delays(EngineState& state, Instant now);
 
 /// How full a worker is may have changed.

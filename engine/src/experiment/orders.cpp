@@ -16,7 +16,7 @@ bool overlap(const std::vector<SlotIndex>& a, const std::vector<SlotIndex>& b) {
 
 using TrialPlace = std::pair<ExperimentId, TrialNumber>;
 
-/// Trials whose running attempt may have been told something by these events, in order, each once.
+/// Trials whose running attempt may get an order because of these events, in order, each once.
 std::vector<TrialPlace> touched_by(const EngineState& state, const std::vector<Event>& events) {
   std::vector<TrialPlace> touched;
   const auto all_running = [&](ExperimentId id) {
@@ -44,7 +44,7 @@ std::vector<TrialPlace> touched_by(const EngineState& state, const std::vector<E
     } else if (const auto* taken = std::get_if<ReportTaken>(&event.body);
                taken != nullptr && std::holds_alternative<ExitReport>(taken->report)) {
       touched.emplace_back(taken->key.experiment,
-                           taken->key.trial);  // Of a gang's first, it ends the others.
+                           taken->key.trial);  // The end of a gang's first member ends the others.
     }
   }
   std::sort(touched.begin(), touched.end());
@@ -52,7 +52,8 @@ std::vector<TrialPlace> touched_by(const EngineState& state, const std::vector<E
   return touched;
 }
 
-/// What is left of a deleted experiment. Few checkpoints in each order, so that each is confirmed soon.
+/// The remaining checkpoints of a deleted experiment. Few checkpoints in each order, so that each is
+/// confirmed soon.
 void discard(const DeletedExperiment& deleted, std::vector<Order>& orders) {
   constexpr std::size_t most_paths = 256;
   std::vector<std::string> paths;

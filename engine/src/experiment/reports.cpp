@@ -11,7 +11,7 @@ namespace {
 enum class Standing {
   live,
   over,
-  lost,  ///< Its lease ended while its worker was silent, and nobody has its place yet.
+  lost,  ///< Its lease ended while its worker was silent, and no other attempt has its place yet.
   superseded,
   unknown,
 };
@@ -22,7 +22,7 @@ Standing standing_in_gang(const Gang& gang, WorkerId worker) {
   return member != nullptr && member->exited ? Standing::over : Standing::superseded;
 }
 
-/// What the sender of `key` is to its trial.
+/// How the sender of `key` stands to its trial.
 Standing standing_of(const EngineState& state, const AttemptKey& key, WorkerId worker) {
   const TrialRecord* known = find_granted_trial(state, worker, key);
   if (known == nullptr) {
@@ -57,7 +57,7 @@ void tidy(Report& report) {
 }
 
 /// Its program failed on this worker before, without a report, and had no chance to show elsewhere whose
-/// fault that is. A worker on which every program fails would use up all tries of every trial that nobody
+/// fault that is. A worker on which every program fails would use up all tries of every trial that no user
 /// else has a slot for.
 bool fails_again_there(const EngineState& state, const ExperimentRecord& record, const TrialRecord& trial,
                        WorkerId worker) {
@@ -80,7 +80,7 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
   if (exit != nullptr) {
     const ExitReport copy = blamed_on_its_end(step.state(), *trial.live, trial.live->worker, *exit);
     const bool failed = is_failure(trial, copy);
-    // Who may have come further than is known here ended for reasons that are not known here either.
+    // An attempt that may have come further than is known here ended for unknown reasons, too.
     const bool asked = trial.live->has_unlogged_decision || trial.live->is_ending();
     const Course course = course_of(*trial.live);
     const WorkerId worker = trial.live->worker;
@@ -214,7 +214,7 @@ Status take_reports(Step& step, TakeReports command) {
                                               command.first_seq + command.reports.size() - 1)});
       return Done{};
     case Standing::lost:
-      orders.emplace_back(GreetAgain{command.worker});  // What it holds is looked at as a whole.
+      orders.emplace_back(GreetAgain{command.worker});  // All that it holds is checked at once.
       return Done{};
     case Standing::superseded:
       orders.emplace_back(FenceAttempt{command.worker, key, command.reports.size()});

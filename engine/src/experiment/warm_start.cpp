@@ -48,7 +48,7 @@ std::optional<TrialPlace> find_trial(const Experiments& experiments, TrialId id)
   return std::nullopt;
 }
 
-/// What stands behind the last slash, which goes with it.
+/// The text after the last slash, which is removed with it.
 std::string_view take_last(std::string_view& path) {
   const std::size_t slash = path.rfind('/');
   const std::string_view last = path.substr(slash == std::string_view::npos ? 0 : slash + 1);

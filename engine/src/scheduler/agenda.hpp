@@ -12,16 +12,16 @@
 
 namespace hpsearch::engine {
 
-/// What the scheduler has to look at next, so that a step costs by what it changed and not by what exists.
+/// The scheduler's tasks, so that the cost of a step depends on its changes and not on all that exists.
 /// Follows from the rest of the state at any time, and is in no log.
 struct Agenda {
   std::vector<ExperimentId> touched;  ///< Something of them changed since they were looked after.
   std::vector<ExperimentId>
       unfinished;  ///< More of their trials are to end or to start than one step may: the next one goes on.
-  ClaimQueue hungry;                                     ///< Active, and below their own limits.
+  ClaimQueue claims;                                     ///< Active, and below their own limits.
   std::set<std::pair<Instant, ExperimentId>> deadlines;  ///< When a budget of time will be spent.
   std::map<ExperimentId, Instant> deadline_of;
-  /// What is put off, until when: a trial, or a worker.
+  /// A trial or a worker that has to wait, with the end of the wait.
   struct DelayedStart {
     Instant until;
     ExperimentId experiment;
@@ -36,7 +36,7 @@ struct Agenda {
   void forget(ExperimentId experiment) {
     std::erase(touched, experiment);
     std::erase(unfinished, experiment);
-    hungry.remove(experiment);
+    claims.remove(experiment);
     set_deadline(experiment, std::nullopt);
     std::erase_if(delayed, [experiment](const DelayedStart& start) {
       return start.worker == WorkerId{} && start.experiment == experiment;

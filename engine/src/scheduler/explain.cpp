@@ -36,12 +36,12 @@ bool holds_more_than_it_may(const ExperimentRecord& record) {
 void explain_running(const ExperimentRecord& record, const TrialRecord& trial, const Workers& workers,
                      Explanation& out) {
   const LiveAttempt& live = *trial.live;
-  const bool in_vain_so_far = !live.reported && trial.failure_history.has_value();
+  const bool has_failed_so_far = !live.reported && trial.failure_history.has_value();
   NowTrains trains{live.key.attempt,
                    {},
                    trial.reached,
                    trial.length,
-                   in_vain_so_far ? trial.failure_history->fruitless : 0};
+                   has_failed_so_far ? trial.failure_history->fruitless : 0};
   if (live.gang) {
     for (const Gang::Member& member : live.gang->members) {
       trains.places.push_back({name_of_worker(workers, member.worker), member.gone});
@@ -71,7 +71,7 @@ std::optional<WantedWorkers> wanted_workers(const ResourcesConfig& wanted, const
                                     : std::nullopt;
 }
 
-/// What a trial that no present worker could hold waits for.
+/// Why a trial waits that no present worker could hold.
 Wait wait_for_workers(const ResourcesConfig& wanted, const Workers& workers, TooLargeForOneWorker trial) {
   if (!wanted.spans_workers) {
     return WaitForLargerWorker{std::move(trial)};
@@ -123,7 +123,7 @@ ConcurrencyLimit concurrency_limit(const ExperimentRecord& record, const Workers
 
 /// The slots of the workers that an experiment may use.
 struct SlotSum {
-  std::uint64_t total = 0;  ///< Of workers that may get leases.
+  std::uint64_t total = 0;  ///< Slots of all workers that may get leases.
   std::uint64_t free = 0;
   std::uint64_t most_free = 0;  ///< On one worker.
   std::uint64_t largest = 0;    ///< All slots of one worker.
@@ -132,7 +132,7 @@ struct SlotSum {
   std::uint64_t draining = 0;        ///< Workers that are not in quarantine.
   std::uint64_t usable = 0;          ///< Workers that may get leases.
   std::uint64_t unslotted = 0;       ///< Trials without slots on those.
-  std::uint64_t most_unslotted = 0;  ///< Of those workers, if all have a bound.
+  std::uint64_t most_unslotted = 0;  ///< The most that one of those workers takes, if all have a bound.
   bool takes_unslotted = false;      ///< One of them takes one more trial without slots.
 };
 
@@ -161,7 +161,7 @@ SlotSum sum_of_slots(const Workers& workers, const ResourcesConfig& wanted) {
   return sum;
 }
 
-/// What a trial that is ready waits for.
+/// Why a trial waits that is ready.
 Wait wait_for_slots(const ExperimentRecord& record, const Workers& workers, Instant now) {
   const ResourcesConfig& resources = record.config.resources;
   const std::uint64_t need = resources.slots_per_trial;
@@ -258,7 +258,7 @@ std::uint64_t waiting_for_slots(const ExperimentRecord& record) {
   return before;
 }
 
-/// What a trial that its searcher would promote waits for.
+/// Why a trial waits that its searcher would promote.
 Wait wait_for_promotion(const ExperimentRecord& record, const Workers& workers, Instant now) {
   const ConcurrencyLimit limit = concurrency_limit(record, workers);
   const std::uint64_t running = record.running.size();

@@ -45,7 +45,7 @@ struct GangPlan {
 /// It may be one of a trial's workers: as above, and it says an address.
 [[nodiscard]] bool may_take_part(const WorkerRecord& worker, const ResourcesConfig& wanted) noexcept;
 
-/// Who has it can be reached from its own machine only.
+/// A worker with this address can be reached from its own machine only.
 [[nodiscard]] bool is_loopback(const std::string& address) noexcept;
 
 /// The fewest workers, at least two and as many as it has roles, that could hold equal parts and can all

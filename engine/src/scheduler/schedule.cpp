@@ -103,9 +103,9 @@ Ready find_ready(const EngineState& state, const ExperimentRecord& record, Worke
 }
 
 struct Placement {
-  WorkerId worker;  ///< Of rank 0.
+  WorkerId worker;  ///< The worker of rank 0.
   std::vector<SlotIndex> slots;
-  std::vector<Place> others{};  ///< Of the ranks after it.
+  std::vector<Place> others{};  ///< The places of the ranks after it.
 };
 
 /// Those of all attempts on several workers. O(trials that run of experiments with such).
@@ -345,14 +345,14 @@ bool every_trial_failed(const ExperimentRecord& record) {
          record.by_state[static_cast<std::size_t>(TrialState::failed)] == record.trials.size();
 }
 
-/// Nothing of it was ever of use, and some of it failed.
-bool is_in_vain(const ExperimentRecord& record) {
+/// No trial of it has a result, and some failed.
+bool has_only_failed(const ExperimentRecord& record) {
   const auto in = [&record](TrialState state) { return record.by_state[static_cast<std::size_t>(state)]; };
   return !record.best && in(TrialState::completed) + in(TrialState::stopped) == 0 &&
          (record.first_failures.failed > 0 || in(TrialState::failed) > 0);
 }
 
-/// What is worth knowing of a search that came to its end: `note`, and that its best trials may not be.
+/// The note about a search that ended: `note`, and that its best trials may not be the best.
 std::string note_of_end(const ExperimentRecord& record, const std::string& note) {
   const auto in = [&record](TrialState state) { return record.by_state[static_cast<std::size_t>(state)]; };
   if (in(TrialState::completed) > 0 || in(TrialState::stopped) == 0) {
@@ -391,7 +391,7 @@ void end_if_over(Step& step, const ExperimentRecord& record) {
     const std::string detail = last.reason.detail();
     const std::string cause = detail.empty() && last.last_failure ? *last.last_failure : detail;
     step.emit(ExperimentEnded{record.id, ExperimentState::failed, "every trial failed; the last: " + cause});
-  } else if (is_in_vain(record)) {
+  } else if (has_only_failed(record)) {
     step.emit(ExperimentEnded{record.id, ExperimentState::failed, "no trial came to anything"});
   } else {
     step.emit(ExperimentEnded{record.id, ExperimentState::completed, note_of_end(record, finished->note)});
@@ -404,13 +404,13 @@ void end_if_over(Step& step, const ExperimentRecord& record) {
 /// will have from whoever stands behind it in line, or small trials would take each slot as it becomes free.
 bool fill_one(Step& step) {
   const bool some_without_slots =
-      step.agenda().hungry.any_without_slots() && step.state().vacancies.any_takes_unslotted();
+      step.agenda().claims.any_without_slots() && step.state().vacancies.any_takes_unslotted();
   if (step.state().vacancies.most_free() == 0 && !some_without_slots) {
     return false;  // As long as all slots are in use, which is most of the time, those who wait cost nothing.
   }
   std::vector<const ResourcesConfig*> do_not_fit;  // Few: most experiments want the same.
   Reserved reserved;
-  for (auto next = step.agenda().hungry.begin(); next != step.agenda().hungry.end();) {
+  for (auto next = step.agenda().claims.begin(); next != step.agenda().claims.end();) {
     const ExperimentRecord& record = step.state().experiments.at(next->experiment);
     ++next;  // Before the claim may go.
     if (record.searcher_is_idle) {
@@ -436,12 +436,12 @@ bool fill_one(Step& step) {
       }
       continue;
     }
-    const bool in_vain =
+    const bool does_not_fit =
         std::any_of(do_not_fit.begin(), do_not_fit.end(), [&wanted](const ResourcesConfig* other) {
           return other->slots_per_trial == wanted.slots_per_trial && other->labels == wanted.labels &&
                  pool_named(other->resource_pool) == pool_named(wanted.resource_pool);
         });
-    if (in_vain) {
+    if (does_not_fit) {
       continue;
     }
     const std::optional<Placement> place = find_place(step.state(), wanted, reserved);
@@ -480,10 +480,10 @@ void update_claim(Step& step, const ExperimentRecord& record) {
   const bool is_wanted = !record.config.resources.external || step.is_asked_for(record.id);
   if (is_wanted && may_run_more(step.state(), record, step.now())) {
     const ResourcesConfig& resources = record.config.resources;
-    step.agenda().hungry.put(Claim{record.id, resources.priority, resources.weight, slots_in_use(record),
+    step.agenda().claims.put(Claim{record.id, resources.priority, resources.weight, slots_in_use(record),
                                    resources.slots_per_trial});
   } else {
-    step.agenda().hungry.remove(record.id);
+    step.agenda().claims.remove(record.id);
   }
 }
 
@@ -494,8 +494,9 @@ void look_after(Step& step, ExperimentId id) {
     if (record.state != ExperimentState::stopping) {
       if (const std::optional<std::string> spent = spent_budget(record, step.now())) {
         const std::optional<Instant> time_is_over = next_deadline(record);
-        stop_experiment(step, id, is_in_vain(record) ? ExperimentState::failed : ExperimentState::completed,
-                        false, *spent, /*cuts_short=*/time_is_over && *time_is_over <= step.now());
+        stop_experiment(step, id,
+                        has_only_failed(record) ? ExperimentState::failed : ExperimentState::completed, false,
+                        *spent, /*cuts_short=*/time_is_over && *time_is_over <= step.now());
       }
     }
     const bool all = record.state == ExperimentState::stopping ? cancel_what_does_not_run(step, record)
@@ -569,8 +570,8 @@ void settle(Step& step) {
   do {
     look_after_touched(step);
     if (granted == most_leases) {  // Others are served in between.
-      if (const auto hungry = step.agenda().hungry.begin(); hungry != step.agenda().hungry.end()) {
-        step.continue_in_next_step(hungry->experiment);
+      if (const auto next = step.agenda().claims.begin(); next != step.agenda().claims.end()) {
+        step.continue_in_next_step(next->experiment);
       }
       return;
     }

@@ -76,7 +76,7 @@ struct Columns {
   std::size_t metric = none;
   std::size_t seconds = none;
   std::vector<std::pair<std::string, std::size_t>> hparams;  // Names and places, where there is no trial.
-  std::size_t most = 0;                                      // Of these.
+  std::size_t most = 0;                                      // The largest of these.
   std::size_t count = 0;                                     // With all others.
 };
 

@@ -6,7 +6,7 @@
 #include "hpsearch/engine/base/draw.hpp"
 #include "sim/simulator.hpp"
 
-// Of Simulator, what the programs do that train on its workers.
+// The part of Simulator that plays the programs on its workers.
 
 namespace hpsearch::engine::sim {
 namespace {
@@ -91,7 +91,7 @@ Status Simulator::arrive(const Due& due) {
   const TrialNumber trial = due.trial;
   std::optional<Program>& there = courses_[trial.number()].program;
   if (!there || there->ticket != due.ticket) {
-    return Done{};  // It was told to end before.
+    return Done{};  // It had to end before.
   }
   Program& program = *there;
   program.position = program.next;
@@ -155,7 +155,7 @@ Status Simulator::exit_as_recorded(Program& program) {
   return recorded.by_itself ? leave(trial, 0, false) : exit_early(program, recorded.reason, recorded.detail);
 }
 
-/// What users did in the search that was recorded.
+/// The commands of users in the recorded search.
 Status Simulator::end_those_that_waited() {
   Status done = Done{};
   for (std::size_t i = 0; done && i < waiters_.size();) {

@@ -194,7 +194,7 @@ Result<Simulated> Simulator::run(const Value& config) {
   const ParsedConfig parsed = parse_config(config, registry_, "simulation", 0);
   JoinWorker join;
   join.incarnation = 1;
-  join.slots = 1;  // A wrong config is told by the engine below.
+  join.slots = 1;  // The engine reports a wrong config below.
   join.slot_kind = "cpu";
   if (parsed.config) {
     const ResourcesConfig& resources = parsed.config->resources;
@@ -229,8 +229,8 @@ Result<Simulated> Simulator::run(const Value& config) {
   const Instant until =
       options_.until ? later(Instant(), *options_.until) : Instant::from_micros(last_micros);
   while (done && !is_ended(engine_.find(experiment_)->state)) {
-    const std::optional<Instant> told = engine_.next_deadline();
-    const auto deadline = told ? std::optional(Instant() + (*told - (Instant() + ahead))) : std::nullopt;
+    const std::optional<Instant> due = engine_.next_deadline();
+    const auto deadline = due ? std::optional(Instant() + (*due - (Instant() + ahead))) : std::nullopt;
     if (due_.empty() && !deadline) {
       return Error{Errc::bad_request,
                    "nothing runs any more, and the search is not over: no worker takes its trials"};

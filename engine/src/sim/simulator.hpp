@@ -36,8 +36,8 @@ struct Program {
   AttemptKey key;
   WorkerId worker;
   std::uint64_t next_seq = 1;
-  Units from{};      // Of the piece of work it is at.
-  Units position{};  // Trained and told.
+  Units from{};      // Where the current piece of work began.
+  Units position{};  // Trained and reported.
   Units next{};      // Where it stops next, to report or to crash.
   Units goal{};
   Instant begin;
@@ -47,14 +47,13 @@ struct Program {
   bool training = false;         // Between begin_piece() and end_piece().
 };
 
-/// What we know of a trial that the engine does not.
+/// Facts about a trial that the engine doesn't have.
 struct Course {
   Value hparams;
   std::vector<Units> lengths;
   std::optional<Program> program;
   bool has_curve = true;
-  std::optional<std::string>
-      errored;  // Of what, by an early exit: every further attempt fails of it at once.
+  std::optional<std::string> errored;  // Why an early exit failed it: every further attempt fails at once.
 };
 
 /// One experiment on virtual workers. Two sides that meet at the engine: simulator.cpp gives it commands and
@@ -113,7 +112,7 @@ class Simulator {
   Goal goal_ = Goal::minimize;
   Instant now_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
-  Effects effects_;  // Of the last command; kept for its room.
+  Effects effects_;  // Effects of the last command; a member so that its memory is used again.
   std::deque<Order> orders_;
   std::uint64_t last_ticket_ = 0;
   std::deque<Course> courses_;  // By trial number; references stay good while trials are created.

@@ -188,7 +188,7 @@ void read_conditions(std::span<const WrittenCondition> written, std::string_view
     if (!all->reachable()[leaf]) {
       problems.push_back({path_of(leaf), "never holds: no trial would have " + leaves[leaf].path,
                           "values that the named hyperparameters have at the same time"});
-      return;  // What depends on it says the same.
+      return;  // Leaves that depend on it have the same problem.
     }
   }
 }

@@ -16,7 +16,7 @@ namespace hpsearch::engine {
 struct WrittenCondition {
   std::size_t leaf = 0;
   const Value* when = nullptr;
-  std::string path;  // Of `when`.
+  std::string path;  // The path of `when`.
 };
 
 /// Gives the leaves their conditions, or says what is wrong with them. Several of one leaf must all hold.
@@ -30,7 +30,7 @@ void read_conditions(std::span<const WrittenCondition> written, std::string_view
 /// By leaf, those that have conditions on it, ascending.
 [[nodiscard]] std::vector<std::vector<std::size_t>> children_of(std::span<const Space::Leaf> leaves);
 
-/// What a leaf would have allowed, or "" when the value lies in it.
+/// The values that a leaf allows, or "" if the value is one of them.
 [[nodiscard]] std::string objection_to(const Value& value, const Parameter& parameter);
 
 /// The value as draws of the leaf give it (1e3 for an int is 1000), where it lies in it.

@@ -47,7 +47,7 @@ std::string steps_of(const Levels& levels, const std::string& step, const Value&
   return text;
 }
 
-// What a leaf would have allowed, or "" when the value lies in it.
+// The values that a leaf allows, or "" if the value is one of them.
 struct Objection {
   const Value& value;
 
@@ -236,7 +236,7 @@ class ConfigurationCheck {
   }
 
  private:
-  static constexpr std::size_t most_found = 100;  // What comes after says much the same.
+  static constexpr std::size_t most_found = 100;  // Further problems would be alike.
   static constexpr std::size_t most_compared = 10'000;
 
   void problem(std::string at, std::string what, std::string allowed) {

@@ -30,7 +30,7 @@ inline void put_leaf(Value& configuration, const std::vector<std::string>& keys,
 /// 64.0); vals.size() when there is none.
 [[nodiscard]] std::size_t category_of(const std::vector<Value>& vals, const Value& value) noexcept;
 
-/// Each value once, told apart by its spelling, in the order given.
+/// Each value once, in the order given; values with different spellings differ.
 [[nodiscard]] std::vector<Value> different_values(const std::vector<Value>& vals);
 
 /// True when both are the same number, whatever their types.

@@ -15,7 +15,7 @@ namespace {
 constexpr double most_exact = 0x1p53;  // Whole numbers up to here are doubles.
 constexpr int most_decimals = 22;      // 10^22 is the last power of ten that is a double.
 constexpr double slack_of_steps =
-    1e-9;  // Of a step, between a value as people and programs write it and a level.
+    1e-9;  // As a part of a step: how far a written value may be from its level.
 
 /// How many decimals the shortest text of a number has: 2 for 0.25, 0 for 1e5, 5 for 1e-5.
 int decimals_of(double number) noexcept {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> type_names = {"categorical", "const", "double", "int", "log"};
 
-// Of int and double.
+// The fields of int and double.
 constexpr std::array<std::string_view, 5> fields_of_numbers = {"count", "maxval", "minval", "scale", "step"};
 
 constexpr std::int64_t most_with_logarithms = std::int64_t{1}
@@ -466,7 +466,8 @@ class SpaceReader {
   std::vector<std::string> keys_;
   std::vector<Space::Leaf> leaves_;
   std::map<std::string, std::size_t> seen_;
-  std::vector<std::pair<const Value*, std::string>> when_;  // Of what is being read and the groups around it.
+  std::vector<std::pair<const Value*, std::string>>
+      when_;  // The `when` of the current leaf and of the groups around it.
   std::vector<WrittenCondition> conditions_;
 };
 

@@ -10,14 +10,14 @@
 
 namespace hpsearch::engine {
 
-/// What to say of a group without `type` whose members are those of a range, as this or another product
+/// A note about a group without `type` whose members are those of a range, as this or another product
 /// spells one; nothing when it looks like a group of hyperparameters.
 [[nodiscard]] std::optional<Problem> note_of_untyped_range(const Value::Map& group, std::string path);
 
 /// Whether a map has a member that ranges have, as this or another product spells them.
 [[nodiscard]] bool has_bounds_or_values(const Value::Map& group) noexcept;
 
-/// What to say of a `log` whose bounds look like values and not like exponents.
+/// A note about a `log` whose bounds look like values and not like exponents.
 [[nodiscard]] std::optional<Problem> note_of_exponents(const LogParameter& parameter, std::string path);
 
 }  // namespace hpsearch::engine

@@ -66,7 +66,7 @@ std::map<std::uint64_t, BigUnsigned> whole_weights(const Divisor& divisor,
   const std::uint64_t fewest = *counts.begin();
   const std::uint64_t most = *counts.rbegin();
   std::map<std::uint64_t, BigUnsigned> weights;
-  BigUnsigned power(1);  // Of the odd part; each goes on from the one below it.
+  BigUnsigned power(1);  // A power of the odd part; each continues from the one below it.
   std::uint64_t reached = fewest;
   for (const std::uint64_t count : counts) {
     for (; reached < count; ++reached) {

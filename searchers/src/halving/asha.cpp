@@ -393,10 +393,11 @@ engine::Cardinality PromotionAsha::results_to_come(std::size_t rung) const {
   const engine::Cardinality at_once = settings_.late_starts ? quota_.rest() : 0;
   engine::Cardinality to_come = outstanding_[0] + quota_.rest() - at_once;
   for (std::size_t below = 0; below < rung; ++below) {
-    const double in_vain =
+    const double not_kept =
         std::ceil(settings_.divisor.value()) - 1 - static_cast<double>(rungs_[below].size());
-    if (in_vain > 0) {
-      to_come -= in_vain < static_cast<double>(to_come) ? static_cast<engine::Cardinality>(in_vain) : to_come;
+    if (not_kept > 0) {
+      to_come -=
+          not_kept < static_cast<double>(to_come) ? static_cast<engine::Cardinality>(not_kept) : to_come;
     }
     to_come += rungs_[below].promotable_before(rungs_[below].keep()) + outstanding_[below + 1];
   }
@@ -479,7 +480,7 @@ std::vector<StoppingAsha::Decided>::const_iterator StoppingAsha::decision_on(
 }
 
 Work StoppingAsha::next() const {
-  // A trial that may go on is told so at once. Should that have been put off, it still goes before new ones.
+  // A trial that may go on is promoted at once. If that was put off, it still goes before new ones.
   for (const auto& [number, decided] : decided_) {
     if (trial(number).state == State::waiting) {
       return engine::PromoteTrial{number, settings_.lengths[trial(number).rung + std::size_t{1}], decided};

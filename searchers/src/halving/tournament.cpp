@@ -173,7 +173,7 @@ std::uint64_t Tournament::given_before(std::size_t bracket, std::uint64_t nth) c
     const Cardinality first =
         turn.share == 0 ? Cardinality{turn.pulls} : excess(turn.outstanding, turn.share);
     const Cardinality up_to =
-        its_rank + (i < bracket ? 1 : 0);  // Of the same rank, the first in order goes first.
+        its_rank + (i < bracket ? 1 : 0);  // Brackets of the same rank go in their order.
     given += below + std::min(left - below, up_to > first ? up_to - first : 0);
   }
   return static_cast<std::uint64_t>(std::min<Cardinality>(given, UINT64_MAX));
@@ -308,7 +308,7 @@ void Tournament::on_max_trials(engine::Cardinality trials) {
 }
 
 /// Brackets that have more than their share of max_trials_ keep what they have, and the others share the
-/// rest, until all of those have at most their share. With less to share than there is, nobody gets more.
+/// rest, until all of those have at most their share. With less to share than there is, no bracket gets more.
 void Tournament::share_out_trials() {
   std::vector<std::uint64_t> limits(brackets_.size(), 0);
   std::uint64_t left = *max_trials_;

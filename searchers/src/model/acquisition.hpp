@@ -28,7 +28,7 @@ class Picks {
   /// Takes what is better among these; keeps `keep` in all. The result is that of computing every candidate's
   /// variance; but a triangular solve for each is most of a proposal's cost, and the variance given the
   /// single most informative row bounds the improvement from above: so it goes by the bound, and ends when
-  /// nobody can come in any more. With `prune` false it does compute all.
+  /// no candidate can come in any more. With `prune` false it does compute all.
   void take(Posterior& posterior, const Candidates& candidates, std::size_t keep, bool prune = true);
 
   [[nodiscard]] const std::vector<Pick>& best_first() const noexcept { return picks_; }

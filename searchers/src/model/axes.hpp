@@ -14,7 +14,7 @@
 
 namespace hpsearch::searchers::model {
 
-/// What is searched, one axis for each leaf that is no constant, and how the model sees it.
+/// The searched space, one axis for each leaf that is no constant, and how the model sees it.
 ///
 /// A place has one coordinate in [0, 1] per axis: on the parameter's own scale, or, where it has so many
 /// levels (integers, steps, ordered values), that of a level in its cell. The model sees features: a
@@ -34,7 +34,7 @@ class Axes {
 
   /// How many places the axis has; 0: as many as there are numbers.
   [[nodiscard]] double levels(std::size_t axis) const noexcept { return axes_[axis].levels; }
-  /// What lies nearest to the place of a level, of an axis that has some.
+  /// The place of the nearest level, for an axis with levels.
   [[nodiscard]] engine::Levels::Cell cell(std::size_t axis, double coordinate) const noexcept;
   /// The flat name of its hyperparameter.
   [[nodiscard]] const std::string& name(std::size_t axis) const noexcept {
@@ -51,7 +51,7 @@ class Axes {
   /// Whether places near each other are alike.
   [[nodiscard]] bool has_order(std::size_t axis) const noexcept { return axes_[axis].kind != Kind::choice; }
 
-  /// Of a configuration of the space; what lies outside a range is at its end.
+  /// The point of a configuration; a value outside a range is moved to its end.
   void place_of(const engine::Value& configuration, std::span<double> place) const;
   [[nodiscard]] engine::Value configuration_at(std::span<const double> place) const;
   /// False where the space's conditions leave the configuration out.
@@ -81,7 +81,7 @@ class Axes {
     Kind kind = Kind::real;
     bool is_categorical = false;
     double levels = 0;
-    std::optional<engine::Levels> cells = {};  ///< Of log levels, which are not equally wide.
+    std::optional<engine::Levels> cells = {};  ///< Set for log levels, which are not equally wide.
   };
 
   void append_units(const Axis& axis, double coordinate, std::vector<double>& units) const;

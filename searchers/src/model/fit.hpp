@@ -17,7 +17,7 @@ class FitObjective final : public Objective {
   FitObjective();
   ~FitObjective() override;
 
-  /// What is to be explained; `points` and `prior` are kept by reference until the next call.
+  /// Sets the data to explain; `points` and `prior` are kept by reference until the next call.
   void explain(const Points& points, std::span<const double> targets, const Prior& prior);
 
   [[nodiscard]] double value(std::span<const double> at) override;

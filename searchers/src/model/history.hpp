@@ -14,7 +14,7 @@
 
 namespace hpsearch::searchers::model {
 
-/// What was heard of a search: which configurations train, what came of them, in order.
+/// The events of a search in order: which configurations train and their results.
 ///
 /// Cost: O(log n) per call that hears; memory O(axes) per trial and O(1) per result.
 class History {
@@ -31,14 +31,14 @@ class History {
 
   explicit History(std::size_t axes) : axes_(axes) {}
 
-  /// What an earlier search trained. It has the next number, as a trial has, but was not started here.
+  /// A training of an earlier search. It has the next number, as a trial has, but was not started here.
   void earlier(std::span<const double> place);
-  /// Of the newest one.
+  /// The number of the newest one.
   void earlier_result(engine::Units length, double goal_score);
   /// The next trial. `fingerprint`: of its place.
   void created(std::span<const double> place, std::uint64_t fingerprint, engine::Units target);
   void promoted(engine::TrialNumber trial, engine::Units target);
-  // Of a trial that does not train, these change nothing.
+  // For a trial that does not train, these change nothing.
   void result(engine::TrialNumber trial, engine::Units length, double goal_score);
   void failed(engine::TrialNumber trial);
   void gone(engine::TrialNumber trial);

@@ -12,7 +12,7 @@ std::vector<engine::Learnt::Importance> importance_of(const Axes& axes, const Ke
   double sum = 0;
   for (std::size_t axis = 0; axis < axes.size(); ++axis) {
     const std::size_t features = axes.features(axis);
-    double squares = 0;  // Of what a distance is multiplied by.
+    double squares = 0;  // The sum of the squares of the factors of distances.
     for (std::size_t i = 0; i < features; ++i, ++next) {
       squares += kernel.inverse_scales()[next] * kernel.inverse_scales()[next];
     }

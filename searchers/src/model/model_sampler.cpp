@@ -33,8 +33,8 @@ constexpr std::size_t usual_candidates = 150;  // The numbers of others belong t
 constexpr std::size_t copies_per_width = 8;
 constexpr std::size_t refined = 5;
 constexpr std::size_t copies_per_refined = 15;
-constexpr std::size_t nearest_told = 3;
-constexpr std::size_t compared_trials = 64;  // Of which one may be expected to be the best.
+constexpr std::size_t most_neighbours = 3;
+constexpr std::size_t compared_trials = 64;  // One of so many is expected to be the best.
 
 double goal_score(engine::Score score) {
   return score.metric(engine::Goal::maximize).value_or(std::nan(""));
@@ -58,11 +58,11 @@ struct ModelSampler::State {
   std::uint64_t seed;
   double full;
   History history;
-  std::uint64_t earlier = 0;  // Of the history's trials: those that are of earlier searches, its first.
+  std::uint64_t earlier = 0;  // How many of the history's first trials are of earlier searches.
   RowPlan plan;
   Prior prior;
 
-  // What follows saves work; it is a function of what was heard.
+  // The following members save work; they are functions of the events.
   FitObjective objective;
   Posterior posterior;
   Candidates candidates;
@@ -169,7 +169,7 @@ struct ModelSampler::State {
     }
   }
 
-  // What an improvement is measured from.
+  // The value that improvements are measured from.
   [[nodiscard]] double best_so_far(const std::vector<double>& targets, const Warp& warp) {
     if (!settings.noisy) {
       return history.ascending(history.results().size()).empty() ? warp.failed() : warp.best();
@@ -252,7 +252,7 @@ struct ModelSampler::State {
     }
     std::sort(near.begin(), near.end());
     near.erase(std::unique(near.begin(), near.end()), near.end());
-    for (std::size_t i = 0; i < std::min(near.size(), nearest_told); ++i) {
+    for (std::size_t i = 0; i < std::min(near.size(), most_neighbours); ++i) {
       proposal.nearest.emplace_back(near[i].second);
     }
   }
@@ -384,7 +384,7 @@ struct ModelSampler::State {
     return best;
   }
 
-  /// Of the trials with this configuration the first.
+  /// The first of the trials with this configuration.
   [[nodiscard]] std::optional<TrialNumber> tried(std::span<const double> place) const {
     for (std::uint64_t subject = earlier; subject < history.trials(); ++subject) {
       if (std::ranges::equal(history.place(TrialNumber(subject)), place)) {

@@ -26,7 +26,7 @@ struct ModelSettings {
                                  ///< 0 = always at the first.
   bool noisy = false;            ///< A repetition of a training gives another metric.
   std::size_t size = 240;        ///< Results it remembers at once, at least 64.
-  std::size_t fit_size = 100;    ///< Of them, how many its hyperparameters are fitted to, at least 32.
+  std::size_t fit_size = 100;    ///< How many of them its hyperparameters are fitted to, at least 32.
   std::size_t candidates = 150;  ///< Uniform ones per proposal; those near good trials grow with it.
 };
 
@@ -52,15 +52,15 @@ class ModelSampler {
     Choice choice = Choice::initial;
     std::size_t results = 0;  ///< Heard by then, earlier ones included.
     bool expects = false;     ///< Some result is a number, and what follows is set.
-    // Of what the model chose:
+    // For configurations that the model chose:
     double mean = 0;                    ///< Expected at full length, larger is better.
-    double deviation = 0;               ///< Of what is expected.
+    double deviation = 0;               ///< The deviation of the expected metric.
     double log_improvement = 0;         ///< ln of the expected improvement, in deviations of all results.
-    std::optional<double> correlation;  ///< Of metrics at the first rung with those at full length; none if
+    std::optional<double> correlation;  ///< Between metrics at the first rung and at full length; none if
                                         ///< there is one rung.
     std::vector<engine::TrialNumber> nearest;  ///< At most 3, nearest first; of this search alone.
   };
-  /// What proposals have cost so far.
+  /// The cost of the proposals so far.
   struct Work {
     std::uint64_t fits = 0;
     std::uint64_t kernel_values = 0;  ///< Fits apart.
@@ -79,7 +79,7 @@ class ModelSampler {
   void hear_training(const engine::Value& hparams, engine::Units target);
   /// A trial trains on.
   void hear_training(engine::TrialNumber trial, engine::Units target);
-  // Of a trial that does not train, these change nothing.
+  // For a trial that does not train, these change nothing.
   void hear_result(engine::TrialNumber trial, engine::Units length, engine::Score score);
   void hear_ended(engine::TrialNumber trial, engine::ExitReason reason);
 

@@ -26,7 +26,7 @@ struct Posterior::State {
   Room scaled;  // Features × rows, believers behind.
   std::vector<double> fidelity;
   Numbers norms;
-  Numbers diagonal;            // Of K.
+  Numbers diagonal;            // The diagonal of K.
   Room factor;                 // Its lower half.
   Numbers weights;             // α, of the rows.
   std::vector<double> levels;  // Fidelities of the rows, each once.

@@ -9,16 +9,16 @@
 
 namespace hpsearch::searchers::model {
 
-/// What a Gaussian process believes after some results: rows, each a configuration at a length with a target.
-/// Rows may be appended; believers are rows whose metric is still to come: they take what the model itself
-/// expects, so they change no mean and make the model surer there.
+/// The posterior of a Gaussian process after some results: rows, each a configuration at a length with a
+/// target. Rows may be appended; believers are rows whose metric is still to come: they take what the model
+/// itself expects, so they change no mean and make the model surer there.
 ///
 /// Cost: reset O(m³), append and believe O(m²), set_targets O(m²) for m rows; memory O(m²).
 class Posterior {
  public:
   struct Prediction {
     double mean = 0;
-    double variance = 0;  ///< Of the metric without noise; at least 1e-10.
+    double variance = 0;  ///< The variance of the metric without noise; at least 1e-10.
   };
 
   Posterior();
@@ -38,7 +38,7 @@ class Posterior {
   [[nodiscard]] bool set_targets(std::span<const double> targets);
 
   [[nodiscard]] Prediction predict(std::span<const double> x, double s) const;
-  /// Of the distance of x to each row.
+  /// The derivative of the distance of x to each row.
   void squared_distances(std::span<const double> x, std::span<double> out) const;
 
   /// Considers candidates at full length, all at once; fills what is known before any triangular solve:

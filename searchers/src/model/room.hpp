@@ -12,7 +12,7 @@ namespace hpsearch::searchers::model {
 /// Memory of a matrix that only grows, so that proposals of the same size ask for none.
 class Room {
  public:
-  /// What was there is kept.
+  /// The old content stays.
   void make(std::size_t rows, std::size_t columns) {
     if (rows > stride_) {
       const std::size_t wider = (rows + (stride_ == 0 ? 0 : rows / 2) + 7) / 8 * 8;

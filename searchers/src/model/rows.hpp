@@ -26,8 +26,8 @@ class RowPlan {
   /// there is no room left.
   [[nodiscard]] std::size_t chosen_at(std::size_t results) const;
 
-  /// Of the first `count` results, ascending: all while they are few; else the rows of the best trials by
-  /// latest score, and others at random. O(count).
+  /// The rows of the first `count` results, ascending: all while they are few; else the rows of the best
+  /// trials by latest score, and others at random. O(count).
   [[nodiscard]] std::vector<std::size_t> choose(const History& history, std::size_t count) const;
 
   /// At most `most` of the rows, at random, ascending.

@@ -20,10 +20,10 @@ class Warp {
   /// deviation are those of a thousand of them, evenly spaced in rank. O(1000 log n).
   Warp(WarpKind kind, std::span<const double> ascending);
 
-  /// Of one of these scores. O(log n).
+  /// The target of one of these scores. O(log n).
   [[nodiscard]] double target(double goal_score) const;
-  /// Of a failed trial: below all others or three deviations below the mean, whichever is higher. A region
-  /// where trials fail is avoided, and one failure does not stretch the scale.
+  /// The target of a failed trial: below all others or three deviations below the mean, whichever is higher.
+  /// A region where trials fail is avoided, and one failure does not stretch the scale.
   [[nodiscard]] WarpKind kind() const noexcept { return kind_; }
   [[nodiscard]] double failed() const noexcept { return failed_; }
   [[nodiscard]] double best() const noexcept { return best_; }  ///< The highest target.

@@ -17,7 +17,8 @@ namespace {
 
 constexpr double log_root_two_pi = 0.91893853320467274178;
 
-/// Of Optuna's multivariate TPE: a fifth of the range, less as centres come, and never less than a hundredth.
+/// The width in Optuna's multivariate TPE: a fifth of the range, less as centres come, and never less than a
+/// hundredth.
 double kernel_width(std::size_t centres, std::size_t axes) {
   const double count = std::max<double>(1, static_cast<double>(centres));
   const double scott = 0.2 * std::pow(count, -1 / (static_cast<double>(axes) + 4));

@@ -27,7 +27,8 @@ class Parzen {
 
   struct Drawn {
     std::vector<double> place;
-    std::optional<std::size_t> centre;  ///< Whose kernel it comes from; nothing for the uniform density.
+    std::optional<std::size_t>
+        centre;  ///< The centre whose kernel it comes from; nothing for the uniform density.
   };
   [[nodiscard]] Drawn draw(engine::Draw& draw) const;
 
@@ -39,7 +40,7 @@ class Parzen {
   const model::Axes& axes_;
   std::vector<double> centres_;
   std::size_t count_;
-  double width_;                    // Of the normal kernels, as part of the range.
+  double width_;                    // The width of the normal kernels, as part of the range.
   std::vector<double> log_inside_;  // By centre and axis: ln of what the cut-off normal has inside.
 };
 

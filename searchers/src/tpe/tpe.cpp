@@ -104,7 +104,7 @@ class TpeSampler final : public Sampler {
     Value hparams;
     double ratio = 0;  // ln of that of the densities.
     bool is_free = true;
-    std::optional<std::size_t> centre;  // Of the good ones.
+    std::optional<std::size_t> centre;  // The centre among the good ones.
   };
 
   /// Where what is kept by trial has this one: behind those of earlier searches.

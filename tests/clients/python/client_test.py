@@ -222,7 +222,7 @@ class InATrialTest(TrialTest):
         self.assertEqual([message["step"] for message in worker.said("report")], [1, 2, 3])
         self.assertEqual(len(worker.connections), 2)
 
-    def test_a_worker_that_is_gone_is_named(self):
+    def test_a_lost_worker_is_named(self):
         worker = self.in_trial()
         hpsearch.report(1, acc=1)
         worker.close()

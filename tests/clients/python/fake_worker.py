@@ -45,7 +45,7 @@ class FakeWorker:
                     try:
                         stream.write(json.dumps(answer).encode() + b"\n")
                     except OSError:
-                        return  # The program is gone.
+                        return  # The program has ended.
 
     def close(self):
         # Its thread first: one that comes to accept() late would take the next worker's connections, whose listener gets

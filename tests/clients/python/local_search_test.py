@@ -25,7 +25,7 @@ def objective(trial):
 
 
 class Local(ScriptFolder):
-    def test_other_machines_are_told_what_works(self):
+    def test_other_machines_get_a_note_about_what_works(self):
         for system, machine in (("darwin", "arm64"), ("win32", "AMD64"), ("linux", "aarch64")):
             with unittest.mock.patch("sys.platform", system), unittest.mock.patch("platform.machine", lambda: machine):
                 with self.assertRaisesRegex(NotImplementedError, "needs Linux x86-64.*hpsearch.Client"):
@@ -156,9 +156,9 @@ class Local(ScriptFolder):
                          "Trial 4: UnpicklingError: Weights only load failed\n")
 
     def test_gpus_that_are_not_there(self):  # The trials ran on processors.
-        def tune(told, resources, slots=None, on="local", **variables):
+        def tune(found, resources, slots=None, on="local", **variables):
             for name in ("hpsearch", "hpsearchd", "hpsearch-worker", "hpsearch-shim"):
-                (self.folder / name).write_text("#!/bin/sh\necho '{}'\n".format(json.dumps(told)))
+                (self.folder / name).write_text("#!/bin/sh\necho '{}'\n".format(json.dumps(found)))
                 (self.folder / name).chmod(0o755)
             with unittest.mock.patch.dict(os.environ, dict(HPSEARCH_BIN=str(self.folder), **variables)):
                 check_gpus(resources, on, slots)
@@ -171,7 +171,7 @@ class Local(ScriptFolder):
                 return [{"slot_kind": kind, "pool": "default", "present": True} for kind in self.kinds]
 
         none, one = {"devices": [], "problem": "NVML cannot be loaded"}, {"devices": [{"uuid": "GPU-1"}]}
-        for told, resources, more, words in (
+        for found, resources, more, words in (
                 (none, {"gpus": 1}, {}, r"^resources has 1 GPUs for each trial, and this machine has none \(NVML cannot be loaded\); "
                  r'leave "gpus" out to run on processors, or say how many slots a trial takes: resources=\{"slots": 1\}'),
                 (one, {"gpus": 2}, {}, "this machine has 1;"), (one, {"gpus": 1}, {"CUDA_VISIBLE_DEVICES": ""}, "CUDA_VISIBLE_DEVICES is ''"),
@@ -179,11 +179,11 @@ class Local(ScriptFolder):
                 ({"devices": [{"uuid": "GPU-1", "whole_in_mig_mode": True}]}, {"gpus": 1}, {}, "this machine has none"),
                 (one, {"gpus": 1}, {"on": Cluster("cpu", "cpu")}, "none of the 2 workers of the pool default has any")):
             with self.subTest(words), self.assertRaisesRegex(ValueError, words):
-                tune(told, resources, **more)
-        for told, resources, more in ((one, {"gpus": 1}, {}), (none, {"gpus": 0}, {}), (none, {"slots": 2}, {}), (none, None, {}),
+                tune(found, resources, **more)
+        for found, resources, more in ((one, {"gpus": 1}, {}), (none, {"gpus": 0}, {}), (none, {"slots": 2}, {}), (none, None, {}),
                                       (one, {"gpus": 2}, {"slots": "auto*2"}), (one, {"gpus": 1}, {"CUDA_VISIBLE_DEVICES": "0"}),
                                       (none, {"gpus": 1}, {"on": Cluster("cpu", "gpu")}), (none, {"gpus": 1}, {"on": Cluster()})):
-            tune(told, resources, **more)
+            tune(found, resources, **more)
         with unittest.mock.patch("hpsearch._functions.tune.check_gpus", side_effect=ValueError("asked")), self.assertRaisesRegex(ValueError, "asked"):
             hp.tune(objective, {"x": hp.uniform(0, 1)}, resources={"gpus": 1})
 

@@ -86,19 +86,19 @@ class Objectives(unittest.TestCase):
             self.assertEqual(len(steps), 9)
 
     def test_nothing_is_reported_after_pruning_and_a_step_once(self):
-        class Told(hp.FunctionTrial):
-            told = []
+        class Recorded(hp.FunctionTrial):
+            recorded = []
 
             def report(self, step, *args, **more):
-                self.told.append((step, args[0]))
+                self.recorded.append((step, args[0]))
                 return hp.STOP if step >= 5 else hp.CONTINUE
 
         def f(trial):
             for step in (0, 1, 1, 4, 3, 5):
                 trial.report(step, step)
             return math.nan
-        self.assertIsNone(hp.optuna.objective(f, SPACE)(Told(VALUES)))
-        self.assertEqual([step for step, _ in Told.told], [1, 2, 5])
+        self.assertIsNone(hp.optuna.objective(f, SPACE)(Recorded(VALUES)))
+        self.assertEqual([step for step, _ in Recorded.recorded], [1, 2, 5])
 
     def test_the_returned_value_is_that_of_the_full_length(self):
         trial = hp.FunctionTrial(VALUES, length=9)
@@ -111,12 +111,12 @@ class Objectives(unittest.TestCase):
                 raise optuna.TrialPruned
             trial.report(1.0, 0)
             raise optuna.TrialPruned
-        with unittest.mock.patch.object(hp._in_trial, "invalid_hyperparameters", side_effect=SystemExit) as told:
+        with unittest.mock.patch.object(hp._in_trial, "invalid_hyperparameters", side_effect=SystemExit) as recorded:
             with self.assertRaises(SystemExit):
                 run(f)
-            told.assert_called_once_with("the objective pruned the trial before its first report")
+            recorded.assert_called_once_with("the objective pruned the trial before its first report")
             self.assertIsNone(run(f, params={**VALUES, "n": 4}))
-            told.assert_called_once()
+            recorded.assert_called_once()
 
     def test_distributions_of_optuna_are_a_space(self):
         o = optuna.distributions
@@ -168,7 +168,7 @@ class Answers:
         return [{"metric": "loss", "trials": self.curves}]
 
 
-def told(number, state, value, params, reached=3):
+def recorded(number, state, value, params, reached=3):
     return {"number": number, "state": state, "value": value, "params": params, "datetime_start": 1e9, "user_attrs": {"reached": reached},
             "datetime_complete": 1e9 + 5 if state in ("COMPLETE", "PRUNED", "FAIL") else None}
 
@@ -186,9 +186,9 @@ def params(lr, n=2, kind="a", q=0.3):
 
 class Studies(unittest.TestCase):
     def study(self):
-        trials = [told(0, "COMPLETE", 0.5, params(0.01)), told(1, "PRUNED", 0.7, params(0.02, 3, [1, 2])),
-                  told(2, "FAIL", None, params(0.03)), told(3, "RUNNING", 0.9, params(0.04)), told(4, "WAITING", None, params(0.05)),
-                  told(5, "COMPLETE", {"class": "nan"}, params(0.10000000000000002, 8, None, 0.6)), told(6, "COMPLETE", 0.4, {"lr": 0.09})]
+        trials = [recorded(0, "COMPLETE", 0.5, params(0.01)), recorded(1, "PRUNED", 0.7, params(0.02, 3, [1, 2])),
+                  recorded(2, "FAIL", None, params(0.03)), recorded(3, "RUNNING", 0.9, params(0.04)), recorded(4, "WAITING", None, params(0.05)),
+                  recorded(5, "COMPLETE", {"class": "nan"}, params(0.10000000000000002, 8, None, 0.6)), recorded(6, "COMPLETE", 0.4, {"lr": 0.09})]
         curves = [{"trial": 0, "step": [1, 2, 3], "last": [0.9, 0.5, 0.6], "nonfinite": []},
                   {"trial": 1, "step": [1, 2], "last": [0.7, 0.8], "nonfinite": [[3, "nan"]]},
                   {"trial": 6, "step": [3], "last": [0.4], "nonfinite": []}]
@@ -208,7 +208,7 @@ class Studies(unittest.TestCase):
             self.assertEqual(study.metric_names, ["loss"])
 
     def test_the_direction_is_that_of_the_search(self):
-        trials = [told(0, "COMPLETE", 0.5, params(0.01)), told(1, "COMPLETE", 0.7, params(0.02))]
+        trials = [recorded(0, "COMPLETE", 0.5, params(0.01)), recorded(1, "COMPLETE", 0.7, params(0.02))]
         study = hp.optuna.to_study(Answers({**HEAD, "direction": "maximize"}, trials, []))
         self.assertEqual((study.direction.name, study.best_trial.number), ("MAXIMIZE", 1))
         self.assertEqual(len(hp.optuna.import_study(study, most=1)), 1)

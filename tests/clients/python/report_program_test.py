@@ -100,7 +100,7 @@ class ReportProgramTest(TrialTest):
         self.assertEqual((status, printed), (0, "continue\n"))
         self.assertIn("no answer in time", complaint)
 
-    def test_a_worker_that_is_gone_is_named(self):
+    def test_a_lost_worker_is_named(self):
         self.in_trial()
         os.environ["HPSEARCH_SOCKET"] = str(self.folder / "nowhere")
         status, _, complaint = self.say("--step", 1, "a=1")

@@ -284,10 +284,10 @@ class Daemons(DaemonTest):
         check_versions("1.2.0", dict(VERSION, version="1.3.1"))
         with self.assertLogs("hpsearch", "WARNING"):
             check_versions("0.2.0", VERSION)
-        for own, told in (("1.0.0", VERSION), ("0.1.0", dict(VERSION, oldest_client="0.2.0")),
+        for own, given in (("1.0.0", VERSION), ("0.1.0", dict(VERSION, oldest_client="0.2.0")),
                           ("0.1.0", dict(VERSION, api=["v2"]))):
-            with self.subTest(told), self.assertRaises(hpsearch.IncompatibleDaemon):
-                check_versions(own, told)
+            with self.subTest(given), self.assertRaises(hpsearch.IncompatibleDaemon):
+                check_versions(own, given)
 
 
     def test_servers_that_are_no_daemon(self):
@@ -338,20 +338,20 @@ class Streams(DaemonTest):
 
     def test_waiting_ends_with_what_became_of_it(self):
         failed = dict(state="FAILED", reason="all trials failed", notes=[{"text": "loss is never reported"}])
-        for told, kind in ((dict(state="COMPLETED"), None), (failed, hpsearch.ExperimentFailed),
+        for given, kind in ((dict(state="COMPLETED"), None), (failed, hpsearch.ExperimentFailed),
                            (dict(state="CANCELED"), hpsearch.ExperimentCanceled),
                            (dict(state="PAUSED", reason="its first 3 attempts failed"), hpsearch.ExperimentFailed)):
-            with self.subTest(told):
-                data = {"topic": "experiment:1", "lsn": 1, "experiment": detail(**told)}
+            with self.subTest(given):
+                data = {"topic": "experiment:1", "lsn": 1, "experiment": detail(**given)}
                 daemon, client = self.stream(message(1, "experiment:1", data))
                 if kind is None:
                     client.experiment(1).wait()
                 else:
                     with self.assertRaises(kind) as caught:
                         client.experiment(1).wait()
-                    self.assertIn(told.get("reason", ""), str(caught.exception))
-                    self.assertEqual("trial 4: exit status 1\nKeyError" in str(caught.exception), told["state"] != "CANCELED")
-                    for note in told.get("notes", []):
+                    self.assertIn(given.get("reason", ""), str(caught.exception))
+                    self.assertEqual("trial 4: exit status 1\nKeyError" in str(caught.exception), given["state"] != "CANCELED")
+                    for note in given.get("notes", []):
                         self.assertIn(note["text"], str(caught.exception))
                 daemon.stop()
                 daemon.start()

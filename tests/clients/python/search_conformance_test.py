@@ -1,4 +1,4 @@
-"""hpsearch.Search decides as the conformance tables say: the traces of tests/conformance, told through the C library.
+"""hpsearch.Search decides as the conformance tables say: the traces of tests/conformance, replayed through the C library.
 
 A search gives work to every free slot at once. So a case counts if its lines do that too; the others need a searcher that
 is asked when the test likes, which is conformance_test.

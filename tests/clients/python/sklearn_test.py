@@ -243,7 +243,7 @@ class WarmStartTest(unittest.TestCase):
     def test_the_first_rung_has_samples_of_each_class_for_each_fold(self):
         rows = np.arange(90.0).reshape(90, 1)
         search = HpsearchCV(Rows(), {"kind": list(range(9))}, max_trials=9, cv=3, random_state=0).fit(rows, np.arange(90) % 3)
-        self.assertEqual(search.n_resources_[0], 30)  # Of 10, 30 and 90: at least two of three classes in three folds.
+        self.assertEqual(search.n_resources_[0], 30)  # One of 10, 30 and 90: at least two of three classes in three folds.
 
     def test_an_estimator_that_counts_the_iterations_of_one_fit_gets_the_difference(self):
         for warm in (True, False):

@@ -128,7 +128,7 @@ TEST(ExpireLeases, NothingIsLostBeforeTheGraceAfterAStart) {
   EXPECT_FALSE(cluster.trial(id, 0).live);
 }
 
-TEST(Liveness, WhoIsSilentFor45SecondsIsSuspectUntilItIsHeard) {
+TEST(Liveness, AWorkerThatIsSilentFor45SecondsIsSuspectUntilItReports) {
   Liveness liveness{Patience{}};
   const Instant start = Instant::from_micros(1'000'000);
   liveness.heard(WorkerId(1), start);
@@ -154,12 +154,12 @@ TEST(Liveness, OurOwnStandstillTakesNoPromiseBack) {
   EXPECT_EQ(silent[1].at_least, Duration());
 }
 
-/// The trial of a worker that went silent, which was told to pause and goes on: its experiment was resumed.
+/// The trial of a worker that went silent, which got a pause and goes on: its experiment was resumed.
 struct AskedToPause {
   AskedToPause() {
     cluster.step(ConfirmStart{silent, first});
     cluster.step(PauseExperiment{id});
-    told = cluster.trial(id, 0).live->decision->id;
+    sent = cluster.trial(id, 0).live->decision->id;
     cluster.engine.set_suspect(silent, true);
     cluster.step(silence(cluster, silent, 300));
     cluster.step(ResumeExperiment{id});
@@ -168,30 +168,30 @@ struct AskedToPause {
   WorkerId silent = cluster.join("silent", 1);
   ExperimentId id = cluster.create(random_config(1, 1));
   AttemptKey first = cluster.live(id, 0);
-  Lsn told;
+  Lsn sent;
 };
 
-TEST(Adoption, WhatWasDecidedBeforeAndNotHeardIsVoid) {
+TEST(Adoption, AnUndeliveredDecisionIsVoid) {
   AskedToPause it;
   const Effects back = it.cluster.step(JoinWorker{"silent", "silent", 1, 1, "cpu", {held(it.first, 0)}});
   const auto& live = it.cluster.trial(it.id, 0).live;
   ASSERT_TRUE(live && live->decision);
   EXPECT_EQ(live->decision->directive, Directive::train_on);
   EXPECT_EQ(live->decision->length, it.cluster.trial(it.id, 0).length);
-  EXPECT_GT(live->decision->id, it.told);
+  EXPECT_GT(live->decision->id, it.sent);
   EXPECT_EQ(count_of<DecideAttempt>(back), 1U);
   expect_replay_stands_where_the_writer_stands(it.cluster);
 }
 
-TEST(Adoption, WhatWasHeardOrHasExitedKeepsWhatItWasTold) {
+TEST(Adoption, ADeliveredDecisionStaysAsItIs) {
   for (const bool exited : {false, true}) {
     AskedToPause it;
     HeldAttempt attempt = held(it.first, 0, exited);
-    attempt.last_decision = exited ? Lsn{} : it.told;
+    attempt.last_decision = exited ? Lsn{} : it.sent;
     it.cluster.step(JoinWorker{"silent", "silent", 1, 1, "cpu", {attempt}});
     const auto& live = it.cluster.trial(it.id, 0).live;
     ASSERT_TRUE(live && live->decision) << "it may exit because of it";
-    EXPECT_EQ(live->decision->id, it.told);
+    EXPECT_EQ(live->decision->id, it.sent);
     expect_replay_stands_where_the_writer_stands(it.cluster);
   }
 }
@@ -217,7 +217,7 @@ TEST(Adoption, IsNotRefusedBecauseAnotherTrialGotItsPlace) {
   expect_replay_stands_where_the_writer_stands(cluster);
 }
 
-TEST(Adoption, OfWhatTrainsOnAGpuThatCannotBeAsked) {
+TEST(Adoption, AnAttemptOnAnUnreachableGpuIsAdopted) {
   TestCluster cluster;
   const WorkerId silent = cluster.join("silent", 1);
   const ExperimentId id = cluster.create(random_config(1, 1));
@@ -276,7 +276,7 @@ TEST_P(Return, GivesTheTrialBackUnlessAnotherAttemptHasStarted) {
       HeldAttempt waiting = held(second, 0);
       waiting.waits = true;
       const Effects effects = cluster.step(JoinWorker{"other", "other", 1, 1, "cpu", {waiting}});
-      EXPECT_EQ(count_of<LaunchAttempt>(effects), 1U) << "told until it says that it has begun";
+      EXPECT_EQ(count_of<LaunchAttempt>(effects), 1U) << "sent until it says that it has begun";
     } else if (!wanted.gives_way()) {
       cluster.step(ConfirmStart{*other, second});
     }
@@ -290,17 +290,17 @@ TEST_P(Return, GivesTheTrialBackUnlessAnotherAttemptHasStarted) {
   const Effects back =
       cluster.step(JoinWorker{"silent", "silent", 1, 1, "cpu", {held(first, 1, wanted.exited)}});
   ASSERT_EQ(welcome_in(back).attempts.size(), 1U);
-  const WelcomeWorker::Attempt& told = welcome_in(back).attempts[0];
-  EXPECT_EQ(told.key, first);
-  EXPECT_EQ(told.fate, wanted.fate);
+  const WelcomeWorker::Attempt& sent = welcome_in(back).attempts[0];
+  EXPECT_EQ(sent.key, first);
+  EXPECT_EQ(sent.fate, wanted.fate);
   if (wanted.fate == Fate::go_on) {
-    EXPECT_EQ(told.upto, 1U) << "what it reported before counts, and only once";
+    EXPECT_EQ(sent.upto, 1U) << "what it reported before counts, and only once";
     const AttemptKey now = cluster.live(id, 0);
     EXPECT_EQ(now.attempt, first.attempt);
     EXPECT_GT(now.lease, first.lease) << "a new lease: the fencing token never goes back";
-    EXPECT_EQ(told.lease, now.lease);
+    EXPECT_EQ(sent.lease, now.lease);
     EXPECT_EQ(count_of<FenceAttempt>(back), wanted.gives_way() ? 1U : 0U);
-    // Under its old lease it speaks for nobody.
+    // Under its old lease it reports for no trial.
     const Effects stale =
         cluster.step(TakeReports{silent, first, 2, {MetricsReport{Units{9}, {{"score", 9.0}}}}});
     EXPECT_TRUE(stale.events.empty());
@@ -336,7 +336,7 @@ INSTANTIATE_TEST_SUITE_P(
                     ReturnCase{"FinishedExited", ReturnCase::Replacement::finished, true, Fate::fenced}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
-TEST(Return, WhoIsOverAndHasNothingToReportIsNotGivenBack) {
+TEST(Return, AnEndedAttemptWithoutReportsIsNotGivenBack) {
   TestCluster cluster;
   const WorkerId worker = cluster.join("a", 2);
   const ExperimentId id = cluster.create(random_config(1, 1));
@@ -390,21 +390,21 @@ TEST(Return, ReportsBeforeItIntroducesItselfAskForThat) {
   EXPECT_EQ(count_of<GreetAgain>(early), 1U);
 }
 
-TEST(Return, OfAnOlderStoreGoesOnAfterWhatIsGone) {
+TEST(Return, AnOlderStoreContinuesAfterItsLostPart) {
   TestCluster cluster;
   cluster.join("a", 1);
   const ExperimentId id = cluster.create(random_config(1, 1));
   const AttemptKey first = cluster.live(id, 0);
   cluster.report(first, 1, 0.5);
-  HeldAttempt ahead = held(first, 5);  // Reports up to 5 were acknowledged by the store that is gone.
+  HeldAttempt ahead = held(first, 5);  // Reports up to 5 were acknowledged by the lost store.
   const Effects back = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {ahead}});
   EXPECT_EQ(welcome_in(back).attempts[0].fate, Fate::go_on);
   EXPECT_EQ(welcome_in(back).attempts[0].upto, 5U);
   EXPECT_EQ(cluster.live(id, 0).attempt, first.attempt);
 }
 
-// The lost part may have told it to end, at a length that is not known here.
-TEST(Return, OfWhatMayHaveComeFurtherIsNotJudgedByItsExit) {
+// The lost part may have ended it, at a length that is not known here.
+TEST(Return, AnAttemptThatMayHaveComeFurtherIsNotJudgedByItsExit) {
   TestCluster cluster;
   cluster.join("a", 1);
   const ExperimentId id = cluster.create(random_config(1, 1));
@@ -476,7 +476,7 @@ TEST(AdoptAttempt, IsRefusedWhenItSaysASlotTwice) {
   twice.slots = {SlotIndex{1}, SlotIndex{0}};
   cluster.step(AdoptAttempt{holder, twice});
   EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(7));
-  cluster.join("holder", 1, 1, {twice});  // In whatever order it names them: one of these slots is gone.
+  cluster.join("holder", 1, 1, {twice});  // In whatever order it names them: one of these slots is taken.
   EXPECT_FALSE(cluster.trial(id, 0).live && cluster.trial(id, 0).live->worker == holder);
 }
 

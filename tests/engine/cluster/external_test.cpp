@@ -130,7 +130,7 @@ TEST_F(External, FailuresCountAsThoseOfPrograms) {
   cluster.expect_replayable();
 }
 
-TEST_F(External, MayFailWithoutEndAndNobodyIsPutInQuarantine) {
+TEST_F(External, FailuresPutNoWorkerInQuarantine) {
   cluster.join("a", 1);
   const ExperimentId good = create(random_config(1, 1));
   report(ask(good).at(0), 1, 0.5);

@@ -29,7 +29,7 @@ TEST_F(ForgottenWorkers, AreThoseThatAreLost) {
   cluster.expect_replayable();
 }
 
-TEST_F(ForgottenWorkers, LeaveTheirNumbersToNobody) {
+TEST_F(ForgottenWorkers, NumbersAreNotUsedAgain) {
   const WorkerId a = cluster.join("a", 1);
   cluster.step(LoseWorker{a, ""});
   cluster.step(ForgetWorker{a, ""});

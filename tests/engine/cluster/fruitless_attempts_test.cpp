@@ -123,8 +123,8 @@ TEST_F(FruitlessAttempts, AreTenWhenTheirAgentIsRestartedWithoutThem) {
   expect_given_up(id, "its worker was restarted and does not run it any more");
 }
 
-// An eviction is nobody's failure: drain, wall time, preemption, give-back.
-TEST_F(FruitlessAttempts, OfAWorkerThatEndsThemDoNotCount) {
+// An eviction is no failure of the trial: drain, wall time, preemption, give-back.
+TEST_F(FruitlessAttempts, EvictionsByAWorkerDoNotCount) {
   const ExperimentId id = create();
   EXPECT_EQ(end_each(id,
                      [&](const AttemptKey& key) {
@@ -135,7 +135,7 @@ TEST_F(FruitlessAttempts, OfAWorkerThatEndsThemDoNotCount) {
   cluster.expect_replayable();
 }
 
-TEST_F(FruitlessAttempts, OfAWorkerThatLeavesDoNotCount) {
+TEST_F(FruitlessAttempts, EndsByALeavingWorkerDoNotCount) {
   const ExperimentId id = create();
   EXPECT_EQ(end_each(id,
                      [&](const AttemptKey&) {
@@ -197,7 +197,7 @@ TEST_F(FruitlessAttempts, ANoteIsNoReport) {
   EXPECT_EQ(ended, 10U);
 }
 
-TEST_F(FruitlessAttempts, OfAPausedExperimentDoNotCount) {
+TEST_F(FruitlessAttempts, EndsByAPauseDoNotCount) {
   const ExperimentId id = create();
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(cluster.trial(id, 0).live);
@@ -210,7 +210,7 @@ TEST_F(FruitlessAttempts, OfAPausedExperimentDoNotCount) {
   cluster.expect_replayable();
 }
 
-TEST_F(FruitlessAttempts, OfLoweredLimitsDoNotCount) {
+TEST_F(FruitlessAttempts, EndsByLoweredLimitsDoNotCount) {
   cluster.join("w", 2, 2);
   const ExperimentId id = cluster.create(random_config(2, 2));
   for (int i = 0; i < 20; ++i) {
@@ -226,7 +226,7 @@ TEST_F(FruitlessAttempts, OfLoweredLimitsDoNotCount) {
   }
 }
 
-TEST_F(FruitlessAttempts, OfAnAgentThatHasThemStillDoNotCount) {
+TEST_F(FruitlessAttempts, AttemptsThatAnAgentStillHasDoNotCount) {
   const ExperimentId id = create();
   const AttemptKey key = cluster.live(id, 0);
   for (std::uint64_t incarnation = 2; incarnation < 22; ++incarnation) {
@@ -236,7 +236,7 @@ TEST_F(FruitlessAttempts, OfAnAgentThatHasThemStillDoNotCount) {
   EXPECT_FALSE(cluster.trial(id, 0).failure_history);
 }
 
-TEST_F(FruitlessAttempts, OfASilentWorkerThatComesBackWithThemDoNotCount) {
+TEST_F(FruitlessAttempts, AttemptsOfASilentWorkerThatComesBackDoNotCount) {
   const ExperimentId id = create();
   const AttemptKey known_as = cluster.live(id, 0);
   cluster.step(ConfirmStart{WorkerId(1), known_as});

@@ -417,7 +417,7 @@ TEST_F(Quarantines, OneTrialRunsOnProbation) {
   EXPECT_TRUE(in_quarantine(0));
 }
 
-TEST_F(Quarantines, OfAnOperatorEndWithHisRelease) {
+TEST_F(Quarantines, AnOperatorsEndsWithTheRelease) {
   begin(2);
   cluster.step(QuarantineWorker{ids[1], "a fan is broken"});
   EXPECT_TRUE(on(1)) << "what runs there runs on";
@@ -437,7 +437,7 @@ TEST_F(Quarantines, OfAnOperatorEndWithHisRelease) {
   cluster.expect_replayable();
 }
 
-TEST_F(Quarantines, OfAnOperatorTakeThePlaceOfProbation) {
+TEST_F(Quarantines, AnOperatorsReplacesProbation) {
   begin(4);
   break_first();
   cluster.step(QuarantineWorker{ids[0], "a fan is broken"});

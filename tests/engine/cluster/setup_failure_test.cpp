@@ -44,7 +44,7 @@ TEST_F(SetupFailure, EndsTheSearchAtOnce) {
   cluster.expect_replayable();
 }
 
-TEST_F(SetupFailure, OfOneMoreWorkerEndsNoSearchThatHasResults) {
+TEST_F(SetupFailure, OneMoreWorkerEndsNoSearchThatHasResults) {
   cluster.join("w", 1);
   const ExperimentId id = cluster.create(random_config(6, 3));
   const AttemptKey first = cluster.live(id, 0);

@@ -70,7 +70,7 @@ TEST_F(SlotQuarantineOf, TheUnkillableKeepsItsSlotAndItsTrialGoesOn) {
   EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(2));
 }
 
-TEST_F(SlotQuarantineOf, WhatIsGoneAtLastGivesTheSlotBackByItself) {
+TEST_F(SlotQuarantineOf, ASlotIsFreeOnceItsProcessesHaveEnded) {
   exit_unkillable(stuck);
   EXPECT_TRUE(cluster.step(NoteLeakedProcesses{worker, {{stuck, {SlotIndex{0}}}}}).events.empty())
       << "it is known";
@@ -143,7 +143,7 @@ TEST_F(SlotQuarantineOf, AFencedAttemptSendsElsewhereWhoWaitsForItsSlot) {
   expect_replay_stands_here();
 }
 
-TEST_F(SlotQuarantineOf, WhoWaitsForItsSlotIsSentElsewhereThoughItsWorkerNamesIt) {
+TEST_F(SlotQuarantineOf, AWaitingAttemptIsMovedAlthoughItsWorkerNamesIt) {
   cluster.step(EndTrial{id, TrialNumber(0), ExitReason::user_stopped});
   ExpireLeases silence;
   silence.worker = worker;
@@ -163,12 +163,12 @@ TEST_F(SlotQuarantineOf, WhoWaitsForItsSlotIsSentElsewhereThoughItsWorkerNamesIt
   expect_replay_stands_here();
 }
 
-TEST_F(SlotQuarantineOf, WhoHasNotExitedYetHasItsSlotStill) {
+TEST_F(SlotQuarantineOf, ARunningAttemptKeepsItsSlot) {
   EXPECT_TRUE(cluster.step(NoteLeakedProcesses{worker, {{stuck, {SlotIndex{0}}}}}).events.empty());
   EXPECT_EQ(cluster.refused(NoteLeakedProcesses{WorkerId(9), {}}).code, Errc::not_found);
 }
 
-TEST_F(SlotQuarantineOf, WhatAWorkerSaysTwiceCountsOnce) {
+TEST_F(SlotQuarantineOf, ARepeatedReportCountsOnce) {
   cluster.exit(stuck);
   const AttemptKey other{id, TrialNumber(0), AttemptNumber(1), LeaseId(1)};
   cluster.step(NoteLeakedProcesses{

@@ -78,7 +78,7 @@ TEST_F(SlotInTrouble, GetsNoLeasesUntilItIsWell) {
   expect_replay_stands_here(cluster);
 }
 
-TEST_F(SlotInTrouble, IsNotGivenToTheNextWhenItsHolderIsGone) {
+TEST_F(SlotInTrouble, IsNotLeasedAgainWhenItsHolderHasEnded) {
   const ExperimentId id = cluster.create(random_config(4, 0));
   cluster.step(note({0}));
   EXPECT_EQ(cluster.live(id, 0), cluster.live(id, 0)) << "what runs there is its worker's to end";
@@ -100,7 +100,7 @@ TEST_F(SlotInTrouble, IsNotGivenToTheNextWhenItsHolderIsGone) {
   expect_replay_stands_here(cluster);
 }
 
-TEST_F(SlotInTrouble, IsToldOnJoiningBeforeAnythingIsLeased) {
+TEST_F(SlotInTrouble, IsReportedOnJoiningBeforeAnythingIsLeased) {
   const ExperimentId id = cluster.create(random_config(8, 0));
   const std::size_t before = cluster.attempts.size();
   JoinWorker join = offer("b", 2);

@@ -8,7 +8,8 @@
 #include "engine/test_cluster.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
 
-// Attempts that are over as soon as they are leased, by nobody's failure: tried again, and not at once.
+// Attempts that are over as soon as they are leased, without a failure of the trial: tried again, and not at
+// once.
 
 namespace hpsearch::engine {
 namespace {
@@ -124,7 +125,7 @@ TEST_F(StartFailures, AReportEndsThem) {
   EXPECT_TRUE(cluster.trial(id, 0).live) << "it had begun: it goes on at once";
 }
 
-TEST_F(StartFailures, OfDifferentExperimentsLetTheirWorkerRest) {
+TEST_F(StartFailures, FailuresOfDifferentExperimentsLetTheirWorkerRest) {
   const WorkerId bad = cluster.join("bad", 1);
   cluster.join("good", 1);
   const ExperimentId first = cluster.create(random_config(1, 1));
@@ -143,7 +144,7 @@ TEST_F(StartFailures, OfDifferentExperimentsLetTheirWorkerRest) {
 }
 
 // kill -9 $PPID kills the shim.
-TEST_F(StartFailures, OfAProgramThatKillsItsShimRestItsTrialOnly) {
+TEST_F(StartFailures, AProgramThatKillsItsShimDelaysItsTrialOnly) {
   const WorkerId a = cluster.join("a", 1);
   const WorkerId b = cluster.join("b", 1);
   const ExperimentId killer = cluster.create(random_config(1, 1));
@@ -163,7 +164,7 @@ TEST_F(StartFailures, OfAProgramThatKillsItsShimRestItsTrialOnly) {
   cluster.expect_replayable();
 }
 
-TEST_F(StartFailures, OfTwoProgramsThatKillTheirShimsAreNotTheWorkers) {
+TEST_F(StartFailures, TwoProgramsThatKillTheirShimsAreNoFailuresOfTheWorker) {
   const std::vector<WorkerId> workers{cluster.join("a", 1), cluster.join("b", 1)};
   const std::vector<ExperimentId> killers{cluster.create(random_config(3, 3)),
                                           cluster.create(random_config(3, 3))};
@@ -198,7 +199,7 @@ TEST_F(StartFailures, LetTheirWorkerRestForAMinuteAtMost) {
   EXPECT_EQ(longest, Duration::seconds(60));
 }
 
-TEST_F(StartFailures, OfTwoExperimentsLetTheOnlyWorkerOfItsKindNeverRest) {
+TEST_F(StartFailures, TheOnlyWorkerOfItsKindNeverRests) {
   const WorkerId only = cluster.join("only", 1);
   cluster.create(random_config(100, 1));
   cluster.create(random_config(100, 1));
@@ -216,7 +217,7 @@ TEST_F(StartFailures, OfTwoExperimentsLetTheOnlyWorkerOfItsKindNeverRest) {
   EXPECT_GT(most, 2U) << "or this test shows nothing";
 }
 
-TEST_F(StartFailures, OfATrialThatEndsAsSoonOnAnotherWorkerAreTakenBack) {
+TEST_F(StartFailures, AFailureThatRepeatsOnAnotherWorkerIsTakenBack) {
   const WorkerId a = cluster.join("a", 1);
   const ExperimentId id = cluster.create(random_config(1, 1));
   cluster.send(cluster.live(id, 0), lost());
@@ -261,7 +262,7 @@ TEST_F(StartFailures, KeepTheirPlaceFromOtherTrialsNotForLong) {
   EXPECT_LE(longest, Duration::seconds(60));
 }
 
-TEST_F(StartFailures, WhatRanBeforeDoesNotSpeakForTheWorker) {
+TEST_F(StartFailures, EarlierAttemptsDoNotCountForTheWorker) {
   const WorkerId worker = cluster.join("w", 2);
   const ExperimentId old = cluster.create(random_config(1, 1));
   cluster.report(cluster.live(old, 0), 1, 0.5);
@@ -277,7 +278,7 @@ TEST_F(StartFailures, WhatRanBeforeDoesNotSpeakForTheWorker) {
   EXPECT_EQ(cluster.engine.workers().at(worker).start_failures, 1U) << "one experiment says so";
 }
 
-TEST_F(StartFailures, OfAttemptsThatWereLeasedTogetherCountOnce) {
+TEST_F(StartFailures, FailuresOfAttemptsThatWereLeasedTogetherCountOnce) {
   const WorkerId worker = cluster.join("w", 8);
   cluster.create(random_config(8, 8));
   cluster.step(JoinWorker{"w", "w", 2, 8, "cpu", {}});
@@ -285,7 +286,7 @@ TEST_F(StartFailures, OfAttemptsThatWereLeasedTogetherCountOnce) {
   EXPECT_EQ(cluster.engine.workers().at(worker).attempts.size(), 8U) << "and has them again at once";
 }
 
-TEST_F(StartFailures, OfAProgramThatAsksToBeRunAgainAreItsOwn) {
+TEST_F(StartFailures, AProgramThatAsksToBeRunAgainIsNoFailureOfTheWorker) {
   const WorkerId worker = cluster.join("w", 2);
   const ExperimentId id = cluster.create(random_config(50, 2));
   end_all(interrupted());

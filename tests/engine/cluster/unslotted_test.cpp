@@ -100,7 +100,7 @@ TEST_F(Unslotted, AreExplained) {
   EXPECT_EQ(std::get<WaitForRoomWithoutSlots>(*wait).most, 2U);
 }
 
-TEST_F(Unslotted, OfAWorkerThatTakesNoneWait) {
+TEST_F(Unslotted, TrialsWaitIfTheWorkerTakesNone) {
   const WorkerId worker = join("w", 1, 0);
   const ExperimentId id = create(100, 100);
   EXPECT_EQ(on(worker), 0U);

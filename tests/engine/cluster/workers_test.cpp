@@ -51,7 +51,7 @@ TEST(Workers, RestartedAgentLosesWhatItDoesNotHold) {
   EXPECT_EQ(cluster.trial(id, 0).restarts, 0U);
 }
 
-TEST(Workers, WhatAHelloOfTheSameAgentDoesNotNameIsLostOnlyWhenItSpeaksInThatSession) {
+TEST(Workers, AnUnnamedAttemptIsLostOnlyWhenItsAgentReports) {
   TestCluster cluster;
   const WorkerId worker = cluster.join("a", 1);
   const ExperimentId id = cluster.create(random_config(1, 1));

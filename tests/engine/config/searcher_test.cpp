@@ -91,7 +91,7 @@ TEST(SearcherSection, RefusesBadNumbers) {
             "searcher.on_duplicate: is \"rejct\" (did you mean `reject`? allow or reject)\n");
 }
 
-TEST(SearcherSection, NamesSuccessorsOfSearchersThatAreGone) {
+TEST(SearcherSection, NamesSuccessorsOfRemovedSearchers) {
   const std::string rest = "; there are adaptive_asha, annealing, async_halving, grid, random or single)\n";
   for (const char* gone : {"adaptive", "adaptive_simple"}) {
     EXPECT_EQ(problems_of(with(small_experiment(), "searcher.name", gone)),
@@ -195,7 +195,7 @@ TEST(PriorResults, ThatDoNotFitAreLeftOutAndCounted) {
       "ignored: rate\n");
 }
 
-TEST(PriorResults, OfInactiveParametersAreLeftOut) {
+TEST(PriorResults, ValuesOfInactiveParametersAreLeftOut) {
   Value tree = with_prior(Value::List{result(Value::Map{{"opt", "adam"}, {"momentum", 0.9}}, 1, 1),
                                       result(Value::Map{{"opt", "sgd"}}, 1, 1)});
   tree = with(std::move(tree), "hyperparameters",

@@ -34,7 +34,7 @@ TEST(Budget, TargetEndsTheSearchAsCompletedAndNamesWhoReachedIt) {
   EXPECT_EQ(record.trials.size(), 2U) << "no trial is started after the target";
 }
 
-TEST(Budget, WhatInvalidHyperparametersMeasuredReachesNoTargetAndIsNobodysBest) {
+TEST(Budget, MetricsOfInvalidHyperparametersReachNoTargetAndAreNoBest) {
   TestCluster cluster;
   cluster.join("a", 2);
   const ExperimentId id = cluster.create(random_config(4, 2));
@@ -84,7 +84,7 @@ TEST(Budget, SoManyFailedTrialsEndTheSearch) {
   EXPECT_EQ(cluster.engine.find(id)->trials.size(), 3U);
 }
 
-TEST(Budget, OneFailedTrialIsToldAsOne) {
+TEST(Budget, OneFailedTrialIsReportedAsOne) {
   TestCluster cluster;
   cluster.join("a", 1);
   Value config = random_config(10, 1, budget({{"max_failed_trials", 1}}));

@@ -16,13 +16,13 @@ Value searcher(Value::Map fields) {
 }
 
 std::size_t asked_to_pause(const TestCluster& cluster) {
-  std::size_t told = 0;
+  std::size_t count = 0;
   for (const auto& [key, attempt] : cluster.attempts) {
     if (attempt.decision && attempt.decision->directive == Directive::pause) {
-      ++told;
+      ++count;
     }
   }
-  return told;
+  return count;
 }
 
 TEST(ChangeLimits, MoreConcurrencyFillsFreeSlotsAtOnce) {
@@ -44,7 +44,7 @@ TEST(ChangeLimits, LessConcurrencyPausesTheTrialsLeasedLastAndLosesNone) {
   EXPECT_EQ(asked_to_pause(cluster), 3U);
   EXPECT_FALSE(cluster.attempts.at(cluster.live(id, 0)).decision.has_value()) << "the oldest goes on";
   cluster.step(ChangeExperiment{id, searcher({{"max_concurrent_trials", 2}})});
-  EXPECT_EQ(asked_to_pause(cluster), 3U) << "what was told to pause pauses";
+  EXPECT_EQ(asked_to_pause(cluster), 3U) << "what was count to pause pauses";
   const AttemptKey third = cluster.live(id, 2);
   cluster.send(third, CheckpointReport{Units{4}, "/c/4", 1, 10});
   cluster.exit(third);
@@ -310,7 +310,7 @@ TEST(ChangeLimits, ADefaultOfWhatASearcherDoesNotHaveIsRefused) {
   }
 }
 
-// The rule leaves nothing to draw and nothing runs: told before the points, it would end the search.
+// The rule leaves nothing to draw and nothing runs: applied before the points, it would end the search.
 TEST(ChangeLimits, PointsThatComeWithTheRuleThatExhaustsTheSpaceAreTried) {
   TestCluster cluster;
   cluster.join("a", 1);

@@ -5,7 +5,7 @@
 namespace hpsearch::engine {
 namespace {
 
-TEST(EndTrial, StopsARunningAttemptAndFreesItsSlotOnlyWhenItIsGone) {
+TEST(EndTrial, StopsARunningAttemptAndFreesItsSlotOnlyAfterItsExit) {
   TestCluster cluster;
   cluster.join("a", 1);
   const ExperimentId id = cluster.create(random_config(2, 1));
@@ -52,7 +52,7 @@ TEST(EndTrial, RefusesWhatIsNotThereAndWhatAUserCannotMean) {
   EXPECT_EQ(cluster.refused(EndTrial{id, TrialNumber(0), ExitReason::user_canceled}).code, Errc::wrong_state);
 }
 
-TEST(MayFinish, WhoseSearcherDecidedAtItsLengthUntilItsSearchIsCanceled) {
+TEST(MayFinish, ATrialWithADecisionAtItsLengthUntilItsSearchIsCanceled) {
   TestCluster cluster;
   cluster.join("a", 2);
   const ExperimentId id = cluster.create(random_config(4, 2));
@@ -84,7 +84,7 @@ TEST(MayFinish, UntilALimitOfTimeAndNotUntilATarget) {
   }
 }
 
-TEST(MayFinish, WhoseTrialIsPausedAtItsLength) {
+TEST(MayFinish, AnAttemptOfATrialThatIsPausedAtItsLength) {
   TestCluster cluster;
   cluster.join("a", 1);
   const ExperimentId id = cluster.create(asha_config(9, 1));

@@ -94,7 +94,7 @@ TEST_F(EndedExperiment, IsForgottenWhenItIsDeleted) {
   cluster.expect_replayable();
 }
 
-TEST_F(EndedExperiment, KeepsThePlaceOfItsCheckpointsUntilTheyAreGone) {
+TEST_F(EndedExperiment, KeepsThePlaceOfItsCheckpointsUntilTheyAreRemoved) {
   const ExperimentId id = run_one();
   cluster.step(DeleteExperiment{id});
   EXPECT_FALSE(cluster.engine.deleted().at(id).effective.is_null());

@@ -135,7 +135,7 @@ TEST_F(EngineTime, ARestOfAWorkerIsAsLongAsItWas) {
   EXPECT_GT(cluster.engine.workers().at(WorkerId(1)).rests_until, cluster.now);
 }
 
-TEST_F(EngineTime, IsNotNotedWhereNobodyWaits) {
+TEST_F(EngineTime, IsNotNotedIfNoTrialWaits) {
   cluster.join("w", 1);
   const std::size_t events = cluster.log.size();
   restart(day);

@@ -98,7 +98,7 @@ TEST_F(FirstFailures, NumbersInTheLastLineDoNotMakeThemDifferent) {
   EXPECT_EQ(record().state, ExperimentState::paused);
 }
 
-TEST_F(FirstFailures, OfDifferentKindsDoNot) {
+TEST_F(FirstFailures, FailuresOfDifferentKindsDoNot) {
   begin(1, random_config(20, 1, Value::Map{{"max_restarts", 0}}));
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(cluster.attempts.size(), 1U) << i;
@@ -158,7 +158,7 @@ TEST_F(FirstFailures, AtTheirLengthDoNotOnceOneGotThere) {
   EXPECT_EQ(record().state, ExperimentState::active) << "also behind a first report";
 }
 
-TEST_F(FirstFailures, OfOneWorkerAmongOthersDoNotPauseIt) {
+TEST_F(FirstFailures, FailuresOfOneWorkerAmongOthersDoNotPauseIt) {
   begin(1, random_config(20, 1));
   cluster.join("other", 1);
   const ExperimentId busy = cluster.create(random_config(1, 1));
@@ -192,7 +192,7 @@ TEST_F(FirstFailures, ThatHoldBackAreExplained) {
   EXPECT_EQ(wait.why, "exit status 1: ModuleNotFoundError: No module named 'numpi'");
 }
 
-TEST_F(FirstFailures, OfASearchThatGoesOnAreCountedAnew) {
+TEST_F(FirstFailures, FailuresAfterAResumeAreCountedAnew) {
   begin(2, random_config(20, 2));
   EXPECT_EQ(fail_all(), 3);
   cluster.step(ResumeExperiment{id});
@@ -207,7 +207,7 @@ TEST_F(FirstFailures, OfASearchThatGoesOnAreCountedAnew) {
   cluster.expect_replayable();
 }
 
-TEST_F(FirstFailures, OfTheOnlyTrialEndItAfterOneMoreTry) {
+TEST_F(FirstFailures, FailuresOfTheOnlyTrialEndItAfterOneMoreTry) {
   begin(1, random_config(1, 1));
   EXPECT_EQ(fail_all(), 2);
   EXPECT_EQ(record().state, ExperimentState::failed);
@@ -332,7 +332,7 @@ TEST_F(FirstFailures, ProgramsThatEndWellWithoutTheMetricPauseTheSearch) {
 }
 
 // A daemon that had read its log again put the trial off once more.
-TEST_F(FirstFailures, OfAResumedSearchLeaveTheSameWaitsInTheLog) {
+TEST_F(FirstFailures, FailuresOfAResumedSearchLeaveTheSameWaitsInTheLog) {
   begin(2, random_config(20, 2, Value::Map{{"max_restarts", 0}}));
   for (int twice = 0; twice < 2; ++twice) {
     cluster.exit(cluster.live(id, 1), 75);

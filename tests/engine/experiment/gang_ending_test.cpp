@@ -11,13 +11,13 @@
 namespace hpsearch::engine {
 namespace {
 
-TEST_F(RunningGang, EndsWhenItsLastMemberIsGone) {
+TEST_F(RunningGang, EndsWhenItsLastMemberHasEnded) {
   step(TakeReports{a, launched.at(a).key, 1, {MetricsReport{Units{9}, {{"score", 0.5}}}}});
   exits(a, 0, 2);
   EXPECT_TRUE(trial().live.has_value());
   EXPECT_EQ(free_slots(a), 2U);
   EXPECT_EQ(free_slots(b), 0U);
-  EXPECT_EQ(told.at(b), Directive::stop);
+  EXPECT_EQ(sent.at(b), Directive::stop);
   expect_replayable();
   exits(b, 0);
   EXPECT_EQ(acked.at(b), 1U);
@@ -30,14 +30,14 @@ TEST_F(RunningGang, EndsWhenItsLastMemberIsGone) {
 
 TEST_F(RunningGang, WaitsForRank0WhenAnotherEndsWellFirst) {
   exits(b, 0);
-  EXPECT_FALSE(told.contains(a));
+  EXPECT_FALSE(sent.contains(a));
   EXPECT_TRUE(trial().live.has_value());
   EXPECT_EQ(free_slots(b), 2U);
 }
 
 TEST_F(RunningGang, CountsAFailureOnceWhoeverHasIt) {
   exits(b, 1);
-  EXPECT_EQ(told.at(a), Directive::kill);
+  EXPECT_EQ(sent.at(a), Directive::kill);
   EXPECT_EQ(trial().restarts, 0U) << "what ended it is not known before all are gone";
   EXPECT_TRUE(trial().live.has_value());
   expect_replayable();
@@ -49,11 +49,11 @@ TEST_F(RunningGang, CountsAFailureOnceWhoeverHasIt) {
   expect_replayable();
 }
 
-TEST_F(RunningGang, EndsEverywhereUncountedWhenAWorkerIsGone) {
+TEST_F(RunningGang, EndsEverywhereUncountedWhenAWorkerIsLost) {
   step(LoseWorker{b, "it says goodbye"});
-  EXPECT_EQ(told.at(a), Directive::kill);
+  EXPECT_EQ(sent.at(a), Directive::kill);
   EXPECT_TRUE(trial().live.has_value());
-  EXPECT_EQ(free_slots(a), 0U);  // Until its processes are gone.
+  EXPECT_EQ(free_slots(a), 0U);  // Until its processes have ended.
   expect_replayable();
   ends_as_asked(a);
   EXPECT_EQ(free_slots(a), 2U);
@@ -73,13 +73,13 @@ TEST_F(RunningGang, IsKilledUncountedWhenADeviceOfAnyMemberBreaks) {
   broken.code = 9;
   broken.message = "its node failed: GPU 1 is lost";
   step(TakeReports{b, launched.at(b).key, 1, {broken}});
-  EXPECT_EQ(told.at(a), Directive::kill) << "without the other it can only wait";
+  EXPECT_EQ(sent.at(a), Directive::kill) << "without the other it can only wait";
   ends_as_asked(a);
   EXPECT_EQ(trial().restarts, 0U);
   EXPECT_EQ(trial().attempts, 2U);
-  told.clear();
+  sent.clear();
   step(TakeReports{a, launched.at(a).key, 1, {broken}});
-  EXPECT_EQ(told.at(b), Directive::kill);
+  EXPECT_EQ(sent.at(b), Directive::kill);
   ends_as_asked(b);
   EXPECT_EQ(trial().restarts, 0U);
   EXPECT_EQ(trial().attempts, 2U) << "twice in a row as soon as it was leased: it is put off";
@@ -154,7 +154,7 @@ TEST_F(RunningGang, FencesAMemberThatComesBackTooLate) {
   const AttemptKey key = launched.at(b).key;
   cluster.now = cluster.now + Duration::seconds(4'000);
   step(ExpireLeases{b, Instant::from_micros(1'000'000), Duration::seconds(300), Duration{}});
-  EXPECT_EQ(told.at(a), Directive::kill);
+  EXPECT_EQ(sent.at(a), Directive::kill);
   HeldAttempt held;
   held.key = key;
   held.first_seq = 1;
@@ -174,18 +174,18 @@ TEST_F(RunningGang, FencesAMemberThatComesBackTooLate) {
 
 TEST_F(RunningGang, IsPausedAndEndedEverywhere) {
   step(PauseExperiment{experiment});
-  EXPECT_EQ(told.at(a), Directive::pause);
-  EXPECT_EQ(told.at(b), Directive::pause);
+  EXPECT_EQ(sent.at(a), Directive::pause);
+  EXPECT_EQ(sent.at(b), Directive::pause);
   exits(b, 0);
   exits(a, 0);
   EXPECT_EQ(trial().state, TrialState::paused);
   EXPECT_EQ(trial().restarts, 0U);
   step(ResumeExperiment{experiment});
   EXPECT_EQ(trial().attempts, 2U);
-  told.clear();
+  sent.clear();
   step(KillExperiment{experiment});
-  EXPECT_EQ(told.at(a), Directive::kill);
-  EXPECT_EQ(told.at(b), Directive::kill);
+  EXPECT_EQ(sent.at(a), Directive::kill);
+  EXPECT_EQ(sent.at(b), Directive::kill);
   ends_as_asked(a);
   EXPECT_FALSE(is_ended(cluster.engine.find(experiment)->state));
   ends_as_asked(b);
@@ -193,10 +193,10 @@ TEST_F(RunningGang, IsPausedAndEndedEverywhere) {
   expect_replayable();
 }
 
-// Whoever loses a peer fails at once, and is heard long before the peer's machine is known to be gone.
+// Whoever loses a peer fails at once, and reports long before the peer's machine is known to be lost.
 TEST_F(RunningGang, CountsNoFailureOfWhoHasLostAPeer) {
   exits(a, 1);
-  EXPECT_EQ(told.at(b), Directive::kill);
+  EXPECT_EQ(sent.at(b), Directive::kill);
   expect_replayable();
   step(LoseWorker{b, "its lease has expired"});
   EXPECT_FALSE(trial().live.has_value());
@@ -231,7 +231,7 @@ TEST_F(RunningGang, CountsNoFailureBesideAWorkerThatIsGoingAway) {
   expect_replayable();
 }
 
-TEST_F(RunningGang, CountsAFailureWhoseOthersEndedAsTold) {
+TEST_F(RunningGang, CountsAFailureAfterWhichTheOthersEndedAsOrdered) {
   exits(a, 1);
   ends_as_asked(b);
   EXPECT_EQ(trial().restarts, 1U);
@@ -254,9 +254,9 @@ TEST_F(RunningGang, AvoidsWhereItCrashed) {
   exits(b, 1);
   const AttemptKey key = launched.at(a).key;
   launched.clear();
-  ExitReport told_to;
-  told_to.cause = ExitReport::Cause::ended_by_agent;
-  step(TakeReports{a, key, 1, {told_to}});
+  ExitReport ordered;
+  ordered.cause = ExitReport::Cause::ended_by_agent;
+  step(TakeReports{a, key, 1, {ordered}});
   EXPECT_EQ(trial().attempts, 2U);
   EXPECT_TRUE(launched.contains(a));
   EXPECT_TRUE(launched.contains(c));

@@ -7,7 +7,7 @@
 #include "engine/gangs.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
 
-// Attempts on several workers: where they run, all of them or none, and what each is told.
+// Attempts on several workers: where they run, all of them or none, and what each receives.
 
 namespace hpsearch::engine {
 namespace {
@@ -112,7 +112,7 @@ TEST_F(Gangs, AreNotStarvedBySmallTrialsBehindThem) {
   EXPECT_EQ(cluster.engine.find(many)->running.size(), 0U);
 }
 
-TEST_F(Gangs, OfTwoTheFirstTakesAllAndTheOtherNothing) {
+TEST_F(Gangs, TheFirstOfTwoTakesAllAndTheOtherNothing) {
   const WorkerId a = join("1", 3);
   const WorkerId b = join("2", 3);
   CreateExperiment create;
@@ -157,7 +157,7 @@ TEST_F(Gangs, NeedWorkersThatSayTheirAddress) {
   EXPECT_TRUE(launched.empty());
 }
 
-TEST_F(Gangs, AreNotMadeOfAddressesThatReachNobodyElse) {
+TEST_F(Gangs, AreNotMadeOfAddressesThatNoOtherMachineReaches) {
   JoinWorker beside_the_daemon = offer("1", 2);
   beside_the_daemon.address = "127.0.0.1";
   const WorkerId a = *step(beside_the_daemon).joined;
@@ -310,7 +310,7 @@ TEST_F(Gangs, AreMadeWhereTheOneLargeWorkerIsPartlyOutOfUse) {
   EXPECT_TRUE(launched.contains(b) && launched.contains(c)) << "the fullest that suffice";
 }
 
-TEST_F(Gangs, AreToldOfEachMachineByItselfWhatIsKnownToAilIt) {
+TEST_F(Gangs, ReceiveTheKnownTroublesOfEachMachine) {
   const WorkerId a = join("1", 2);
   const WorkerId b = join("2", 2);
   step(NoteTroubles{b, {{SlotIndex{1}, "GPU 1 is lost"}}});

@@ -228,7 +228,7 @@ TEST(Reopened, RandomSearchTriesWhatALargerOneWouldHaveTried) {
 }
 
 /// Budgets end a search at any point, and another budget lets it continue from there.
-TEST(Reopened, WhatABudgetEndedContinuesWhereItWas) {
+TEST(Reopened, ASearchThatABudgetEndedContinuesWhereItWas) {
   std::size_t revived = 0;
   for (std::uint64_t seed = 1; seed <= 40 && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -48,7 +48,7 @@ TEST(Reports, UnknownAttemptIsHeldNotKilled) {
   EXPECT_NE(find_order<HoldAttempt>(effects), nullptr);
 }
 
-TEST(Reports, OfAnotherWorkerAreFenced) {
+TEST(Reports, ReportsOfAnotherWorkerAreFenced) {
   TestCluster cluster;
   cluster.join("a", 1);
   const ExperimentId id = cluster.create(random_config(1, 1));

@@ -87,7 +87,7 @@ TEST_F(Retention, NothingIsCollectedWhileAProgramLives) {
   EXPECT_EQ(kept(id, 0), Paths{path_of(key, 9)});
 }
 
-TEST_F(Retention, WhatMayStillBePromotedKeepsEverything) {
+TEST_F(Retention, ATrialThatMayBePromotedKeepsEverything) {
   const ExperimentId id = cluster_.create(asha_config(9, 1, false, storage(0, 0, 0)));
   const AttemptKey key = cluster_.live(id, 0);
   save(key, 1);
@@ -181,7 +181,7 @@ TEST_F(Retention, NorDoesWhatAnInvalidTrialStillReportsBeforeItExits) {
   EXPECT_EQ(kept(id, 1), Paths{path_of(valid, 3)});
 }
 
-TEST_F(Retention, WhatWasNotMeasuredCountsOnlyAsLatest) {
+TEST_F(Retention, AnUnmeasuredCheckpointCountsOnlyAsLatest) {
   const ExperimentId id = cluster_.create(random_config(1, 1, storage(0, 1, 1)));
   const AttemptKey key = cluster_.live(id, 0);
   save(key, 2);
@@ -193,7 +193,7 @@ TEST_F(Retention, WhatWasNotMeasuredCountsOnlyAsLatest) {
   EXPECT_EQ(kept(id, 0), Paths{path_of(key, 9)});
 }
 
-TEST_F(Retention, IsToldToTheShellOnceAndForgottenWhenDone) {
+TEST_F(Retention, IsReportedToTheShellOnceAndForgottenWhenDone) {
   const ExperimentId id = cluster_.create(random_config(1, 1, storage(0, 0, 1)));
   const AttemptKey key = cluster_.live(id, 0);
   save(key, 3);

@@ -26,7 +26,7 @@ TEST(SlotTime, IsCountedByTheHour) {
   EXPECT_EQ(time.between(at(4 * hour), at(9 * hour)), Duration());
 }
 
-TEST(SlotTime, OfAllHoursIsTheWhole) {
+TEST(SlotTime, TheSumOfAllHoursIsTheWhole) {
   SlotTime time;
   std::int64_t now = 12'345;
   for (int step = 1; step <= 200; ++step) {

@@ -67,7 +67,7 @@ TEST_F(TrainedLength, StepsFromZeroAreCountedFromOne) {
   EXPECT_EQ(trained(cluster, id), 18U);
 }
 
-TEST_F(TrainedLength, WhatWasStoppedOfAProgramThatCountsFromZeroIsCountedFromOneToo) {
+TEST_F(TrainedLength, AStoppedProgramThatCountsFromZeroIsCountedFromOneToo) {
   const ExperimentId id = cluster.create(asha_config(4, 1, true));
   for (std::uint64_t number = 0; number < 4; ++number) {
     const AttemptKey key = cluster.live(id, number);
@@ -94,7 +94,7 @@ TEST_F(TrainedLength, AProgramWhoseLastReportIsOneShortAndThatEndedWellHasComple
   EXPECT_EQ(notes(cluster, id), std::vector<std::string>{"one_short"});
 }
 
-TEST_F(TrainedLength, WhoIsTwoShortHasWhatItReportedAndWhoFailedHasNotCompletedIt) {
+TEST_F(TrainedLength, TwoStepsShortIsAsReportedAndAFailureIsNotComplete) {
   const ExperimentId id = cluster.create(random_config(2, 1, Value::Map{{"max_restarts", 0}}));
   AttemptKey key = cluster.live(id, 0);
   report_steps(cluster, key, 0, 7, 0.5);
@@ -110,7 +110,7 @@ TEST_F(TrainedLength, WhoIsTwoShortHasWhatItReportedAndWhoFailedHasNotCompletedI
   EXPECT_EQ(notes(cluster, id), std::vector<std::string>{"own_length"});
 }
 
-TEST_F(TrainedLength, AProgramWithItsOwnLengthIsToldWhatToSet) {
+TEST_F(TrainedLength, AProgramWithItsOwnLengthGetsANoteWhatToSet) {
   const ExperimentId id = cluster.create(random_config(1, 1));
   const AttemptKey key = cluster.live(id, 0);
   report_steps(cluster, key, 1, 5, 0.5);
@@ -159,7 +159,7 @@ TEST_F(TrainedLength, AProgramThatEndedWhileItsTrialWasPausedIsPromotedByWhatItR
   EXPECT_EQ(trial(id, 0).state, TrialState::completed);
 }
 
-TEST_F(TrainedLength, WhoTrainedToItsLengthAndNoFurtherIsRunAgainForTheNext) {
+TEST_F(TrainedLength, ATrialThatEndedAtItsLengthRunsAgainForTheNext) {
   const ExperimentId id = cluster.create(asha_config(1, 1, true));
   const AttemptKey key = cluster.live(id, 0);
   cluster.report(key, 2, 0.5);  // It measures every second epoch.
@@ -198,7 +198,7 @@ TEST_F(TrainedLength, AMetricThatIsLastMeasuredBelowTheLengthCountsThere) {
   EXPECT_FALSE(reached[1].ended);
 }
 
-TEST_F(TrainedLength, ATrialThatIsPromotedWithoutACheckpointIsTrainedAgainAndToldOnce) {
+TEST_F(TrainedLength, ATrialThatIsPromotedWithoutACheckpointIsTrainedAgainAndNotedOnce) {
   const ExperimentId id = cluster.create(asha_config(3, 1));
   for (std::uint64_t number = 0; number < 3; ++number) {
     const AttemptKey key = cluster.live(id, number);
@@ -270,7 +270,7 @@ TEST_F(TrainedLength, APromotionIsDecidedFromWhatTheProgramReportedAlready) {
   EXPECT_EQ(trained(cluster, id), 11U) << "what it trained beyond its rung counts";
 }
 
-TEST_F(TrainedLength, AnAttemptThatRanWithoutAReportTrainedNobodyKnowsHowMuch) {
+TEST_F(TrainedLength, AnAttemptWithoutAReportTrainedAnUnknownLength) {
   const ExperimentId id = cluster.create(random_config(2, 1, Value::Map{{"max_restarts", 0}}));
   cluster.exit(cluster.live(id, 0), 1);
   EXPECT_TRUE(trial(id, 0).trained_unreported);

@@ -46,16 +46,16 @@ TEST_P(Tally, IsWhatLookingAtAllTrialsComesTo) {
       default:
         cluster.report(key, count(length), draw.unit());
     }
-    ASSERT_EQ(told(record.tally), told_by_looking_at_all(record)) << "after " << i << " steps";
+    ASSERT_EQ(described(record.tally), described_by_looking_at_all(record)) << "after " << i << " steps";
   }
   EXPECT_GT(record.tally.rungs().size(), 1U);
   Engine twin = cluster.replayed();
-  EXPECT_EQ(told(twin.find(experiment)->tally), told(record.tally));
+  EXPECT_EQ(described(twin.find(experiment)->tally), described(record.tally));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Tally, testing::Range<std::uint64_t>(1, 21));
 
-TEST(Tallies, OfALengthThatNobodyWasAskedForBeforeCountWhoGotThere) {
+TEST(Tallies, ANewLengthCountsTheTrialsThatReachedIt) {
   ChunkedVector<TrialRecord> trials;
   TrialTally tally;
   const auto add = [&](std::uint64_t length, std::uint64_t reached) {
@@ -71,10 +71,10 @@ TEST(Tallies, OfALengthThatNobodyWasAskedForBeforeCountWhoGotThere) {
   add(4, 3);
   trials.back().length = Units{9};
   tally.asked(trials, Units{4}, Units{9});
-  EXPECT_EQ(told(tally), "4: 1 reached; 9: 1 reached; 12 in all");
+  EXPECT_EQ(described(tally), "4: 1 reached; 9: 1 reached; 12 in all");
 }
 
-TEST(Tallies, OfAProgramThatTrainsNoFurtherEndAtItsOwnLength) {
+TEST(Tallies, TalliesOfAProgramThatStopsEarlyEndAtItsOwnLength) {
   ChunkedVector<TrialRecord> trials;
   TrialTally tally;
   const auto close = [&](std::uint64_t length, std::uint64_t reached, bool trains_no_further) {
@@ -95,11 +95,11 @@ TEST(Tallies, OfAProgramThatTrainsNoFurtherEndAtItsOwnLength) {
   close(27, 10, true);
   close(27, 5, false);
   const char* expected = "3: 4 reached; 27: 0 reached; 3: 2 final; 10: 2 final; 0 in all";
-  EXPECT_EQ(told(tally), expected);
+  EXPECT_EQ(described(tally), expected);
   tally.count_anew(trials);
-  EXPECT_EQ(told(tally), expected);
+  EXPECT_EQ(described(tally), expected);
   tally.own(trials, own_length(trials[1]), std::nullopt);
-  EXPECT_EQ(told(tally), expected) << "another trial still ends there";
+  EXPECT_EQ(described(tally), expected) << "another trial still ends there";
 }
 
 }  // namespace

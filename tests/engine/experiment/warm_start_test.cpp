@@ -84,7 +84,7 @@ TEST_F(WarmStart, EveryTrialBeginsFromTheLatestCheckpointOfTheTrialAtLengthZero)
   EXPECT_EQ(source.step, Units{6});
 }
 
-TEST_F(WarmStart, WhatIsSavedLaterChangesNothing) {
+TEST_F(WarmStart, LaterCheckpointsChangeNothing) {
   const ExperimentId second = cluster_.create(from("source_trial_id", 1));
   save(key_, 7);
   finish(cluster_.live(second, 0));
@@ -111,7 +111,7 @@ TEST_F(WarmStart, ACheckpointIsNamedByItsIdOrItsPath) {
   EXPECT_EQ(checkpoint_id(first_, TrialNumber(0), path_of(key_, 3)), "1/0/1-3");
 }
 
-TEST_F(WarmStart, WhatIsNotThereIsRefusedWithItsReason) {
+TEST_F(WarmStart, AMissingSourceIsRefusedWithItsReason) {
   const std::pair<CreateExperiment, std::string> refused[] = {
       {creating("source_trial_id", 99), "source_trial_id: is 99; there is no trial with this id"},
       {creating("source_checkpoint_uuid", "1/0/1-4"), "was deleted, or its upload never finished"},
@@ -188,7 +188,7 @@ TEST_F(WarmStart, ReplayHoldsTheSameSource) {
   EXPECT_FALSE(replayed.step(DeleteCheckpoints{first_, TrialNumber(0), {path_of(key_, 3)}}, cluster_.now));
 }
 
-TEST_F(WarmStart, ARepeatedRequestIsAnsweredAlthoughItsSourceIsGone) {
+TEST_F(WarmStart, ARepeatedRequestIsAnsweredAlthoughItsSourceWasDeleted) {
   CreateExperiment command = creating("source_checkpoint_uuid", "1/0/1-3");
   command.idempotency_key = "k";
   const ExperimentId second = *cluster_.step(command).created;

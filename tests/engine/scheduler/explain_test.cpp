@@ -76,7 +76,7 @@ TEST(Explain, ATrialWithoutANumberRanksBehindAllOthersWheneverTheyReport) {
 }
 
 // The line is as long as there are slots, and is not walked through.
-TEST(Explain, APlaceInALineOfAnyLengthIsTold) {
+TEST(Explain, APlaceInALineOfAnyLengthIsShown) {
   TestCluster cluster;
   cluster.join("a", 2);
   const ExperimentId id = cluster.create(test_config(Value::Map{{"name", "adaptive_asha"},

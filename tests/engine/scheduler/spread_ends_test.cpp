@@ -172,7 +172,7 @@ TEST_F(SpreadEnds, MoreTrialsAreWantedBehindThem) {
   EXPECT_EQ(record().state, ExperimentState::completed);
 }
 
-TEST_F(SpreadEnds, OfACanceledExperimentThoseThatWaitEndFewAtATime) {
+TEST_F(SpreadEnds, WaitingTrialsOfACanceledExperimentEndFewAtATime) {
   reach_the_end_of_a_rung();
   const AttemptKey runs = cluster_.attempts.begin()->first;
   const std::size_t before = ended();

@@ -325,10 +325,10 @@ TEST(Simulation, ATrialThatEndsBeforeItReportsNeedsNoCurve) {
   Options options = with(DurationModel::curve, 1);
   EXPECT_FALSE(simulate(random_config(3, 1), searchers::registry(), curves, options).has_value());
   options.exits = {{TrialNumber(1), 0, ExitReason::invalid_hp}};
-  const auto told = simulate(random_config(3, 1), searchers::registry(), curves, options);
-  ASSERT_TRUE(told.has_value()) << told.error().message;
-  EXPECT_EQ(told->trials.size(), 4U);
-  EXPECT_EQ(yardstick(*told, curves)->metric, 0.5);
+  const auto simulated = simulate(random_config(3, 1), searchers::registry(), curves, options);
+  ASSERT_TRUE(simulated.has_value()) << simulated.error().message;
+  EXPECT_EQ(simulated->trials.size(), 4U);
+  EXPECT_EQ(yardstick(*simulated, curves)->metric, 0.5);
   options.report_every = Units{2};
   EXPECT_FALSE(simulate(random_config(3, 1), searchers::registry(), curves, options).has_value())
       << "it reports before";
@@ -412,7 +412,7 @@ TEST(Simulation, NanNeverIsTheBestSoFar) {
   EXPECT_TRUE(std::isnan(*simulated.trials[0].metric));
 }
 
-TEST(Simulation, WhatAnInvalidTrialMeasuredIsNotTheBestSoFar) {
+TEST(Simulation, AnInvalidTrialIsNotTheBestSoFar) {
   const auto measured = [](std::uint64_t trial, std::uint64_t, std::uint64_t) {
     return trial == 1 ? 0.1 : 0.3;
   };
@@ -432,7 +432,7 @@ TEST(Simulation, WhatAnInvalidTrialMeasuredIsNotTheBestSoFar) {
   EXPECT_DOUBLE_EQ(yardstick(*simulated, curves)->metric, 0.3);
 }
 
-TEST(Simulation, WhatOnlyAnInvalidTrialMeasuredIsNothing) {
+TEST(Simulation, MetricsOfOnlyAnInvalidTrialAreNoResult) {
   Options options = with(DurationModel::unit, 1);
   options.report_every = Units{1};
   options.exits = {{TrialNumber(0), 0, ExitReason::invalid_hp}};

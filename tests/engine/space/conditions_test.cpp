@@ -50,7 +50,7 @@ std::string problem_of(const std::string& condition) {
   return constrained({condition}).problems;
 }
 
-/// Of 3 layers of 512, sgd with nesterov at 0.01.
+/// For 3 layers of 512, sgd with nesterov at 0.01.
 bool holds(const std::string& condition) {
   const Constrained made = constrained({condition});
   EXPECT_EQ(made.problems, "");

@@ -293,7 +293,7 @@ HPSEARCH_PROPERTY(SpaceProperty, LogAxesRiseFromEndToEnd) {
   RC_ASSERT(last == minval + step * steps);
 }
 
-// Of a log scale every value has a cell, wide as its logarithms, and is drawn so often.
+// Every value of a log scale has a cell as wide as its logarithms and is drawn as often as that.
 TEST(SpaceSample, DrawsIntegersOfALogScaleAsOftenAsTheirCellsAreWide) {
   Problems problems;
   Problems notes;
@@ -314,7 +314,7 @@ TEST(SpaceSample, DrawsIntegersOfALogScaleAsOftenAsTheirCellsAreWide) {
   }
 }
 
-TEST(SpaceUnit, OfALogScaleIsALogarithm) {
+TEST(SpaceUnit, TheCoordinateOnALogScaleIsALogarithm) {
   Problems problems;
   Problems notes;
   const Value::Map rate{{"type", "double"}, {"minval", 0.0001}, {"maxval", 1}, {"scale", "log"}};

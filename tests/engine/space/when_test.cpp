@@ -180,7 +180,7 @@ TEST(SpaceConditions, GridHasEachDifferentCombinationOnce) {
                         R"({"model":"line","seed":7})", R"({"model":"line","seed":8})"}));
 }
 
-TEST(SpaceConditions, OfAGroupAndItsMemberOnTheSameParentMustBothHold) {
+TEST(SpaceConditions, ConditionsOfAGroupAndItsMemberMustBothHold) {
   const Space space = parsed(Value::Map{
       {"model", one_of({"tree", "forest", "line"})},
       {"trees", Value::Map{{"when", Value::Map{{"model", Value::List{"tree", "forest"}}}},

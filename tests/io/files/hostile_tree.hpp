@@ -76,7 +76,7 @@ class Witness {
   }
 
  private:
-  /// Of each name what may not change. The time of the last change of the inode is not among it: whoever
+  /// What may not change about each name. The time of the last change of the inode is not among it: whoever
   /// removes a hard link changes it.
   [[nodiscard]] std::map<std::string, std::string> state() const {
     std::map<std::string, std::string> all;

@@ -99,7 +99,7 @@ TEST_F(Trees, AFullDiskIsSaidAndNothingIsLost) {
   EXPECT_TRUE(small.entries()->empty());
 }
 
-/// Of processes that make a secret at once, each goes on with the one that is there.
+/// Processes that make a secret at the same time all use the one that is there.
 TEST_F(Trees, OfSeveralThatMakeAFileAtOnceAllGetTheSame) {
   for (int round = 0; round < 20 * test_effort(); ++round) {
     const std::string name = "secret-" + std::to_string(round);

@@ -185,7 +185,7 @@ TEST_P(HttpBodies, APieceArrivesBeforeTheNextIsWritten) {
   EXPECT_FALSE(on_loop([&] { return body_->is_open(); }));
 }
 
-TEST_P(HttpBodies, TheOwnerNoticesThatTheOtherEndHasGone) {
+TEST_P(HttpBodies, TheOwnerNoticesThatTheOtherEndHasClosed) {
   closed_expected_ = 1;
   { EXPECT_TRUE(open("/open").read(10s)); }
   closed_soon_.get_future().get();

@@ -69,7 +69,7 @@ TEST_F(Crowd, ThoseOfANameTakeNoRoomOfTheirAddress) {
   }
 }
 
-TEST_F(Crowd, OfANameTheOldestThatWaitsGivesWay) {
+TEST_F(Crowd, TheOldestWaitingConnectionOfANameIsClosed) {
   const Connection* first = join("a", Standing::waiting, "ann");
   const Connection* second = join("b", Standing::waiting, "ann");
   join("c", Standing::streaming, "ann");
@@ -97,7 +97,7 @@ TEST_F(Crowd, AFullOneHasRoomWhileAnyIsSilentOrWaits) {
   EXPECT_EQ(crowd_.size(), 10U);
 }
 
-TEST_F(Crowd, WhoHasLeftStandsNowhere) {
+TEST_F(Crowd, AClosedConnectionIsNotListed) {
   Connection* one = join("a", Standing::waiting);
   crowd_.leave(*one);
   crowd_.leave(*one);

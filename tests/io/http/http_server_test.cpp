@@ -193,7 +193,7 @@ TEST_F(HttpServerTest, ClientGivesUpInTime) {
   EXPECT_EQ(answer.error().code, engine::Errc::unavailable);
 }
 
-TEST_F(HttpServerTest, ClientSaysThatNobodyListens) {
+TEST_F(HttpServerTest, ClientReportsThatNoServerListens) {
   const auto answer = http_request("127.0.0.1:1", "GET", "/", "", 5s);
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, engine::Errc::unavailable);
@@ -313,7 +313,7 @@ TEST_F(HttpServerTest, AnswersAHeadWithoutTheBody) {
   EXPECT_EQ(asked->status, 200U);
 }
 
-TEST_F(HttpServerTest, ClientTakesAnAnswerAsLongAsItWasToldAndNoLonger) {
+TEST_F(HttpServerTest, ClientTakesAnAnswerOfTheAnnouncedLengthOnly) {
   const auto fits = http_request(address_, "GET", "/x", "", 10s, {}, AnswerLimit{9});
   ASSERT_TRUE(fits) << fits.error().message;
   EXPECT_EQ(fits->body, "GET /x 0 ");
@@ -324,7 +324,7 @@ TEST_F(HttpServerTest, ClientTakesAnAnswerAsLongAsItWasToldAndNoLonger) {
   EXPECT_EQ(too_long.error().message, "the answer from " + address_ + " is longer than 8 bytes");
 }
 
-TEST_F(HttpServerTest, ClientIsToldTheLengthByAHeadWithoutTakingTheBody) {
+TEST_F(HttpServerTest, ClientGetsTheLengthFromAHeadWithoutTheBody) {
   const auto asked = http_request(address_, "HEAD", "/x", "", 10s, {}, AnswerLimit{1});
   ASSERT_TRUE(asked) << asked.error().message;
   EXPECT_EQ(asked->content_length, 10U);
@@ -633,7 +633,7 @@ class HttpServerOfUploads : public HttpServerTest {
   Scratch folder_;
 };
 
-TEST_F(HttpServerOfUploads, AreOnTheDiskWhileTheyAreWantedAndGoneAfterwards) {
+TEST_F(HttpServerOfUploads, AreOnTheDiskWhileTheyAreWantedAndRemovedAfterwards) {
   const std::string answer = exchange(head(20) + std::string(20, 'x'));
   EXPECT_EQ(status_of(answer), "HTTP/1.1 200") << answer;
   EXPECT_NE(answer.find("uploaded xxxxxxxxxxxxxxxxxxxx"), std::string::npos) << answer;

@@ -39,11 +39,11 @@ TEST(Background, WaitsForAThread) {
   Loop loop;
   Background background(loop);
   std::atomic<int> ran = 0;
-  int told = 0;
+  int count = 0;
   const auto task = [&] {
     ++ran;
     return [&] {
-      if (++told == 2) {
+      if (++count == 2) {
         loop.stop();
       }
     };
@@ -60,7 +60,7 @@ TEST(Background, WaitsForAThread) {
   const Watch patience = loop.after(std::chrono::seconds(30), [&] { loop.stop(); });
   loop.run();
   EXPECT_EQ(ran, 2);
-  EXPECT_EQ(told, 2);
+  EXPECT_EQ(count, 2);
 }
 
 TEST(Background, RunsAtMostSoManyTasksAtOnce) {

@@ -19,7 +19,7 @@ std::uint64_t count_of_units() {
   return units;
 }
 
-TEST(LoopLag, TheLongestTurnIsToldOnce) {
+TEST(LoopLag, TheLongestTurnIsReportedOnce) {
   Loop loop;
   LoopLag& lag = lag_of(loop);
   lag.set_meter(&count_of_units);

@@ -156,7 +156,7 @@ TEST_F(TlsServer, IsKnownByItsFingerprint) {
   EXPECT_EQ(answer->body.size(), 200'006U);
 }
 
-TEST_F(TlsServer, WithoutTheFingerprintNobodyVouchesForIt) {
+TEST_F(TlsServer, IsRefusedWithoutTheFingerprint) {
   const std::string bare = address_.substr(0, address_.find('#'));
   const auto unknown = ask(bare);
   ASSERT_FALSE(unknown);
@@ -166,12 +166,12 @@ TEST_F(TlsServer, WithoutTheFingerprintNobodyVouchesForIt) {
   EXPECT_NE(other.error().message.find("another certificate"), std::string::npos) << other.error().message;
 }
 
-TEST_F(TlsServer, ServesNobodyInPlainText) {
+TEST_F(TlsServer, RefusesPlainText) {
   const std::string place = address_.substr(8, address_.find('#') - 8);
   EXPECT_FALSE(ask(place));
 }
 
-TEST_F(TlsServer, WhatIsReadAgainCountsForTheNextConnection) {
+TEST_F(TlsServer, ARereadKeyCountsForTheNextConnection) {
   const Scratch other;
   const std::string after = identity_in(other).fingerprint();
   for (const char* name : {"tls.key", "tls.crt"}) {
@@ -196,7 +196,7 @@ TEST_F(ProxiedServer, ServesItsProxysNetworkOnly) {
   EXPECT_EQ(answer->status, 200U) << "a proxy knows the names under which it is reached";
 }
 
-TEST_F(ProxiedServer, ServesNobodyElse) {
+TEST_F(ProxiedServer, ServesNoOtherAddress) {
   begin({.only_from = "10.0.0.0/8"});
   EXPECT_FALSE(ask(address_));
 }

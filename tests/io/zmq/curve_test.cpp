@@ -123,7 +123,7 @@ TEST(CurveKeys, DamagedOnesAreNamed) {
   EXPECT_NE(read.error().message.find(path), std::string::npos);
 }
 
-TEST(AdmittedKey, IsNothingForAMessageThatNobodyAskedAbout) {
+TEST(AdmittedKey, IsNothingForAMessageWithoutARequest) {
   const zmq::message_t message(std::string("hello"));
   EXPECT_EQ(admitted_key(message), std::nullopt);
 }
@@ -176,7 +176,7 @@ class GuardedPort : public testing::Test {
         });
     ASSERT_TRUE(connected) << connected.error().message;
     dealer = *std::move(connected);
-    knock = loop.every(5ms, [this] {
+    connect_again = loop.every(5ms, [this] {
       if (!sent) {
         sent = dealer->send(std::vector<std::byte>(7));
       }
@@ -193,14 +193,14 @@ class GuardedPort : public testing::Test {
   Watch limit;
   std::unique_ptr<RouterPort> router;
   std::unique_ptr<DealerPort> dealer;
-  Watch knock;
+  Watch connect_again;
   bool sent = false;
   bool answered = false;
   std::optional<DealerPort::Met> refused;
   std::vector<std::string> senders;
 };
 
-TEST_F(GuardedPort, IsTriedWithAKeyThatNobodyAllowedBeforeItOpens) {
+TEST_F(GuardedPort, IsTriedWithAKeyThatIsNotAllowedBeforeItOpens) {
   EXPECT_EQ(asked, 1);
   EXPECT_TRUE(senders.empty());
 }
@@ -217,7 +217,7 @@ TEST_F(GuardedPort, HearsNoOtherKey) {
   EXPECT_TRUE(senders.empty());
 }
 
-TEST_F(GuardedPort, HearsNobodyWithoutKeys) {
+TEST_F(GuardedPort, RefusesPeersWithoutKeys) {
   connect(std::nullopt);
   EXPECT_EQ(refused, DealerPort::Met::security_differs);
   EXPECT_TRUE(senders.empty());
@@ -237,7 +237,7 @@ TEST_F(GuardedPort, IsTriedOverIpv6Too) {
 }
 
 TEST(OpenPort, IsFoundToLetInStrangers) {
-  // A port with keys but nobody who asks for them, as a library that does not call the handler would make it.
+  // A port with keys that no handler asks for, as a library that does not call the handler would make it.
   const Scratch scratch;
   const CurveKeys server = made_in(scratch, "server");
   zmq::context_t context;

@@ -76,7 +76,7 @@ TEST_F(PeerConnections, EmptyPartsWithoutEndAreCutOffToo) {
   EXPECT_TRUE(peer.ended());
 }
 
-TEST_F(PeerConnections, WhoSendsSeveralPartsIsCutOffAtTheFirstMessage) {
+TEST_F(PeerConnections, APeerThatSendsSeveralPartsIsClosedAtTheFirstMessage) {
   RawZmtp peer(router_->endpoint());
   peer.greet_as_dealer();
   ASSERT_TRUE(

@@ -124,7 +124,7 @@ TEST(ZmqPort, TwentyThousandRoundTripsNeverStall) {
   EXPECT_EQ(received, count);
 }
 
-TEST(ZmqPort, PeersAreToldApart) {
+TEST(ZmqPort, PeersAreDistinguished) {
   Loop loop;
   const Watch limit = deadline(loop);
   std::unique_ptr<RouterPort> router;
@@ -166,7 +166,7 @@ TEST(ZmqPort, RouterTellsWhenAPeerIsUnknown) {
   EXPECT_FALSE((*router)->send("nobody", bytes("hello?")));
 }
 
-TEST(ZmqPort, RouterTellsWhenAPeerHasGone) {
+TEST(ZmqPort, RouterReportsThatAPeerHasClosed) {
   Loop loop;
   const Watch limit = deadline(loop);
   Peer who;

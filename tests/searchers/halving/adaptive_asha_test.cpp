@@ -145,7 +145,7 @@ TEST(AdaptiveAsha, PreviewTellsTheShares) {
   EXPECT_EQ(preview.brackets[2].share, 5U);
 }
 
-TEST(AdaptiveAsha, WarnsWhenARungKeepsNobody) {
+TEST(AdaptiveAsha, WarnsWhenARungKeepsNoTrial) {
   ExperimentConfig config = settings("adaptive_asha", 1000, 10);
   config.searcher.bracket_rungs = {4};
   const Preview preview = kind_of(config).preview(config);

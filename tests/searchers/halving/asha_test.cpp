@@ -48,7 +48,7 @@ void create(StoppingPolicy& asha, int trials) {
   }
 }
 
-/// The trial reports, and what its verdict says is told back, as the engine does.
+/// The trial reports, and its verdict is applied, as the engine does.
 Verdict report(StoppingPolicy& asha, TrialNumber trial, Score reported) {
   asha.on_validated(trial, reported);
   Verdict verdict = asha.verdict(trial);
@@ -135,7 +135,7 @@ TEST(PromotionAsha, PromotesTheReporterInPlace) {
   EXPECT_EQ(verdict.length, Units{2});
 }
 
-TEST(PromotionAsha, OfEqualMetricsTheEarlierIsPromoted) {
+TEST(PromotionAsha, TheEarlierOfEqualMetricsIsPromoted) {
   PromotionAsha asha(bracket({1, 2}, 2, 4));
   create(asha, 2);
   report(asha, t0, 0.5);
@@ -196,7 +196,7 @@ TEST(PromotionAsha, AMissingMetricRanksAsWorstAndIsNoCutoff) {
   EXPECT_EQ(promotes(asha), t0);  // Alive, and the best there is.
 }
 
-TEST(PromotionAsha, NobodyIsClosedWhileTrialsAreToCome) {
+TEST(PromotionAsha, NoTrialIsClosedWhileTrialsAreToCome) {
   PromotionAsha asha(bracket({1, 2}, 4, 3));
   create(asha, 2);
   report(asha, t0, 0.1);

@@ -20,7 +20,7 @@
 namespace hpsearch::searchers::test {
 
 /// Recomputes rank, size, keep and cut-off of every reason of a halving search by the plain rules, from what
-/// was told to the searcher alone. Which brackets there are it takes from the preview.
+/// the searcher got alone. Which brackets there are it takes from the preview.
 class HalvingJudge final : public contract::Judge {
  public:
   HalvingJudge(const engine::ExperimentConfig& config, const engine::Preview& preview)
@@ -115,7 +115,7 @@ class HalvingJudge final : public contract::Judge {
   engine::Goal goal_;
   bool looks_on_ = false;
   std::vector<PlainAsha> brackets_;
-  std::vector<std::vector<engine::Units>> lengths_;  // Of their rungs.
+  std::vector<std::vector<engine::Units>> lengths_;  // The lengths of their rungs.
   std::uint64_t max_trials_ = 0;
   std::optional<engine::Cardinality> space_;   // Configurations, if they can be counted.
   std::optional<engine::Cardinality> unused_;  // Where none may start twice: of these, not started.

@@ -309,7 +309,7 @@ TEST(LiveLimits, BelowWhatExistsNothingIsCreated) {
   EXPECT_TRUE(std::holds_alternative<Finished>(searcher->next()));
 }
 
-TEST(LiveLimits, LoweringClosesTheRungsThatNobodyCanReachAnyMore) {
+TEST(LiveLimits, LoweringClosesTheRungsThatNoTrialCanReachAnyMore) {
   ExperimentConfig config = settings("async_halving", 4, 100);
   config.searcher.num_rungs = 2;
   const auto searcher = make(config);

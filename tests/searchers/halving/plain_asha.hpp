@@ -170,7 +170,7 @@ class PlainAsha {
     return named;
   }
 
-  /// Of the trial's latest result, as they are now; at the top there is nothing to keep.
+  /// For the trial's latest result, as they are now; at the top there is nothing to keep.
   [[nodiscard]] std::string numbers_of(std::size_t trial) const {
     const std::vector<PlainResult> order = sorted(trials[trial].rung);
     std::size_t keep = part_of(order.size());

@@ -190,7 +190,7 @@ TEST(RankedList, AgreesWithASortedVectorWhenEachIsWorseThanAllBefore) {
   }
 }
 
-TEST(RankedList, WhatIsBetterThanAllFindsItsPlaceAfterTheBestHaveLeft) {
+TEST(RankedList, ABetterScoreFindsItsPlaceAfterTheBestHaveLeft) {
   RankedList list;
   constexpr std::uint32_t count = 2000;
   for (std::uint32_t i = 0; i < count; ++i) {

@@ -40,19 +40,19 @@ TEST(Rung, PromotesTheBestFirst) {
   EXPECT_EQ(rung.promotable(), std::nullopt);
 }
 
-TEST(Rung, PromotesNobodyBelowTheKeptOnes) {
+TEST(Rung, PromotesNoTrialBelowTheKeptOnes) {
   Rung rung = rung_of({0.2, 0.3});
   rung.move_to(0, Standing::promoted);
   EXPECT_EQ(rung.promotable(), std::nullopt);
 }
 
-TEST(Rung, OfEqualScoresTheEarlierRanksFirst) {
+TEST(Rung, TheEarlierOfEqualScoresRanksFirst) {
   const Rung rung = rung_of({0.5, 0.5});
   EXPECT_EQ(rung.rank_of(0), 0U);
   EXPECT_EQ(rung.promotable(), 0U);
 }
 
-TEST(Rung, OfEqualScoresTheLaterRanksFirstWhereAsked) {
+TEST(Rung, TheLaterOfEqualScoresRanksFirstIfSet) {
   Rung rung(Divisor(2), Rung::Ties::later_first);
   rung.enter({score(0.5), TrialNumber(0), Rung::none, Standing::settled});
   rung.enter({score(0.5), TrialNumber(1), Rung::none, Standing::settled});

@@ -167,7 +167,7 @@ TEST(Tournament, ProgressIsTheMeanOverBrackets) {
   EXPECT_DOUBLE_EQ(tournament->progress(), 0.5);
 }
 
-// With work in every bracket all the time, nobody ever has more than its share, and no slot stays empty.
+// With work in every bracket all the time, no bracket ever has more than its share, and no slot stays empty.
 TEST(Tournament, SharesAreExactWhileEveryBracketHasWork) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

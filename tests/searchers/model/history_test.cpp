@@ -36,7 +36,7 @@ TEST(History, ATrialIsPendingUntilItsResult) {
   EXPECT_EQ(history.results().size(), 1U);
 }
 
-TEST(History, WhatComesLateOrTwiceChangesNothing) {
+TEST(History, LateAndRepeatedEventsChangeNothing) {
   History history = with_trials(1);
   history.result(TrialNumber(0), Units{3}, 0.5);
   const std::uint64_t version = history.version();

@@ -49,7 +49,7 @@ TEST(Importance, WeighsCategoriesByHowFarApartTheyAre) {
   EXPECT_NEAR(out[2].share, 1.0 / 16 / sum, 1e-12);
 }
 
-TEST(Importance, OfCategoriesIsThatOfTheirMeanSquaredScale) {
+TEST(Importance, IsTheMeanSquaredScaleForCategories) {
   const Axes axes(test::parsed({{"kind", test::categorical({"a", "b", "c"})}, {"lr", test::real(0, 1)}}));
   const auto out = importance_of(axes, kernel_of({1, 0.5, 0.5, 1}));
   EXPECT_EQ(out[0].name, "kind");

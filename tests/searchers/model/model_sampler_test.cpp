@@ -35,7 +35,7 @@ using Choice = ModelSampler::Choice;
 class Search {
  public:
   struct Trained {
-    std::optional<Value> hparams;  // Of a new trial.
+    std::optional<Value> hparams;  // The configuration of a new trial.
     TrialNumber trial;
     Units target{};
   };

@@ -46,7 +46,7 @@ TEST(NormalQuantile, IsTheInverseOfTheDistribution) {
   EXPECT_EQ(normal_quantile(0.5), 0);
 }
 
-TEST(NormalQuantile, OfTheEndsIsFinite) {
+TEST(NormalQuantile, IsFiniteAtTheEnds) {
   EXPECT_LT(normal_quantile(0), -8);
   EXPECT_GT(normal_quantile(1), 8);
   EXPECT_TRUE(std::isfinite(normal_quantile(0)));

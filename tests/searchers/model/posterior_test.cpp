@@ -50,7 +50,7 @@ TEST(Posterior, IsThatOfAnotherImplementation) {
   EXPECT_NEAR(posterior.predict(std::vector{0.5, 0.5}, 1).variance, 0.0413524786312, 1e-8);
 }
 
-TEST(Posterior, OfTheFittedThetaIsThatOfAnotherImplementation) {
+TEST(Posterior, EqualsAnotherImplementationAtTheFittedTheta) {
   Posterior posterior;
   ASSERT_TRUE(posterior.reset(Kernel(test::theta_hat()), test::points()));
   ASSERT_TRUE(posterior.set_targets(test::targets()));

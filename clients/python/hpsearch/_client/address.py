@@ -97,20 +97,20 @@ def daemon_of(state: pathlib.Path) -> Address:
 
 def running_daemon(directory: pathlib.Path) -> Optional[Address]:
     """Where the daemon of this directory answers; None if none runs."""
-    told = daemon_file(directory)
-    if not told or not is_alive(int(told.get("pid") or 0)):
+    answer = daemon_file(directory)
+    if not answer or not is_alive(int(answer.get("pid") or 0)):
         return None
-    socket = str(told.get("socket") or "")
+    socket = str(answer.get("socket") or "")
     return parse_address(socket) if socket else None
 
 
 def daemon_file(directory: pathlib.Path) -> Mapping[str, Any]:
     """What a daemon wrote into its state directory when it began to listen; empty if there is nothing to read."""
     try:
-        told = json.loads((directory / "daemon.json").read_text(encoding="utf-8"))
+        answer = json.loads((directory / "daemon.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return answer if isinstance(answer, dict) else {}
 
 
 def is_alive(process: int) -> bool:

@@ -104,17 +104,17 @@ class Client:
     def preview(self, config: Config) -> Mapping[str, Any]:
         """What an experiment will cost: trials, lengths, rungs. Nothing is created. BadRequest: it has mistakes."""
         self._meet()
-        told: Mapping[str, Any] = self._transport.ask(
+        fields: Mapping[str, Any] = self._transport.ask(
             "POST", "/api/v1/experiments/preview", body={"config": read_config(self._transport, config).config}).json()
-        return told
+        return fields
 
     def watch(self) -> Iterator[Snapshot]:
         """Experiments as they change, at most four times a second; first each one as it is."""
         self._meet()
         for message in follow(self._transport, "/api/v1/stream", {"topics": "experiments"}):
-            told = message.json()
-            for one in told.get("experiments", []):
-                yield Snapshot(one, int(told["lsn"]))
+            fields = message.json()
+            for one in fields.get("experiments", []):
+                yield Snapshot(one, int(fields["lsn"]))
 
     def workers(self) -> List[Mapping[str, Any]]:
         """The workers, as {"id", "name", "slots", "slots_held", "connected", …}."""
@@ -129,13 +129,13 @@ class Client:
 
     def status(self) -> Mapping[str, Any]:
         """The state of the daemon: version, pid, uptime, storage, …."""
-        told: Mapping[str, Any] = self._transport.get("/api/v1/status")
-        return told
+        fields: Mapping[str, Any] = self._transport.get("/api/v1/status")
+        return fields
 
     def whoami(self) -> Mapping[str, str]:
         """Name and role of the caller, as the daemon sees it."""
-        told: Mapping[str, str] = self._transport.get("/api/v1/whoami")
-        return told
+        fields: Mapping[str, str] = self._transport.get("/api/v1/whoami")
+        return fields
 
     def close(self) -> None:
         """Closes the connections. The client may be used again."""
@@ -155,8 +155,8 @@ class Client:
         return self._validate({"config": read_config(self._transport, config).config})
 
     def _validate(self, body: Any) -> Mapping[str, Any]:
-        told: Mapping[str, Any] = self._transport.ask("POST", "/api/v1/experiments/validate", body=body).json()
-        return told
+        fields: Mapping[str, Any] = self._transport.ask("POST", "/api/v1/experiments/validate", body=body).json()
+        return fields
 
     def _create(self, body: Mapping[str, Any], key: Optional[str]) -> Experiment:
         # With one key the daemon knows a repetition, even much later.
@@ -175,8 +175,8 @@ class Client:
         after = None
         while True:
             page = self._transport.get(path, dict(filters, after=after, limit=_PAGE))
-            for told in page["experiments"]:
-                yield Snapshot(told)
+            for fields in page["experiments"]:
+                yield Snapshot(fields)
             after = page["next"]
             if after is None:
                 return
@@ -186,25 +186,25 @@ class Client:
         if self._met:
             return
         try:
-            told: Any = self._transport.get("/version")
+            fields: Any = self._transport.get("/version")
         except NotFound:
-            told = None
-        if not isinstance(told, Mapping) or "version" not in told:
+            fields = None
+        if not isinstance(fields, Mapping) or "version" not in fields:
             raise Unreachable("the server at {} is not hpsearchd; name another one with server= or HPSEARCH_SERVER".format(
                 self.address))
-        check_versions(__version__, told)
+        check_versions(__version__, fields)
         self._met = True
 
 
-def check_versions(own: str, told: Mapping[str, Any]) -> None:
+def check_versions(own: str, fields: Mapping[str, Any]) -> None:
     """IncompatibleDaemon: client and daemon do not understand each other. A daemon that is a little older is logged."""
-    version = str(told.get("version") or "")
-    if "v1" not in told.get("api", ["v1"]):
+    version = str(fields.get("version") or "")
+    if "v1" not in fields.get("api", ["v1"]):
         raise IncompatibleDaemon("the daemon {} serves the API {}, and this package needs v1; use a package of its "
-                                 "version".format(version, ", ".join(told["api"])))
-    if _parts(own) < _parts(str(told.get("oldest_client") or "")):
+                                 "version".format(version, ", ".join(fields["api"])))
+    if _parts(own) < _parts(str(fields.get("oldest_client") or "")):
         raise IncompatibleDaemon("the daemon {} serves clients from {}, and this package is {}; pip install hpsearch=={}"
-                                 .format(version, told["oldest_client"], own, version))
+                                 .format(version, fields["oldest_client"], own, version))
     if _parts(own)[:1] != _parts(version)[:1]:
         raise IncompatibleDaemon("the daemon is {}, and this package is {}; their first numbers must be equal: pip "
                                  "install hpsearch=={}".format(version, own, version))

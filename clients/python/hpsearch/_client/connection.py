@@ -14,7 +14,7 @@ _MOMENT = 0.02  # Seconds; much longer than another thread needs to say somethin
 
 
 class Disconnected(ConnectionError):
-    """The worker's side of the socket is gone; nothing said now reaches the search."""
+    """The worker has closed its side of the socket; reports don't reach the search any more."""
 
 
 class Refused(ValueError):
@@ -113,7 +113,7 @@ class Connection:
         self._unanswered = 0  # Questions, the present one included, whose answers have not come.
 
     def _drop_answers(self) -> None:
-        """Takes what has come: nobody waits for a program that does not read its answers."""
+        """Takes what has come: the worker doesn't wait for a program that does not read its answers."""
         while self._unanswered > 0 and self._next_line(time.monotonic()) is not None:
             self._unanswered -= 1
 
@@ -125,7 +125,7 @@ class Connection:
             self._socket.settimeout(None)
             self._socket.sendall(line)
         except OSError as error:
-            raise self._gone(error) from error
+            raise self._disconnected(error) from error
         self._unanswered += 1
 
     def _connect(self) -> None:
@@ -134,7 +134,7 @@ class Connection:
         try:
             self._socket.connect(self._address)
         except OSError as error:
-            raise self._gone(error) from error
+            raise self._disconnected(error) from error
         self._owner = os.getpid()
 
     def _next_line(self, deadline: Optional[float]) -> Optional[bytes]:
@@ -147,14 +147,14 @@ class Connection:
             except (socket.timeout, BlockingIOError):
                 return None
             except OSError as error:
-                raise self._gone(error) from error
+                raise self._disconnected(error) from error
             if not piece:
-                raise self._gone("it was closed")
+                raise self._disconnected("it was closed")
             self._received += piece
         line, self._received = self._received.split(b"\n", 1)
         return line
 
-    def _gone(self, why: object) -> Disconnected:
+    def _disconnected(self, why: object) -> Disconnected:
         self._owner = -1  # The next question tries again.
         return Disconnected("the worker does not listen on {}: {}".format(self._address, why))
 

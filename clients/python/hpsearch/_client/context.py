@@ -111,8 +111,8 @@ def _add(archive: tarfile.TarFile, top: pathlib.Path, name: str, path: pathlib.P
         archive.addfile(member)
     else:
         with open(str(path), "rb") as file:
-            told = os.fstat(file.fileno())
-            member.size, member.mode = told.st_size, 0o755 if told.st_mode & 0o100 else 0o644
+            status = os.fstat(file.fileno())
+            member.size, member.mode = status.st_size, 0o755 if status.st_mode & 0o100 else 0o644
             archive.addfile(member, file)
 
 

@@ -17,7 +17,7 @@ from .transport import Transport
 from .trials import Trials, TrialView
 from .._values import plain
 
-_MOST_CURVES = 200  # Of one answer.
+_MOST_CURVES = 200  # In one answer.
 _LIMITS = {
     "searcher": ("max_trials", "max_concurrent_trials", "on_duplicate", "points_to_evaluate"),
     "resources": ("max_slots", "priority", "weight"),
@@ -59,8 +59,8 @@ class Experiment:
     @property
     def config(self) -> Dict[str, Any]:
         """The experiment file, with all defaults and without secrets."""
-        told: Dict[str, Any] = self._transport.get(self._path + "/config")
-        return told
+        document: Dict[str, Any] = self._transport.get(self._path + "/config")
+        return document
 
     @property
     def trials(self) -> Trials:
@@ -70,13 +70,13 @@ class Experiment:
     @property
     def best(self) -> TrialView:
         """The best trial. ExperimentFailed: there is no result yet; the notes have the cause, if it is known."""
-        told = self._transport.get(self._path + "/best")
-        if told is None:
+        document = self._transport.get(self._path + "/best")
+        if document is None:
             now = self.now()
             raise ExperimentFailed("experiment {} has no result{}".format(
                 self.id, ": " + now.reason if now.reason else "" if now.ended else " yet"), experiment=self.id,
                 reason=now.reason, notes=now.notes)
-        return TrialView(self._transport, self.id, told)
+        return TrialView(self._transport, self.id, document)
 
     # --- waiting ---
 
@@ -87,10 +87,10 @@ class Experiment:
         """
         topic = "experiment:{}".format(self.id)
         for message in follow(self._transport, "/api/v1/stream", {"topics": topic}):
-            told = message.json()
-            if message.event != topic or not told.get("experiment"):
+            document = message.json()
+            if message.event != topic or not document.get("experiment"):
                 continue
-            change = Snapshot(told["experiment"], int(told["lsn"]))
+            change = Snapshot(document["experiment"], int(document["lsn"]))
             yield change
             if change.ended:
                 return
@@ -273,8 +273,8 @@ class Experiment:
     # --- inside ---
 
     def _read(self, rest: str, **query: Any) -> Mapping[str, Any]:
-        told: Mapping[str, Any] = self._transport.get(self._path + rest, query)
-        return told
+        document: Mapping[str, Any] = self._transport.get(self._path + rest, query)
+        return document
 
     def _last_failure(self) -> str:
         for trial in self.trials.select(sort="-ended_at"):

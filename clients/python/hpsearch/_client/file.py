@@ -23,7 +23,7 @@ class ReadFile(NamedTuple):
 
     config: Dict[str, Any]
     stem: str  #: Its name, if it has none itself.
-    directory: Optional[pathlib.Path]  #: Of the file; None if there is no file.
+    directory: Optional[pathlib.Path]  #: The file's directory; None if there is no file.
 
 
 def read_config(transport: Transport, config: Config) -> ReadFile:
@@ -60,10 +60,10 @@ def _text_of(config: "Union[str, os.PathLike[str]]") -> "tuple[str, str, Optiona
 
 
 def _yaml(transport: Transport, text: str) -> Dict[str, Any]:
-    told = transport.ask("POST", "/api/v1/experiments/validate", body=text).json()
-    if not told["valid"]:
-        raise BadRequest("the experiment has mistakes", status=400, problems=items_of(told["problems"]))
-    config: Dict[str, Any] = told["config"]
+    answer = transport.ask("POST", "/api/v1/experiments/validate", body=text).json()
+    if not answer["valid"]:
+        raise BadRequest("the experiment has mistakes", status=400, problems=items_of(answer["problems"]))
+    config: Dict[str, Any] = answer["config"]
     if not re.search(r"""^["']?name["']?\s*:""", text, re.MULTILINE):
         config.pop("name", None)  # The daemon filled in a name; the file's is better.
     if MASK in json.dumps(config):

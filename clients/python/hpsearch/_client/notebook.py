@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .experiment import Experiment
 
 _BETWEEN_DRAWINGS = 1.0  # Seconds.
-_WIDTH, _HEIGHT = 240, 40  # Of the line of the best metric, in pixels.
+_WIDTH, _HEIGHT = 240, 40  # Size of the line of the best metric, in pixels.
 _COLOURS = {"ACTIVE": "#1f6feb", "COMPLETED": "#1a7f37", "FAILED": "#cf222e", "CANCELED": "#6e7781"}
 
 
@@ -23,8 +23,8 @@ def card_of(now: Snapshot, history: Mapping[str, Any]) -> str:
     counts = ", ".join("{} {}".format(count, state.lower()) for state, count in now.trials.items() if count)
     best = "no result yet" if now.best is None else "best {} <b>{:.6g}</b> (trial {}, at {} {})".format(
         html.escape(now.metric), now.best.metric, now.best.trial, now.best.step, html.escape(now.unit))
-    told = now.reason or now.waits_for
-    more = "<div style='color:#6e7781'>{}</div>".format(html.escape(told)) if told else ""
+    answer = now.reason or now.waits_for
+    more = "<div style='color:#6e7781'>{}</div>".format(html.escape(answer)) if answer else ""
     return (
         "<div style='font-family:sans-serif;font-size:13px;border-left:3px solid {colour};padding:4px 12px'>"
         "<div><b>{name}</b> · experiment {id} · <span style='color:{colour}'>{state}</span></div>"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _QUIET = "#9aa5b1"
 _STRONG = "#1f6feb"
-_MOST_LINES = 2000  # Of a parallel plot; more are one colour.
+_MOST_LINES = 2000  # In a parallel plot; more have one colour.
 
 
 class Plots:
@@ -26,21 +26,21 @@ class Plots:
 
     def history(self, ax: Any = None, *, x: str = "trials") -> Any:
         """The best metric over "trials" (ended), "time" (seconds) or "slot_seconds"."""
-        told = self._experiment.history()
+        fields = self._experiment.history()
         if x not in ("trials", "time", "slot_seconds"):
             raise ValueError('x is {!r}; it must be "trials", "time" or "slot_seconds"'.format(x))
-        started = told.get("started_at") or 0.0
+        started = fields.get("started_at") or 0.0
         shift = started if x == "time" else 0.0
-        places = [point[x] - shift for point in told["points"]]
-        values = [point["metric"] for point in told["points"]]
+        places = [point[x] - shift for point in fields["points"]]
+        values = [point["metric"] for point in fields["points"]]
         ax = _axes(ax)
         ax.plot(places, values, "o", color=_STRONG, markersize=4)
-        end = (told.get("end") or {}).get(x)
+        end = (fields.get("end") or {}).get(x)
         if places and end is not None:
             places, values = places + [end - shift], values + [values[-1]]
         ax.step(places, values, where="post", color=_STRONG)
         return _labelled(ax, {"trials": "trials", "time": "time (s)", "slot_seconds": "slot time (s)"}[x],
-                         "best " + str(told["metric"]))
+                         "best " + str(fields["metric"]))
 
     def curves(self, ax: Any = None, *, trials: "TrialChoice" = None, metric: Optional[str] = None) -> Any:
         """Learning curves, the best ones above the others; dashed lines are cut-offs of rungs."""
@@ -103,19 +103,19 @@ class Plots:
 
     def importance(self, ax: Any = None) -> Any:
         """How much each hyperparameter matters to being among the best tenth of a rung."""
-        told = self._experiment.importance()
+        fields = self._experiment.importance()
         ax = _axes(ax)
-        shares = sorted(told["hyperparameters"], key=lambda one: one["share"] or 0.0)
+        shares = sorted(fields["hyperparameters"], key=lambda one: one["share"] or 0.0)
         ax.barh([one["name"] for one in shares], [one["share"] or 0.0 for one in shares], color=_STRONG)
-        if not shares and told.get("reason"):
-            ax.text(0.5, 0.5, told["reason"], ha="center", va="center", transform=ax.transAxes)
+        if not shares and fields.get("reason"):
+            ax.text(0.5, 0.5, fields["reason"], ha="center", va="center", transform=ax.transAxes)
         return _labelled(ax, "importance", "")
 
     def rungs(self, ax: Any = None) -> Any:
         """The results at each rung: promoted ones dark, others light; a mark at each cut-off."""
-        told = self._experiment.rungs()
+        fields = self._experiment.rungs()
         ax = _axes(ax)
-        ladder = [rung for bracket in told["brackets"] for rung in bracket["rungs"]]
+        ladder = [rung for bracket in fields["brackets"] for rung in bracket["rungs"]]
         for rung in ladder:
             for state, colour in (("promoted", _STRONG), ("finished", _STRONG), ("", _QUIET)):
                 values = [one["metric"] for one in rung["results"] if one["metric"] is not None and (
@@ -129,7 +129,7 @@ class Plots:
         ax.set_xticks(lengths)
         ax.set_xticklabels([str(length) for length in lengths])
         ax.minorticks_off()
-        return _labelled(ax, self._experiment.now().unit, str(told["metric"]))
+        return _labelled(ax, self._experiment.now().unit, str(fields["metric"]))
 
 
 class _Scale:

@@ -179,7 +179,7 @@ class Transport:
         while True:
             attempts += 1
             try:
-                status, told, received = self._once(method, target, content, headers)
+                status, fields, received = self._once(method, target, content, headers)
             except ssl.SSLError as error:
                 raise Unreachable("no trusted daemon at {}: {}".format(self.address, error)) from error
             except _AWAY as error:
@@ -188,7 +188,7 @@ class Transport:
             else:
                 self._answered = True
                 if 200 <= status < 300:
-                    return Answer(status, told, received)
+                    return Answer(status, fields, received)
                 problem = self._problem(status, received)
                 # 409: the first of our own repetitions is not answered yet.
                 unanswered = status == 409 and attempts > 1 and "Idempotency-Key is not answered" in problem.detail
@@ -236,10 +236,10 @@ class Transport:
 
     def _problem(self, status: int, received: bytes) -> Problem:
         try:
-            told = json.loads(received) if received else {}
+            fields = json.loads(received) if received else {}
         except ValueError:
-            told = {}
-        return problem_of(status, told, str(self.address))
+            fields = {}
+        return problem_of(status, fields, str(self.address))
 
     def _away(self, error: Exception) -> Unreachable:
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__

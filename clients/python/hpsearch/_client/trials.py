@@ -17,13 +17,13 @@ _PAGE = 500
 class Explanation:
     """Why a trial is where it is."""
 
-    def __init__(self, told: Mapping[str, Any]) -> None:
-        self.raw: Mapping[str, Any] = told  #: The whole answer of the daemon.
-        self.state: str = str(told.get("state") or "")
-        self.reason: str = str((told.get("reason") or {}).get("text") or "")  #: Of its state.
-        self.now: str = str(told.get("now") or "")  #: What it does.
-        self.next: str = str(told.get("next") or "")  #: What happens next.
-        self.history: List[Mapping[str, Any]] = list(told.get("history") or [])  #: Its stored events.
+    def __init__(self, answer: Mapping[str, Any]) -> None:
+        self.raw: Mapping[str, Any] = answer  #: The whole answer of the daemon.
+        self.state: str = str(answer.get("state") or "")
+        self.reason: str = str((answer.get("reason") or {}).get("text") or "")  #: Why it is in its state.
+        self.now: str = str(answer.get("now") or "")  #: What it does.
+        self.next: str = str(answer.get("next") or "")  #: What happens next.
+        self.history: List[Mapping[str, Any]] = list(answer.get("history") or [])  #: Its stored events.
 
     def __str__(self) -> str:
         lines = ["trial {}: {}".format(self.raw.get("trial"), self.state)]
@@ -38,10 +38,10 @@ class Explanation:
 class TrialView:
     """A trial of an experiment, as it was when it was read; refresh() reads it again."""
 
-    def __init__(self, transport: Transport, experiment: int, told: Mapping[str, Any]) -> None:
+    def __init__(self, transport: Transport, experiment: int, answer: Mapping[str, Any]) -> None:
         self._transport = transport
         self._experiment = experiment
-        self.raw: Mapping[str, Any] = told  #: The whole answer of the daemon.
+        self.raw: Mapping[str, Any] = answer  #: The whole answer of the daemon.
 
     @property
     def number(self) -> int:
@@ -101,9 +101,9 @@ class TrialView:
 
     def checkpoints(self) -> List[Checkpoint]:
         """All its checkpoints that are kept."""
-        told = self._transport.get(self._path("/checkpoints"))
+        answer = self._transport.get(self._path("/checkpoints"))
         return [Checkpoint(self._transport, self._experiment, self.number, str(one["path"]), int(one["step"]),
-                           str(one.get("id") or "")) for one in told["checkpoints"]]
+                           str(one.get("id") or "")) for one in answer["checkpoints"]]
 
     def refresh(self) -> "TrialView":
         """Reads it again, and returns it."""
@@ -217,8 +217,8 @@ class Trials(Sequence[TrialView]):
         while True:
             page = self._transport.get(self._path, {"where": where, "state": state, "sort": sort, "after": after,
                                                     "limit": _PAGE})
-            for told in page["trials"]:
-                yield TrialView(self._transport, self._experiment, told)
+            for answer in page["trials"]:
+                yield TrialView(self._transport, self._experiment, answer)
             after = page["next"]
             if after is None:
                 return

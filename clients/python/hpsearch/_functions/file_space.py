@@ -64,7 +64,7 @@ def of_scipy(given: Any) -> Optional[Dict[str, Any]]:
         return None
     low, high = (plain(bound, "bound") for bound in given.support())
     if isinstance(low, list) or isinstance(high, list):
-        return None  # Of several values at once.
+        return None  # It samples several values at once.
     moved = len(getattr(given, "args", ())) > 2 or set(getattr(given, "kwds", ())) & {"loc", "scale"}
     if kind == "uniform":
         return {"type": "double", "minval": float(low), "maxval": float(high)}

@@ -42,7 +42,7 @@ class FunctionFile:
 
     def digests(self) -> Dict[str, Any]:
         """What the function does (spelling and comments don't count), and the contents of the values that it uses and of its
-        arguments. NoStableForm: two calls with the same value could not be told from two with different ones."""
+        arguments. NoStableForm: two calls with the same value would look like two with different ones."""
         found = FunctionDigest(self._function)
         return {"function": found.code, "value": found.values, "argument": {
             name: large[0] if large else value_digest(self._arguments[name], "the argument " + name)

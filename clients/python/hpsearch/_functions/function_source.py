@@ -197,7 +197,7 @@ def _node_of(code: types.CodeType, tree: ast.Module) -> Optional[Any]:
                  and min([node.lineno] + [one.lineno for one in node.decorator_list]) == code.co_firstlineno]
         return found[0] if len(found) == 1 else None
     lambdas = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno]
-    if len(lambdas) > 1:  # Of several on one line, that which does the same.
+    if len(lambdas) > 1:  # Among several on one line, the one that does the same.
         imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
         lambdas = [node for node in lambdas if _compiles_to(node, imports, code)]
     return lambdas[0] if lambdas and len({ast.dump(node) for node in lambdas}) == 1 else None

@@ -202,7 +202,7 @@ def _read_state(directory: pathlib.Path) -> Any:
 
         import torch
         # The file is of this search's own trials, so it may have all that `save` returned: since PyTorch 2.6, load() refuses
-        # anything but tensors and plain values unless told otherwise.
+        # anything but tensors and plain values unless asked to.
         whole = {"weights_only": False} if "weights_only" in inspect.signature(torch.load).parameters else {}
         return torch.load(str(directory / _TORCH_STATE), map_location="cpu", **whole)
     with open(str(directory / _STATE), "rb") as file:

@@ -23,7 +23,7 @@ class LoadedFunction:
         record = _read_record(directory)
         self._passes: Dict[str, str] = record["passes"]  # What each parameter gets.
         self._positional: List[str] = record["positional"]
-        self._optuna_space: Optional[Dict[str, Any]] = record.get("optuna_space")  # Of an objective of Optuna.
+        self._optuna_space: Optional[Dict[str, Any]] = record.get("optuna_space")  # The space of an Optuna objective.
         self._function = read_function(directory, main)
         self._arguments: Dict[str, Any] = _Unpickler((directory / "arguments.pickle").read_bytes(), main).load()
         for name, file in record["large"].items():

@@ -32,8 +32,8 @@ class BestSoFar(NamedTuple):
 class Snapshot:
     """An experiment at one moment, as the daemon described it. It does not change."""
 
-    def __init__(self, told: Mapping[str, Any], lsn: Optional[int] = None) -> None:
-        self.raw: Mapping[str, Any] = told  #: The whole answer of the daemon.
+    def __init__(self, answer: Mapping[str, Any], lsn: Optional[int] = None) -> None:
+        self.raw: Mapping[str, Any] = answer  #: The whole answer of the daemon.
         self.lsn: Optional[int] = lsn  #: The number of the last event in it; None if it is no part of a stream.
 
     @property
@@ -101,9 +101,9 @@ class Snapshot:
     @property
     def best(self) -> Optional[BestSoFar]:
         """The best result; None before the first one."""
-        told = self.raw.get("best")
-        metric = number_of(told.get("metric")) if told else None
-        return BestSoFar(int(told["trial"]), metric, int(told["step"])) if told and metric is not None else None
+        answer = self.raw.get("best")
+        metric = number_of(answer.get("metric")) if answer else None
+        return BestSoFar(int(answer["trial"]), metric, int(answer["step"])) if answer and metric is not None else None
 
     def __repr__(self) -> str:
         done = sum(self.trials.get(state, 0) for state in ("COMPLETED", "STOPPED", "FAILED", "CANCELED"))

@@ -48,10 +48,10 @@ def value_digest(value: Any, path: str, home: str = "__main__") -> str:
 
 class _Walk:
     def __init__(self, home: str) -> None:
-        self.values: Dict[str, bytes] = {}  # Of variables and globals, by name.
+        self.values: Dict[str, bytes] = {}  # Digests of variables and globals, by name.
         self._home = home
         self._known: Dict[int, bytes] = {}
-        self._kept: List[Any] = []  # An object that is gone could lend its id to another.
+        self._kept: List[Any] = []  # A destroyed object could lend its id to another.
         self._within: Set[int] = set()
         self._by_pickle = False  # Whether some object was taken apart as pickle does.
 

@@ -134,7 +134,7 @@ def _modules(preload: Any) -> List[str]:
     for name in preload:
         try:
             found = importlib.util.find_spec(name) is not None
-        except (ImportError, ValueError):  # Of its parent.
+        except (ImportError, ValueError):  # The import of its parent failed.
             found = False
         if not found:
             raise ValueError("preload has {!r}; this Python finds no such module".format(name))

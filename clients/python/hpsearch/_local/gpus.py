@@ -40,17 +40,17 @@ def check_gpus(resources: Optional[Mapping[str, Any]], on: Union[str, Client], s
 
 def _gpus_here() -> "tuple[int, str]":
     """How many GPUs a worker finds on this machine, and what kept it from looking."""
-    told: Mapping[str, Any] = {}
+    answer: Mapping[str, Any] = {}
     try:
         said = subprocess.run([str(programs() / "hpsearch-worker"), "--list-gpus"], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=_PATIENCE).stdout
-        told = json.loads(said)
+        answer = json.loads(said)
     except (subprocess.TimeoutExpired, ValueError):
         return 0, "hpsearch-worker --list-gpus does not answer"
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    devices = sum(not one.get("whole_in_mig_mode") for one in told.get("devices") or [])
+    devices = sum(not one.get("whole_in_mig_mode") for one in answer.get("devices") or [])
     if visible is None or devices == 0:
-        return devices, str(told.get("problem") or "")
+        return devices, str(answer.get("problem") or "")
     # As CUDA does, a worker takes those named before the first that there is none of.
     named = [one for one in visible.split(",") if one.strip() not in ("", "-1", "NoDevFiles")]
     return min(devices, len(named)), "CUDA_VISIBLE_DEVICES is {!r}".format(visible)

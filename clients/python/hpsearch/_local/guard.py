@@ -70,7 +70,7 @@ def end_of(log: pathlib.Path, lines: int = 8) -> str:
 
 
 def daemon_words(state: pathlib.Path) -> List[str]:
-    """The command of the private daemon of a state directory: Unix sockets only, so that nobody else gets in."""
+    """The command of the private daemon of a state directory: Unix sockets only, so that no other user gets in."""
     return [str(programs() / "hpsearchd"), "--state-dir", str(state / "daemon"), "--context-limit", "1000000",
             "--no-kept-files"]
 
@@ -85,12 +85,12 @@ def main(arguments: List[str]) -> int:
     daemon = _Program(daemon_words(asked.state), asked.state / "daemon.log")
     worker: Optional[_Program] = None
     try:
-        told = _await_daemon(asked.state, daemon)
+        answer = _await_daemon(asked.state, daemon)
         if not asked.no_worker:
-            worker = _Program([str(programs() / "hpsearch-worker"), "--daemon", str(told["workers"]), "--state-dir",
+            worker = _Program([str(programs() / "hpsearch-worker"), "--daemon", str(answer["workers"]), "--state-dir",
                                str(asked.state / "worker")] + (["--slots", asked.slots] if asked.slots else []),
                               asked.state / "worker.log")
-        print(told["socket"], flush=True)
+        print(answer["socket"], flush=True)
         with selectors.DefaultSelector() as selector:
             selector.register(sys.stdin, selectors.EVENT_READ)
             while not selector.select(0.5) or sys.stdin.buffer.read1(4096):  # type: ignore[union-attr]
@@ -109,9 +109,9 @@ def main(arguments: List[str]) -> int:
 
 def _await_daemon(state: pathlib.Path, daemon: _Program) -> Any:
     while True:
-        told = daemon_file(state / "daemon")
-        if told.get("pid") == daemon.popen.pid:
-            return told
+        answer = daemon_file(state / "daemon")
+        if answer.get("pid") == daemon.popen.pid:
+            return answer
         daemon.revive()
         time.sleep(0.005)
 

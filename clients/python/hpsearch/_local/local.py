@@ -89,7 +89,7 @@ class Guard:
         self._popen.stdout.close()
 
 
-_guards: "weakref.WeakSet[Guard]" = weakref.WeakSet()  # Of this process.
+_guards: "weakref.WeakSet[Guard]" = weakref.WeakSet()  # The guards of this process.
 
 
 def _leave_guards_to_parent() -> None:
@@ -156,7 +156,7 @@ def make_private(directory: pathlib.Path) -> None:
 
 
 def process_with_lock(file: pathlib.Path) -> Optional[int]:
-    """The process that holds a lock file of hpsearch; 0 if its number is unknown, None if nobody holds it."""
+    """The process that holds a lock file of hpsearch; 0 if its number is unknown, None if no process holds it."""
     import fcntl
     import struct
     try:

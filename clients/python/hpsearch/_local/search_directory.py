@@ -1,4 +1,4 @@
-"""A search of this machine with a directory of its own: begun, gone on with, and read after its end.
+"""A search of this machine with a directory of its own: begun, continued, and read after its end.
 
 The directory has search.json (what the search is), experiment.json, context/, arguments/, and search/, which is the state
 directory of the `hpsearch run` that runs it. That process is in a session of its own: it outlives the one that started it.
@@ -36,7 +36,7 @@ _MOST_MISTAKES = 100  # Lines of a refusal.
 _LIMITS = ("max_trials", "max_concurrent_trials")
 # Fields of the experiment that name or begin it, or are refused where they differ.
 _COMPARED = ("name", "entrypoint", "hyperparameters", "searcher")
-_ARGUMENTS = {"reproducibility": "seed"}  # Of tune(), where it has another name.
+_ARGUMENTS = {"reproducibility": "seed"}  # Arguments of tune() that have another name.
 
 
 class SearchDirectory:
@@ -47,7 +47,7 @@ class SearchDirectory:
         self.name = name
         self.path = state_home() / checked_name(name)
         self.run_state = self.path / "search"
-        self._descriptor = -1  # Of the lock.
+        self._descriptor = -1  # The descriptor of the lock.
         self._is_new = False
 
     def start(self, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path], resume: str,
@@ -178,7 +178,7 @@ class SearchDirectory:
 
     def _write_context(self, written: FunctionFile, context: Optional[pathlib.Path]) -> None:
         place = self.path / "context"
-        shutil.rmtree(str(place), ignore_errors=True)  # Of a start that was killed.
+        shutil.rmtree(str(place), ignore_errors=True)  # A killed start left it.
         copy_context(context, place)
         written.write(place, self.path / "arguments")
 

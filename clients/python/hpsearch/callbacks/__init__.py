@@ -3,8 +3,8 @@
     from hpsearch.callbacks import KerasCallback, LightningCallback, TransformersCallback
     from hpsearch.callbacks import XGBoostCallback, LightGBMCallback
 
-All of them report after each validation, save a checkpoint before a report at the asked length and when told to
-pause, end the training when told to, and hand over where to start from after an interruption. In a trial the search says
+All of them report after each validation, save a checkpoint before a report at the asked length and before a
+pause, end the training when the search decides so, and hand over where to start from after an interruption. In a trial the search says
 how long to train; a run by hand needs a length: rounds= of those that boost, epochs= of the others.
 """
 

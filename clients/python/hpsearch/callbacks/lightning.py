@@ -26,7 +26,7 @@ class LightningCallback(Callback):  # type: ignore[misc, valid-type]
 
     Everything logged counts, as the trainer's callback_metrics have it; names that begin with "train" are kept
     apart as training.NAME. Steps are epochs, or optimizer steps where the experiment counts batches.
-    With several processes the first one reports, and all obey.
+    With several processes the first one reports, and all follow.
     """
 
     def __init__(self, checkpoints: bool = True, epochs: Optional[int] = None) -> None:

@@ -26,7 +26,7 @@ class TransformersCallback(TrainerCallback):  # type: ignore[misc]
     it trains is training.NAME. Steps are epochs, or optimizer steps where the experiment counts batches. Give
     num_train_epochs more than the search will ask for: the search ends the training. The Trainer's own checkpoints
     are handed over as they are written, and one more is asked for where a decision may need it: an evaluation at
-    the asked length is reported when that is safe. With several processes the first one reports, and all obey.
+    the asked length is reported when that is safe. With several processes the first one reports, and all follow.
     """
 
     def __init__(self, checkpoints: bool = True, epochs: Optional[int] = None) -> None:

@@ -80,7 +80,7 @@ class Mirrors:
         self._invalid = why
 
     def close(self) -> None:
-        """Ends the run in each tracker; again: nothing. Waits as long as add() was told, all trackers at a time."""
+        """Ends the run in each tracker; again: nothing. Waits for the timeout of add(), all trackers at a time."""
         if os.getpid() != self._process:
             return  # A forked child: the run is its parent's.
         with self._lock:

@@ -11,7 +11,7 @@ PAUSED = "PAUSED"  #: The search may go on with it.
 PRUNED = "PRUNED"  #: The search ended it below the experiment's max_length.
 FINISHED = "FINISHED"
 FAILED = "FAILED"
-INVALID = "INVALID"  #: Of invalid hyperparameters.
+INVALID = "INVALID"  #: The state of a trial with invalid hyperparameters.
 STATUSES = (RUNNING, PAUSED, PRUNED, FINISHED, FAILED, INVALID)
 
 
@@ -39,7 +39,7 @@ class End(NamedTuple):
 
     status: str  #: One of STATUSES.
     reason: str
-    step: int  #: Of the last report; 0 if there was none.
+    step: int  #: The step of the last report; 0 if there was none.
 
 
 class Tracker(abc.ABC):

@@ -12,8 +12,8 @@ from ._tracker import FAILED, FINISHED, INVALID, PAUSED, PRUNED, RUNNING, End, I
 
 _OPTIONS = ("experiment", "run_name", "tags", "tracking_uri")
 _STATUSES = {PAUSED: "SCHEDULED", PRUNED: "FINISHED", FINISHED: "FINISHED", FAILED: "FAILED", INVALID: "FAILED"}
-_LONGEST_VALUE = 500  # Of a parameter, in every version of MLflow.
-_MOST_PARAMETERS = 100  # Of one request, by MLflow; and metrics, below.
+_LONGEST_VALUE = 500  # The limit for a parameter in every version of MLflow.
+_MOST_PARAMETERS = 100  # MLflow's limit for one request; the next one is for metrics.
 _MOST_METRICS = 1000
 _NOT_IN_NAMES = re.compile(r"[^\w. /-]")
 

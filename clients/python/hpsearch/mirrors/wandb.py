@@ -12,7 +12,7 @@ from ._options import check_options, package
 from ._tracker import RUNNING, STATUSES, End, Identity, Point, Tracker
 from ._wandb_file import steps_in
 
-_OURS = ("config", "id", "reinit", "resume")  # Of wandb.init(); the mirror sets them.
+_OURS = ("config", "id", "reinit", "resume")  # Arguments of wandb.init() that the mirror sets.
 
 
 class WandbTracker(Tracker):

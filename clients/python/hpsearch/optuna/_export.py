@@ -17,7 +17,7 @@ from ._space import Range, hashable
 if TYPE_CHECKING:
     import optuna
 
-_MOST_POINTS = 2000  # Of a curve.
+_MOST_POINTS = 2000  # In a curve.
 
 
 def to_study(experiment: Experiment) -> "optuna.Study":
@@ -40,7 +40,7 @@ def to_study(experiment: Experiment) -> "optuna.Study":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # It is experimental there.
             study.set_metric_names([head["metric"]])
-    study.add_trials([_trial(told, distributions, curves.get(told["number"], {})) for told in trials])
+    study.add_trials([_trial(fields, distributions, curves.get(fields["number"], {})) for fields in trials])
     return study
 
 
@@ -59,17 +59,17 @@ def _distributions(described: Mapping[str, Any], trials: List[Mapping[str, Any]]
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     out: Dict[str, Any] = {}
-    for name, told in described.items():
-        about = told["attributes"]
+    for name, fields in described.items():
+        about = fields["attributes"]
         tried = [trial["params"][name] for trial in trials if name in trial["params"]]
-        if told["name"] == "CategoricalDistribution":
+        if fields["name"] == "CategoricalDistribution":
             choices = [hashable(one) for one in about["choices"]]
             seen = {(type(one), one) for one in choices}
             choices += [one for kind, one in {(type(hashable(one)), hashable(one)) for one in tried} if (kind, one) not in seen]
             out[name] = CategoricalDistribution(choices)
             continue
         low, high, step, log = min([about["low"], *tried]), max([about["high"], *tried]), about["step"], about["log"]
-        if told["name"] == "IntDistribution":
+        if fields["name"] == "IntDistribution":
             steps = step if not log and all((one - low) % step == 0 for one in (*tried, high)) else 1
             out[name] = IntDistribution(int(low), int(high), log=log, step=steps)
             continue
@@ -78,18 +78,18 @@ def _distributions(described: Mapping[str, Any], trials: List[Mapping[str, Any]]
     return out
 
 
-def _trial(told: Mapping[str, Any], distributions: Mapping[str, Any], curve: Dict[int, float]) -> "optuna.trial.FrozenTrial":
+def _trial(fields: Mapping[str, Any], distributions: Mapping[str, Any], curve: Dict[int, float]) -> "optuna.trial.FrozenTrial":
     from optuna.trial import FrozenTrial, TrialState
 
-    params = {name: hashable(value) for name, value in told["params"].items()}
-    state, value = TrialState[told["state"]], _finite(told["value"])
+    params = {name: hashable(value) for name, value in fields["params"].items()}
+    state, value = TrialState[fields["state"]], _finite(fields["value"])
     if state is TrialState.COMPLETE and value is None:
         state = TrialState.FAIL
     if state is TrialState.PRUNED:  # As Optuna has it: the last value that was reported.
         value = next((curve[step] for step in sorted(curve, reverse=True) if math.isfinite(curve[step])), value)
     elif state is not TrialState.COMPLETE:
         value = None
-    start, end = _time(told["datetime_start"]), _time(told["datetime_complete"])
+    start, end = _time(fields["datetime_start"]), _time(fields["datetime_complete"])
     if state is TrialState.WAITING:
         start = None
     elif start is None:
@@ -97,9 +97,9 @@ def _trial(told: Mapping[str, Any], distributions: Mapping[str, Any], curve: Dic
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return FrozenTrial(
-            number=told["number"], trial_id=told["number"], state=state, value=value, datetime_start=start,
+            number=fields["number"], trial_id=fields["number"], state=state, value=value, datetime_start=start,
             datetime_complete=(end or start) if state.is_finished() else None, params=params,
-            distributions={name: distributions[name] for name in params}, user_attrs=told["user_attrs"], system_attrs={},
+            distributions={name: distributions[name] for name in params}, user_attrs=fields["user_attrs"], system_attrs={},
             intermediate_values=curve)
 
 

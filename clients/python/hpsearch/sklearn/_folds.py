@@ -41,9 +41,9 @@ class Folds:
     estimator: Any
     X: Any
     y: Any
-    samples: int              # Of X, all folds together.
+    samples: int              # Samples of X, all folds together.
     splits: List[Tuple[Any, Any]]
-    orders: List[Any]         # Of each fold's training samples, so that each prefix is a fair share; None without n_samples.
+    orders: List[Any]         # Orders of each fold's training samples, so that each prefix is a fair share; None without n_samples.
     fit_params: Dict[str, Any]
     score_params: Dict[str, Any]
     scorer: Any
@@ -52,7 +52,7 @@ class Folds:
     warm: Warm
     error_score: Any
     train_scores: bool
-    config: Dict[str, Any]    # Of scikit-learn.
+    config: Dict[str, Any]    # The configuration of scikit-learn.
 
     _arrays = ("X", "y", "splits", "orders", "fit_params", "score_params")
 

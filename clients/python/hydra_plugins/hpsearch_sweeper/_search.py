@@ -1,4 +1,4 @@
-"""A sweep as an experiment: made, begun or gone on with, followed, and its result written."""
+"""A sweep as an experiment: made, begun or continued, followed, and its result written."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import hpsearch as hp
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import IntervalSweep, Override, QuotedString, RangeSweep, Transformer
 
-_MOST_STEPS = 1000  # Of a range of real numbers that is kept as the list of its values.
+_MOST_STEPS = 1000  # In a range of real numbers that is kept as the list of its values.
 
 
 class OverrideSpace:

@@ -24,7 +24,7 @@ class HpsearchSweeperConf:
     searcher: Any = None  # A name, or the section of the experiment file. Without it, by max_length.
     sampler: Optional[str] = None  # random, model, tpe or anneal.
     seed: Optional[int] = None
-    resources: Optional[Dict[str, Any]] = None  # Of each trial: the section of the experiment file.
+    resources: Optional[Dict[str, Any]] = None  # The section `resources` of the experiment file, for each trial.
     on: str = "local"  # Or the address of a daemon.
     token_file: Optional[str] = None  # For a daemon that asks for a token.
     slots: Any = None  # How many trials this machine runs at once, if not n_jobs.

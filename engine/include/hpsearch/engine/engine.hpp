@@ -32,7 +32,7 @@ struct Effects {
   std::vector<AttemptKey> asked{};      ///< The answer to AskTrials.
 };
 
-/// The one door: told what happened and what time it is, says what follows. A hyperparameter search engine
+/// The one entry: takes what happened and the time, and returns what follows. A hyperparameter search engine
 /// for any number of experiments on any number of workers, as a deterministic state machine.
 ///
 /// The same commands with the same instants give the same effects. State is the fold of the events: an engine
@@ -64,7 +64,7 @@ class Engine {
   [[nodiscard]] Result<Effects> step(Command command, Instant now, const std::string& actor = {});
 
   /// The same into an Effects that is used again and again, which spares the allocations: a report that
-  /// decides nothing then allocates nothing. What was in `effects` is gone; on failure it is empty.
+  /// decides nothing then allocates nothing. The old content of `effects` is dropped; on failure it is empty.
   [[nodiscard]] Status step(Command command, Instant now, Effects& effects, const std::string& actor = {});
 
   /// Recovery: takes one event of the log. Events must come in order from lsn 1, before the first step.
@@ -81,7 +81,7 @@ class Engine {
   [[nodiscard]] std::optional<Instant> next_deadline() const noexcept;
   [[nodiscard]] Lsn last_lsn() const noexcept;
   [[nodiscard]] Instant last_instant() const noexcept;
-  [[nodiscard]] const Numbering& numbering() const noexcept;  ///< Of leases and decisions.
+  [[nodiscard]] const Numbering& numbering() const noexcept;  ///< The numbers of leases and decisions.
   [[nodiscard]] const std::map<ExperimentId, ExperimentRecord>& experiments() const noexcept;
   /// Those that are not among experiments() any more.
   [[nodiscard]] const std::map<ExperimentId, DeletedExperiment>& deleted() const noexcept;
@@ -109,7 +109,7 @@ class Engine {
   /// journaled.
   void skip_first_look() noexcept;
 
-  /// What fails is never a worker's fault: for workers that are only imagined. Not journaled.
+  /// No failure counts against a worker: for simulated workers. Not journaled.
   void trust_workers() noexcept;
 
  private:

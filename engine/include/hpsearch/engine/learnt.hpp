@@ -16,9 +16,9 @@ struct Learnt {
   /// How much a hyperparameter matters to the model: automatic relevance determination (Rasmussen and
   /// Williams, Gaussian Processes for Machine Learning, 5.1).
   struct Importance {
-    std::string name;         ///< "optimizer.lr"
-    double share = 0;         ///< Of the mean squared distance between two random configurations as the model
-                              ///< sees it; all shares together are 1.
+    std::string name;  ///< "optimizer.lr"
+    double share = 0;  ///< Part of the mean squared distance between two random configurations as the model
+                       ///< sees it; all shares together are 1.
     double length_scale = 0;  ///< Metrics stay alike over about this part of its range. Of categories without
                               ///< order: any two are 1 apart.
   };

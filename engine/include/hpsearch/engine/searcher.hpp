@@ -23,7 +23,7 @@ namespace hpsearch::engine {
 struct ExperimentConfig;
 struct Learnt;  // learnt.hpp
 
-/// What a model expected of a configuration when it chose it.
+/// The result that a model expected of a configuration when it chose it.
 struct ExpectedResult {
   double mean = 0;                       ///< At full length: the metric, in its own unit and sign.
   double deviation = 0;                  ///< Standard deviation of that, in the metric's unit.
@@ -50,7 +50,7 @@ struct Reason {
     replacement,     ///< In place of a trial whose hyperparameters were invalid.
     given_point,     ///< One of points_to_evaluate.
     near_trial,      ///< Drawn near an earlier trial with a good result: `near`.
-    before_model,    ///< Of an even sequence or drawn: the model has too few results.
+    before_model,    ///< From an even sequence or drawn: the model has too few results.
     explored,        ///< Likewise, so that a model's mistakes cannot last.
     model_choice,    ///< A model of earlier results expects most of it: `expected`, or `detail` says what.
     repeat,          ///< A finalist is trained again: trial `near`; `detail` says which training it is.
@@ -73,12 +73,12 @@ struct Reason {
   std::optional<double> cutoff;          ///< Metric of the last one that goes on, in the user's sign.
   std::string detail;
 
-  // Of a configuration that was chosen by earlier results.
+  // For a configuration that was chosen by earlier results.
   std::optional<std::uint64_t> near = {};       ///< The trial that it was drawn near.
-  std::optional<std::uint64_t> near_rank = {};  ///< Whose latest result was so many-th then, from 0 = best.
+  std::optional<std::uint64_t> near_rank = {};  ///< The rank of its latest result then, from 0 = best.
   std::optional<std::uint64_t> results = {};    ///< So many trials had results then.
   std::optional<double> spread = {};            ///< How far around it was drawn, as part of each range.
-  std::optional<ExpectedResult> expected = {};  ///< What its model expected of it.
+  std::optional<ExpectedResult> expected = {};  ///< The result that its model expected.
 
   static void list_fields(auto& fields, auto& self) {  // As events list theirs (events.hpp).
     fields("why", self.why);
@@ -138,7 +138,7 @@ struct Verdict {
   Reason reason;
 };
 
-/// What may still become of a paused trial, as of now.
+/// The possible future of a paused trial, as of now.
 struct Outlook {
   /// It may be promoted, and so many other pieces of work come from next() before it. Nothing: it may not.
   std::optional<std::uint64_t> ahead;
@@ -156,7 +156,7 @@ struct Finalist {
     std::optional<double> metric;  ///< At full length; nothing: not known yet, or the trial failed.
   };
   std::vector<Training> trainings;  ///< By trial number; at least one.
-  std::optional<double> mean;       ///< Of the metrics there are.
+  std::optional<double> mean;       ///< The mean of the metrics there are.
   std::optional<double> deviation;  ///< Their sample standard deviation; nothing for fewer than two.
 
   /// The best training; the first of equals. Nothing: none has a metric.
@@ -192,7 +192,7 @@ struct BracketStanding {
   std::vector<RungStanding> rungs;  ///< Shortest first.
 };
 
-// --- what a searcher is told ---
+// --- the events of a searcher ---
 
 enum class ExitReason : std::uint8_t { errored, user_canceled, user_stopped, invalid_hp };
 
@@ -250,12 +250,12 @@ using SearchEvent = std::variant<TrialWasCreated, TrialWasPromoted, TrialReporte
                                  TrialExited, TrialWasClosed, MaxTrialsChanged, MaxConcurrentTrialsChanged,
                                  PointsChanged, DuplicatesChanged, TrialWasRetried>;
 
-/// A search strategy: asked what to do next, told what happened. It sees neither workers nor clocks nor
+/// A search strategy: decides what to do next from what happened. It sees neither workers nor clocks nor
 /// processes. It *looks* when asked and *changes* only in on_event(), when it hears what was decided; a
 /// replay of the log calls that alone.
 ///
 /// How the engine drives it: after TrialValidated it asks verdict() for that trial and tells what it decided
-/// (TrialWasPromoted for train_on, TrialWasClosed for stop; a pause is told by silence). Then it closes what
+/// (TrialWasPromoted for train_on, TrialWasClosed for stop; a pause has no event). Then it closes what
 /// closable() names, then asks next() once per free slot, telling each answer before asking again. Where
 /// closable() names very many, it closes some of them then and the others little by little; trials may be
 /// created, promoted and validated meanwhile, but all are closed before a trial exits early or, once limits
@@ -279,13 +279,13 @@ class Searcher {
 
   virtual void on_event(const SearchEvent& event) = 0;
 
-  /// Paused trials that need nothing more and have not been told closed yet, in ascending order.
+  /// Paused trials that need nothing more and have not been reported as closed yet, in ascending order.
   [[nodiscard]] virtual std::span<const TrialNumber> closable() const = 0;
 
   /// Why a trial that closable() names is closed, or a paused one waits.
   [[nodiscard]] virtual Reason standing(TrialNumber trial) const = 0;
 
-  /// Of a paused trial. Only for people: it may cost O(trials). What never pauses a trial has nothing to add.
+  /// For a paused trial. Only for people: it may cost O(trials). A searcher that never pauses adds nothing.
   [[nodiscard]] virtual Outlook outlook(TrialNumber /*trial*/) const { return {}; }
 
   /// What its model has learnt so far; nothing if it has no model. Only for people: it may cost as much as a
@@ -313,11 +313,11 @@ class Searcher {
   [[nodiscard]] virtual double progress() const noexcept = 0;
 };
 
-/// What `hpsearch preview` says of one bracket.
+/// One bracket in the output of `hpsearch preview`.
 struct BracketPreview {
-  std::vector<Units> lengths;  ///< Of its rungs, ascending.
+  std::vector<Units> lengths;  ///< The lengths of its rungs, ascending.
   Cardinality trials = 0;
-  std::uint64_t share = 0;         ///< Of max_concurrent_trials; 0 = no fixed share.
+  std::uint64_t share = 0;         ///< Its share of max_concurrent_trials; 0 = no fixed share.
   std::vector<Cardinality> reach;  ///< Trials expected to train to each length, results in random order.
 };
 

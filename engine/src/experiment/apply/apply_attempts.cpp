@@ -28,7 +28,7 @@ void forget_lost(const Applier& applier, TrialRecord& trial) {
   }
 }
 
-/// What an attempt held on one worker, now that it gives it back.
+/// The slots and the time of an attempt on one worker, which it gives back now.
 void note_spans(ExperimentRecord& record, const LiveAttempt& live, WorkerId where,
                 const std::vector<SlotIndex>& slots, Instant now, AttemptEnd end) {
   AttemptSpan span;

@@ -187,7 +187,7 @@ void apply(const Applier& applier, const ExperimentEnded& ended) {
   if (applier.state.going.erase(ended.experiment) > 0) {
     --workspace_named(applier.state, record.workspace->name).active;
   }
-  // What was among the experiment's best for a while may be so no more.
+  // A trial that was among the experiment's best for a while may be so no more.
   const bool anew = record.config.retention.save_experiment_best > 0;
   for (std::uint64_t number = 0; anew && number < record.trials.size(); ++number) {
     note_settled(record, TrialNumber(number));

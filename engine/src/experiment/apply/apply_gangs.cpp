@@ -17,10 +17,11 @@ void Applier::end_everywhere(TrialRecord& trial, WorkerId where, Gang::Ending en
   gang.ending = ending;
   gang.exit = exit;
   gang.ended_by = where;
-  // Without one of them the others can only wait for it; but who was told to pause may be saving what it has.
-  const bool in_vain = ending == Gang::Ending::failed || ending == Gang::Ending::lost;
+  // Without one of them the others can only wait for it; but a member that has to pause may be saving its
+  // state.
+  const bool has_failed = ending == Gang::Ending::failed || ending == Gang::Ending::lost;
   if (!trial.live->is_ending()) {
-    decide(trial, decision_id(), in_vain ? Directive::kill : Directive::stop);
+    decide(trial, decision_id(), has_failed ? Directive::kill : Directive::stop);
   }
 }
 

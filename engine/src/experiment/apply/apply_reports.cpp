@@ -209,7 +209,7 @@ void apply(const Applier& applier, const CheckpointsDeleted& deleted) {
     gone.condemned.erase(path);
   }
   if (gone.condemned.empty()) {
-    gone.effective = {};  // Nobody needs the place any more.
+    gone.effective = {};  // The place is not needed any more.
   }
 }
 

@@ -9,7 +9,7 @@ void BestCheckpoints::add(TrialNumber trial, const KnownCheckpoint& checkpoint) 
     return;
   }
   const double metric = *checkpoint.metric;
-  const auto before = [&](const Entry& entry) {  // Of one trial, what is there is older.
+  const auto before = [&](const Entry& entry) {  // An entry of the same trial is older.
     return entry.metric == metric    ? entry.trial <= trial
            : goal_ == Goal::minimize ? entry.metric < metric
                                      : entry.metric > metric;

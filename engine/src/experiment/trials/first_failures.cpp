@@ -88,7 +88,7 @@ void note_failure(const EngineState& state, ExperimentRecord& record, TrialRecor
   FirstFailures& first = record.first_failures;
   ++first.failed;
   if (state.trusts_workers) {
-    return;  // They are simulated: chance fails them, and nobody would resume the search.
+    return;  // They are simulated: chance fails them, and no user would resume the search.
   }
   const LiveAttempt& live = *trial.live;
   const std::string way = way_of_failure(exit, live);

@@ -1,6 +1,6 @@
 // A store that was brought back from an older copy lacks the last part of its log, and with it the attempts
 // that were leased there and the time that others held their slots. Workers have the attempts that still run,
-// and say how long they have had them; of what ran there and is over, nobody knows.
+// and say how long they have had them; what ran there and is over is unknown.
 
 #include <algorithm>
 #include <string>

@@ -161,7 +161,7 @@ bool has_own_checkpoint(const TrialRecord& trial) {
 void forget_latest_checkpoint(Step& step, ExperimentId id, TrialNumber number) {
   const std::vector<std::string> paths{trial_of(step.state(), id, number).checkpoints->latest};
   step.emit(CheckpointsCollected{id, number, paths});
-  step.emit(CheckpointsDeleted{id, paths});  // Nobody deletes it: should it be there after all, it stays.
+  step.emit(CheckpointsDeleted{id, paths});  // No order deletes it: if it exists after all, it stays.
 }
 
 Status delete_checkpoints(Step& step, const DeleteCheckpoints& command) {

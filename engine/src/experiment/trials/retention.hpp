@@ -31,7 +31,7 @@ using CheckpointPlaces = std::set<std::pair<TrialNumber, std::size_t>>;
 /// Without its latest checkpoint it goes on from the one before, or begins anew.
 [[nodiscard]] bool has_own_checkpoint(const TrialRecord& trial);
 
-/// Its checkpoint `path` came, was measured, or is gone: latest and best are said anew.
+/// Its checkpoint `path` came, was measured or was removed: latest and best are set anew.
 void name_checkpoints(KnownCheckpoints& checkpoints, Goal goal);
 
 }  // namespace hpsearch::engine

@@ -157,7 +157,7 @@ void end_at(ExperimentRecord& record, TrialNumber number, Units step) {
 }
 
 bool went_its_own_way(const ExperimentRecord& record, TrialNumber number) {
-  constexpr std::size_t more_than_one_step = 2;  // One may be on its way when it is told to pause.
+  constexpr std::size_t more_than_one_step = 2;  // One report may be on its way when the pause is decided.
   const auto ahead = record.ahead.find(number);
   return ahead != record.ahead.end() && ahead->second.size() >= more_than_one_step;
 }

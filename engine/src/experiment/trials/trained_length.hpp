@@ -22,7 +22,7 @@ void set_trains_no_further(ExperimentRecord& record, TrialRecord& trial, bool va
 /// Its last attempt ended well at this step, below its length, and no other would train further.
 void end_at(ExperimentRecord& record, TrialNumber number, Units step);
 
-/// It has measured on and on beyond the length at which its trial was paused: its program doesn't obey
+/// It has measured on and on beyond the length at which its trial was paused: its program ignores
 /// lengths.
 [[nodiscard]] bool went_its_own_way(const ExperimentRecord& record, TrialNumber number);
 

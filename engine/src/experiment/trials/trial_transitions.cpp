@@ -131,7 +131,7 @@ void judge(Step& step, const ExperimentRecord& record, TrialNumber number, Units
   }
 }
 
-/// What counts at the trial's length: the first value from there on, as far as it is kept.
+/// The value that counts at the trial's length: the first one from there on, as far as it is kept.
 std::optional<Measurement> measured_at_length(const ExperimentRecord& record, TrialNumber number) {
   const TrialRecord& trial = record.trials[number.number()];
   if (const auto ahead = record.ahead.find(number); ahead != record.ahead.end()) {
@@ -261,7 +261,7 @@ void take_unmeasured(Step& step, ExperimentId id, TrialNumber number, Units at) 
   const ExperimentRecord& record = experiment_of(step, id);
   const TrialRecord& trial = record.trials[number.number()];
   if (trial.state != TrialState::running || record.state != ExperimentState::active || at < trial.length) {
-    return;  // What it waits for is decided already.
+    return;  // The decision that it waits for is made already.
   }
   if (trial.latest) {
     judge(step, record, number, at, trial.latest->metric);

@@ -15,10 +15,11 @@ namespace hpsearch::searchers {
 
 /// One bracket of asynchronous successive halving, as a user asks for it.
 struct AshaSettings {
-  std::vector<engine::Units> lengths;  ///< Of the rungs, ascending, each once; the last is the full length.
+  std::vector<engine::Units>
+      lengths;  ///< Lengths of the rungs, ascending, each once; ends with the full one.
   Divisor divisor{4};
   std::uint64_t trials = 0;
-  engine::Goal goal = engine::Goal::minimize;  ///< Cut-offs are told in the user's sign.
+  engine::Goal goal = engine::Goal::minimize;  ///< Cut-offs are shown in the user's sign.
   bool late_starts = false;                    ///< New trials may begin above the first rung, not only at it.
 };
 
@@ -65,7 +66,7 @@ class Asha : public StoppingPolicy {
   };
   struct Trial {
     Rung::Arrival arrival =
-        Rung::none;          ///< Of its latest result: in that rung or, while training, one below.
+        Rung::none;          ///< The rung of its latest result; while it trains, its rung or one below.
     std::uint16_t rung = 0;  ///< Where it trains to, or where its latest result stands.
     State state = State::training;
   };

@@ -21,7 +21,7 @@ namespace hpsearch::searchers {
 /// trials are wanted; a change to fewer than there were already does not end the search.
 class ComposedSearcher final : public engine::Searcher {
  public:
-  /// What it must know of the user's wishes.
+  /// The settings that it needs.
   struct Limits {
     engine::Cardinality trials = 0;  ///< As many were asked for.
     /// At most so many trials stand in for invalid ones; nothing: invalid ones use up theirs, and the number

@@ -30,7 +30,7 @@ class FiniteSpace {
   struct Axis {
     std::vector<std::string> keys;
     engine::Cardinality size = 1;
-    std::optional<engine::Levels> levels;         // Of an axis of numbers, which has no vals.
+    std::optional<engine::Levels> levels;         // Set for an axis of numbers, which has no vals.
     std::vector<engine::Value> vals;              // Each once.
     std::map<std::string, std::uint64_t> places;  // By their spelling: Where in vals.
 
@@ -43,9 +43,9 @@ class FiniteSpace {
   [[nodiscard]] static std::optional<Axis> axis_of(const engine::Space::Leaf& leaf);
 
   std::vector<Axis> axes_;
-  std::optional<engine::Combinations> combinations_;  // Of a space with conditions.
+  std::optional<engine::Combinations> combinations_;  // Set for a space with conditions.
   engine::Cardinality size_ = 1;
-  std::optional<std::vector<std::uint32_t>> allowed_;  // Of the axes' product, where there are conditions.
+  std::optional<std::vector<std::uint32_t>> allowed_;  // Points of the product, if there are conditions.
 };
 
 /// The numbers 0 … size-1 in an order that looks random and is a function of the seed: a Feistel network of

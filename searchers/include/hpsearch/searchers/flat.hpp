@@ -39,7 +39,7 @@ class Flat final : public StoppingPolicy {
  private:
   struct Open {
     std::uint64_t trained = 0;
-    bool reached = false;  // The full length; its end was not told yet.
+    bool reached = false;  // The full length; its end was not reported yet.
   };
 
   [[nodiscard]] bool is_over() const noexcept { return open_.empty() && !quota_.needs_more(); }

@@ -35,7 +35,7 @@ class Proposer : public TrialListener {
   virtual void on_points(std::vector<engine::Value> /*points*/) {}
   /// With `reject`, nothing that was started before is proposed from now on; `started` is all of it.
   virtual void on_duplicates(bool /*reject*/, const std::vector<engine::Value>& /*started*/) {}
-  /// Configurations that were not started yet; nothing when nobody can count them.
+  /// Configurations that were not started yet; nothing if they are not countable.
   [[nodiscard]] virtual std::optional<engine::Cardinality> remaining() const noexcept { return std::nullopt; }
 
   /// For people: what a model has learnt so far; nothing without a model.
@@ -65,7 +65,7 @@ class Proposer : public TrialListener {
 [[nodiscard]] std::unique_ptr<Proposer> make_grid_proposer(const engine::ExperimentConfig& config);
 
 /// How many trials a random proposer can serve: the size of a finite space under `reject`; nothing when
-/// nobody can count it.
+/// it is not countable.
 [[nodiscard]] std::optional<engine::Cardinality> supply_of(const engine::ExperimentConfig& config);
 
 }  // namespace hpsearch::searchers

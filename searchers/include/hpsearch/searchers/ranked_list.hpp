@@ -57,7 +57,7 @@ class RankedList {
   [[nodiscard]] std::optional<Marked> first_marked() const noexcept;
 
  private:
-  static constexpr std::size_t width = 256;  ///< Of a block, at most.
+  static constexpr std::size_t width = 256;  ///< The most entries of a block.
 
   struct Entry {
     engine::Score score = engine::Score::worst();

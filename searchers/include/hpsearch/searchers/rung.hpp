@@ -28,10 +28,10 @@ namespace hpsearch::searchers {
 ///       aborts.
 class Rung {
  public:
-  /// Who ranks first of equal scores.
+  /// The order of equal scores.
   enum class Ties : std::uint8_t { earlier_first, later_first };
 
-  /// What can still become of a result.
+  /// The possible future of a result.
   enum class Standing : std::uint8_t {
     waiting,   ///< Its trial waits and may be promoted.
     dead,      ///< Its trial has ended early; it may be passed up, as worst.
@@ -110,7 +110,7 @@ class Rung {
   RankedList ranked_;                          // Those that count, with a mark on those that wait.
   std::uint64_t waiting_ = 0;
   std::optional<Arrival> promotable_;
-  engine::Score cutoff_ = engine::Score::worst();  // Of the keep() best, when there are any.
+  engine::Score cutoff_ = engine::Score::worst();  // The worst of the keep() best, if there are any.
   // Arrivals of dead results: all have the worst score, so in order of arrival they are in order of rank.
   // What stands before first_dead_, and what went on since it entered, is of the past.
   std::vector<Arrival> dead_;

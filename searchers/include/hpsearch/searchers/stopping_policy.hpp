@@ -35,7 +35,7 @@ using Work = std::variant<NewTrial, engine::PromoteTrial, engine::NothingNow, Ov
 /// configuration; that is a Proposer's half, and ComposedSearcher makes a searcher of the two.
 ///
 /// Trials are numbered from 0 in order of creation within the schedule. Looking, hearing, saving and the
-/// demands on cost and chance are those of engine::Searcher. What is told late or twice (a report of a trial
+/// demands on cost and chance are those of engine::Searcher. What comes late or twice (a report of a trial
 /// that waits, an exit of one that has ended) changes nothing; but a promotion is of a trial that waits for
 /// one.
 class StoppingPolicy {
@@ -72,7 +72,7 @@ class StoppingPolicy {
   virtual void on_max_concurrent_trials(std::uint64_t /*slots*/) {}
 
   [[nodiscard]] virtual std::uint64_t created_so_far() const noexcept = 0;
-  /// Of these, all but the invalid ones that are replaced.
+  /// All of these but the invalid ones that are replaced.
   [[nodiscard]] virtual std::uint64_t counting() const noexcept = 0;
   /// Trials that train towards a length now, or wait for a slot to do so.
   [[nodiscard]] virtual std::uint64_t outstanding() const noexcept = 0;
@@ -106,7 +106,7 @@ class Quota {
   void invalid() noexcept;
   void close() noexcept { closed_ = true; }
   void open() noexcept { closed_ = false; }
-  /// What exists already stays, and once closed it stays closed.
+  /// Existing trials stay, and once closed it stays closed.
   void change_limit(engine::Cardinality limit) noexcept { limit_ = limit; }
 
   [[nodiscard]] std::uint64_t created_so_far() const noexcept { return created_; }
@@ -126,7 +126,7 @@ class Quota {
   bool closed_ = false;
   std::uint64_t created_ = 0;
   std::uint64_t replaceable_ = 0;   // Invalid ones, when those are replaced.
-  std::uint64_t replacements_ = 0;  // Of them, how many were.
+  std::uint64_t replacements_ = 0;  // How many of them were replaced.
 };
 
 /// Trials in ascending order. Adding merges; taking out the first or the last is O(1), others O(size).
@@ -138,7 +138,7 @@ class ClosableList {
 
  private:
   std::vector<engine::TrialNumber> trials_;
-  std::size_t first_ = 0;  // What stands before it was taken out.
+  std::size_t first_ = 0;  // The entries before it were removed.
 };
 
 }  // namespace hpsearch::searchers

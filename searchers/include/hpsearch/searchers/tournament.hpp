@@ -46,7 +46,7 @@ class Tournament final : public StoppingPolicy {
   /// `slots` 0: no fixed number.
   Tournament(const std::vector<BracketPlan>& plan, Makers makers, std::uint64_t slots);
 
-  /// What bracket `bracket` of `brackets` may use of `slots`; 0 when they take turns.
+  /// The share of `slots` of bracket `bracket` of `brackets`; 0 if they take turns.
   [[nodiscard]] static std::uint64_t share(std::uint64_t slots, std::uint64_t brackets,
                                            std::uint64_t bracket) noexcept;
 
@@ -99,7 +99,7 @@ class Tournament final : public StoppingPolicy {
     Work work;
   };
 
-  /// What decides which bracket gets a slot.
+  /// The rank by which brackets get slots.
   struct Turn {
     std::uint64_t share = 0;
     std::uint64_t pulls = 0;
@@ -116,7 +116,7 @@ class Tournament final : public StoppingPolicy {
   [[nodiscard]] Pick pick() const;
   [[nodiscard]] const Member& member(engine::TrialNumber trial) const;
   [[nodiscard]] Bracket& bracket_with(engine::TrialNumber trial);
-  /// Who creates the trial that was just decided on.
+  /// The bracket that creates the trial that was just decided on.
   [[nodiscard]] std::size_t creator() const;
   /// The trial needs no closing any more.
   void not_closable(engine::TrialNumber trial);
@@ -132,7 +132,7 @@ class Tournament final : public StoppingPolicy {
   ClosableList closable_;
   std::optional<std::uint64_t> max_trials_;  // Once it has changed.
   double progress_ = 0;
-  std::optional<engine::TrialNumber> reporter_;  // Has just reported; what it is told now is its verdict.
+  std::optional<engine::TrialNumber> reporter_;  // Has just reported; the next decision is its verdict.
 };
 
 }  // namespace hpsearch::searchers

@@ -8,9 +8,9 @@
 
 namespace hpsearch::searchers {
 
-/// Who is told what becomes of trials: what a search that learns learns from.
+/// Receives what becomes of trials: a search that learns learns from it.
 ///
-/// Everything is told once and in order; what came late or twice was left out before. A trial trains towards
+/// Every event comes once and in order; what came late or twice was left out before. A trial trains towards
 /// its target from on_created() or on_promoted() until on_validated(), on_exited() or on_closed() follows. A
 /// search that is restored hears its whole log this way, and is asked nothing meanwhile: hearing must be
 /// cheap.

@@ -34,7 +34,7 @@ struct DenseFit {
   const std::size_t* level_ends = nullptr;  ///< One behind the last row of each level.
   const double* targets = nullptr;
 
-  // Of θ:
+  // Values of θ:
   ConstMatrix scaled;             ///< Rows × features: (x − ½)/ℓ.
   const double* kappa = nullptr;  ///< Levels × levels, as the next two.
   const double* kappa_slope = nullptr;
@@ -86,7 +86,7 @@ struct Dense {
   /// Covariances of the rows with some points (features × points, their squared norms), each a column.
   void (*covariances)(const DenseRows& rows, ConstMatrix points, const double* point_norms,
                       Matrix covariances, std::size_t points_count);
-  /// Of columns of covariances, each: its product with `weights` (of the first `weighted` rows), and the
+  /// For each column of covariances: its product with `weights` (of the first `weighted` rows), and the
   /// greatest share of variance that a single row explains.
   void (*glance)(ConstMatrix covariances, std::size_t count, std::size_t columns, const double* diagonal,
                  const double* weights, std::size_t weighted, double* means, double* explained);

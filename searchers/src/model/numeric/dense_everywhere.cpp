@@ -73,7 +73,7 @@ void covariances(const DenseRows& rows, ConstMatrix points, const double* point_
   const auto norms = ConstRow(rows.norms, count).array();
   const auto factors = ConstRow(rows.length_factors, count).array();
   const auto curves = ConstRow(rows.curve_parts, count).array();
-  constexpr Index piece = 64;  // Of a column: what stays in the fastest memory.
+  constexpr Index piece = 64;  // The part of a column that stays in the fastest memory.
   double room[piece];
   for (Index j = 0; j < covariance.cols(); ++j) {
     const double norm = point_norms[j];

@@ -54,7 +54,7 @@ class Kernel {
 
   [[nodiscard]] double length_factor(double s, double t) const noexcept;  ///< F
   [[nodiscard]] double curve_part(double s, double t) const noexcept;     ///< T
-  /// Of metrics at fidelity s with those at full length, the average curve apart; in [0, 1].
+  /// The correlation of metrics at fidelity s with full length, the average curve apart; in [0, 1].
   [[nodiscard]] double correlation(double s) const noexcept;
 
   [[nodiscard]] const std::vector<double>& inverse_scales() const noexcept { return inverse_scale_; }

@@ -30,7 +30,7 @@ double dot(const Vector& a, const Vector& b) noexcept {
 
 struct Pair {
   Vector step;
-  Vector change;  // Of the gradient.
+  Vector change;  // The change of the gradient.
 };
 
 // −H g by the two loops over what is remembered.

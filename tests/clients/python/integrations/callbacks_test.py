@@ -120,7 +120,7 @@ class LightningStandInTest(CallbackTest):
         self.fit(fresh("LightningCallback")(), self.trainer())
         self.assertEqual(self.handed_over(worker), [("checkpoint", 5), ("report", 5)])
 
-    def test_only_the_first_process_reports_and_all_obey(self):
+    def test_only_the_first_process_reports_and_all_follow(self):
         worker = self.decide()
         strategy = types.SimpleNamespace(broadcast=lambda value: "stop" if isinstance(value, str) else value)
         trainer = self.trainer(is_global_zero=False, world_size=2, strategy=strategy)

@@ -89,7 +89,7 @@ class FeedTest(unittest.TestCase):
         self.assertEqual((tracker.opened, steps(tracker.points), tracker.ended), ([TRIAL], list(range(1, 2001)), END))
         self.assertEqual(tracker.points[3], point(4))
 
-    def test_a_tracker_that_blocks_holds_nobody_up_and_the_log_says_what_was_dropped(self):
+    def test_a_blocked_tracker_delays_no_other_and_the_log_says_what_was_dropped(self):
         tracker = FakeTracker()
         tracker.may_open.clear()
         feed = self.feed(tracker, most_waiting=10)
@@ -190,7 +190,7 @@ class MirrorTest(TrialTest):
         mirrors.close()
         return self.tracker.ended
 
-    def told(self, *directives, **variables):
+    def answered(self, *directives, **variables):
         """A mirrored trial whose worker answers reports so."""
         left = list(directives)
         worker = self.in_trial(lambda message: {"directive": left.pop(0) if message["type"] == "report" else "stop",
@@ -200,7 +200,7 @@ class MirrorTest(TrialTest):
         return worker
 
     def test_a_report_goes_to_the_worker_and_to_the_tracker(self):
-        worker = self.told("continue", "continue", PARAMS='{"net": {"hidden": 8}}')
+        worker = self.answered("continue", "continue", PARAMS='{"net": {"hidden": 8}}')
         hpsearch.report_training(1, loss=2)
         hpsearch.report(1, {"val": {"loss": 3}})
         self.end()
@@ -212,7 +212,7 @@ class MirrorTest(TrialTest):
 
     def test_reports_go_on_while_the_tracker_does_not_answer(self):
         self.tracker.may_open.clear()
-        worker = self.told("continue", "continue")
+        worker = self.answered("continue", "continue")
         for step in (1, 2):
             hpsearch.report(step, val_acc=1)  # One that waited would not return: nothing lets the tracker go on.
         self.assertEqual(len(worker.said("report")), 2)
@@ -224,7 +224,7 @@ class MirrorTest(TrialTest):
                                                 (9, "stop", "FINISHED", "ended at step 9"),
                                                 (3, "continue", "FINISHED", "ended at step 3")):
             with self.subTest(directive=directive, step=step):
-                worker = self.told(directive)
+                worker = self.answered(directive)
                 hpsearch.report(step, val_acc=1)
                 self.assertEqual(self.end(), End(status, reason, step))
                 worker.close()
@@ -233,25 +233,25 @@ class MirrorTest(TrialTest):
     def test_an_exception_is_the_reason_of_a_failure(self):
         shown = []
         sys.excepthook = lambda *error: shown.append(error)
-        self.told("continue")
+        self.answered("continue")
         hpsearch.report(1, val_acc=1)
         sys.excepthook(ValueError, ValueError("bad"), None)
         self.assertEqual(self.end(), End("FAILED", "ValueError: bad", 1))
         self.assertEqual(len(shown), 1, "it is shown as without a mirror")
 
     def test_invalid_hyperparameters_are_a_status_of_their_own(self):
-        self.told()
+        self.answered()
         with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(hpsearch.InvalidHyperparameters):
             hpsearch.invalid_hyperparameters("too wide")
         self.assertEqual(self.end(), End("INVALID", "invalid hyperparameters: too wide", 0))
 
     def test_a_second_call_keeps_the_first_mirror(self):
-        self.told()
+        self.answered()
         hpsearch.mirror("fake")
         self.assertEqual(len(self.options), 1)
 
     def test_a_forked_child_does_not_end_the_run(self):
-        self.told()
+        self.answered()
         mirrors = hpsearch._in_trial._trial._mirrors
         child = os.fork()
         if child == 0:
@@ -266,7 +266,7 @@ class MirrorTest(TrialTest):
 
     def test_only_the_process_that_reports_mirrors(self):
         os.environ["RANK"] = "1"
-        self.told()
+        self.answered()
         self.assertEqual(self.options, [])
 
     def test_outside_a_trial_nothing_is_mirrored(self):

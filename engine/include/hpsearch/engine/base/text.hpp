@@ -36,7 +36,7 @@ template <class Range>
 template <class Range>
 std::string_view nearest(std::string_view given, const Range& known) {
   std::string_view best;
-  constexpr std::size_t longest = 100;  // Nobody mistypes more; distances cost the product of the lengths.
+  constexpr std::size_t longest = 100;  // Longer names aren't typed; distances cost the product of lengths.
   if (given.size() > longest) {
     return best;
   }

@@ -62,7 +62,7 @@ class Value {
   [[nodiscard]] bool is_null() const noexcept { return held_.index() == 0; }
   [[nodiscard]] bool is_number() const noexcept { return as_integer() != nullptr || as_real() != nullptr; }
 
-  /// What is held, or nullptr when it is another kind.
+  /// The value, or nullptr if it is of another kind.
   [[nodiscard]] const bool* as_bool() const noexcept { return std::get_if<bool>(&held_); }
   [[nodiscard]] const std::int64_t* as_integer() const noexcept { return std::get_if<std::int64_t>(&held_); }
   [[nodiscard]] const double* as_real() const noexcept { return std::get_if<double>(&held_); }

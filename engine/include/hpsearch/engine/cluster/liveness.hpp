@@ -42,7 +42,7 @@ class Liveness {
 
   void heard(WorkerId worker, Instant now);
   void restored(WorkerId worker, Instant now);  ///< The log knows it, and the daemon has just started.
-  /// We did not listen until now, so nobody's silence before says anything. Promises made by restored()
+  /// We did not listen until now, so silence before means nothing. Promises made by restored()
   /// stand.
   void did_not_listen(Instant now) noexcept;
   void forget(WorkerId worker) noexcept;

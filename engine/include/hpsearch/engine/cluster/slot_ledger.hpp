@@ -36,7 +36,7 @@ class SlotLedger {
   void withdraw(SlotIndex slot);
   void restore(SlotIndex slot) noexcept;
 
-  /// One of this worker's, and nobody holds it.
+  /// One of this worker's that no lease holds.
   [[nodiscard]] bool is_free(SlotIndex slot) const noexcept {
     return slot.number() < holders_.size() && holders_[slot.number()] == LeaseId{};
   }
@@ -50,7 +50,7 @@ class SlotLedger {
   void judge(std::uint64_t slot) noexcept;
   [[nodiscard]] std::optional<std::vector<SlotIndex>> find_spread(std::uint64_t wanted) const;
 
-  std::vector<LeaseId> holders_;          // Lease 0 = nobody.
+  std::vector<LeaseId> holders_;          // Lease 0 = free.
   std::vector<std::uint64_t> vacant_;     // One bit per slot, 64 to a word: set = free.
   std::vector<bool> withdrawn_;           // Empty until one is.
   std::vector<std::uint32_t> device_of_;  // Empty: each slot has its own.

@@ -17,13 +17,13 @@
 
 namespace hpsearch::engine {
 
-/// What of an attempt survives SIGKILL on its worker.
+/// Processes of an attempt that survive SIGKILL on its worker.
 struct SlotQuarantine {
   std::vector<SlotIndex> slots;
-  bool released = false;  ///< By an operator: they are leased although it is not gone.
+  bool released = false;  ///< By an operator: they are leased although it has not ended.
 };
 
-/// Why a slot is out of use, although nobody holds it.
+/// Why a slot is out of use although no lease holds it.
 struct WithdrawnSlot {
   std::string why;
   bool released = false;  ///< By an operator: it is leased although its worker still says so.
@@ -48,7 +48,7 @@ struct WorkerMark {
 struct FailedStart {
   ExperimentId experiment;
   TrialNumber trial;
-  bool evicted = false;  ///< The worker ended it without being told to.
+  bool evicted = false;  ///< The worker ended it without an order.
 };
 
 /// What may end a quarantine that the engine decided: from WorkerRecord::rests_until on the worker gets one
@@ -58,7 +58,7 @@ struct Probation {
   std::optional<AttemptKey> attempt;  ///< The one trial, while it runs.
 };
 
-/// A worker that is gone and that nobody waits for any more: what history still says of it.
+/// A worker that is lost and that no attempt waits for: what history still has of it.
 struct ForgottenWorker {
   std::string name;
   std::vector<Quarantine> quarantines;
@@ -78,12 +78,12 @@ struct WorkerRecord {
   bool present = true;    ///< False once lost; its leases are over then.
   SlotLedger slots;
   std::set<AttemptKey> attempts;                 ///< Live ones, those without slots included.
-  std::uint64_t unslotted = 0;                   ///< Of these, those without slots.
+  std::uint64_t unslotted = 0;                   ///< How many of these have no slots.
   std::optional<std::uint64_t> max_unslotted{};  ///< So many of those at most; nothing: no bound.
   std::string quarantined{};                     ///< Why it gets no new leases; "" = it may get some.
   std::vector<Quarantine> quarantines{};         ///< All, in their order.
   bool draining = false;                         ///< An operator wants it idle: it gets no new leases.
-  std::optional<Probation> probation{};          ///< Of a quarantine that no operator asked for.
+  std::optional<Probation> probation{};          ///< Set for a quarantine that no operator asked for.
   std::vector<WorkerMark> marks{};               ///< Since an attempt began well here.
   std::vector<FailedStart> failed_starts{};      ///< In a row …
   std::uint64_t start_failures = 0;              ///< … how many times they speak against the worker …

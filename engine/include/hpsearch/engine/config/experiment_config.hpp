@@ -20,7 +20,7 @@ namespace hpsearch::engine {
 enum class AshaMode : std::uint8_t { aggressive, standard, conservative };
 enum class OnDuplicate : std::uint8_t { allow, reject };
 
-/// Who runs the trials of an experiment.
+/// The workers that run the trials of an experiment.
 enum class TrialWorkers : std::uint8_t {
   cluster,  ///< The workers that are connected.
   external  ///< Clients: they ask for trials, report, and say how each ended (AskTrials).
@@ -41,10 +41,10 @@ struct AnnealConfig {
 struct ModelConfig {
   std::uint64_t initial_results = 8;  ///< Before the model speaks, 2 to 1000.
   double explore = 0.05;              ///< This share of trials is not the model's, 0 to 1.
-  double min_correlation = 0.7;       ///< Of the first rung with full length, 0 to 0.99.
+  double min_correlation = 0.7;       ///< Between the first rung and full length, 0 to 0.99.
   bool noisy = false;
   std::uint64_t size = 240;        ///< Results it remembers at once, 64 to 2000.
-  std::uint64_t fit_size = 100;    ///< Of them, fitted to, 32 to 500.
+  std::uint64_t fit_size = 100;    ///< How many of them the model is fitted to, 32 to 500.
   std::uint64_t candidates = 150;  ///< Per proposal, 50 to 10000.
 
   friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
@@ -59,7 +59,7 @@ struct TpeConfig {
   friend bool operator==(const TpeConfig&, const TpeConfig&) = default;
 };
 
-/// What an earlier search measured (`searcher.prior`), for samplers that learn.
+/// Results of an earlier search (`searcher.prior`), for samplers that learn.
 struct PriorResult {
   Value hparams;      ///< A configuration of the present space, complete.
   Units length{};     ///< From 1 to max_length.
@@ -104,9 +104,9 @@ struct SearcherConfig {
 struct ResourcesConfig {
   std::uint64_t slots_per_trial = 1;  ///< 0 = runs beside the slots, on a worker's processors alone.
   std::optional<std::uint64_t> max_slots;
-  double weight = 1;                               ///< Above 0; share among experiments of one priority.
-  std::uint64_t priority = 50;                     ///< 1 … 99, 1 first.
-  std::string resource_pool;                       ///< Of workers that may run it; "" = the default one.
+  double weight = 1;            ///< Above 0; share among experiments of one priority.
+  std::uint64_t priority = 50;  ///< 1 … 99, 1 first.
+  std::string resource_pool;    ///< The pool of workers that may run it; "" = the default one.
   std::map<std::string, std::string> labels = {};  ///< That such a worker must have, each with this value.
   /// A trial may get its slots on several workers when no single one has enough: its program can be one of
   /// several processes that find each other.
@@ -132,7 +132,7 @@ struct CheckpointRetention {
   std::uint64_t save_trial_latest = 1;
 };
 
-/// What the scheduler and the searchers are told of the program (`program_traits`).
+/// The properties of the program for the scheduler and the searchers (`program_traits`).
 struct ProgramTraits {
   bool begins_anew = false;  ///< After a pause it trains from nothing: it saves no checkpoint.
   bool validates_on_demand =
@@ -171,7 +171,7 @@ struct ExperimentConfig {
   Value::Map program;                 ///< All fields that the engine does not read, verbatim.
 };
 
-/// What reading a config came to. `config` is set exactly when `problems` is empty.
+/// The result of reading a config. `config` is set exactly when `problems` is empty.
 struct ParsedConfig {
   std::optional<ExperimentConfig> config;
   Problems problems;           ///< All of them, in order of the text's keys.

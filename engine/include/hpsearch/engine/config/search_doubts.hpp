@@ -9,7 +9,7 @@
 
 namespace hpsearch::engine {
 
-/// What can be searched so, but is hardly meant.
+/// Settings that are valid but probably a mistake.
 struct Doubt {
   enum class About : std::uint8_t {
     nothing_varies,  ///< All trials run the same configuration; or ranges, and one trial.

@@ -16,7 +16,7 @@ namespace hpsearch::engine {
 /// Integers of a configuration are kept as Value does: up to 2^63-1.
 inline constexpr std::uint64_t most_integer = 0x7fff'ffff'ffff'ffffU;
 
-/// What reading has come to so far.
+/// The state of reading so far.
 struct Findings {
   Problems problems;
   Problems notes;
@@ -30,7 +30,7 @@ struct Findings {
 
 /// One map of the experiment file while it is read.
 ///
-/// Fields are asked for by name, and asking is what makes a field known: finish() refuses every key nobody
+/// Fields are asked for by name, and asking is what makes a field known: finish() refuses every key no reader
 /// asked for and suggests the nearest one somebody did. So the code that reads a section is its one
 /// description. A field that is null is absent. What is wrong becomes a problem, and the field reads as
 /// absent.
@@ -75,9 +75,9 @@ class Section {
   }
   void note(std::string_view key, std::string what);
 
-  /// Refuses what nobody asked for.
+  /// Refuses what no reader asked for.
   void finish();
-  /// The members nobody asked for, but for nulls.
+  /// The members that no reader asked for, except nulls.
   [[nodiscard]] Value::Map unread() const;
 
  private:

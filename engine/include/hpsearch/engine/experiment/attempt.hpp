@@ -66,14 +66,14 @@ struct InvalidHparamsReport {
 struct ExitReport {
   enum class Cause : std::uint8_t {
     exited,           ///< By itself; `code` is its exit status.
-    signaled,         ///< By a signal nobody here sent; `code` is its number.
-    ended_by_agent,   ///< The worker ended it because it was told to.
+    signaled,         ///< By a signal that the worker didn't send; `code` is its number.
+    ended_by_agent,   ///< The worker ended it on an order.
     could_not_start,  ///< `message` says why: missing program, missing context directory, full disk.
     out_of_memory,    ///< The kernel ended it because its memory was used up; `code` is the signal's number.
-    lost,             ///< Nobody saw its end: the machine was restarted, say. Not the program's failure.
+    lost,             ///< Its end was not seen: the machine was restarted, say. Not the program's failure.
     no_progress,      ///< The worker ended it because it said nothing for ExperimentConfig::progress_timeout.
     checkpoint_gone,  ///< It never ran: the checkpoint to go on from is missing or damaged, and may be
-                      ///< (AttemptSpec::checkpoint_may_be_gone). Not the program's failure.
+                      ///< (in `spec`, `checkpoint_may_be_gone`). Not the program's failure.
   };
   Cause cause = Cause::exited;
   int code = 0;
@@ -95,11 +95,11 @@ struct UnmeasuredReport {
   Units step{};
 };
 
-/// What an attempt tells, in order; its sequence number counts from 1 without gaps.
+/// A report of an attempt; its sequence number counts from 1 without gaps.
 using Report = std::variant<MetricsReport, CheckpointReport, InvalidHparamsReport, ExitReport, NoteReport,
                             UnmeasuredReport>;
 
-/// What an attempt is told to do at or before its length.
+/// What an attempt has to do at or before its length.
 enum class Directive : std::uint8_t {
   train_on,  ///< To `length`.
   pause,     ///< Checkpoint, then exit; it will be continued.
@@ -113,14 +113,14 @@ struct Decision {
   Lsn id;  ///< The number (Numbering) of the event that decided; later decisions have higher ids.
   Directive directive = Directive::train_on;
   Units length{};
-  /// To pause or to stop: it is at its length, and nobody waits for it. What it does there it may finish.
+  /// To pause or to stop: it is at its length, and no decision waits for it. It may finish its work.
   bool may_finish = false;
 };
 
 /// The workers of an attempt that has several, and which of them this is. Every one has as many slots of it.
 struct Rendezvous {
-  std::uint64_t rank = 0;              ///< Of this worker's part, from 0. Rank 0 speaks for the attempt.
-  std::vector<std::string> addresses;  ///< Of all parts, by rank; empty: there is one.
+  std::uint64_t rank = 0;  ///< The rank of this worker's part, from 0. Rank 0 reports for the attempt.
+  std::vector<std::string> addresses;  ///< Addresses of all parts, by rank; empty: there is one part.
   std::uint64_t port = 0;              ///< For rank 0 to listen at, chosen when the slots were given.
   friend bool operator==(const Rendezvous&, const Rendezvous&) = default;
 };

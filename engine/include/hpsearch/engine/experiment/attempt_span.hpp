@@ -14,7 +14,7 @@ enum class AttemptEnd : std::uint8_t {
   paused,     ///< Its trial waits at a rung, or its experiment is paused.
   stopped,    ///< The search wanted no more of its trial.
   failed,     ///< Its program failed.
-  lost,       ///< Its worker is gone, or never had it.
+  lost,       ///< Its worker is lost, or never had it.
   preempted,  ///< It was interrupted, and its trial goes on elsewhere.
   canceled,   ///< A user ended its trial or its experiment.
 };

@@ -12,7 +12,7 @@
 namespace hpsearch::engine {
 
 /// The best measured checkpoints of an experiment, as many as its retention saves: kept up as they are
-/// measured, so that nobody has to look for them among those of a million trials.
+/// measured, so that no caller has to look for them among those of a million trials.
 class BestCheckpoints {
  public:
   using Trials = ChunkedVector<TrialRecord>;
@@ -27,7 +27,7 @@ class BestCheckpoints {
   /// One of the trial's is not there any more. O(most), and O(checkpoints) when it was one of these: others
   /// move up.
   void gone(const Trials& trials, TrialNumber trial, std::string_view path);
-  /// Of records that were loaded. O(checkpoints × most) at worst.
+  /// For records that were loaded. O(checkpoints × most) at worst.
   void find_anew(const Trials& trials);
 
   struct Entry {

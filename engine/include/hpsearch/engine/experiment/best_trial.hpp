@@ -9,7 +9,7 @@
 
 namespace hpsearch::engine {
 
-/// Of its search, best mean first (Searcher::finalists).
+/// The finalists of its search, best mean first (Searcher::finalists).
 [[nodiscard]] std::vector<Finalist> finalists_of(const ExperimentRecord& record);
 
 /// The trial that a search comes to: the one with the best metric so far. Once it repeats its finalists: the

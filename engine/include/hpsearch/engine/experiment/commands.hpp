@@ -24,13 +24,13 @@ struct CreateExperiment {
   Value config;
   std::string fallback_name;  ///< Name when the config has none.
   std::uint64_t seed = 0;     ///< Seed when the config has none, 0 … 2^31-1.
-  /// What the caller has read already, instead of `config`, fallback_name and seed.
+  /// The config if the caller has read it already, instead of `config`, fallback_name and seed.
   std::optional<ParsedConfig> parsed{};
   std::string context_directory;    ///< Absolute, or "".
   std::string context_digest{};     ///< SHA-256 of the packed context; "" = it is read where it lies.
-  std::uint64_t context_bytes = 0;  ///< Of the packed context.
+  std::uint64_t context_bytes = 0;  ///< Size of the packed context.
   std::string idempotency_key;      ///< The same key again gives the first answer again; "" = none.
-  std::string owner{};              ///< Who submits it, by name; "" = nobody knows.
+  std::string owner{};              ///< The name of the user who submits it; "" = unknown.
   std::string unix_user{};          ///< The submitter's user on the workers' machines; "" = none.
 };
 struct PauseExperiment {
@@ -76,11 +76,11 @@ struct ChangeExperiment {
 struct ChangeProgram {
   ExperimentId experiment;
   std::string context_digest{};        ///< SHA-256 of the packed context; "" = it is read where it lies.
-  std::uint64_t context_bytes = 0;     ///< Of the packed context.
+  std::uint64_t context_bytes = 0;     ///< Size of the packed context.
   std::vector<std::string> changed{};  ///< The files that changed, for people.
 };
 /// A user wants no more of one trial; `reason` is user_canceled or user_stopped. Its searcher hears of an
-/// early exit; a running attempt is told to stop.
+/// early exit; a running attempt gets the order to stop.
 struct EndTrial {
   ExperimentId experiment;
   TrialNumber trial;
@@ -102,7 +102,7 @@ struct DeleteCheckpoints {
   TrialNumber trial;
   std::vector<std::string> paths;
 };
-/// Collected checkpoints are gone from their storage.
+/// Collected checkpoints were removed from their storage.
 struct ConfirmDeleted {
   ExperimentId experiment;
   std::vector<std::string> paths;
@@ -112,18 +112,18 @@ struct ConfirmDeleted {
 struct HeldAttempt {
   AttemptKey key;                  ///< With the lease it was started under, whatever happened to that since.
   bool exited = false;             ///< Its exit report is waiting to be acknowledged.
-  std::uint64_t last_seq = 0;      ///< Of the last report it made.
+  std::uint64_t last_seq = 0;      ///< The number of the last report it made.
   Lsn last_decision;               ///< Highest decision it has seen; 0 = none.
-  std::uint64_t first_seq = 0;     ///< Of the first report it still keeps, or would make next; 0 = not said.
+  std::uint64_t first_seq = 0;     ///< The first report it still keeps, or would make next; 0 = unknown.
   std::vector<SlotIndex> slots{};  ///< Those its program uses.
-  Units length{};                  ///< What its program was started for.
+  Units length{};                  ///< The length that its program was started for.
   bool unkillable = false;         ///< It has exited, and something of it survives SIGKILL still.
   bool waits =
       false;  ///< Its program has not begun: its slots are not free on the worker, or it is made ready.
   Duration held_for{};  ///< How long it has had its slots, by the worker's clock; 0 = not known.
 };
 
-/// What of an attempt that is over survives SIGKILL on its worker.
+/// Processes of an ended attempt that survive SIGKILL on its worker.
 struct LeakedProcesses {
   AttemptKey key;  ///< With the lease it was started under.
   std::vector<SlotIndex> slots;
@@ -150,7 +150,7 @@ struct DisclaimAttempts {
   WorkerId worker;
   std::vector<AttemptKey> keys;
 };
-/// A worker said goodbye: its programs are gone, and nothing of it comes back.
+/// A worker said goodbye: its programs have ended, and nothing of it comes back.
 struct LoseWorker {
   WorkerId worker;
   std::string why;
@@ -183,7 +183,7 @@ struct ForgetWorker {
   WorkerId worker;
   std::string why;
 };
-/// A worker says what survives SIGKILL there now: all of it. Slots of what is gone are leased again.
+/// A worker says what survives SIGKILL there now: all of it. Slots of ended processes are leased again.
 struct NoteLeakedProcesses {
   WorkerId worker;
   std::vector<LeakedProcesses> leaked_processes;
@@ -238,7 +238,7 @@ struct ExpireExternal {
 /// Nothing happened but time. Deadlines are looked at in every step; this is one without anything else.
 struct CheckTimers {};
 
-/// To be the first command after a replay. Nobody decided anything since the last event, and how long that
+/// To be the first command after a replay. Nothing was decided since the last event, and how long that
 /// was only a wall clock knows, which anybody may set: that time counts for no budget and no pause.
 struct ContinueTime {};
 /// The log is to say how late it is: a restart continues from its last event. For when nothing else happens.

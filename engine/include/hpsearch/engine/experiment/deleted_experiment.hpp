@@ -17,7 +17,7 @@ struct DeletedExperiment {
   ExperimentId id;
   std::string name;
   std::string workspace;  ///< Its name.
-  std::string owner;      ///< Who submitted it, by name; "" = not recorded.
+  std::string owner;      ///< The name of the user who submitted it; "" = not recorded.
   Instant created_at;
   Instant deleted_at;
   std::uint64_t trials = 0;

@@ -49,7 +49,7 @@ struct ExperimentCreated {
   ExperimentId experiment;
   Value config;                     ///< The effective config: with all defaults and the seed.
   std::string context_directory;    ///< Absolute path; "" = none.
-  std::string idempotency_key;      ///< Of the request; "" = none.
+  std::string idempotency_key;      ///< The key of the request; "" = none.
   std::string context_digest{};     ///< SHA-256 of the packed context; "" = workers read the directory.
   std::uint64_t context_bytes = 0;  ///< Size of the packed context, in bytes.
   std::optional<SourceCheckpoint> source{};  ///< The checkpoint that its trials start from.
@@ -79,7 +79,7 @@ struct ExperimentPaused {
   static constexpr const char* type = "experiment_paused";
   ExperimentId experiment;
   std::string reason{};  ///< Why it paused itself; "" = a user paused it.
-  std::string actor{};   ///< Whose request it was; "" = not recorded.
+  std::string actor{};   ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -94,7 +94,7 @@ struct ExperimentPaused {
 struct ExperimentResumed {
   static constexpr const char* type = "experiment_resumed";
   ExperimentId experiment;
-  std::string actor{};  ///< Whose request it was; "" = not recorded.
+  std::string actor{};  ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -111,7 +111,7 @@ struct LimitsChanged {
   Value config;               ///< The whole effective config from now on.
   bool points_given = false;  ///< Its points_to_evaluate come next, even if they did not change.
   std::shared_ptr<const ExperimentConfig> parsed{};  ///< As in ExperimentCreated. Not stored.
-  std::string actor{};                               ///< Whose request it was; "" = not recorded.
+  std::string actor{};                               ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -128,7 +128,7 @@ struct LimitsChanged {
 struct ExperimentReopened {
   static constexpr const char* type = "experiment_reopened";
   ExperimentId experiment;
-  std::string actor{};  ///< Whose request it was; "" = not recorded.
+  std::string actor{};  ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -149,7 +149,7 @@ struct ProgramChanged {
   std::string context_digest{};        ///< SHA-256 of the packed context; "" = workers read the directory.
   std::uint64_t context_bytes = 0;     ///< Size of the packed context, in bytes.
   std::vector<std::string> changed{};  ///< The files that changed, as the user's command names them.
-  std::string actor{};                 ///< Whose request it was; "" = not recorded.
+  std::string actor{};                 ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -171,7 +171,7 @@ struct ExperimentStopping {
   ExperimentState target{};  ///< The state that it ends in.
   bool at_once = false;      ///< Programs are killed, not asked to stop.
   std::string reason;
-  std::string actor{};  ///< Whose request it was; "" = not recorded.
+  std::string actor{};  ///< Who requested it; "" = not recorded.
   /// A user wants it, or a limit of time is over: programs at their lengths do not finish what they do there.
   bool cuts_short = false;
 
@@ -207,7 +207,7 @@ struct ExperimentEnded {
 struct ExperimentArchived {
   static constexpr const char* type = "experiment_archived";
   ExperimentId experiment;
-  std::string actor{};  ///< Whose request it was; "" = not recorded.
+  std::string actor{};  ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -221,7 +221,7 @@ struct ExperimentArchived {
 struct ExperimentUnarchived {
   static constexpr const char* type = "experiment_unarchived";
   ExperimentId experiment;
-  std::string actor{};  ///< Whose request it was; "" = not recorded.
+  std::string actor{};  ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -231,13 +231,13 @@ struct ExperimentUnarchived {
   friend std::string problem_with(const EventChecks& checks, const ExperimentUnarchived& event);
 };
 
-/// An experiment that had ended was deleted. Its checkpoints, logs and files are removed, and nobody can read
-/// it any more. Its events stay in the store, its slot time stays in the accounts, and its number is not used
-/// again.
+/// An experiment that had ended was deleted. Its checkpoints, logs and files are removed, and no user can
+/// read it any more. Its events stay in the store, its slot time stays in the accounts, and its number is not
+/// used again.
 struct ExperimentDeleted {
   static constexpr const char* type = "experiment_deleted";
   ExperimentId experiment;
-  std::string actor{};  ///< Whose request it was; "" = not recorded.
+  std::string actor{};  ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -297,7 +297,7 @@ struct LengthReached {
   ExperimentId experiment;
   TrialNumber trial;
   Units length{};
-  Units step{};  ///< Of the report; one less than `length` if the program did not report its last one.
+  Units step{};  ///< Step of the report; one less than `length` if the program did not report its last one.
   std::optional<double> metric;  ///< Empty if it was not reported. May be NaN.
   /// Its program ended well at `step`, below `length`, and trains no further: the trial has what it will
   /// have.
@@ -354,7 +354,7 @@ struct TrialExitedEarly {
   ExitReason exit{};
   std::string detail;
   bool unmeasured = false;  ///< Because the searcher's metric was not reported.
-  std::string actor{};      ///< Whose request it was; "" = not recorded.
+  std::string actor{};      ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -391,7 +391,7 @@ struct TrialRetried {
   static constexpr const char* type = "trial_retried";
   ExperimentId experiment;
   TrialNumber trial;
-  std::string actor{};  ///< Whose request it was; "" = not recorded.
+  std::string actor{};  ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -476,7 +476,7 @@ struct ReportTaken {
   friend std::string problem_with(const EventChecks& checks, const ReportTaken& event);
 };
 
-/// The attempt is over without an exit report: its worker is gone or never had it. This does not count as a
+/// The attempt is over without an exit report: its worker is lost or never had it. This does not count as a
 /// failure of the program.
 struct AttemptLost {
   static constexpr const char* type = "attempt_lost";
@@ -502,9 +502,9 @@ struct AttemptAdopted {
   std::vector<SlotIndex> slots;
   Units length{};          ///< Length that its program was started for.
   std::uint64_t upto = 0;  ///< Its next report has the number after this.
-  bool trains_on = false;  ///< It has to train to its trial's length, whatever it was told before.
+  bool trains_on = false;  ///< It has to train to its trial's length, whatever was decided before.
   bool has_unlogged_decision = false;  ///< It got a decision that this log lacks, and may end because of it.
-  std::string actor{};                 ///< Whose request it was; "" = not recorded.
+  std::string actor{};                 ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     AttemptKey::list_fields(fields, self.key);
@@ -525,7 +525,7 @@ struct AttemptDisowned {
   static constexpr const char* type = "attempt_disowned";
   WorkerId worker;
   AttemptKey key;       ///< As its worker knows it. Its experiment and trial need not exist here.
-  std::string actor{};  ///< Whose request it was; "" = not recorded.
+  std::string actor{};  ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("worker", self.worker);
@@ -604,7 +604,7 @@ struct MemberLost {
   friend std::string problem_with(const EventChecks& checks, const MemberLost& event);
 };
 
-/// The last member of an attempt on several workers is gone.
+/// The last member of an attempt on several workers has ended.
 struct GangEnded {
   static constexpr const char* type = "gang_ended";
   AttemptKey key;
@@ -622,7 +622,7 @@ struct CheckpointsCollected {
   ExperimentId experiment;
   TrialNumber trial;
   std::vector<std::string> paths;  ///< As they were reported.
-  std::string actor{};             ///< Whose request it was; "" = not recorded.
+  std::string actor{};             ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
@@ -683,7 +683,7 @@ struct WorkerJoined {
   friend std::string problem_with(const EventChecks& checks, const WorkerJoined& event);
 };
 
-/// A worker is gone.
+/// A worker is lost.
 struct WorkerLost {
   static constexpr const char* type = "worker_lost";
   WorkerId worker;
@@ -703,7 +703,7 @@ struct WorkerQuarantined {
   static constexpr const char* type = "worker_quarantined";
   WorkerId worker;
   std::string why;
-  std::string actor{};         ///< Whose request it was; "" = not recorded.
+  std::string actor{};         ///< Who requested it; "" = not recorded.
   Duration probation_after{};  ///< Then it gets one trial, which may end the quarantine; 0 = never.
 
   static void list_fields(auto& fields, auto& self) {
@@ -721,7 +721,7 @@ struct WorkerQuarantined {
 struct WorkerDraining {
   static constexpr const char* type = "worker_draining";
   WorkerId worker;
-  std::string actor{};  ///< Whose request it was; "" = not recorded.
+  std::string actor{};  ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("worker", self.worker);
@@ -735,7 +735,7 @@ struct WorkerDraining {
 struct WorkerReleased {
   static constexpr const char* type = "worker_released";
   WorkerId worker;
-  std::string actor{};  ///< Whose request it was; "" = not recorded.
+  std::string actor{};  ///< Who requested it; "" = not recorded.
   bool proven = false;  ///< A trial on probation reported: the quarantine is over, and nothing else.
 
   static void list_fields(auto& fields, auto& self) {
@@ -752,7 +752,7 @@ struct WorkerForgotten {
   static constexpr const char* type = "worker_forgotten";
   WorkerId worker;
   std::string why;
-  std::string actor{};  ///< Whose request it was; "" = not recorded.
+  std::string actor{};  ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("worker", self.worker);
@@ -784,7 +784,7 @@ struct SlotsReleased {
   static constexpr const char* type = "slots_released";
   WorkerId worker;
   AttemptKey key;
-  bool gone = false;  ///< The processes are gone; else an operator wants to use the slots nevertheless.
+  bool gone = false;  ///< The processes have ended; else an operator wants to use the slots nevertheless.
 
   static void list_fields(auto& fields, auto& self) {
     fields("worker", self.worker);
@@ -830,7 +830,7 @@ struct SlotRestored {
 
 // --- the store ---
 
-/// The log so far was copied from a store that may have gone on differently (hpsearch store restore or
+/// The log so far was copied from a store that may have continued differently (hpsearch store restore or
 /// salvage). From here on, leases and decisions get numbers that the other store never gave out (Numbering).
 struct StoreRestored {
   static constexpr const char* type = "store_restored";
@@ -876,7 +876,7 @@ struct LeaseTimeAdded {
 struct WorkspaceCreated {
   static constexpr const char* type = "workspace_created";
   std::string workspace;
-  std::string actor{};  ///< Whose request it was; "" = not recorded.
+  std::string actor{};  ///< Who requested it; "" = not recorded.
 
   static void list_fields(auto& fields, auto& self) {
     fields("workspace", self.workspace);
@@ -896,7 +896,7 @@ struct QuotaChanged {
   std::optional<std::uint64_t> max_trials_per_experiment{};
   std::optional<std::uint64_t> max_context_bytes{};   ///< Sum over its contexts, each content once.
   std::optional<std::uint64_t> slot_hours_per_30d{};  ///< Slots × hours in the last 30 days.
-  std::string actor{};                                ///< Whose request it was; "" = not recorded.
+  std::string actor{};                                ///< Who requested it; "" = not recorded.
 
   [[nodiscard]] Quota quota() const {
     return {max_slots,         max_slots_per_user, max_active_experiments, max_trials_per_experiment,

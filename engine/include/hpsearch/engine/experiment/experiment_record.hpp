@@ -28,7 +28,7 @@
 
 namespace hpsearch::engine {
 
-/// What programs were told about the way they report, each kind once.
+/// Notes about the way programs report, each kind once.
 struct ExperimentNote {
   std::string about;
   std::string text;  ///< As the first attempt had it …
@@ -50,12 +50,12 @@ struct ProgramChange {
 /// Trials whose programs ended well below the lengths that they were asked for (LengthReached::ended).
 struct OwnLengths {
   std::uint64_t trials = 0;
-  Cardinality trained = 0;     ///< Of those trials: where their programs ended, summed.
+  Cardinality trained = 0;     ///< The sum of the lengths at which the programs of those trials ended.
   Units last{};                ///< The last of those ends …
   std::uint64_t in_a_row = 0;  ///< … which so many trials before had too, without another in between.
 };
 
-/// What the engine keeps of one experiment. Read by shells, changed only by apply().
+/// The record of one experiment. Read by shells, changed only by apply().
 struct ExperimentRecord {
   ExperimentId id;
   Lsn created_by;  ///< The event that created it.
@@ -67,17 +67,17 @@ struct ExperimentRecord {
   Box<Value> created_with;  ///< The first one, which its searcher was made from, once limits were changed.
   std::string context_directory;
   std::string context_digest;           ///< SHA-256 of the packed context; "" = it is read where it lies.
-  std::uint64_t context_bytes = 0;      ///< Of the packed context.
+  std::uint64_t context_bytes = 0;      ///< Size of the packed context.
   std::vector<ProgramChange> programs;  ///< Those that came later, in order; few.
   std::string idempotency_key;
-  std::string owner;      ///< Who submitted it, by name; "" = not recorded.
+  std::string owner;      ///< The user who submitted it; "" = not recorded.
   std::string unix_user;  ///< ExperimentCreated::unix_user.
   /// The one it belongs to, in the engine; nullptr only in a record that no engine has.
   const WorkspaceRecord* workspace = nullptr;
-  std::optional<SourceCheckpoint> source;  ///< What its trials begin from; not deleted while it lives.
+  std::optional<SourceCheckpoint> source;  ///< The start of its trials; not deleted while it lives.
   std::unique_ptr<Searcher> searcher;
   ChunkedVector<TrialRecord> trials;        ///< Indexed by TrialNumber.
-  HparamTable hparams;                      ///< Of the same trials.
+  HparamTable hparams;                      ///< The hyperparameters of the same trials.
   std::set<TrialNumber> pending;            ///< Trials that wait for a slot.
   std::set<TrialNumber> running;            ///< Trials with a live attempt.
   std::array<std::uint64_t, 7> by_state{};  ///< Indexed by TrialState.
@@ -87,7 +87,7 @@ struct ExperimentRecord {
                                     ///< once a best turned out to be invalid, to the lowest number.
   std::vector<BestPoint> best_history;  ///< When it became better, each better than the one before; without
                                         ///< what invalid trials measured.
-  ChunkedVector<AttemptSpan> spans;     ///< What attempts that are over held, in the order of their ends.
+  ChunkedVector<AttemptSpan> spans;     ///< The slots of ended attempts, in the order of their ends.
   ExperimentState stopping_as = ExperimentState::canceled;
   bool stop_at_once = false;
   std::string reason;  ///< Why it is stopping or ended, or paused itself.
@@ -113,7 +113,7 @@ struct ExperimentRecord {
 
   // The scheduler's own marks; they follow from the rest.
   std::set<TrialNumber> uncollected;  ///< Settled trials whose checkpoints were not looked at since.
-  std::set<TrialNumber> delayed;      ///< Of those that wait for a slot, whose time has not come.
+  std::set<TrialNumber> delayed;      ///< Those that wait for a slot and whose delay is not over.
   std::size_t ended_before =
       0;  ///< While it is stopping: trials before this one have ended, or their programs have yet to.
   bool on_agenda = false;         ///< It will be looked after before this step ends.

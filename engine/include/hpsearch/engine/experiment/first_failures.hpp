@@ -21,7 +21,7 @@ inline constexpr Duration first_look = Duration::seconds(5);
 /// in the same way. Nothing is counted any more once something went well.
 struct FirstFailures {
   std::uint64_t failed = 0;  ///< Attempts that failed, however they did.
-  std::uint64_t alike = 0;   ///< Of them the last ones in a row that failed in the same way.
+  std::uint64_t alike = 0;   ///< How many of them, the last ones in a row, failed in the same way.
   std::string way;           ///< That way, as way_of_failure() has it; "" = none.
   std::string why;           ///< The last failure, for people: one line.
   WorkerId worker;           ///< Where the first of those failed.
@@ -32,8 +32,8 @@ struct FirstFailures {
   std::uint64_t not_finite = 0;   ///< Lengths that were reached by trials that only ever measured NaN.
   bool not_finite_known = false;  ///< The search paused itself therefore and was resumed.
   bool got_on = false;            ///< Some attempt measured the searcher's metric and then went on.
-  Instant
-      first_start;  ///< Of an attempt, since it was submitted or resumed after such a pause; Instant{}: none.
+  Instant first_start;  ///< The first start of an attempt since it was submitted or resumed after such a
+                        ///< pause; Instant{}: none.
 };
 
 }  // namespace hpsearch::engine

@@ -22,7 +22,7 @@ class KeptReason {
   [[nodiscard]] std::string detail() const { return detail_ ? *detail_ : std::string(); }
 
  private:
-  /// Of a configuration that was chosen by earlier results.
+  /// For a configuration that was chosen by earlier results.
   struct Proposed {
     std::optional<std::uint64_t> near;
     std::optional<std::uint64_t> near_rank;

@@ -23,7 +23,7 @@ class Numbering {
   void begin_anew(Lsn lsn, std::uint64_t from) { spans_.push_back({lsn, from}); }
   [[nodiscard]] bool may_begin_anew(Lsn lsn, std::uint64_t from) const noexcept;
 
-  /// Of an event of this log. O(restores).
+  /// The number of an event of this log. O(restores).
   [[nodiscard]] std::uint64_t of(Lsn lsn) const noexcept;
   [[nodiscard]] LeaseId lease_of(Lsn lsn) const noexcept { return LeaseId(of(lsn)); }
 

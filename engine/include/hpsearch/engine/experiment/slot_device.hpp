@@ -12,8 +12,8 @@ namespace hpsearch::engine {
 struct SlotDevice {
   std::string uuid;                ///< The driver's: "GPU-…" or "MIG-…".
   std::string name;                ///< "NVIDIA H200"
-  std::uint64_t index = 0;         ///< Of the GPU on its machine, in the order of the PCI bus.
-  std::uint64_t memory_bytes = 0;  ///< 0 = not told.
+  std::uint64_t index = 0;         ///< The number of the GPU on its machine, in the order of the PCI bus.
+  std::uint64_t memory_bytes = 0;  ///< 0 = unknown.
   friend bool operator==(const SlotDevice&, const SlotDevice&) = default;
 };
 

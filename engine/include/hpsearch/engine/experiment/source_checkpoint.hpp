@@ -12,7 +12,7 @@ namespace hpsearch::engine {
 /// `source_checkpoint_uuid`, as found when the experiment was submitted. A trial begins with its weights, at
 /// length 0; from its own first checkpoint on it goes on from those.
 struct SourceCheckpoint {
-  ExperimentId experiment;  ///< Whose it is.
+  ExperimentId experiment;  ///< The experiment that it belongs to.
   TrialNumber trial;
   Units step{};      ///< What it had trained, in the unit of its own experiment.
   std::string path;  ///< As it was reported.

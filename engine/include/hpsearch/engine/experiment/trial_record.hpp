@@ -20,12 +20,12 @@ struct Measurement {
   double metric = 0;
 };
 
-/// An attempt on several workers. It lives until the last of its members is gone; whatever ends it first ends
-/// it everywhere and says what it came to.
+/// An attempt on several workers. It lives until the last of its members has ended; whatever ends it first
+/// ends it everywhere and says what it came to.
 struct Gang {
   struct Member {
     WorkerId worker;
-    std::vector<SlotIndex> slots;  ///< Given back when it is gone.
+    std::vector<SlotIndex> slots;  ///< Become free when it has ended.
     bool started = false;
     bool gone = false;    ///< It has exited, or its worker does not have it any more.
     bool exited = false;  ///< With an exit report.
@@ -34,16 +34,16 @@ struct Gang {
   enum class Ending : std::uint8_t {
     none,       ///< Nothing so far.
     by_itself,  ///< The program of rank 0 exited.
-    asked_for,  ///< The same, because it was told to, or some member was interrupted.
+    asked_for,  ///< The same, on an order or because some member was interrupted.
     failed,  ///< A member's program failed: once, however many follow it. What it costs is known at the end
-             ///< of all: who loses a peer fails, and is heard before the peer's machine is known to be gone.
-    lost,    ///< A member's worker is gone, or its machine failed it: also when another had failed of it
+             ///< of all: a member that loses a peer fails before the peer's machine is known to be lost.
+    lost,    ///< A member's worker is lost, or its machine failed it: also when another had failed of it
              ///< before.
   };
   std::vector<Member> members;  ///< By rank; the first speaks for the attempt.
   std::uint64_t port = 0;
   Ending ending = Ending::none;
-  ExitReport exit;    ///< Of whoever ended it.
+  ExitReport exit;    ///< The exit of the member that ended it.
   WorkerId ended_by;  ///< Where that was.
 
   [[nodiscard]] Member* member_on(WorkerId worker) noexcept;
@@ -51,12 +51,12 @@ struct Gang {
   [[nodiscard]] bool all_gone() const noexcept;
 };
 
-/// What of an attempt runs on one worker.
+/// The part of an attempt on one worker.
 struct AttemptPart {
   const std::vector<SlotIndex>* slots = nullptr;  ///< Never nullptr; lives as long as the attempt does.
   std::uint64_t rank = 0;
   bool started = false;
-  std::uint64_t applied_seq = 0;  ///< Of its last report that counts.
+  std::uint64_t applied_seq = 0;  ///< The number of its last report that counts.
 };
 
 /// The lease of a client that runs a trial itself.
@@ -72,14 +72,14 @@ struct LiveAttempt {
   std::vector<SlotIndex> slots;
   Units granted_length{};  ///< What the program was started for; promotion in place does not change it.
   Units began_at{};        ///< Where its program went on: at a checkpoint's step, or at 0.
-  std::optional<Units> first_step;  ///< Of its first report.
+  std::optional<Units> first_step;  ///< The step of its first report.
   Units reached{};                  ///< Highest step this attempt reported.
   Units stride{};                   ///< The most that it trained from one report to the next.
   bool went_on = false;   ///< It reported from beyond the step at which it had reached granted_length.
   bool measured = false;  ///< It reported the searcher's metric.
   bool started = false;
   bool reported = false;  ///< Something of it was taken that shows that it works: no note, and not its exit.
-  bool has_unlogged_decision = false;  ///< The lost part of a restored log took reports of it or told it
+  bool has_unlogged_decision = false;  ///< The lost part of a restored log took reports of it or sent it
                                        ///< something: it may end by that.
   std::uint64_t applied_seq = 0;
   std::optional<Decision> decision;  ///< The latest.
@@ -89,7 +89,7 @@ struct LiveAttempt {
   bool lacks_time = false;        ///< A restore lost time of its lease, and its worker has not said how much.
   Instant checkpoint_at;          ///< When its last checkpoint was taken; before the first one, leased_at.
   LeaseId origin;                 ///< The lease it was started under: after an adoption not its present one.
-  std::uint64_t last_digest = 0;  ///< Of report applied_seq.
+  std::uint64_t last_digest = 0;  ///< The digest of report applied_seq.
   Box<ExternalLease> external;    ///< When no worker runs it but a client.
   Box<Gang> gang;  ///< When it has several workers; `worker`, `slots`, `started` are rank 0's then.
 
@@ -107,7 +107,7 @@ struct LiveAttempt {
 /// trial fails.
 inline constexpr std::uint64_t most_fruitless_attempts = 10;
 
-/// What went wrong with a trial lately; gone once it goes well again.
+/// What went wrong with a trial lately; removed once it succeeds again.
 struct FailureHistory {
   std::optional<LiveAttempt>
       lost;  ///< Its worker went silent and may come back with it; no other has started since.
@@ -140,12 +140,12 @@ struct KnownCheckpoints {
       kept;  ///< Those that were not collected, in the order they came; what follows names two of them.
   std::string latest;  ///< Directory; "" = none.
   Units latest_step{};
-  std::string best;  ///< Of those measured at their exact step, the best; "" = none.
+  std::string best;  ///< The best of those measured at their exact step; "" = none.
   Units best_step{};
   std::optional<double> best_metric;  ///< Measured there.
 };
 
-/// What the engine keeps of one trial. There may be a million: what few trials have stands in a Box, and the
+/// The record of one trial. There may be a million: what few trials have stands in a Box, and the
 /// configuration in the experiment's HparamTable.
 struct TrialRecord {
   TrialId id;
@@ -154,13 +154,13 @@ struct TrialRecord {
   Units trained{};                    ///< By all its attempts, each from where it began, as reported.
   std::optional<Measurement> latest;  ///< Last value of the searcher's metric; may be NaN.
   std::optional<Measurement> best;    ///< Best finite one.
-  KeptReason reason;                  ///< Of its last change of state.
+  KeptReason reason;                  ///< Why its state changed last.
   Box<LiveAttempt> live;
   Box<FailureHistory> failure_history;
   Box<KnownCheckpoints> checkpoints;
   Box<std::string> other_metrics;  ///< Names reported while the searcher's metric never was.
   Box<std::string> last_failure;   ///< Exit cause and log tail of the last failed attempt.
-  LeaseId last_lease;              ///< Of the last attempt, live or over.
+  LeaseId last_lease;              ///< The lease of the last attempt, live or over.
   std::uint64_t last_seq = 0;      ///< applied_seq of the last attempt when it exited.
   Instant created_at;
   Instant ended_at;

@@ -24,7 +24,7 @@ class TrialTally {
  public:
   using Trials = ChunkedVector<TrialRecord>;
 
-  /// Each is told after the record changed; `trials` are all of the experiment.
+  /// Each is called after the record changed; `trials` are all of the experiment.
   void created(const Trials& trials, Units length);
   void asked(const Trials& trials, Units before, Units length);
   void got_to(const TrialRecord& trial, Units before);  ///< Its reached was `before`.
@@ -33,7 +33,7 @@ class TrialTally {
            std::optional<Units> now);  ///< See own_length().
   void closed(const TrialRecord& trial);
   void reopened(const TrialRecord& trial);  ///< It is closed, and about to be so no more.
-  /// Of records that were loaded. O(trials × log lengths).
+  /// For records that were loaded. O(trials × log lengths).
   void count_anew(const Trials& trials);
 
   /// Sum of what all trials were trained.

@@ -26,13 +26,13 @@ struct Quota {
   std::optional<std::uint64_t> max_slots_per_user{};         ///< The same, by experiments of one owner.
   std::optional<std::uint64_t> max_active_experiments{};     ///< Those that have not ended.
   std::optional<std::uint64_t> max_trials_per_experiment{};  ///< That its search plans, repeats included.
-  std::optional<std::uint64_t> max_context_bytes{};   ///< Of the contexts of its experiments, each once.
+  std::optional<std::uint64_t> max_context_bytes{};   ///< Size of its experiments' contexts, each once.
   std::optional<std::uint64_t> slot_hours_per_30d{};  ///< Slots × hours under lease in recent_slot_time().
 
   friend bool operator==(const Quota&, const Quota&) = default;
 };
 
-/// What the engine keeps of one workspace. Read by shells, changed only by apply().
+/// The record of one workspace. Read by shells, changed only by apply().
 struct WorkspaceRecord {
   std::string name;
   std::optional<Instant> created_at{};  ///< Nothing: an experiment named it, or it is the default one.
@@ -42,7 +42,7 @@ struct WorkspaceRecord {
   std::uint64_t active = 0;                                      ///< Those of them that have not ended.
   std::uint64_t slots = 0;                                       ///< That its attempts hold.
   std::map<std::string, std::uint64_t, std::less<>> slots_of{};  ///< The same by owner; no zeros.
-  SlotTime slot_time{};  ///< Of its experiments, deleted ones included.
+  SlotTime slot_time{};  ///< The slot time of its experiments, deleted ones included.
   /// A packed context, and how many experiments and changes of programs name it.
   struct StoredContext {
     std::uint64_t bytes = 0;
@@ -67,7 +67,7 @@ using Workspaces = std::map<std::string, WorkspaceRecord, std::less<>>;
 /// A limit of a quota. Routes, the command line, messages and documentation take names and texts from here.
 struct QuotaLimit {
   std::string_view name;    ///< "max_slots"
-  std::string_view option;  ///< Of `hpsearch workspace quota`: "--slots".
+  std::string_view option;  ///< The option of `hpsearch workspace quota`: "--slots".
   std::string_view about;   ///< What is limited, as a phrase.
   std::uint64_t largest;    ///< That the limit may be.
   std::optional<std::uint64_t> Quota::*value;

@@ -75,7 +75,7 @@ class Vacancies {
 
   /// Some worker takes one more trial without slots.
   [[nodiscard]] bool any_takes_unslotted() const noexcept { return !by_attempts_.empty(); }
-  /// Of any worker.
+  /// The most of any worker.
   [[nodiscard]] std::uint64_t most_free() const noexcept {
     return by_free_slots_.empty() ? 0 : by_free_slots_.rbegin()->first;
   }

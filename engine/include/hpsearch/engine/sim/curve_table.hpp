@@ -27,10 +27,10 @@ class CurveTable final : public Curves {
     std::uint64_t trial = 0;
     Units length{};
     double metric = 0;
-    std::optional<double> seconds;  ///< Of training up to `length`, from the trial's start.
+    std::optional<double> seconds;  ///< Time of training up to `length`, from the trial's start.
   };
 
-  /// What happens to a trial whose number no curve has.
+  /// The treatment of a trial whose number no curve has.
   enum class Missing : std::uint8_t {
     refuse,  ///< The simulation ends with an error that names it.
     cycle,   ///< Trial n takes the one at place n mod (number of curves), in order of their numbers.
@@ -61,7 +61,7 @@ class CurveTable final : public Curves {
   [[nodiscard]] static double seconds_until(const Curve& curve, Units length);
 
   std::vector<Curve> curves_;       // By trial number, or in the order of by_configuration_'s numbers.
-  std::vector<std::string> names_;  // Of the hyperparameters that tell curves apart; none: trials do.
+  std::vector<std::string> names_;  // Names of the hyperparameters that select a curve; none: the trial does.
   std::map<std::vector<std::string>, std::uint64_t> by_configuration_;  // Their values → trial number.
   Missing missing_ = Missing::refuse;
   bool has_times_ = false;

@@ -10,7 +10,7 @@
 
 namespace hpsearch::engine::sim {
 
-/// Whose training a curve is asked about. Borrowed for the call.
+/// The training whose curve is requested. Borrowed for the call.
 struct Training {
   TrialNumber trial;
   const Value& hparams;

@@ -25,7 +25,7 @@ class Expression final : public Curves {
  private:
   Expression(Formula formula, const Space& space);
   Formula formula_;
-  std::vector<std::vector<std::string>> keys_;  // Of hyperparameters, in the order of the space.
+  std::vector<std::vector<std::string>> keys_;  // Keys of the hyperparameters, in the order of the space.
 };
 
 }  // namespace hpsearch::engine::sim

@@ -26,7 +26,7 @@ namespace hpsearch::engine::sim {
 enum class DurationModel : std::uint8_t {
   unit,   ///< One second for each unit of length.
   op,     ///< One second for each piece of work, whatever its length.
-  curve,  ///< What the curves say.
+  curve,  ///< The metric of the curves.
 };
 
 /// A piece of work that ends early: at the moment it would be done it exits instead of reporting.
@@ -42,7 +42,7 @@ struct EarlyExit {
 struct RecordedExit {
   Units at{};  ///< The highest length it reported, which it reports first; 0 = it never reported.
   ExitReason reason = ExitReason::errored;
-  std::string detail = {};  ///< What its program said, where it said something.
+  std::string detail = {};  ///< The output of its program, if there is any.
   bool by_itself = false;   ///< Its program just ended, as if it were done.
   /// A user ended it while it waited at a rung: it trains to `at` and waits, and ends there once all trials
   /// together have been so many times at lengths that they were asked for.
@@ -57,7 +57,7 @@ struct Options {
       report_every;  ///< Also report at every multiple of it; otherwise at the asked lengths only.
   std::optional<Duration> until;  ///< Nothing that would happen later happens.
   std::vector<EarlyExit> exits;
-  std::map<TrialNumber, RecordedExit> recorded_exits;  ///< Of trials that none of `exits` speaks of.
+  std::map<TrialNumber, RecordedExit> recorded_exits;  ///< The exits of trials that `exits` does not name.
   double failure_rate = 0;         ///< Chance that an attempt of a piece of work crashes part way, in [0, 1].
   std::uint64_t failure_seed = 0;  ///< Draws when; the same seed gives the same crashes.
   bool keep_decisions = true;      ///< Fill Simulated::decisions.
@@ -82,9 +82,9 @@ struct Decided {
   What what = What::create;
   TrialNumber trial;
   Units length{};                   ///< Asked for; of create and promote.
-  std::optional<TrialState> state;  ///< Of end.
-  std::optional<ExitReason> exit;   ///< Of exit_early.
-  Reason reason;                    ///< Of all but exit_early.
+  std::optional<TrialState> state;  ///< Set for `end`.
+  std::optional<ExitReason> exit;   ///< Set for `exit_early`.
+  Reason reason;                    ///< Set for all but `exit_early`.
 };
 [[nodiscard]] std::string_view name_of(Decided::What what) noexcept;
 
@@ -117,9 +117,9 @@ struct Simulated {
   Units max_length{};
   std::string unit;
   std::uint64_t seed = 0;    ///< The experiment's.
-  std::uint64_t events = 0;  ///< Of the engine's log.
+  std::uint64_t events = 0;  ///< The number of events in the engine's log.
   std::uint64_t workers = 0;
-  Instant end;              ///< Of the last thing that happened; the simulation begins at 0.
+  Instant end;              ///< When the last thing happened; the simulation begins at 0.
   Cardinality trained = 0;  ///< Units, repeated ones included.
   double slot_use = 0;      ///< Busy share of workers × time, in [0, 1].
   std::array<double, 10> slot_use_by_tenth{};
@@ -128,12 +128,12 @@ struct Simulated {
   std::vector<Improvement> improvements;
   std::vector<Decided> decisions;
   std::vector<Piece> pieces;            ///< In the order in which they ended.
-  std::vector<EarlyExit> unused_exits;  ///< Of Options::exits, those whose piece of work never came.
+  std::vector<EarlyExit> unused_exits;  ///< Those of Options::exits whose piece of work never came.
 };
 
 /// Runs one experiment on virtual workers under a virtual clock: the engine, its scheduler and its searcher
-/// are the ones that run real trainings, only the trainings are made up. Workers obey at once, programs
-/// checkpoint when they are paused and go on from there.
+/// are the ones that run real trainings, only the trainings are made up. Workers follow orders at once,
+/// programs checkpoint when they are paused and go on from there.
 ///
 /// `config` is an experiment as the file describes it, seed included. The same arguments give the same
 /// answer.

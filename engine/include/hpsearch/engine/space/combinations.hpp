@@ -33,7 +33,7 @@ class Combinations {
                                                       const PlacesOf& places_of);
 
   /// The same where the places are the different values of a leaf: its Levels, or those of vals in their
-  /// order. A leaf whose values nobody can list has a single place.
+  /// order. A leaf whose values cannot be listed has a single place.
   [[nodiscard]] static std::optional<Combinations> of_values(std::span<const Space::Leaf> leaves);
 
   /// Nothing when there are more than 2^127 - 1.
@@ -52,7 +52,7 @@ class Combinations {
   struct Run {
     std::uint64_t first = 0;
     Cardinality places = 1;
-    std::uint32_t next = 0;  // Of the following layer.
+    std::uint32_t next = 0;  // The node of the following layer.
   };
   /// What may follow, once the leaves before this one have their places.
   struct Node {

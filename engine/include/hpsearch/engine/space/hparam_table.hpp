@@ -33,8 +33,8 @@ class HparamTable {
   struct Cell {
     enum class Kind : std::uint8_t {
       absent,  ///< The leaf is inactive.
-      number,  ///< Of a parameter with a range.
-      place,   ///< Of a categorical: which of its vals; of a constant: 0.
+      number,  ///< The value of a parameter with a range.
+      place,   ///< Which of a categorical's vals; for a constant 0.
       other,   ///< The configuration is not of the space's shape: operator[] has it.
     };
     Kind kind = Kind::absent;
@@ -52,10 +52,10 @@ class HparamTable {
 
   Space space_;
   std::size_t width_ = 0;            // Leaves that vary.
-  std::vector<std::size_t> places_;  // Of each leaf that varies: its word among them.
+  std::vector<std::size_t> places_;  // For each leaf that varies: its word among them.
   std::size_t size_ = 0;
   ChunkedVector<std::uint64_t> words_;
-  std::vector<std::uint64_t> packed_;  // Of the one that is being added; kept for its room.
+  std::vector<std::uint64_t> packed_;  // The row that is being added; a member to use its memory again.
   std::map<std::size_t, Value> odd_;   // Those of another shape.
 };
 

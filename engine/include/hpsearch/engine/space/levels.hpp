@@ -59,13 +59,13 @@ class Levels {
 
   bool is_whole_;
   Scale scale_;
-  std::int64_t lowest_ = 0;   // Of integers.
-  std::uint64_t stride_ = 1;  // Of integers.
+  std::int64_t lowest_ = 0;   // For integers.
+  std::uint64_t stride_ = 1;  // For integers.
   double minval_;             // As doubles, of both.
   double maxval_;
   double step_;
   std::uint64_t last_ = 0;
-  // Of reals: value = (first_ + level · units_) / power_ where all of these are whole and exact; else 0.
+  // For reals: value = (first_ + level · units_) / power_ where all of these are whole and exact; else 0.
   double first_ = 0;
   double units_ = 0;
   double power_ = 0;

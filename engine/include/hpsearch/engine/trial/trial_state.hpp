@@ -25,7 +25,7 @@ enum class TrialState : std::uint8_t {
   canceled,   ///< Ended with its experiment, by a user.
 };
 
-/// What can happen to a trial.
+/// The changes of state of a trial.
 enum class TrialMove : std::uint8_t { lease, run_again, pause, promote, complete, stop, fail, cancel, retry };
 
 /// The state that follows, or why the move is impossible there. Pure.

@@ -15,9 +15,9 @@ struct ContextFile {
   enum class Kind : std::uint8_t { directory, file, link };
   Kind kind = Kind::file;
   std::string path;         ///< Below the context, with / between names.
-  std::uint64_t bytes = 0;  ///< Of a file.
+  std::uint64_t bytes = 0;  ///< The size of a file.
   bool executable = false;  ///< A file its owner may run.
-  /// Of a link: as it stands when it leads to something inside, absolute when it leads out.
+  /// The target of a link: as it stands when it leads to something inside, absolute when it leads out.
   std::string target = {};
   [[nodiscard]] bool leads_out() const noexcept { return !target.empty() && target.front() == '/'; }
 };

@@ -22,15 +22,15 @@ inline constexpr std::uint64_t most_packed_bytes = most_kept_bytes + 64 * 1024;
 /// Which bytes of a stream are kept: those before `head` and those from `tail` on. What lies between is left
 /// out.
 struct KeptBytes {
-  std::uint64_t size = 0;  ///< Of the whole stream.
+  std::uint64_t size = 0;  ///< The size of the whole stream.
   std::uint64_t head = 0;  ///< At most `tail`.
   std::uint64_t tail = 0;  ///< At most `size`; equal to `head` when nothing is left out.
   [[nodiscard]] std::uint64_t count() const noexcept { return head + (size - tail); }
   friend bool operator==(const KeptBytes&, const KeptBytes&) = default;
 };
 
-/// Of a stream that can be read up to `front` from its beginning and from `back` to its end: all of it where
-/// it is whole (`front` == `size`) and has at most most_kept_bytes; else at most most_head_bytes and
+/// The parts of a stream that can be read up to `front` from its beginning and from `back` to its end: all of
+/// it where it is whole (`front` == `size`) and has at most most_kept_bytes; else at most most_head_bytes and
 /// most_tail_bytes.
 [[nodiscard]] KeptBytes bytes_to_keep(std::uint64_t size, std::uint64_t front, std::uint64_t back) noexcept;
 
@@ -52,8 +52,8 @@ using ReadStream = std::function<std::string(std::uint64_t offset, std::uint64_t
 
 /// A stretch of a stream, as it was written.
 struct Stretch {
-  std::uint64_t offset = 0;  ///< Of its first byte, in the stream.
-  std::uint64_t size = 0;    ///< Of the stream.
+  std::uint64_t offset = 0;  ///< Where its first byte lies in the stream.
+  std::uint64_t size = 0;    ///< The size of the stream.
   std::string bytes;
   bool goes_on = false;  ///< The byte behind it is kept, too.
 };

@@ -55,7 +55,7 @@ class Directory {
   /// Opens `path` as it stands. Links in it are followed, so it must be a place that is known to be ours, or
   /// one that the user has named.
   [[nodiscard]] static engine::Result<Directory> open(const std::filesystem::path& path, Rules rules = {});
-  /// Of a descriptor that was opened for reading; `name` is for messages.
+  /// The directory of a descriptor that was opened for reading; `name` is for messages.
   Directory(Descriptor descriptor, std::filesystem::path name, Rules rules = {});
 
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }

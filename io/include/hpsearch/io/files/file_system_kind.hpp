@@ -9,7 +9,7 @@ namespace hpsearch::files {
 /// Whether state may lie on a file system.
 enum class Trust : std::uint8_t {
   local,       ///< Yes.
-  tested,      ///< Of a cluster, with locks that other hosts see: yes, if it passes check_file_system().
+  tested,      ///< A cluster's, with locks that other hosts see: yes, if it passes check_file_system().
   on_request,  ///< Locks or syncs are known to fail, or unknown: with the user's consent, if it passes.
 };
 
@@ -25,7 +25,7 @@ struct FileSystemKind {
 /// The type of the mount of that device in the text of /proc/self/mountinfo; "" when it is not there.
 [[nodiscard]] std::string mount_type_in(std::string_view mountinfo, std::uint32_t major, std::uint32_t minor);
 
-/// Of what `path`, or the nearest directory above it that exists, lies on; local when the system cannot say.
+/// The kind that `path`, or the nearest existing directory above it, lies on; local if that is unknown.
 [[nodiscard]] FileSystemKind file_system_at(const std::string& path);
 using FileSystemAt = FileSystemKind (*)(const std::string& path);
 

@@ -27,11 +27,11 @@ class StateHome {
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
-  /// Of `hpsearchd`.
+  /// The directory of `hpsearchd`.
   [[nodiscard]] std::filesystem::path daemon() const { return path_ / "hpsearchd"; }
 
-  /// Of `hpsearch run` in the directory `here` on a file of that stem. In a home of many directories the name
-  /// ends with a hash of `here`: a file of the same name elsewhere is another search.
+  /// The one of `hpsearch run` in the directory `here` on a file of that stem. In a home of many directories
+  /// the name ends with a hash of `here`: a file of the same name elsewhere is another search.
   [[nodiscard]] std::filesystem::path run(std::string_view stem, const std::filesystem::path& here) const;
 
   /// Whether a run in `here` may have made the entry of that name.
