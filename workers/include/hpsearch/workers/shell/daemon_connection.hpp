@@ -24,7 +24,10 @@ class DaemonConnection {
   using OnFrame = std::function<void(proto::Framed<proto::FromDaemon> frame)>;
 
   DaemonConnection(net::Loop& loop, const WorkerOptions& options, OnConnected on_connected, OnFrame on_frame)
-      : loop_(loop), options_(options), on_connected_(std::move(on_connected)), on_frame_(std::move(on_frame)) {}
+      : loop_(loop),
+        options_(options),
+        on_connected_(std::move(on_connected)),
+        on_frame_(std::move(on_frame)) {}
   ~DaemonConnection() { *present_ = false; }
   DaemonConnection(const DaemonConnection&) = delete;
   DaemonConnection& operator=(const DaemonConnection&) = delete;
@@ -46,8 +49,8 @@ class DaemonConnection {
   OnConnected on_connected_;
   OnFrame on_frame_;
   std::unique_ptr<net::DealerPort> port_;
-  std::uint64_t number_ = 0;      ///< Of the connection: a late frame of an earlier one is dropped.
-  bool was_connected_ = false;    ///< The present connection was made already, perhaps more than once.
+  std::uint64_t number_ = 0;    ///< Of the connection: a late frame of an earlier one is dropped.
+  bool was_connected_ = false;  ///< The present connection was made already, perhaps more than once.
   bool noticed_bad_frame_ = false;
   std::optional<net::DealerPort::Met> refusal_;  ///< The one logged last; none since a frame came.
   net::Watch retry_;

@@ -34,8 +34,8 @@ class SlotDevices {
   /// Logs processes of others on the attempt's devices.
   void look_for_strangers(const engine::AttemptKey& key);
 
-  /// The attempt's program has ended: calls `on_free` when its devices list no process of it. If they still do
-  /// after DeviceLook::settle, calls `on_stuck` once, and `on_free` when they are free.
+  /// The attempt's program has ended: calls `on_free` when its devices list no process of it. If they still
+  /// do after DeviceLook::settle, calls `on_stuck` once, and `on_free` when they are free.
   void wait_until_free(const engine::AttemptKey& key, std::function<void()> on_free,
                        std::function<void(const std::string& why)> on_stuck);
 
