@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/workers/core/log_text.hpp"
 
 namespace hpsearch::workers {
 
@@ -21,7 +20,7 @@ std::string attempt_text(const engine::AttemptKey& key) {
 AttemptMachine::AttemptMachine(jobs::LaunchSpec spec, AttemptRules rules)
     : spec_(std::move(spec)),
       rules_(rules),
-      length_(spec_.length),
+      orders_{.length = spec_.length},
       spool_(rules.spool_within),
       reports_(spec_.key, {rules.first_resend, rules.longest_resend, rules.batch_bytes}) {
 }
@@ -30,7 +29,7 @@ engine::HeldAttempt AttemptMachine::held() const {
   return {.key = spec_.key,
           .exited = phase_ == Phase::exited && all_written(),
           .last_seq = spool_.on_disk().reports,
-          .last_decision = last_decision_,
+          .last_decision = orders_.last_decision,
           .first_seq = reports_.acked() + 1,
           .slots = spec_.slots,
           .length = spec_.length,
@@ -39,23 +38,18 @@ engine::HeldAttempt AttemptMachine::held() const {
 }
 
 engine::Duration AttemptMachine::held_for(Instant now) const noexcept {
-  const Instant until = held_until_ == Instant{} ? now : held_until_;
-  return held_since_ == Instant{} ? engine::Duration{} : std::max(until - held_since_, engine::Duration{});
+  const Instant until = slots_held_.until == Instant{} ? now : slots_held_.until;
+  return slots_held_.since == Instant{} ? engine::Duration{}
+                                        : std::max(until - slots_held_.since, engine::Duration{});
 }
 
 std::optional<Instant> AttemptMachine::next_wake() const noexcept {
   std::optional<Instant> wake = reports_.next_wake();
-  if (may_force()) {
-    wake = wake ? std::min(*wake, *force_at_) : *force_at_;
-  }
-  if (const auto due = progress_due()) {
-    wake = wake ? std::min(*wake, *due) : *due;
-  }
-  if (log_due_) {
-    wake = wake ? std::min(*wake, *log_due_) : *log_due_;
-  }
-  if (const auto due = may_spool() ? spool_.next_wake() : std::nullopt) {
-    wake = wake ? std::min(*wake, *due) : *due;
+  for (const auto& due : {may_force() ? ladder_.due() : std::nullopt, progress_due(), log_.due(),
+                          may_spool() ? spool_.next_wake() : std::nullopt}) {
+    if (due) {
+      wake = wake ? std::min(*wake, *due) : *due;
+    }
   }
   return wake;
 }
@@ -68,7 +62,7 @@ void AttemptMachine::start() {
 
 void AttemptMachine::attach(AttemptOutput& out) {
   HPSEARCH_CHECK(found_, "only a found attempt has a program to attach to");
-  if (phase_ == Phase::starting || leaked_processes_) {
+  if (phase_ == Phase::starting || end_.leaked_processes) {
     out.effects.emplace_back(AttachProgram{spec_.key, position_});
   }
 }
@@ -83,16 +77,15 @@ void AttemptMachine::started(Instant now, AttemptOutput& out) {
   }
   phase_ = Phase::running;
   silent_since_ = now;
-  printed_.began(now);
+  review_.began(now);
   was_started_ = true;
   if (!fenced_) {
     out.messages.emplace_back(proto::Started{spec_.key});
   }
-  if (forcing_ == Forcing::killed) {
+  if (ladder_.rung() == Rung::killed) {
     out.effects.emplace_back(SignalProgram{spec_.key, true});
-  } else if (forcing_ == Forcing::terminated) {
-    out.effects.emplace_back(SignalProgram{.key = spec_.key, .grace = rules_.grace});
-    force_at_ = now + rules_.grace;
+  } else if (ladder_.rung() == Rung::terminated) {
+    terminate(now, out);
   } else if (found_) {
     obey_stored(now, out);
   }
@@ -101,13 +94,13 @@ void AttemptMachine::started(Instant now, AttemptOutput& out) {
 
 /// What was decided before the agent died and may not have been carried out.
 void AttemptMachine::obey_stored(Instant now, AttemptOutput& out) {
-  report_checkpoints(now, out);  // Those who have heard of theirs have closed the question.
+  answer_written_checkpoints(now, out);  // An earlier agent may have answered these.
   publish_next(out);
-  if (kill_decided_) {
+  if (orders_.kill) {
     kill_now(out);
-  } else if (no_progress_ || ended_here_) {
+  } else if (end_.no_progress || end_.ended_here) {
     terminate(now, out);
-  } else if (end_as_) {
+  } else if (orders_.end_as) {
     ask_to_end(now, out);
   }
 }
@@ -131,31 +124,28 @@ void AttemptMachine::decided(const Decision& decision, Instant now, AttemptOutpu
   const bool forgettable = never_ran_ || fenced_ || finished_;
   if (forgettable || decision.id <= spool_.on_disk().decision) {
     out.messages.emplace_back(proto::DecisionAck{spec_.key, decision.id});
-  } else if (std::find(unacked_decisions_.begin(), unacked_decisions_.end(), decision.id) ==
-             unacked_decisions_.end()) {
-    unacked_decisions_.push_back(decision.id);
+  } else if (std::find(orders_.unacknowledged.begin(), orders_.unacknowledged.end(), decision.id) ==
+             orders_.unacknowledged.end()) {
+    orders_.unacknowledged.push_back(decision.id);
   }
-  if (decision.id <= last_decision_) {
+  if (decision.id <= orders_.last_decision) {
     return;
   }
-  last_decision_ = decision.id;
+  orders_.last_decision = decision.id;
   spool_.ask_at_once();
   if (phase_ == Phase::ended || phase_ == Phase::exited || fenced_) {
     return;
   }
   switch (decision.directive) {
     case Directive::train_on: {
-      length_ = std::max(length_, decision.length);
-      if (end_as_ && !told_ && forcing_ <= Forcing::asked) {
-        end_as_.reset();
-        finishes_ = false;
-        forcing_ = Forcing::none;
-        force_at_.reset();
+      orders_.length = std::max(orders_.length, decision.length);
+      if (orders_.end_as && !dialogue_.knows_end() && ladder_.rung() <= Rung::asked) {
+        orders_.end_as.reset();
+        orders_.may_finish = false;
+        ladder_.withdraw();
       }
       answer_ahead(out);  // First: after the answer, no later one may name the length of before.
-      for (const QuestionId question : std::exchange(asking_, {})) {
-        answer(question, now, out);
-      }
+      answer_waiting(now, out);
       break;
     }
     case Directive::pause:
@@ -164,13 +154,13 @@ void AttemptMachine::decided(const Decision& decision, Instant now, AttemptOutpu
         never_ran(ExitReport::Cause::ended_by_agent, "it was told to end before it started", out);
         return;
       }
-      end_as_ = decision.directive;
-      finishes_ = decision.may_finish;
+      orders_.end_as = decision.directive;
+      orders_.may_finish = decision.may_finish;
       answer_ahead(out);
       ask_to_end(now, out);
       break;
     case Directive::kill:
-      kill_decided_ = true;
+      orders_.kill = true;
       kill_now(out);
       break;
   }
@@ -186,7 +176,7 @@ void AttemptMachine::fenced(AttemptOutput& out) {
   spool_.no_need_for(reports_.last());
   if (alive()) {
     kill_now(out);
-  } else if (!publishing_ && !leaked_processes_ && !log_pending()) {
+  } else if (!checkpoints_.publishing() && !end_.leaked_processes && !log_pending()) {
     finish(had_exited_, out);
   }
 }
@@ -194,7 +184,7 @@ void AttemptMachine::fenced(AttemptOutput& out) {
 void AttemptMachine::hold() noexcept {
   on_hold_ = true;
   reports_.forget_sent();
-  take_log_back();
+  log_.take_back();
 }
 
 void AttemptMachine::go_on(std::uint64_t upto, AttemptOutput& out) {
@@ -215,8 +205,8 @@ void AttemptMachine::go_on(std::uint64_t upto, AttemptOutput& out) {
 }
 
 void AttemptMachine::check_timers(Instant now, AttemptOutput& out) {
-  if (may_force() && now >= *force_at_) {
-    if (forcing_ == Forcing::asked) {
+  if (may_force() && now >= *ladder_.due()) {
+    if (ladder_.rung() == Rung::asked) {
       note_its_end(out);
       terminate(now, out);
     } else {
@@ -224,7 +214,7 @@ void AttemptMachine::check_timers(Instant now, AttemptOutput& out) {
     }
   }
   look_for_progress(now, out);
-  if (log_due_ && now >= *log_due_) {
+  if (log_.due() && now >= *log_.due()) {
     give_up_log("the daemon did not take it within " +
                     std::to_string(rules_.log_within.in_micros() / 1'000'000) + " s",
                 out);

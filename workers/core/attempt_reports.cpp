@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "hpsearch/workers/core/attempt_machine.hpp"
-#include "hpsearch/workers/core/log_text.hpp"
 
 namespace hpsearch::workers {
 
@@ -20,34 +19,38 @@ AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
   const SpooledState& state = found.state;
   phase_ = state.exited ? Phase::exited : Phase::starting;
   found_ = true;
-  last_decision_ = state.last_decision;
-  length_ = std::max(length_, state.length);
-  kill_decided_ = state.told == Directive::kill;
-  if (!kill_decided_) {
-    end_as_ = state.told;
-    finishes_ = state.may_finish;
+  orders_.last_decision = state.last_decision;
+  orders_.length = std::max(orders_.length, state.length);
+  orders_.kill = state.told == Directive::kill;
+  if (!orders_.kill) {
+    orders_.end_as = state.told;
+    orders_.may_finish = state.may_finish;
   }
-  asking_ = state.asking;
+  dialogue_.restore(state.speaks_socket, state.speaks_lines, state.asking);
   for (const QuestionId question : state.saved) {
-    unsaid_checkpoints_.emplace_back(0, question);
+    checkpoints_.answer_when_written(0, question);
   }
-  speaks_ = state.speaks_socket ? Speaks::socket : state.speaks_lines ? Speaks::lines : Speaks::unknown;
-  last_step_ = last_measured_ = state.last_step;
+  last_step_ = state.last_step;
+  review_.restore(last_step_);
   length_reported_ = state.length_reported;
   reported_checkpoint_ = state.reported_checkpoint;
   reported_invalid_ = state.reported_invalid;
-  no_progress_ = state.no_progress;
-  ended_here_ = state.ended_here;
-  paused_alone_ = state.paused_alone;
-  leaked_processes_ = state.unkillable;
-  lost_checkpoint_ = state.lost_checkpoint;
-  log_ = state.exited && spec_.hand_over_log ? Log::waits : Log::none;
-  to_publish_.assign(state.checkpoints.begin(), state.checkpoints.end());
+  end_.no_progress = state.no_progress;
+  end_.ended_here = state.ended_here;
+  end_.paused_alone = state.paused_alone;
+  end_.leaked_processes = state.unkillable;
+  end_.lost_checkpoint = state.lost_checkpoint;
+  if (state.exited && spec_.hand_over_log) {
+    log_.ask();
+  }
+  for (const WantedCheckpoint& wanted : state.checkpoints) {
+    checkpoints_.add(wanted);
+  }
   position_ = state.position;
-  held_since_ = Instant::from_micros(static_cast<std::int64_t>(state.held_since));
-  held_until_ = Instant::from_micros(static_cast<std::int64_t>(state.held_until));
+  slots_held_.since = Instant::from_micros(static_cast<std::int64_t>(state.held_since));
+  slots_held_.until = Instant::from_micros(static_cast<std::int64_t>(state.held_until));
   reports_.restore(state.acked, std::move(found.reports));
-  spool_.restore({reports_.last(), position_, last_decision_, leaked_processes_});
+  spool_.restore({reports_.last(), position_, orders_.last_decision, end_.leaked_processes});
 }
 
 void AttemptMachine::keep(Report report, bool decisive) {
@@ -64,7 +67,7 @@ void AttemptMachine::keep(Report report, bool decisive) {
 }
 
 bool AttemptMachine::may_spool() const noexcept {
-  const bool is_wanted = !fenced_ || (leaked_processes_ && phase_ == Phase::exited);
+  const bool is_wanted = !fenced_ || (end_.leaked_processes && phase_ == Phase::exited);
   return is_wanted && !spool_.is_writing() && !finished_ && !never_ran_;
 }
 
@@ -75,17 +78,17 @@ void AttemptMachine::spool(Instant now, AttemptOutput& out) {
   const bool anew = spool_.is_anew(reports_.bytes());
   const std::uint64_t before = anew ? reports_.acked() : spool_.on_disk().reports;
   const std::vector<Report> reports = reports_.after(before);
-  if (held_since_ == Instant{}) {
-    held_since_ = now;  // The first write comes before its program.
+  if (slots_held_.since == Instant{}) {
+    slots_held_.since = now;  // The first write comes before its program.
   }
-  if (held_until_ == Instant{} && phase_ == Phase::exited) {
-    held_until_ = now;
+  if (slots_held_.until == Instant{} && phase_ == Phase::exited) {
+    slots_held_.until = now;
   }
   const SpooledState state = state_to_spool();
   std::string bytes =
       anew ? spool_anew(spec_, state, before + 1, reports) : spool_more(state, before + 1, reports);
   const std::uint64_t write =
-      spool_.begin({reports_.last(), position_, last_decision_, state.unkillable}, bytes.size());
+      spool_.begin({reports_.last(), position_, orders_.last_decision, state.unkillable}, bytes.size());
   out.effects.emplace_back(WriteSpool{spec_.key, write, std::move(bytes), anew, position_});
 }
 
@@ -93,14 +96,14 @@ void AttemptMachine::spool_written(std::uint64_t write, Instant now, AttemptOutp
   if (!spool_.succeeded(write)) {
     return;
   }
-  std::erase_if(unacked_decisions_, [&](Lsn decision) {
+  std::erase_if(orders_.unacknowledged, [&](Lsn decision) {
     const bool durable = decision <= spool_.on_disk().decision;
     if (durable) {
       out.messages.emplace_back(proto::DecisionAck{spec_.key, decision});
     }
     return durable;
   });
-  report_checkpoints(now, out);
+  answer_written_checkpoints(now, out);
   if (phase_ == Phase::preparing) {
     phase_ = Phase::starting;
     out.effects.emplace_back(StartProgram{spec_});
@@ -126,34 +129,29 @@ SpooledState AttemptMachine::state_to_spool() const {
   state.exited = phase_ == Phase::exited;
   state.position = position_;
   state.acked = reports_.acked();
-  state.last_decision = last_decision_;
-  state.told = kill_decided_ ? std::optional(Directive::kill) : end_as_;
-  state.may_finish = finishes_;
-  state.length = length_;
-  state.speaks_lines = speaks_ == Speaks::lines;
-  state.speaks_socket = speaks_ == Speaks::socket;
+  state.last_decision = orders_.last_decision;
+  state.told = orders_.kill ? std::optional(Directive::kill) : orders_.end_as;
+  state.may_finish = orders_.may_finish;
+  state.length = orders_.length;
+  state.speaks_lines = dialogue_.prints_lines();
+  state.speaks_socket = dialogue_.has_socket();
   state.last_step = last_step_;
   state.length_reported = length_reported_;
   state.reported_checkpoint = reported_checkpoint_;
   state.reported_invalid = reported_invalid_;
-  state.no_progress = no_progress_;
-  state.ended_here = ended_here_;
-  state.paused_alone = paused_alone_;
-  state.unkillable =
-      leaked_processes_ && phase_ == Phase::exited;  // Before that, the next agent finds it stuck by itself.
-  state.held_since = static_cast<std::uint64_t>(held_since_.micros());
-  state.held_until = static_cast<std::uint64_t>(held_until_.micros());
-  state.lost_checkpoint = lost_checkpoint_;
-  state.asking = asking_;
-  for (const auto& [seq, question] : unsaid_checkpoints_) {
-    state.saved.push_back(question);
-  }
+  state.no_progress = end_.no_progress;
+  state.ended_here = end_.ended_here;
+  state.paused_alone = end_.paused_alone;
+  state.unkillable = end_.leaked_processes &&
+                     phase_ == Phase::exited;  // Before that, the next agent finds it stuck by itself.
+  state.held_since = static_cast<std::uint64_t>(slots_held_.since.micros());
+  state.held_until = static_cast<std::uint64_t>(slots_held_.until.micros());
+  state.lost_checkpoint = end_.lost_checkpoint;
+  state.asking = dialogue_.waiting();
+  state.saved = checkpoints_.unanswered();
   // The one that a silent program leaves by ending well comes back with the journal's last line.
   if (phase_ != Phase::ended || reported_checkpoint_) {
-    if (publishing_) {
-      state.checkpoints.push_back(*publishing_);
-    }
-    state.checkpoints.insert(state.checkpoints.end(), to_publish_.begin(), to_publish_.end());
+    state.checkpoints = checkpoints_.unpublished();
   }
   return state;
 }
@@ -180,7 +178,7 @@ void AttemptMachine::after_acknowledgement(AttemptOutput& out) {
     spool_.no_need_for(reports_.acked());
     spool_.ask_anew();
   }
-  if (phase_ == Phase::exited && reports_.empty() && !leaked_processes_ && !log_pending()) {
+  if (phase_ == Phase::exited && reports_.empty() && !end_.leaked_processes && !log_pending()) {
     finish(true, out);
   }
 }
@@ -188,6 +186,49 @@ void AttemptMachine::after_acknowledgement(AttemptOutput& out) {
 void AttemptMachine::send(Instant now, std::size_t window, AttemptOutput& out) {
   if (!on_hold_ && !fenced_ && !finished_) {
     reports_.send(now, window, spool_.on_disk().reports, out.messages);
+  }
+}
+
+// --- its log ---
+
+void AttemptMachine::hand_over_log(Instant now, AttemptOutput& out) {
+  if (!log_.waits()) {
+    return;
+  }
+  // A little less, so that the shell can still report what prevented it.
+  const engine::Duration within = engine::Duration::micros(rules_.log_within.in_micros() / 30 * 29);
+  out.effects.emplace_back(HandOverLog{spec_.key, log_.begin(now + rules_.log_within), within});
+}
+
+void AttemptMachine::log_handed_over(std::uint64_t delivery, const std::string& problem, AttemptOutput& out) {
+  if (!log_.is_under_way(delivery)) {
+    return;  // It was of a session that is over, or comes too late.
+  }
+  if (problem.empty()) {
+    log_over(out);
+  } else {
+    give_up_log(problem, out);
+  }
+}
+
+void AttemptMachine::give_up_log(const std::string& why, AttemptOutput& out) {
+  if (!log_pending()) {
+    return;
+  }
+  notice(Notice::Level::warning, "the daemon does not keep its log: " + why, out);
+  out.messages.emplace_back(proto::LogNotKept{spec_.key, why});
+  log_over(out);
+}
+
+void AttemptMachine::session_lost() noexcept {
+  reports_.forget_sent();
+  log_.take_back();
+}
+
+void AttemptMachine::log_over(AttemptOutput& out) {
+  log_.end();
+  if (phase_ == Phase::exited && (fenced_ || reports_.empty()) && !end_.leaked_processes) {
+    finish(true, out);
   }
 }
 

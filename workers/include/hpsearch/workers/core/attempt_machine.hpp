@@ -1,12 +1,9 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <functional>
-#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,10 +12,15 @@
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/engine/experiment/commands.hpp"
 #include "hpsearch/proto/wire/wire.hpp"
+#include "hpsearch/workers/core/attempt_end.hpp"
+#include "hpsearch/workers/core/checkpoint_queue.hpp"
+#include "hpsearch/workers/core/dialogue.hpp"
 #include "hpsearch/workers/core/effects.hpp"
-#include "hpsearch/workers/core/printed_steps.hpp"
+#include "hpsearch/workers/core/end_ladder.hpp"
+#include "hpsearch/workers/core/log_handover.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/core/report_queue.hpp"
+#include "hpsearch/workers/core/report_review.hpp"
 #include "hpsearch/workers/core/spool.hpp"
 #include "hpsearch/workers/core/spool_schedule.hpp"
 
@@ -95,15 +97,15 @@ class AttemptMachine {
   /// Nothing of it is running or being published any more.
   [[nodiscard]] bool exited() const noexcept { return phase_ == Phase::exited; }
   /// SIGKILL was sent; that its program is gone was not heard.
-  [[nodiscard]] bool was_killed() const noexcept { return alive() && forcing_ == Forcing::killed; }
+  [[nodiscard]] bool was_killed() const noexcept { return alive() && ladder_.rung() == Rung::killed; }
   /// All it has to report is on the disk, and may be told.
   [[nodiscard]] bool all_written() const noexcept { return spool_.on_disk().reports >= reports_.last(); }
   /// It is over, and something of its program survives SIGKILL in its slots.
-  [[nodiscard]] bool leaves_leaked_processes() const noexcept { return leaked_processes_; }
+  [[nodiscard]] bool leaves_leaked_processes() const noexcept { return end_.leaked_processes; }
   /// And that is written down: the daemon may count on hearing it until they are gone, also from the next
   /// agent.
   [[nodiscard]] bool reports_leaked_processes() const noexcept {
-    return leaked_processes_ && spool_.on_disk().leaked_processes;
+    return end_.leaked_processes && spool_.on_disk().leaked_processes;
   }
   /// The daemon has disowned it: it is ended, and reports nothing.
   [[nodiscard]] bool is_fenced() const noexcept { return fenced_; }
@@ -166,12 +168,12 @@ class AttemptMachine {
   // --- its log ---
   // The daemon keeps the beginning and the end of its output. That is sent when the exit report is made,
   // beside it: slots are free by then, and no device waits for a log.
-  [[nodiscard]] bool log_waits() const noexcept { return log_ == Log::waits; }
-  [[nodiscard]] bool log_under_way() const noexcept { return log_ == Log::under_way; }
+  [[nodiscard]] bool log_waits() const noexcept { return log_.waits(); }
+  [[nodiscard]] bool log_under_way() const noexcept { return log_.is_under_way(); }
   [[nodiscard]] bool log_pending() const noexcept { return log_waits() || log_under_way(); }
   /// All the daemon had to hear was heard: only its log keeps it here.
   [[nodiscard]] bool only_log_left() const noexcept {
-    return phase_ == Phase::exited && log_pending() && reports_.empty() && !leaked_processes_;
+    return phase_ == Phase::exited && log_pending() && reports_.empty() && !end_.leaked_processes;
   }
   void hand_over_log(engine::Instant now, AttemptOutput& out);
   void log_handed_over(std::uint64_t delivery, const std::string& problem, AttemptOutput& out);
@@ -197,62 +199,42 @@ class AttemptMachine {
     ended,   ///< The program is gone; a checkpoint of it is still being published.
     exited,  ///< The exit report is made.
   };
-  enum class Speaks : std::uint8_t { unknown, lines, socket };
-  enum class Forcing : std::uint8_t { none, asked, terminated, killed };
-  enum class Log : std::uint8_t { none, waits, under_way, over };
-
-  void take(const MetricsMessage& said, std::optional<QuestionId> question, engine::Instant now,
-            AttemptOutput& out);
-  void take(const CheckpointMessage& said, std::optional<QuestionId> question, engine::Instant now,
-            AttemptOutput& out);
-  void take(const RemarkMessage& said, std::optional<QuestionId> question, engine::Instant now,
-            AttemptOutput& out);
-  void take(const InvalidHparamsMessage& said, std::optional<QuestionId> question, engine::Instant now,
-            AttemptOutput& out);
-  void take(const UnreadMessage& said, std::optional<QuestionId> question, engine::Instant now,
-            AttemptOutput& out);
-  void take(const MisunderstoodMessage& said, std::optional<QuestionId> question, engine::Instant now,
-            AttemptOutput& out);
-  void take(const LookalikeMessage& said, std::optional<QuestionId> question, engine::Instant now,
-            AttemptOutput& out);
-  void take(const DoubtfulMessage& said, std::optional<QuestionId> question, engine::Instant now,
-            AttemptOutput& out);
-  void take(const UnreadableMessage& said, std::optional<QuestionId> question, engine::Instant now,
-            AttemptOutput& out);
-
-  /// What its author should know of the way it reports: in the log, and to whoever asks the daemon.
-  enum class Flaw : std::uint8_t {
-    backward,
-    sparse,
-    missing,
-    unreadable,
-    no_number,
-    misunderstood,
-    lookalike,
-    not_finite,
-    standing,
-    late,
-    unread,
-    ended,
-    other_metric,
-    each_batch
+  using Rung = EndLadder::Rung;
+  /// Since when its slots are in its use, and until when; the epoch: not yet.
+  struct SlotsHeld {
+    engine::Instant since;
+    engine::Instant until;
   };
-  static constexpr std::size_t flaws = static_cast<std::size_t>(Flaw::each_batch) + 1;
-  void note(Flaw flaw, const std::string& text, AttemptOutput& out);
-  void judge_step(const engine::MetricsReport& report, AttemptOutput& out);
-  void judge_passing(const engine::MetricsReport& report, AttemptOutput& out);
-  void judge_absence(const engine::MetricsReport& report, AttemptOutput& out);
-  void judge_value(const engine::MetricsReport& report, AttemptOutput& out);
-  void judge_progress(const engine::MetricsReport& report, bool asks, engine::Instant now,
-                      AttemptOutput& out);
-  void judge_buffering(AttemptOutput& out);
+
+  // Each takes a message of the program. False: its question is answered later.
+  bool take(const MetricsMessage& said, std::optional<QuestionId> question, engine::Instant now,
+            AttemptOutput& out);
+  bool take(const CheckpointMessage& said, std::optional<QuestionId> question, engine::Instant now,
+            AttemptOutput& out);
+  bool take(const InvalidHparamsMessage& said, std::optional<QuestionId> question, engine::Instant now,
+            AttemptOutput& out);
+  bool take(const MisunderstoodMessage& said, std::optional<QuestionId> question, engine::Instant now,
+            AttemptOutput& out);
+  bool take(const RemarkMessage& /*said*/, std::optional<QuestionId> /*question*/, engine::Instant /*now*/,
+            AttemptOutput& /*out*/) {
+    return true;
+  }
+  bool take(const auto& unread, std::optional<QuestionId> /*question*/, engine::Instant /*now*/,
+            AttemptOutput& out) {
+    review(unread, spec_, noter(out));
+    return true;
+  }
+
+  /// Notes a mistake in the way the program reports, each kind once: in the log, and for the daemon's users.
+  void note(std::string_view about, const std::string& text, AttemptOutput& out);
+  [[nodiscard]] ReportReview::Note noter(AttemptOutput& out);
 
   void answer(QuestionId question, engine::Instant now, AttemptOutput& out);
+  void answer_waiting(engine::Instant now, AttemptOutput& out);
   void answer_ahead(AttemptOutput& out);
+  void answer_written_checkpoints(engine::Instant now, AttemptOutput& out);
   void obey_stored(engine::Instant now, AttemptOutput& out);
-  void answer_error(QuestionId question, const std::string& what, AttemptOutput& out) const;
   void publish_next(AttemptOutput& out);
-  void report_checkpoints(engine::Instant now, AttemptOutput& out);
   void checkpoint_settled(engine::Instant now, AttemptOutput& out);
   void ask_to_end(engine::Instant now, AttemptOutput& out);
   [[nodiscard]] bool trains_on() const noexcept;
@@ -261,10 +243,10 @@ class AttemptMachine {
   [[nodiscard]] engine::Duration patience() const noexcept;
   void end_if_it_trains_on(bool asks, engine::Instant now, AttemptOutput& out);
   void note_its_end(AttemptOutput& out);
-  void expect_end_within(engine::Duration patience, engine::Instant now) noexcept;
   [[nodiscard]] bool may_force() const noexcept;
   void terminate(engine::Instant now, AttemptOutput& out);
   [[nodiscard]] std::optional<engine::Instant> progress_due() const noexcept;
+  void end_standstill(engine::Instant now, AttemptOutput& out);
   void look_for_progress(engine::Instant now, AttemptOutput& out);
   void over(const ProgramEnded& end, AttemptOutput& out);
   void stay_with_leaked_processes() noexcept;
@@ -280,98 +262,43 @@ class AttemptMachine {
   [[nodiscard]] SpooledState state_to_spool() const;
   [[nodiscard]] bool may_spool() const noexcept;
   void finish(bool keep_logs, AttemptOutput& out);
-  void take_log_back() noexcept;
   void log_over(AttemptOutput& out);
   void notice(Notice::Level level, const std::string& text, AttemptOutput& out) const;
   void rank(const engine::MetricsReport& report);
-  [[nodiscard]] bool names_metric(const engine::MetricsReport& report) const;
-  [[nodiscard]] bool stands_without_metric(const engine::MetricsReport& report);
-  [[nodiscard]] bool decides(const engine::MetricsReport& report) const;
   void after_acknowledgement(AttemptOutput& out);
 
   jobs::LaunchSpec spec_;
   AttemptRules rules_;
   Phase phase_ = Phase::waiting;
-  Speaks speaks_ = Speaks::unknown;
-  bool had_exited_ = false;  ///< When it was fenced: how it ended may be on record.
+  bool had_exited_ = false;  ///< When it was fenced: the daemon may have its exit report.
   bool fenced_ = false;
   bool finished_ = false;
   bool was_started_ = false;
-  bool never_ran_ = false;  ///< Nothing of it needs to outlive this agent.
+  bool never_ran_ = false;  ///< The next agent needs nothing of it.
   bool found_ = false;      ///< An earlier agent has started it.
+  SlotsHeld slots_held_;
 
-  // What it was told.
-  engine::Lsn last_decision_;
-  engine::Units length_{};                   ///< Where it must ask next.
-  std::optional<engine::Directive> end_as_;  ///< pause or stop, for the program to hear.
-  bool finishes_ = false;                    ///< Decision::may_finish of that.
-  bool kill_decided_ = false;
-  std::optional<engine::Units> answered_ahead_;  ///< What AnswerAhead said last.
-  std::vector<QuestionId> asking_;               ///< Reported at the length; wait for the decision.
+  Orders orders_;
+  Dialogue dialogue_;
+  EndLadder ladder_;
+  AttemptEnd end_;
+  CheckpointQueue checkpoints_;
+  ReportReview review_;
+  std::set<std::string> noted_;  ///< By note().
 
-  // How it is being ended.
-  Forcing forcing_ = Forcing::none;
-  std::optional<engine::Instant> force_at_;  ///< When the next rung of the ladder is due.
-  bool told_ = false;                        ///< The program heard end_as_.
-  bool waited_for_checkpoint_ = false;       ///< Its patience was renewed once, after a checkpoint.
-  bool signaled_by_us_ = false;
-  bool paused_alone_ = false;      ///< It was told to pause while no daemon was there.
-  bool no_progress_ = false;       ///< It is ended for saying nothing.
-  std::string stands_;             ///< It is ended because its steps do not grow: the sentence, or "".
-  bool ended_here_ = false;        ///< Its worker ends it, of its own accord.
-  bool leaked_processes_ = false;  ///< It is over, and something of it is not.
-  std::string stuck_because_;
-  std::string node_failure_;  ///< Why the machine is to blame for its end, or "".
-
-  // Its slots are in its use since then, and until then; the epoch: not yet.
-  engine::Instant held_since_;
-  engine::Instant held_until_;
-
-  // What it reported.
-  engine::Instant silent_since_;  ///< Since it said anything, or we let it wait.
+  engine::Instant silent_since_;  ///< The last message, or the last time that the worker kept it waiting.
   std::optional<engine::Units> last_step_;
-  std::optional<engine::MetricsReport> asked_with_;  ///< What asking_ was begun with; none after a takeover.
-  std::optional<engine::Units> length_reported_;     ///< Step of the first report that reached its length.
-  std::optional<engine::Units> asked_at_;  ///< The last length about which a report was kept to ask.
+  std::optional<engine::Units> length_reported_;  ///< Step of the first report that reached its length.
+  std::optional<double> best_metric_;             ///< The searcher's metric, as far as this agent got it.
   bool reported_checkpoint_ = false;
-  std::optional<WantedCheckpoint> publishing_;
-  std::deque<WantedCheckpoint> to_publish_;
-  std::optional<ProgramEnded> end_;
   bool reported_invalid_ = false;
-  std::optional<std::string> lost_because_;
-  std::string lost_checkpoint_;  ///< Why the one left at the end could not be published.
-  /// Of each metric: what a program prints to its two outputs comes in two orders.
-  std::map<std::string, engine::Units, std::less<>> last_steps_;
-  std::optional<double> best_metric_;               ///< Of the searcher, as far as this agent heard.
-  std::optional<engine::Units> last_measured_;      ///< Step of the last report with the searcher's metric.
-  std::optional<engine::Units> at_length_without_;  ///< Step of a report at the length that lacked it.
-  std::optional<engine::Units> without_at_;         ///< At this step, without the searcher's metric, …
-  std::map<std::string, std::uint64_t, std::less<>> without_;  ///< … these were reported so often …
-  std::uint64_t usual_repeats_ = 1;                            ///< … and at earlier steps the most of them.
-  std::optional<engine::Units> first_without_;  ///< Step of the first report of all that lacked it.
-  bool measured_finite_ = false;
-  std::uint64_t standing_ = 0;                ///< Reports of its metric in a row …
-  std::optional<engine::Units> standing_at_;  ///< … at this step.
-  std::array<bool, flaws> noted_{};           ///< By Flaw.
-  PrintedSteps printed_;                      ///< None after a takeover: when they came is not known.
   bool noticed_thinning_ = false;
 
-  // What of it is on the worker's disk.
-  std::uint64_t position_ = 0;  ///< Of the journal; what the program said before it is dealt with.
+  std::uint64_t position_ = 0;  ///< In the journal: what the program reported before it was taken.
   SpoolSchedule spool_;
-  /// Who asked for a checkpoint hears that it is safe when the report of it is written down, by its number:
-  /// who trains on before may write over what an agent after this one would take for it.
-  std::vector<std::pair<std::uint64_t, QuestionId>> unsaid_checkpoints_;
-  std::vector<engine::Lsn> unacked_decisions_;  ///< To be acknowledged when they are.
-
-  // What is kept of its output.
-  Log log_ = Log::none;
-  std::uint64_t delivery_ = 0;              ///< The last one that was begun.
-  std::optional<engine::Instant> log_due_;  ///< Then it is given up.
-
-  // What the daemon is to hear.
   ReportQueue reports_;
-  bool on_hold_ = false;  ///< The daemon does not want to hear of it (now).
+  LogHandover log_;
+  bool on_hold_ = false;  ///< The daemon does not take its reports now.
 };
 
 }  // namespace hpsearch::workers
