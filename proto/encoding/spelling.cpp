@@ -12,21 +12,6 @@ namespace {
 
 using Kind = MsgpackItem::Kind;
 
-/// Calls take(key, item) for each member, in order, until one returns false.
-template <class Take>
-bool each_member(MsgpackItem map, Take take) {
-  const std::uint32_t size = map.size();
-  MsgpackItem at = map;
-  for (std::uint32_t i = 0; i < size; ++i) {
-    const MsgpackItem key = i == 0 ? at.first() : at.next();
-    at = key.next();
-    if (!take(key.text(), at)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 template <class Number>
 bool read_signed(MsgpackItem item, Number& out) {
   const bool natural = item.kind() == Kind::natural &&
@@ -245,24 +230,6 @@ bool read(MsgpackItem item, jobs::Entrypoint& out, Trouble& trouble) {
   return true;
 }
 
-bool read(MsgpackItem item, std::map<std::string, std::string>& out, Trouble& trouble) {
-  if (!expect(item, Kind::map, "a map", trouble)) {
-    return false;
-  }
-  out.clear();
-  return each_member(item, [&](std::string_view name, MsgpackItem value) {
-    std::string text;
-    if (!read(value, text, trouble)) {
-      return trouble.below(name);
-    }
-    if (!out.emplace(name, std::move(text)).second) {
-      trouble.say("stands twice");
-      return trouble.below(name);
-    }
-    return true;
-  });
-}
-
 bool read_bytes(MsgpackItem item, std::string& out, Trouble& trouble) {
   if (!expect(item, Kind::bytes, "bytes", trouble)) {
     return false;
@@ -300,6 +267,34 @@ bool read_bytes(MsgpackItem item, std::map<std::string, std::string>& out, Troub
     if (!out.emplace(std::move(pairs[i]), std::move(pairs[i + 1])).second) {
       return trouble.say("has a key that stands twice");
     }
+  }
+  return true;
+}
+
+bool read(MsgpackItem item, engine::Value::Map& out, Trouble& trouble) {
+  engine::Value value;
+  if (!expect(item, Kind::map, "a map", trouble) || !read(item, value, trouble)) {
+    return false;
+  }
+  out = std::move(*value.as_map());
+  return true;
+}
+
+bool read(MsgpackItem item, engine::Cardinality& out, Trouble& trouble) {
+  if (item.kind() != Kind::text) {
+    std::uint64_t number = 0;
+    if (!read(item, number, trouble)) {
+      return false;
+    }
+    out = number;
+    return true;
+  }
+  out = 0;
+  for (const char digit : item.text()) {
+    if (digit < '0' || digit > '9' || out > ~engine::Cardinality{0} / 10) {
+      return trouble.say("is no count");
+    }
+    out = 10 * out + static_cast<unsigned>(digit - '0');
   }
   return true;
 }

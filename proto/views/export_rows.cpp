@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/api/trials.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 #include "hpsearch/proto/views/csv_line.hpp"
 
 namespace hpsearch::views {
@@ -149,9 +150,9 @@ std::string export_row(const ExperimentRecord& experiment, engine::TrialNumber t
                        engine::Instant now) {
   switch (format) {
     case ExportFormat::csv:
-      return csv_row(experiment, proto::trial_value(experiment, trial, now));
+      return csv_row(experiment, proto::encode_value(api::trial_of(experiment, trial, now)));
     case ExportFormat::jsonl:
-      return engine::compact_json(proto::trial_value(experiment, trial, now)) + "\n";
+      return engine::compact_json(proto::encode_value(api::trial_of(experiment, trial, now))) + "\n";
     case ExportFormat::optuna:
       break;
   }

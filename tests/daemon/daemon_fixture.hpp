@@ -26,7 +26,6 @@
 #include "hpsearch/io/http/http.hpp"
 #include "hpsearch/io/net/background.hpp"
 #include "hpsearch/io/zmq/zmq_port.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/wire/wire.hpp"
 #include "hpsearch/searchers/registry.hpp"

@@ -11,7 +11,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/experiment/open_end.hpp"
 #include "hpsearch/engine/search.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/events/stored.hpp"
 #include "hpsearch/search.h"
@@ -332,7 +332,7 @@ Outcome replay(const Lines& lines, std::uint64_t seed, std::string* why) {
   life.join_two_workers();
   life.live(40);
   for (const auto& [id, record] : life.engine().experiments()) {
-    static_cast<void>(proto::experiment_summary(record));
+    static_cast<void>(api::summary_of(record));
   }
   return Outcome::lived_on;
 }

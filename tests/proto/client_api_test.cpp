@@ -1,5 +1,3 @@
-#include "hpsearch/proto/api/client_api.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +8,13 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/learnt.hpp"
+#include "hpsearch/engine/scheduler/explain.hpp"
+#include "hpsearch/proto/api/daemon.hpp"
+#include "hpsearch/proto/api/preview.hpp"
+#include "hpsearch/proto/api/trials.hpp"
+#include "hpsearch/proto/api/workers.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 #include "hpsearch/proto/sentences/reason.hpp"
 
 namespace hpsearch::test {
@@ -102,72 +106,34 @@ WorkerRecord worker() {
 
 constexpr Instant now = Instant::from_micros(8'000'000);
 
-std::vector<std::string> promised_of(const std::string& schema);
-
-std::vector<std::string> keys_of(const Value& value) {
-  std::vector<std::string> keys;
-  for (const auto& [key, member] : *value.as_map()) {
-    keys.push_back(key);
-  }
-  return keys;
-}
-
-/// The fields that docs/openapi.json promises in every answer of that schema, in order.
-std::vector<std::string> promised(const Value& schema) {
-  std::vector<std::string> names;
-  if (const Value* parts = schema.at_path("allOf")) {
-    for (const Value& part : *parts->as_list()) {
-      for (std::string& name : promised(part)) {
-        names.push_back(std::move(name));
-      }
-    }
-  } else if (const Value* reference = schema.at_path("$ref")) {
-    return promised_of(reference->as_text()->substr(std::string_view("#/components/schemas/").size()));
-  } else {
-    for (const Value& name : *schema.at_path("required")->as_list()) {
-      names.push_back(*name.as_text());
-    }
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-std::vector<std::string> promised_of(const std::string& schema) {
-  static const Value description = [] {
-    std::ifstream file(HPSEARCH_OPENAPI_FILE);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    return proto::parse_json(text, {text.size(), 64, 1'000'000}).value();
-  }();
-  return promised(*description.at_path("components.schemas." + schema));
-}
-
 std::string at(const Value& value, const char* key) {
   return compact_json(*value.as_map()->find(key));
 }
 
-TEST(ClientApi, FieldsAreThoseOfTheDescription) {
-  ExperimentRecord record = experiment();
-  EXPECT_EQ(keys_of(proto::experiment_summary(record)), promised_of("ExperimentSummary"));
-  EXPECT_EQ(keys_of(proto::experiment_detail(record, now)), promised_of("Experiment"));
-  EXPECT_EQ(keys_of(proto::trial_value(record, TrialNumber{0}, now)), promised_of("Trial"));
-  const std::vector<std::string> of_worker = promised_of("Worker");
-  for (const std::string& key :
-       keys_of(proto::worker_value(worker()))) {  // The daemon adds what is not in the log.
-    EXPECT_TRUE(std::binary_search(of_worker.begin(), of_worker.end(), key)) << key;
+TEST(ClientApi, AReasonHasAllFieldsOfTheStoredOne) {
+  const Reason full{Reason::Why::promoted, 0U, 1U, 3U, 17U, 4U, 0.912, "so", 1, 2, 3, 0.5, ExpectedResult{}};
+  const Value stored = proto::encode_value(full);
+  const Value shown = proto::encode_value(api::reason_with_text(full));
+  EXPECT_EQ(shown.as_map()->size(), stored.as_map()->size() + 1);
+  for (const auto& [key, member] : *stored.as_map()) {
+    EXPECT_EQ(at(shown, key.c_str()), compact_json(member)) << key;
   }
-  auto with_model = std::make_unique<Quarter>();
-  with_model->learnt_ = Learnt{};
-  record.searcher = std::move(with_model);
-  EXPECT_EQ(keys_of(proto::model_value(record)), promised_of("Model"));
-  EXPECT_EQ(keys_of(proto::parse_json(proto::to_json(Preview{})).value()), promised_of("Preview"));
-  const Value error = proto::to_value(Error{}, {{"searcher", "is missing", "a map"}});
-  EXPECT_EQ(keys_of(*error.as_map()->find("error")),
-            (std::vector<std::string>{"code", "message", "problems"}));
+}
+
+TEST(ClientApi, AnswersAreReadBack) {
+  const api::Trial trial = api::trial_of(experiment(), TrialNumber{0}, now);
+  const Value value = proto::encode_value(trial);
+  const auto again = proto::decode_value<api::Trial>(value);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(compact_json(proto::encode_value(*again)), compact_json(value));
+  Value lacking = value;
+  lacking.as_map()->erase("state");
+  EXPECT_EQ(proto::decode_value<api::Trial>(lacking).error().message, "Trial: state is missing");
 }
 
 TEST(ClientApi, SummaryOfAnExperiment) {
   EXPECT_EQ(
-      compact_json(proto::experiment_summary(experiment())),
+      compact_json(proto::encode_value(api::summary_of(experiment()))),
       R"({"archived":false,"best":{"metric":0.75,"step":12,"trial":0},"created_at":1.0,"ended_at":null,"id":3,"labels":[],"max_length":16,)"
       R"("metric":"val_acc","name":"digits","owner":"","progress":0.25,"project":"default","reason":"",)"
       R"("searcher":"adaptive_asha",)"
@@ -180,11 +146,11 @@ TEST(ClientApi, SummaryOfAnEndedExperimentSaysWhen) {
   ExperimentRecord record = experiment();
   record.state = ExperimentState::completed;
   record.ended_at = Instant::from_micros(10'500'000);
-  EXPECT_EQ(at(proto::experiment_summary(record), "ended_at"), "10.5");
+  EXPECT_EQ(at(proto::encode_value(api::summary_of(record)), "ended_at"), "10.5");
 }
 
 TEST(ClientApi, DetailCountsTrialsPerLength) {
-  const Value detail = proto::experiment_detail(experiment(), now);
+  const Value detail = proto::encode_value(api::detail_of(experiment(), now));
   EXPECT_EQ(at(detail, "rungs"),
             R"([{"length":1,"reached":4},{"length":4,"reached":2},{"length":16,"reached":1}])");
   EXPECT_EQ(at(detail, "final_counts"), R"({"16":1,"4":1})");
@@ -193,7 +159,7 @@ TEST(ClientApi, DetailCountsTrialsPerLength) {
 }
 
 TEST(ClientApi, DetailCountsSlotTimeOfLiveAttemptsToo) {
-  const Value detail = proto::experiment_detail(experiment(), now);
+  const Value detail = proto::encode_value(api::detail_of(experiment(), now));
   EXPECT_EQ(at(detail, "slot_seconds"), "10.0");  // 4 of the first trial, 2 slots × 3 s of the third.
   EXPECT_EQ(at(detail, "first_lease_at"), "3.0");
   EXPECT_EQ(at(detail, "last_release_at"), "null");
@@ -204,7 +170,7 @@ TEST(ClientApi, DetailOfAnExperimentWithoutTrials) {
   record.trials.clear();
   record.tally = TrialTally();
   record.best.reset();
-  const Value detail = proto::experiment_detail(record, now);
+  const Value detail = proto::encode_value(api::detail_of(record, now));
   EXPECT_EQ(at(detail, "rungs"), "[]");
   EXPECT_EQ(at(detail, "final_counts"), "{}");
   EXPECT_EQ(at(detail, "best"), "null");
@@ -213,12 +179,12 @@ TEST(ClientApi, DetailOfAnExperimentWithoutTrials) {
 TEST(ClientApi, SumsPast63BitsAreText) {
   ExperimentRecord record = experiment();
   record.config.searcher.max_length = Units{~std::uint64_t{0}};
-  EXPECT_EQ(at(proto::experiment_detail(record, now), "length_full"), "\"73786976294838206460\"");
+  EXPECT_EQ(at(proto::encode_value(api::detail_of(record, now)), "length_full"), "\"73786976294838206460\"");
 }
 
 TEST(ClientApi, ATrialThatEnded) {
   EXPECT_EQ(
-      compact_json(proto::trial_value(experiment(), TrialNumber{0}, now)),
+      compact_json(proto::encode_value(api::trial_of(experiment(), TrialNumber{0}, now))),
       R"({"attempts":2,"best_checkpoint":"/c/12","best_checkpoint_metric":0.75,"best_checkpoint_step":12,"best_metric":0.75,"best_step":12,)"
       R"("checkpoint":"/c/16","checkpoint_step":16,"created_at":2.0,"ended_at":9.0,"hparams":{"lr":0.5},"id":10,)"
       R"("last_failure":"exit code 1","length":16,"metric":{"class":"nan"},"ran_unlogged":false,"reached":17,)"
@@ -228,7 +194,7 @@ TEST(ClientApi, ATrialThatEnded) {
 }
 
 TEST(ClientApi, ATrialThatRuns) {
-  const Value value = proto::trial_value(experiment(), TrialNumber{2}, now);
+  const Value value = proto::encode_value(api::trial_of(experiment(), TrialNumber{2}, now));
   EXPECT_EQ(at(value, "worker"), "7");
   EXPECT_EQ(at(value, "workers"), "[7]");
   EXPECT_EQ(at(value, "slot_seconds"), "6.0");
@@ -245,7 +211,7 @@ TEST(ClientApi, ATrialThatRunsAgainAfterAPause) {
   reason.why = Reason::Why::user;
   reason.detail = "the experiment is paused";
   record.trials[2].reason = reason;
-  EXPECT_EQ(at(*proto::trial_value(record, TrialNumber{2}, now).at_path("reason"), "text"),
+  EXPECT_EQ(at(*proto::encode_value(api::trial_of(record, TrialNumber{2}, now)).at_path("reason"), "text"),
             "\"requested by a user: the experiment was resumed\"");
 }
 
@@ -255,7 +221,7 @@ TEST(ClientApi, AnExplanationHasTextsAndNumbers) {
   explanation.now = engine::NowAwaitsResume{Units{3}};
   explanation.next = engine::NextResume{};
   explanation.results_to_come = 2;
-  const Value value = proto::explanation_value(record, TrialNumber{0}, explanation, {});
+  const Value value = proto::encode_value(api::explanation_of(record, TrialNumber{0}, explanation));
   EXPECT_EQ(at(value, "now"), "\"waits at 3 epochs because the experiment is paused\"");
   EXPECT_EQ(at(value, "next"), "\"the trial continues when the experiment is resumed\"");
   EXPECT_EQ(at(value, "results_needed"), "null");
@@ -265,7 +231,7 @@ TEST(ClientApi, AnExplanationHasTextsAndNumbers) {
 
 TEST(ClientApi, WhatTheModelHasLearntOrNull) {
   ExperimentRecord record = experiment();
-  EXPECT_TRUE(proto::model_value(record).is_null()) << "its searcher has no model";
+  EXPECT_TRUE(proto::encode_value(api::model_of(record)).is_null()) << "its searcher has no model";
   Learnt learnt;
   learnt.results = 9;
   learnt.needed = 8;
@@ -277,27 +243,27 @@ TEST(ClientApi, WhatTheModelHasLearntOrNull) {
   quarter.learnt_ = learnt;
   record.searcher = std::move(searcher);
   EXPECT_EQ(
-      compact_json(proto::model_value(record)),
+      compact_json(proto::encode_value(api::model_of(record))),
       R"({"best":{"deviation":0.125,"hparams":{"lr":0.5},"mean":0.9375,"trial":7},"experiment":3,)"
       R"("hyperparameters":[{"length_scale":0.5,"name":"optimizer.lr","share":0.75}],)"
       R"("lengths":[{"correlation":0.875,"length":4,"results":9}],"metric":"val_acc","needed":8,"results":9,)"
       R"("unit":"epochs"})");
   quarter.learnt_->best->trial.reset();
-  EXPECT_TRUE(proto::model_value(record).at_path("best.trial")->is_null());
+  EXPECT_TRUE(proto::encode_value(api::model_of(record)).at_path("best.trial")->is_null());
   quarter.learnt_ = Learnt{};
-  EXPECT_EQ(at(proto::model_value(record), "best"), "null");
+  EXPECT_EQ(at(proto::encode_value(api::model_of(record)), "best"), "null");
 }
 
 TEST(ClientApi, TheBestTrialOrNull) {
   ExperimentRecord record = experiment();
-  EXPECT_EQ(proto::best_trial(record, now).as_map()->find("id")->as_integer()[0], 10);
+  EXPECT_EQ(proto::encode_value(api::best_trial(record, now)).as_map()->find("id")->as_integer()[0], 10);
   record.best.reset();
-  EXPECT_TRUE(proto::best_trial(record, now).is_null());
+  EXPECT_TRUE(proto::encode_value(api::best_trial(record, now)).is_null());
 }
 
 TEST(ClientApi, AWorker) {
   EXPECT_EQ(
-      compact_json(proto::worker_value(worker())),
+      compact_json(proto::encode_value(api::worker_of(worker()))),
       R"({"attempts":[{"attempt":1,"experiment":3,"trial":2}],"devices":[],"draining":false,"id":7,"incarnation":2,"labels":{},"leaked_processes":[],)"
       R"("max_unslotted":null,"name":"gpu-7","pool":"default","present":true,"quarantined":null,"slot_kind":"gpu","slots":4,"slots_held":1,)"
       R"("slots_quarantined":0,"slots_withdrawn":0,"unslotted":0,"withdrawn":[]})");
@@ -308,7 +274,7 @@ TEST(ClientApi, SlotsOfTheUnkillableAreNotUnderLease) {
   const AttemptKey ended{ExperimentId{3}, TrialNumber{1}, AttemptNumber{2}, LeaseId{5}};
   record.slots.take({SlotIndex{2}}, ended.lease);
   record.leaked_processes[ended] = SlotQuarantine{{SlotIndex{2}}};
-  const Value value = proto::worker_value(record);
+  const Value value = proto::encode_value(api::worker_of(record));
   EXPECT_EQ(at(value, "slots_held"), "1");
   EXPECT_EQ(at(value, "slots_quarantined"), "1");
   EXPECT_EQ(at(value, "leaked_processes"),
@@ -322,7 +288,7 @@ TEST(ClientApi, AWorkersDevicesPoolAndTroubles) {
   record.labels = {{"zone", "b"}};
   record.withdrawn[SlotIndex{3}] = WithdrawnSlot{"is lost"};
   record.withdrawn[SlotIndex{1}] = WithdrawnSlot{"is lost", true};
-  const Value value = proto::worker_value(record);
+  const Value value = proto::encode_value(api::worker_of(record));
   EXPECT_EQ(at(value, "devices"), R"([{"index":2,"memory_bytes":4096,"name":"Fake","uuid":"GPU-1"}])");
   EXPECT_EQ(at(value, "pool"), "\"big\"");
   EXPECT_EQ(at(value, "labels"), R"({"zone":"b"})");
@@ -381,7 +347,7 @@ TEST(ClientApi, APreviewOfLengthsPastCounting) {
 
 TEST(ClientApi, AReasonSaysItsSentenceToo) {
   const Reason reason{Reason::Why::promoted, 0U, 1U, 3U, 17U, 4U, 0.912, ""};
-  const Value value = proto::to_value(reason);
+  const Value value = proto::encode_value(api::reason_with_text(reason));
   EXPECT_EQ(*value.as_map()->find("text"), Value(sentences::describe(reason)));
   EXPECT_EQ(at(value, "cutoff"), "0.912");
   EXPECT_EQ(value.as_map()->find("detail"), nullptr);
@@ -389,11 +355,11 @@ TEST(ClientApi, AReasonSaysItsSentenceToo) {
 
 TEST(ClientApi, AnErrorWithAndWithoutProblems) {
   const Error error{Errc::not_found, "no experiment 9"};
-  EXPECT_EQ(compact_json(proto::to_value(error)),
-            R"({"error":{"code":"not_found","message":"no experiment 9"}})");
-  EXPECT_EQ(compact_json(proto::to_value(error, {{"a.b", "is -3", "at least 1"}})),
-            R"({"error":{"code":"not_found","message":"no experiment 9",)"
-            R"("problems":[{"allowed":"at least 1","path":"a.b","what":"is -3"}]}})");
+  EXPECT_EQ(compact_json(proto::encode_value(api::error_of(error))),
+            R"({"code":"not_found","message":"no experiment 9"})");
+  EXPECT_EQ(compact_json(proto::encode_value(api::error_of(error, {{"a.b", "is -3", "at least 1"}}))),
+            R"({"code":"not_found","message":"no experiment 9",)"
+            R"("problems":[{"allowed":"at least 1","path":"a.b","what":"is -3"}]})");
 }
 
 }  // namespace

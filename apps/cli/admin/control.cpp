@@ -1,3 +1,4 @@
+#include "cli/client/answers.hpp"
 #include "cli/client/which.hpp"
 #include "cli/render/shapes.hpp"
 #include "cli/render/text.hpp"
@@ -27,13 +28,24 @@ int control(const std::string& what, const ExperimentOptions& options, std::opti
   }
   if (output.json()) {
     output.data(*answer);
-  } else if (trial) {
-    output.print("trial " + std::to_string(*trial) + " of experiment " + std::to_string(reached->experiment) +
-                 " is " + text_at(*answer, "state") + "\n");
-  } else {
-    output.print("experiment " + std::to_string(reached->experiment) + " is " + text_at(*answer, "state") +
-                 " (trials: " + states_text(member(*answer, "trials")) + ")\n");
+    return 0;
   }
+  const std::string experiment = "experiment " + std::to_string(reached->experiment);
+  if (trial) {
+    const auto now = read_as<api::Trial>(*answer);
+    if (!now) {
+      return output.fail(now.failure());
+    }
+    output.print("trial " + std::to_string(*trial) + " of " + experiment + " is " +
+                 std::string(engine::name_of(now->state)) + "\n");
+    return 0;
+  }
+  const auto now = read_as<api::ExperimentSummary>(*answer);
+  if (!now) {
+    return output.fail(now.failure());
+  }
+  output.print(experiment + " is " + std::string(engine::name_of(now->state)) +
+               " (trials: " + states_text(now->trials) + ")\n");
   return 0;
 }
 

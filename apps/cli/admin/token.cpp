@@ -1,9 +1,11 @@
 #include <charconv>
 
+#include "cli/client/answers.hpp"
 #include "cli/client/server.hpp"
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "hpsearch/proto/api/access.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -31,11 +33,10 @@ Outcome<Value> read_life(const std::string& text) {
 }
 
 /// "all", "nlp, vision"
-std::string names_of_workspaces(const Value& token) {
+std::string names_of_workspaces(const api::Token& token) {
   std::string text;
-  for (const Value& name : list_at(token, "workspaces")) {
-    const std::string* one = name.as_text();
-    text += (text.empty() ? "" : ", ") + (one == nullptr || *one == "*" ? std::string("all") : *one);
+  for (const std::string& name : token.workspaces) {
+    text += (text.empty() ? "" : ", ") + (name == "*" ? "all" : name);
   }
   return text;
 }
@@ -57,12 +58,15 @@ int show_made(const Outcome<Value>& made, const Output& output) {
     output.data(*made);
     return 0;
   }
-  const double expires = number_at(*made, "expires");
-  output.message("hpsearch: token " + text_at(*made, "id") + ", named " + text_at(*made, "name") + ", is " +
-                 text_at(*made, "role") + " (workspaces: " + names_of_workspaces(*made) + ")" +
-                 (expires == 0 ? " and never expires" : " until " + time_text(expires)) +
+  const auto token = read_as<api::NewToken>(*made);
+  if (!token) {
+    return output.fail(token.failure());
+  }
+  output.message("hpsearch: token " + token->id + ", named " + token->name + ", is " +
+                 std::string(token->role.text()) + " (workspaces: " + names_of_workspaces(*token) + ")" +
+                 (token->expires ? " until " + time_text(*token->expires) : " and never expires") +
                  ". It is shown only now:");
-  output.print(text_at(*made, "token") + "\n");
+  output.print(token->token + "\n");
   return 0;
 }
 
@@ -130,14 +134,16 @@ int token_list(const ServerOptions& options, const Output& output) {
     output.data(*answer);
     return 0;
   }
+  const auto list = read_as<api::TokenList>(*answer);
+  if (!list) {
+    return output.fail(list.failure());
+  }
   Table table(
       {{"ID"}, {"NAME"}, {"ROLE"}, {"WORKSPACES"}, {"UNIX USER"}, {"EXPIRES"}, {"LAST USED"}, {"CREATOR"}});
-  for (const Value& token : list_at(*answer, "tokens")) {
-    const double expires = number_at(token, "expires");
-    table.add({text_at(token, "id"), text_at(token, "name"), text_at(token, "role"),
-               names_of_workspaces(token), text_at(token, "unix_user"),
-               expires == 0 ? "never" : time_text(expires),
-               time_text(number_at(token, "last_used_day")).substr(0, 10), text_at(token, "creator")});
+  for (const api::Token& token : list->tokens) {
+    table.add({token.id, token.name, std::string(token.role.text()), names_of_workspaces(token),
+               token.unix_user, token.expires ? time_text(*token.expires) : "never",
+               time_text(token.last_used_day.value_or(0)).substr(0, 10), token.creator});
   }
   output.print(table.empty() ? std::string("no tokens yet\n") : table.text(output.width()));
   return 0;

@@ -1,9 +1,13 @@
+#include "hpsearch/proto/api/workers.hpp"
+
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "cli/client/answers.hpp"
 #include "cli/client/server.hpp"
 #include "cli/render/shapes.hpp"
 #include "cli/render/table.hpp"
@@ -15,57 +19,52 @@ namespace {
 
 using engine::Value;
 
-bool is_set(const Value& worker, std::string_view name) {
-  const bool* held = member(worker, name).as_bool();
-  return held != nullptr && *held;
-}
-
 /// The most important fact about it for an operator.
-std::string state_text(const Value& worker) {
-  if (!is_set(worker, "present")) {
+std::string state_text(const api::Worker& worker) {
+  if (!worker.present) {
     return "lost";
   }
-  if (!text_at(worker, "quarantined").empty()) {
+  if (worker.quarantined) {
     return "quarantined";
   }
-  if (is_set(worker, "draining")) {
-    return list_at(worker, "attempts").empty() ? "drained" : "draining";
+  if (worker.draining) {
+    return worker.attempts.empty() ? "drained" : "draining";
   }
-  if (!is_set(worker, "connected")) {
+  if (!worker.connected) {
     return "away";
   }
-  if (is_set(worker, "suspect")) {
+  if (worker.suspect) {
     return "suspect";
   }
-  return text_at(worker, "resting").empty() ? "ready" : "resting";
+  return worker.resting ? "resting" : "ready";
 }
 
-std::string attempt_text(const Value& attempt) {
-  return std::to_string(count_at(attempt, "experiment")) + "/" + std::to_string(count_at(attempt, "trial")) +
-         "/" + std::to_string(count_at(attempt, "attempt"));
+std::string attempt_text(const api::AttemptName& attempt) {
+  return std::to_string(attempt.experiment.number()) + "/" + std::to_string(attempt.trial.number()) + "/" +
+         std::to_string(attempt.attempt.number());
 }
 
 /// One on hold: there may be several of a number.
-std::string held_text(const Value& attempt) {
-  return std::to_string(count_at(attempt, "experiment")) + "/" + std::to_string(count_at(attempt, "trial")) +
-         "/" + printable(text_at(attempt, "label"));
+std::string held_text(const api::HeldAttempt& attempt) {
+  return std::to_string(attempt.experiment.number()) + "/" + std::to_string(attempt.trial.number()) + "/" +
+         printable(attempt.label);
 }
 
-std::string slots_text(const Value::List& slots) {
+std::string slots_text(const std::vector<engine::SlotIndex>& slots) {
   std::string text = slots.size() == 1 ? "slot" : "slots";
-  for (const Value& slot : slots) {
-    text += " " + std::to_string(static_cast<std::uint64_t>(slot.number_or(0)));
+  for (const engine::SlotIndex slot : slots) {
+    text += " " + std::to_string(slot.number());
   }
   return text;
 }
 
 /// "2 x NVIDIA H200, 4 slots each", or "" where slots are shares of the processors.
-std::string devices_text(const Value& worker) {
+std::string devices_text(const api::Worker& worker) {
   std::map<std::string, std::set<std::string>> by_name;
   std::size_t slots = 0;
   std::size_t devices = 0;
-  for (const Value& device : list_at(worker, "devices")) {
-    devices += by_name[text_at(device, "name")].insert(text_at(device, "uuid")).second ? 1U : 0U;
+  for (const api::Device& device : worker.devices) {
+    devices += by_name[device.name].insert(device.uuid).second ? 1U : 0U;
     ++slots;
   }
   std::string text;
@@ -79,7 +78,7 @@ std::string devices_text(const Value& worker) {
 }
 
 /// One line per device, with its slots.
-std::string device_lines(const Value& worker) {
+std::string device_lines(const api::Worker& worker) {
   struct Line {
     std::string slots;
     std::string rest;
@@ -87,99 +86,93 @@ std::string device_lines(const Value& worker) {
   std::map<std::string, Line> lines;
   std::vector<std::string> order;
   std::uint64_t slot = 0;
-  for (const Value& device : list_at(worker, "devices")) {
-    const std::string uuid = text_at(device, "uuid");
-    Line& line = lines[uuid];
+  for (const api::Device& device : worker.devices) {
+    Line& line = lines[device.uuid];
     if (line.slots.empty()) {
-      order.push_back(uuid);
-      line.rest = " is GPU " + std::to_string(count_at(device, "index")) + ", " +
-                  printable(text_at(device, "name")) + ", " +
-                  std::to_string(count_at(device, "memory_bytes") >> 20U) + " MiB, " + printable(uuid) + "\n";
+      order.push_back(device.uuid);
+      line.rest = " is GPU " + std::to_string(device.index) + ", " + printable(device.name) + ", " +
+                  std::to_string(device.memory_bytes >> 20U) + " MiB, " + printable(device.uuid) + "\n";
     }
     line.slots += (line.slots.empty() ? " " : ", ") + std::to_string(slot++);
   }
   std::string text;
   for (const std::string& uuid : order) {
     const Line& line = lines.at(uuid);
-    text += "worker " + printable(text_at(worker, "name")) + ": slot" + line.slots + line.rest;
+    text += "worker " + printable(worker.name) + ": slot" + line.slots + line.rest;
   }
   return text;
 }
 
 /// "pool" or "pool, zone=b"
-std::string pool_text(const Value& worker) {
-  std::string text = text_at(worker, "pool");
-  if (const Value::Map* labels = member(worker, "labels").as_map()) {
-    for (const auto& [key, value] : *labels) {
-      text += ", " + key + "=" + (value.as_text() != nullptr ? *value.as_text() : "");
-    }
+std::string pool_text(const api::Worker& worker) {
+  std::string text = worker.pool;
+  for (const auto& [key, value] : worker.labels) {
+    text += ", " + key + "=" + value;
   }
   return printable(text);
 }
 
 /// How long ago its last message came; "-": not since the daemon was started.
-std::string heard_text(const Value& worker, double now) {
-  const double heard = number_at(worker, "heard_at");
-  return heard > 0 ? duration_text(std::max(0.0, now - heard)) : "-";
+std::string heard_text(const api::Worker& worker, double now) {
+  return worker.heard_at ? duration_text(std::max(0.0, now - *worker.heard_at)) : "-";
 }
 
-std::string remarks_on(const Value& worker) {
+std::string remarks_on(const api::Worker& worker) {
   std::string text;
-  if (const std::string why = text_at(worker, "quarantined"); !why.empty()) {
-    const std::string probation = text_at(worker, "probation");
-    text += "worker " + printable(text_at(worker, "name")) + " is in quarantine: " + printable(why) +
-            (probation.empty() ? "" : "; " + printable(probation) + ", or use hpsearch worker release") +
-            "\n";
+  if (worker.quarantined) {
+    text +=
+        "worker " + printable(worker.name) + " is in quarantine: " + printable(*worker.quarantined) +
+        (worker.probation ? "; " + printable(*worker.probation) + ", or use hpsearch worker release" : "") +
+        "\n";
   }
-  if (is_set(worker, "draining")) {
-    text += "worker " + printable(text_at(worker, "name")) +
+  if (worker.draining) {
+    text += "worker " + printable(worker.name) +
             " gets no new trials until hpsearch worker release; trials that run there: " +
-            std::to_string(list_at(worker, "attempts").size()) + "\n";
+            std::to_string(worker.attempts.size()) + "\n";
   }
-  if (const std::string why = text_at(worker, "resting"); !why.empty()) {
-    text += "worker " + printable(text_at(worker, "name")) + " gets no leases now: " + printable(why) +
+  if (worker.resting) {
+    text += "worker " + printable(worker.name) + " gets no leases now: " + printable(*worker.resting) +
             ", or after hpsearch release\n";
   }
-  if (const std::string why = text_at(worker, "checkpoint_problem");
-      !why.empty() && is_set(worker, "connected")) {
-    text += "worker " + printable(text_at(worker, "name")) +
-            " cannot store checkpoints of experiments without checkpoint_storage: " + printable(why) + "\n";
+  if (worker.checkpoint_problem && worker.connected) {
+    text += "worker " + printable(worker.name) +
+            " cannot store checkpoints of experiments without checkpoint_storage: " +
+            printable(*worker.checkpoint_problem) + "\n";
   }
-  for (const Value& slot : list_at(worker, "withdrawn")) {
-    text += "worker " + printable(text_at(worker, "name")) + ": slot " +
-            std::to_string(count_at(slot, "slot")) + ": " + printable(text_at(slot, "why")) +
-            (is_set(slot, "released") ? "; released, it is used nevertheless\n"
-                                      : "; out of use until it is healthy, or until hpsearch release\n");
+  for (const api::WithdrawnSlot& slot : worker.withdrawn) {
+    text += "worker " + printable(worker.name) + ": slot " + std::to_string(slot.slot.number()) + ": " +
+            printable(slot.why) +
+            (slot.released ? "; released, it is used nevertheless\n"
+                           : "; out of use until it is healthy, or until hpsearch release\n");
   }
-  for (const Value& leaked_processes : list_at(worker, "leaked_processes")) {
-    text +=
-        "worker " + printable(text_at(worker, "name")) + ": something of " + attempt_text(leaked_processes) +
-        " survives SIGKILL in " + slots_text(list_at(leaked_processes, "slots")) +
-        (is_set(leaked_processes, "released") ? "; released, it is used nevertheless\n"
-                                              : "; out of use until it is gone, or until hpsearch release\n");
+  for (const api::LeakedProcesses& leaked_processes : worker.leaked_processes) {
+    text += "worker " + printable(worker.name) + ": something of " + attempt_text(leaked_processes) +
+            " survives SIGKILL in " + slots_text(leaked_processes.slots) +
+            (leaked_processes.released ? "; released, it is used nevertheless\n"
+                                       : "; out of use until it is gone, or until hpsearch release\n");
   }
-  for (const Value& attempt : list_at(worker, "on_hold")) {
-    text += "worker " + printable(text_at(worker, "name")) + " holds " + held_text(attempt) +
-            (is_set(attempt, "exited") ? " (ended)" : " (running)") +
+  for (const api::HeldAttempt& attempt : worker.on_hold) {
+    text += "worker " + printable(worker.name) + " holds " + held_text(attempt) +
+            (attempt.exited ? " (ended)" : " (running)") +
             ", which is not in this store: run hpsearch adopt or hpsearch disown\n";
   }
   return text;
 }
 
 /// The worker meant by its number or its name, as GET /workers shows it.
-Outcome<Value> find_worker(const Server& server, const std::string& wanted, bool wants_present) {
-  const Outcome<Value> answer = server.client().get_list("/api/v1/workers", "workers");
-  if (!answer) {
-    return answer.failure();
+Outcome<api::Worker> find_worker(const Server& server, const std::string& wanted, bool wants_present) {
+  const auto workers = every_entry(server.client(), "/api/v1/workers", &api::WorkerPage::workers);
+  if (!workers) {
+    return workers.failure();
   }
-  std::optional<Value> found;
-  for (const Value& worker : list_at(*answer, "workers")) {
-    if (std::to_string(count_at(worker, "id")) == wanted) {
+  std::optional<api::Worker> found;
+  for (const api::Worker& worker : *workers) {
+    if (std::to_string(worker.id.number()) == wanted) {
       return worker;
     }
-    if (text_at(worker, "name") == wanted) {
-      const bool here = is_set(worker, "present");
-      if (found && is_set(*found, "present") != here) {  // Another one has the place of the lost one.
+    if (worker.name == wanted) {
+      const bool here = worker.present;
+      if (found && found->present != here) {  // Another one has the place of the lost one.
         found = here == wants_present ? worker : *found;
         continue;
       }
@@ -198,25 +191,25 @@ Outcome<Value> find_worker(const Server& server, const std::string& wanted, bool
 }
 
 /// The attempts on hold that `which` names: EXPERIMENT/TRIAL/ATTEMPT or all.
-Outcome<Value::List> meant(const Value& worker, const std::string& which) {
-  Value::List all;
-  for (const Value& attempt : list_at(worker, "on_hold")) {
+Outcome<std::vector<api::HeldAttempt>> meant(const api::Worker& worker, const std::string& which) {
+  std::vector<api::HeldAttempt> all;
+  for (const api::HeldAttempt& attempt : worker.on_hold) {
     if (which == "all" || which == attempt_text(attempt) || which == held_text(attempt)) {
       all.push_back(attempt);
     }
   }
   if (which != "all" && all.size() > 1) {
     std::string names;
-    for (const Value& attempt : all) {
+    for (const api::HeldAttempt& attempt : all) {
       names += (names.empty() ? "" : ", ") + held_text(attempt);
     }
-    return Failure{Exit::usage, engine::Errc::bad_request,
-                   "worker \"" + printable(text_at(worker, "name")) + "\" holds several attempts " + which +
-                       ": " + names};
+    return Failure{
+        Exit::usage, engine::Errc::bad_request,
+        "worker \"" + printable(worker.name) + "\" holds several attempts " + which + ": " + names};
   }
   if (all.empty()) {
     return Failure{Exit::not_found, engine::Errc::not_found,
-                   "worker \"" + printable(text_at(worker, "name")) + "\" holds no unknown attempt" +
+                   "worker \"" + printable(worker.name) + "\" holds no unknown attempt" +
                        (which == "all" ? std::string()
                                        : " " + which + "; they are named EXPERIMENT/TRIAL/ATTEMPT, or all")};
   }
@@ -230,13 +223,17 @@ int workers(const ServerOptions& options, bool devices, const Output& output) {
   if (!server) {
     return output.fail(server.failure());
   }
-  const Outcome<Value> answer = server->client().get_list("/api/v1/workers", "workers");
-  if (!answer) {
-    return output.fail(answer.failure());
-  }
   if (output.json()) {
+    const Outcome<Value> answer = server->client().get_list("/api/v1/workers", "workers");
+    if (!answer) {
+      return output.fail(answer.failure());
+    }
     output.data(*answer);
     return 0;
+  }
+  const auto all = every_entry(server->client(), "/api/v1/workers", &api::WorkerPage::workers);
+  if (!all) {
+    return output.fail(all.failure());
   }
   using Align = Table::Align;
   Table table({{"ID", Align::right},
@@ -251,12 +248,11 @@ int workers(const ServerOptions& options, bool devices, const Output& output) {
                {"HEARD", Align::right},
                {"NAME"}});
   std::string remarks;
-  for (const Value& worker : list_at(*answer, "workers")) {
-    table.add({std::to_string(count_at(worker, "id")), state_text(worker),
-               std::to_string(count_at(worker, "slots")), std::to_string(count_at(worker, "slots_held")),
-               text_at(worker, "slot_kind"), devices_text(worker), pool_text(worker),
-               printable(text_at(worker, "host")), printable(text_at(worker, "version")),
-               heard_text(worker, seconds_now()), text_at(worker, "name")});
+  for (const api::Worker& worker : *all) {
+    table.add({std::to_string(worker.id.number()), state_text(worker), std::to_string(worker.slots),
+               std::to_string(worker.slots_held), worker.slot_kind, devices_text(worker), pool_text(worker),
+               printable(worker.host.value_or("")), printable(worker.version.value_or("")),
+               heard_text(worker, seconds_now()), worker.name});
     remarks += (devices ? device_lines(worker) : "") + remarks_on(worker);
   }
   output.print(table.empty() ? std::string("no workers yet\n") : table.text(output.width()) + remarks);
@@ -268,21 +264,21 @@ int change_worker(const std::string& what, const WorkerOptions& options, const O
   if (!server) {
     return output.fail(server.failure());
   }
-  const Outcome<Value> worker = find_worker(*server, options.worker, what != "forget");
+  const Outcome<api::Worker> worker = find_worker(*server, options.worker, what != "forget");
   if (!worker) {
     return output.fail(worker.failure());
   }
-  const std::string target = "/api/v1/workers/" + std::to_string(count_at(*worker, "id")) + "/";
+  const std::string target = "/api/v1/workers/" + std::to_string(worker->id.number()) + "/";
   Value answer;
   if (what == "adopt" || what == "disown") {
-    const Outcome<Value::List> attempts = meant(*worker, options.attempt);
+    const Outcome<std::vector<api::HeldAttempt>> attempts = meant(*worker, options.attempt);
     if (!attempts) {
       return output.fail(attempts.failure());
     }
-    for (const Value& attempt : *attempts) {
+    for (const api::HeldAttempt& attempt : *attempts) {
       const std::string path = target + "attempts/" + attempt_text(attempt) + "/" + what;
       const Outcome<Value> one =
-          server->client().post(path + "?lease=" + std::to_string(count_at(attempt, "lease")), Value::Map{});
+          server->client().post(path + "?lease=" + std::to_string(attempt.lease), Value::Map{});
       if (!one) {
         return output.fail(one.failure());
       }
@@ -301,12 +297,16 @@ int change_worker(const std::string& what, const WorkerOptions& options, const O
       return output.fail(one.failure());
     }
     answer = *one;
-    if (!output.json()) {
-      output.print("worker " + printable(text_at(answer, "name")) +
-                   (what == "forget" ? " is forgotten; history keeps its name\n"
-                    : text_at(answer, "quarantined").empty() && !is_set(answer, "draining")
-                        ? " gets new work\n"
-                        : " gets no new trials; its running trials continue\n"));
+    if (!output.json() && what == "forget") {
+      output.print("worker " + printable(worker->name) + " is forgotten; history keeps its name\n");
+    } else if (!output.json()) {
+      const auto now = read_as<api::Worker>(answer);
+      if (!now) {
+        return output.fail(now.failure());
+      }
+      output.print("worker " + printable(now->name) +
+                   (now->quarantined || now->draining ? " gets no new trials; its running trials continue\n"
+                                                      : " gets new work\n"));
     }
   }
   if (output.json()) {

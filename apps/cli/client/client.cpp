@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "cli/client/answers.hpp"
 #include "cli/render/text.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/http/http.hpp"
@@ -82,6 +83,11 @@ Outcome<Value> read_answer(unsigned status, const std::string& body, const std::
     return failure_of_status(status, member(*parsed, "error"));
   }
   return *parsed;
+}
+
+Failure unexpected_answer(const engine::Error& error) {
+  return plain_failure("the daemon's answer cannot be read: " + printable(error.message) +
+                       "; use the hpsearch of the daemon's release (hpsearch version shows both)");
 }
 
 Outcome<Value> Client::ask(const std::string& method, const std::string& target, const std::string& body,

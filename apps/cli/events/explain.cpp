@@ -1,10 +1,12 @@
 #include <string>
 
+#include "cli/client/answers.hpp"
 #include "cli/client/which.hpp"
 #include "cli/events/event_line.hpp"
 #include "cli/render/shapes.hpp"
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "hpsearch/proto/api/trials.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -12,43 +14,43 @@ namespace {
 using engine::Value;
 
 /// Which program the trial runs; "" if there was only one.
-std::string program_text(const Value& explanation) {
-  if (count_at(explanation, "program_changes") == 0) {
+std::string program_text(const api::Explanation& explanation) {
+  if (explanation.program_changes == 0) {
     return "";
   }
-  const Value& program = member(explanation, "program");
-  if (program.is_null()) {
+  if (!explanation.program) {
     return "it keeps the program that the experiment was submitted with";
   }
   std::string files;
-  for (const Value& file : list_at(program, "changed")) {
-    files += (files.empty() ? "" : ", ") + printable(file.as_text() != nullptr ? *file.as_text() : "");
+  const api::ProgramChange& program = *explanation.program;
+  for (const std::string& file : program.changed) {
+    files += (files.empty() ? "" : ", ") + printable(file);
   }
-  const std::string at = clock_text(number_at(program, "at"), seconds_now());
-  return text_at(program, "context_digest").empty()
+  const std::string at = clock_text(program.at, seconds_now());
+  return program.context_digest.empty()
              ? "attempts that started after " + at + " run the changed program" +
                    (files.empty() ? "" : ": " + files)
              : "it runs the program of " + at + (files.empty() ? "" : ": " + files + " changed");
 }
 
-std::string explanation_text(const Value& explanation, const Output& output) {
-  std::string text = "trial " + std::to_string(count_at(explanation, "trial")) + " of experiment " +
-                     std::to_string(count_at(explanation, "experiment")) + " is " +
-                     output.paint_state(text_at(explanation, "state")) + "\n";
-  if (const Value& source = member(explanation, "source"); !source.is_null()) {
-    text += "  it begins from " + source_text(source) + "\n";
+std::string explanation_text(const api::Explanation& explanation, const Output& output) {
+  std::string text = "trial " + std::to_string(explanation.trial.number()) + " of experiment " +
+                     std::to_string(explanation.experiment.number()) + " is " +
+                     output.paint_state(engine::name_of(explanation.state)) + "\n";
+  if (explanation.source) {
+    text += "  it begins from " + source_text(*explanation.source) + "\n";
   }
   if (const std::string program = program_text(explanation); !program.empty()) {
     text += "  " + program + "\n";
   }
-  sentences::EventStory story(text_at(explanation, "unit"), text_at(explanation, "metric"));
-  for (const Value& event : list_at(explanation, "history")) {
-    if (const auto line = event_line(story, event); !line.text.empty()) {
+  sentences::EventStory story(explanation.unit, explanation.metric);
+  for (const api::Event& event : explanation.history) {
+    if (const auto line = event_line(story, event.value); !line.text.empty()) {
       text += "  " + line.text + "\n";
     }
   }
-  text += "now: " + printable(text_at(explanation, "now")) + "\n";
-  if (const std::string next = printable(text_at(explanation, "next")); !next.empty()) {
+  text += "now: " + printable(explanation.now) + "\n";
+  if (const std::string next = printable(explanation.next); !next.empty()) {
     text += "next: " + next + "\n";
   }
   return text;
@@ -73,9 +75,13 @@ int explain(const ExplainOptions& options, const Output& output) {
   }
   if (output.json()) {
     output.data(*answer);
-  } else {
-    output.print(explanation_text(*answer, output));
+    return 0;
   }
+  const auto explanation = read_as<api::Explanation>(*answer);
+  if (!explanation) {
+    return output.fail(explanation.failure());
+  }
+  output.print(explanation_text(*explanation, output));
   return 0;
 }
 

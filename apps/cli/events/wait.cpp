@@ -1,6 +1,7 @@
 #include <chrono>
 #include <optional>
 
+#include "cli/client/answers.hpp"
 #include "cli/client/interrupts.hpp"
 #include "cli/client/which.hpp"
 #include "cli/render/shapes.hpp"
@@ -8,6 +9,7 @@
 #include "cli/render/waiting_note.hpp"
 #include "cli/verbs/verbs.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -46,19 +48,22 @@ int wait(const WaitOptions& options, const Output& output) {
     const auto now = steady_clock::now();
     if (answer) {
       silent_since.reset();
-      const std::string state_name = text_at(*answer, "state");
-      const auto state = engine::experiment_state_named(state_name);
-      if (state && engine::is_ended(*state)) {
+      const auto experiment = read_as<api::ExperimentSummary>(*answer);
+      if (!experiment) {
+        return output.fail(experiment.failure());
+      }
+      const engine::ExperimentState state = experiment->state;
+      const std::string state_name(engine::name_of(state));
+      if (engine::is_ended(state)) {
         if (output.json()) {
           output.data(*answer);
         } else {
-          output.print(name + " is " + state_name + " (trials: " + states_text(member(*answer, "trials")) +
-                       ")\n");
+          output.print(name + " is " + state_name + " (trials: " + states_text(experiment->trials) + ")\n");
         }
-        return static_cast<int>(*state == engine::ExperimentState::completed ? Exit::ok
-                                                                             : Exit::experiment_failed);
+        return static_cast<int>(state == engine::ExperimentState::completed ? Exit::ok
+                                                                            : Exit::experiment_failed);
       }
-      const std::string reason = printable(text_at(*answer, "reason"));
+      const std::string reason = printable(experiment->reason);
       if (state == engine::ExperimentState::paused && !reason.empty()) {
         const std::string continued = reached->server.is_ours() ? "hpsearch run FILE" : "hpsearch resume";
         return output.fail({Exit::experiment_failed, engine::Errc::wrong_state,
@@ -69,7 +74,7 @@ int wait(const WaitOptions& options, const Output& output) {
                                             " and no daemon runs it; continue it with hpsearch run FILE"));
       }
       const std::string paused = state == engine::ExperimentState::paused ? "it is paused by a user" : "";
-      if (const auto why = waiting.heard(paused.empty() ? text_at(*answer, "waits_for") : paused, now)) {
+      if (const auto why = waiting.heard(paused.empty() ? experiment->waits_for.value_or("") : paused, now)) {
         output.message(name + ": " + *why);
       }
       if (const std::string storage = storage_trouble(reached->server.client()); storage != storage_told) {

@@ -1,3 +1,5 @@
+#include "hpsearch/proto/api/preview.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -10,7 +12,6 @@
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
 
 namespace hpsearch::cli {
 namespace {

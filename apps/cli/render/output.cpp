@@ -11,8 +11,9 @@
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/files/file_bytes.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/api/daemon.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 #include "hpsearch/proto/encoding/utf8.hpp"
 
 namespace hpsearch::cli {
@@ -85,7 +86,8 @@ std::string Output::loss() const {
 
 int Output::fail(const Failure& failure) const {
   if (json()) {
-    data(proto::to_value(engine::Error{failure.code, proto::to_utf8(failure.message)}, failure.problems));
+    const engine::Error error{failure.code, proto::to_utf8(failure.message)};
+    data(Value(Value::Map{{"error", proto::encode_value(api::error_of(error, failure.problems))}}));
   } else {
     message("hpsearch: " + printable_lines(failure.message));
     for (const engine::Problem& problem : failure.problems) {

@@ -10,28 +10,24 @@
 namespace hpsearch::cli {
 namespace {
 
-using engine::Value;
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds between_lines{10};
 
-std::string rungs_text(const Value& detail) {
+std::string rungs_text(const api::Experiment& detail) {
   std::string out;
-  for (const Value& rung : list_at(detail, "rungs")) {
-    out += (out.empty() ? "" : "  ") + std::to_string(count_at(rung, "length")) + ": " +
-           std::to_string(count_at(rung, "reached"));
+  for (const api::ReachedLength& rung : detail.rungs) {
+    out += (out.empty() ? "" : "  ") + std::to_string(engine::count(rung.length)) + ": " +
+           std::to_string(rung.reached);
   }
   return out;
 }
 
-std::string best_text(const Value& detail) {
-  const Value& best = member(detail, "best");
-  if (best.is_null()) {
-    return "none yet";
-  }
-  return printable(text_at(detail, "metric")) + " " + metric_or_dash(member(best, "metric")) + ", trial " +
-         std::to_string(count_at(best, "trial")) + " at " +
-         engine::amount(engine::Units{count_at(best, "step")}, printable(text_at(detail, "unit")));
+std::string best_text(const api::Experiment& detail) {
+  return detail.best ? printable(detail.metric) + " " + metric_text(detail.best->metric) + ", trial " +
+                           std::to_string(detail.best->trial.number()) + " at " +
+                           engine::amount(detail.best->step, printable(detail.unit))
+                     : "none yet";
 }
 
 }  // namespace
@@ -67,18 +63,19 @@ std::string ProgressView::time_left(double progress) const {
   return left ? "about " + duration_text(*left) + " left" : "";
 }
 
-std::string ProgressView::lines_of(const Value& detail, std::size_t width) const {
-  const double progress = number_at(detail, "progress");
+std::string ProgressView::lines_of(const api::Experiment& detail, std::size_t width) const {
+  const double progress = detail.progress.value_or(0);
   const double so_far = std::chrono::duration<double>(steady_clock::now() - begin_).count();
   const std::string left = time_left(progress);
   const std::size_t columns = width > 1 ? width - 1 : 1;  // A full last column would wrap.
-  const std::string state = text_at(detail, "state");
   std::string head = bar_text(progress, std::clamp<std::size_t>(columns / 3, 12, 40)) + " " +
                      percent_text(progress) + "  " + duration_text(so_far);
   head += left.empty() ? "" : ", " + left;
-  head += state == "ACTIVE" ? "" : "  " + state;
-  const std::string lines[] = {head, "trials  " + states_text(member(detail, "trials")),
-                               "reached " + rungs_text(detail), "best    " + best_text(detail)};
+  if (detail.state != engine::ExperimentState::active) {
+    head.append("  ").append(engine::name_of(detail.state));
+  }
+  const std::string lines[] = {head, "trials  " + states_text(detail.trials), "reached " + rungs_text(detail),
+                               "best    " + best_text(detail)};
   std::string out;
   for (const std::string& line : lines) {
     out += "\x1b[K" + cut_to_width(line, columns) + "\n";
@@ -86,11 +83,11 @@ std::string ProgressView::lines_of(const Value& detail, std::size_t width) const
   return out;
 }
 
-std::string ProgressView::one_line(const Value& detail) const {
-  const double progress = number_at(detail, "progress");
+std::string ProgressView::one_line(const api::Experiment& detail) const {
+  const double progress = detail.progress.value_or(0);
   const std::string left = time_left(progress);
   return "progress " + percent_text(progress) + (left.empty() ? "" : ", " + left) + "; " +
-         states_text(member(detail, "trials")) + "; best " + best_text(detail);
+         states_text(detail.trials) + "; best " + best_text(detail);
 }
 
 void ProgressView::write(const std::string& text) const {
@@ -106,8 +103,8 @@ void ProgressView::write(const std::string& text) const {
   }
 }
 
-void ProgressView::show(const Value& detail) {
-  note_progress(number_at(detail, "progress"));
+void ProgressView::show(const api::Experiment& detail) {
+  note_progress(detail.progress.value_or(0));
   if (output_.live()) {
     const std::string now = lines_of(detail, output_.width());
     const std::string up = drawn_lines_ == 0 ? "" : "\x1b[" + std::to_string(drawn_lines_) + "A";

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/render/output.hpp"
-#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
 
 namespace hpsearch::cli {
 
@@ -17,7 +17,7 @@ class ProgressView {
   explicit ProgressView(const Output& output) : output_(output) {}
 
   /// The experiment as it stands (GET .../experiments/ID). Draws, or prints a line if the last one is old.
-  void show(const engine::Value& detail);
+  void show(const api::Experiment& detail);
 
   /// A line that stays, above the view. `important` ones are also shown on a terminal.
   void say(const std::string& line, bool important);
@@ -26,8 +26,8 @@ class ProgressView {
   void clear();
 
  private:
-  [[nodiscard]] std::string lines_of(const engine::Value& detail, std::size_t width) const;
-  [[nodiscard]] std::string one_line(const engine::Value& detail) const;
+  [[nodiscard]] std::string lines_of(const api::Experiment& detail, std::size_t width) const;
+  [[nodiscard]] std::string one_line(const api::Experiment& detail) const;
   [[nodiscard]] std::string time_left(double progress) const;
   void note_progress(double progress);
   void write(const std::string& text) const;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/client/answers.hpp"
 #include "cli/client/interrupts.hpp"
 #include "cli/client/live_stream.hpp"
 #include "cli/client/which.hpp"
@@ -32,17 +33,17 @@ constexpr std::size_t most_decisions = 100;
 /// A search as its streams tell of it.
 class Watch {
  public:
-  Watch(const Client& client, std::uint64_t experiment, Value detail)
+  Watch(const Client& client, std::uint64_t experiment, api::Experiment detail)
       : client_(client),
         experiment_(experiment),
-        story_(text_at(detail, "unit"), text_at(detail, "metric")),
+        story_(detail.unit, detail.metric),
         changes_(client, "/api/v1/stream?topics=experiment:" + std::to_string(experiment) + ",workers"),
         events_(client, "/api/v1/events?without=report_taken&experiment=" + std::to_string(experiment)) {
     search_.detail = std::move(detail);
   }
 
   [[nodiscard]] const WatchedSearch& search() const noexcept { return search_; }
-  [[nodiscard]] bool over() const { return story_.ended() && has_ended(search_.detail); }
+  [[nodiscard]] bool over() const { return story_.ended() && engine::is_ended(search_.detail.state); }
 
   /// Takes in what comes within a moment. `on_line` gets each line of the story.
   template <class OnLine>
@@ -80,56 +81,56 @@ class Watch {
 
   /// Reads the curve of the best trial now and then: streams have no metrics.
   void read_curve() {
-    const Value& best = member(search_.detail, "best");
+    const auto& best = search_.detail.best;
     const auto now = steady_clock::now();
-    if (best.is_null() || now < curve_at_ || search_.away) {
+    if (!best || now < curve_at_ || search_.away) {
       return;
     }
     curve_at_ = now + between_curves;
     const std::string target =
-        experiment_target(experiment_, "/trials/" + std::to_string(count_at(best, "trial")) + "/metrics");
-    const std::string metric = text_at(search_.detail, "metric");
+        experiment_target(experiment_, "/trials/" + std::to_string(best->trial.number()) + "/metrics");
     std::vector<std::pair<double, double>> curve;
     std::string after;
     for (;;) {
-      const auto page = client_.get(target + after);
+      const auto page = read_as<api::MetricPage>(client_.get(target + after));
       if (!page) {
         return;
       }
-      for (const Value& report : list_at(*page, "metrics")) {
-        const double value = number_at(member(report, "metrics"), metric, std::nan(""));
-        const double step = number_at(report, "step");
-        if (!std::isfinite(value)) {
+      for (const api::MetricPoint& report : page->metrics) {
+        const auto metric = report.metrics.find(search_.detail.metric);
+        if (metric == report.metrics.end() || !std::isfinite(metric->second.value)) {
           continue;
         }
+        const auto step = static_cast<double>(engine::count(report.step));
         while (!curve.empty() && curve.back().first >= step) {
           curve.pop_back();  // The later attempt counts.
         }
-        curve.emplace_back(step, value);
+        curve.emplace_back(step, metric->second.value);
       }
-      const Value& next = member(*page, "next");
-      if (next.is_null()) {
+      if (!page->next) {
         break;
       }
-      after =
-          "?after=" + (next.as_text() != nullptr ? *next.as_text() : std::to_string(count_at(*page, "next")));
+      after = "?after=" + *page->next;
     }
     search_.curve = std::move(curve);
   }
 
  private:
   void take_change(const Value& change) {
-    if (const Value& detail = member(change, "experiment"); !detail.is_null()) {
-      search_.detail = detail;
+    if (auto detail = read_as<api::Experiment>(member(change, "experiment"))) {
+      search_.detail = *std::move(detail);
     }
-    for (const Value& worker : list_at(change, "workers")) {
-      const auto same = std::find_if(search_.workers.begin(), search_.workers.end(), [&](const Value& known) {
-        return count_at(known, "id") == count_at(worker, "id");
-      });
+    for (const Value& one : list_at(change, "workers")) {
+      const auto worker = read_as<api::Worker>(one);
+      if (!worker) {
+        continue;
+      }
+      const auto same = std::find_if(search_.workers.begin(), search_.workers.end(),
+                                     [&](const api::Worker& known) { return known.id == worker->id; });
       if (same != search_.workers.end()) {
-        *same = worker;
+        *same = *worker;
       } else {
-        search_.workers.push_back(worker);
+        search_.workers.push_back(*worker);
       }
     }
   }
@@ -187,7 +188,7 @@ int watch(const ExperimentOptions& options, const Output& output) {
     return output.fail(reached.failure());
   }
   const Client& client = reached->server.client();
-  Outcome<Value> detail = client.get(experiment_target(reached->experiment));
+  auto detail = read_as<api::Experiment>(client.get(experiment_target(reached->experiment)));
   if (!detail) {
     return output.fail(detail.failure());
   }

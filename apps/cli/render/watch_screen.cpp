@@ -11,7 +11,6 @@
 namespace hpsearch::cli {
 namespace {
 
-using engine::Value;
 using Look = ScreenLine::Look;
 
 constexpr std::size_t least_plot_rows = 5;
@@ -28,38 +27,36 @@ std::string with_right(const std::string& left, const std::string& right, std::s
   return taken + 10 > width ? cut_to_width(left, width) : padded(left, width - taken) + right;
 }
 
-std::string title(const Value& detail, double now) {
-  const double ended = number_at(detail, "ended_at", now);
-  const std::string name = printable(text_at(detail, "name"));
-  return "experiment " + std::to_string(count_at(detail, "id")) + (name.empty() ? "" : "  " + name) + "  " +
-         text_at(detail, "state") + "  " +
-         duration_text(std::max(0.0, ended - number_at(detail, "created_at", now)));
+std::string title(const api::Experiment& detail, double now) {
+  const std::string name = printable(detail.name);
+  return "experiment " + std::to_string(detail.id.number()) + (name.empty() ? "" : "  " + name) + "  " +
+         std::string(engine::name_of(detail.state)) + "  " +
+         duration_text(std::max(0.0, detail.ended_at.value_or(now) - detail.created_at));
 }
 
-std::string best_line(const Value& detail) {
-  const Value& best = member(detail, "best");
-  if (best.is_null()) {
+std::string best_line(const api::Experiment& detail) {
+  if (!detail.best) {
     return "best    none yet";
   }
-  return "best    " + printable(text_at(detail, "metric")) + " " + metric_or_dash(member(best, "metric")) +
-         ", trial " + std::to_string(count_at(best, "trial")) + " at " +
-         engine::amount(engine::Units{count_at(best, "step")}, printable(text_at(detail, "unit")));
+  return "best    " + printable(detail.metric) + " " + metric_text(detail.best->metric) + ", trial " +
+         std::to_string(detail.best->trial.number()) + " at " +
+         engine::amount(detail.best->step, printable(detail.unit));
 }
 
 /// One row for each length that trials were asked for, with how many reached it.
-std::vector<std::string> rung_rows(const Value& detail, std::size_t width, std::size_t most) {
-  const Value::List& rungs = list_at(detail, "rungs");
+std::vector<std::string> rung_rows(const api::Experiment& detail, std::size_t width, std::size_t most) {
+  const std::vector<api::ReachedLength>& rungs = detail.rungs;
   std::uint64_t largest = 1;
   std::size_t digits = 1;
-  for (const Value& rung : rungs) {
-    largest = std::max(largest, count_at(rung, "reached"));
-    digits = std::max(digits, std::to_string(count_at(rung, "length")).size());
+  for (const api::ReachedLength& rung : rungs) {
+    largest = std::max(largest, rung.reached);
+    digits = std::max(digits, std::to_string(engine::count(rung.length)).size());
   }
-  std::vector<std::string> rows{"RUNGS  (" + printable(text_at(detail, "unit")) + ": trials that got there)"};
+  std::vector<std::string> rows{"RUNGS  (" + printable(detail.unit) + ": trials that got there)"};
   const std::size_t first = rungs.size() > most ? rungs.size() - most : 0;
   for (std::size_t i = first; i < rungs.size(); ++i) {
-    const std::uint64_t reached = count_at(rungs[i], "reached");
-    const std::string length = std::to_string(count_at(rungs[i], "length"));
+    const std::uint64_t reached = rungs[i].reached;
+    const std::string length = std::to_string(engine::count(rungs[i].length));
     const std::size_t room = width > digits + 12 ? width - digits - 12 : 1;
     const std::size_t bar = std::max<std::size_t>(reached > 0 ? 1 : 0, reached * room / largest);
     rows.push_back(std::string(digits - length.size() + 2, ' ') + length + "  " + std::string(bar, '#') +
@@ -72,12 +69,11 @@ std::vector<std::string> rung_rows(const Value& detail, std::size_t width, std::
 }
 
 std::vector<std::string> curve_rows(const WatchedSearch& search, std::size_t width, std::size_t height) {
-  const Value& best = member(search.detail, "best");
-  if (best.is_null() || search.curve.empty()) {
+  if (!search.detail.best || search.curve.empty()) {
     return {"BEST TRIAL", "  no reports yet"};
   }
-  std::vector<std::string> rows{"BEST TRIAL  (trial " + std::to_string(count_at(best, "trial")) + ", " +
-                                printable(text_at(search.detail, "metric")) + ")"};
+  std::vector<std::string> rows{"BEST TRIAL  (trial " + std::to_string(search.detail.best->trial.number()) +
+                                ", " + printable(search.detail.metric) + ")"};
   const auto [least, most] =
       std::minmax_element(search.curve.begin(), search.curve.end(),
                           [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -97,26 +93,21 @@ std::vector<std::string> curve_rows(const WatchedSearch& search, std::size_t wid
   return rows;
 }
 
-bool is_true(const Value& value) {
-  const bool* flag = value.as_bool();
-  return flag != nullptr && *flag;
-}
-
-std::string worker_state(const Value& worker) {
-  return !text_at(worker, "quarantined").empty() ? "quarantined"
-         : !is_true(member(worker, "connected")) ? "away"
-         : is_true(member(worker, "suspect"))    ? "suspect"
-         : !text_at(worker, "resting").empty()   ? "resting"
-                                                 : "ready";
+std::string worker_state(const api::Worker& worker) {
+  return worker.quarantined  ? "quarantined"
+         : !worker.connected ? "away"
+         : worker.suspect    ? "suspect"
+         : worker.resting    ? "resting"
+                             : "ready";
 }
 
 std::vector<ScreenLine> worker_lines(const WatchedSearch& search, std::size_t width, std::size_t most) {
-  std::vector<const Value*> present;
+  std::vector<const api::Worker*> present;
   std::uint64_t slots = 0;
-  for (const Value& worker : search.workers) {
-    if (is_true(member(worker, "present"))) {
+  for (const api::Worker& worker : search.workers) {
+    if (worker.present) {
       present.push_back(&worker);
-      slots += count_at(worker, "slots");
+      slots += worker.slots;
     }
   }
   std::vector<ScreenLine> lines{
@@ -128,11 +119,11 @@ std::vector<ScreenLine> worker_lines(const WatchedSearch& search, std::size_t wi
       lines.push_back({"  and " + std::to_string(present.size() - i) + " more", Look::plain});
       break;
     }
-    const Value& worker = *present[i];
+    const api::Worker& worker = *present[i];
     const std::string state = worker_state(worker);
-    lines.push_back({cut_to_width("  " + padded(printable(text_at(worker, "name")), 20) + " " +
-                                      padded(state, 12) + counted(count_at(worker, "slots"), "slot") + ", " +
-                                      counted(list_at(worker, "attempts").size(), "trial") + " running",
+    lines.push_back({cut_to_width("  " + padded(printable(worker.name), 20) + " " + padded(state, 12) +
+                                      counted(worker.slots, "slot") + ", " +
+                                      counted(worker.attempts.size(), "trial") + " running",
                                   width),
                      state == "ready" ? Look::plain : Look::trouble});
   }
@@ -143,16 +134,16 @@ std::vector<ScreenLine> worker_lines(const WatchedSearch& search, std::size_t wi
 
 std::vector<ScreenLine> watch_screen(const WatchedSearch& search, std::size_t width, std::size_t height,
                                      double now) {
-  const Value& detail = search.detail;
+  const api::Experiment& detail = search.detail;
   std::vector<ScreenLine> lines;
-  const double progress = number_at(detail, "progress");
+  const double progress = detail.progress.value_or(0);
   lines.push_back({with_right(title(detail, now), search.away ? "the daemon is away" : "q quits", width),
                    search.away ? Look::trouble : Look::title});
   lines.push_back({cut_to_width(
       bar_text(progress, std::clamp<std::size_t>(width / 2, 12, 60)) + " " + percent_text(progress), width)});
-  lines.push_back({cut_to_width("trials  " + states_text(member(detail, "trials")), width)});
+  lines.push_back({cut_to_width("trials  " + states_text(detail.trials), width)});
   lines.push_back({cut_to_width(best_line(detail), width), Look::good});
-  if (const std::string why = text_at(detail, "waits_for"); !why.empty()) {
+  if (const std::string why = detail.waits_for.value_or(""); !why.empty()) {
     lines.push_back({cut_to_width("waits   " + printable(why), width), Look::trouble});
   }
   lines.push_back({});

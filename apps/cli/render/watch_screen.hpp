@@ -7,14 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
+#include "hpsearch/proto/api/workers.hpp"
 
 namespace hpsearch::cli {
 
 /// What `hpsearch watch` shows of a search.
 struct WatchedSearch {
-  engine::Value detail;                          ///< GET .../experiments/ID
-  engine::Value::List workers;                   ///< As GET .../workers has them.
+  api::Experiment detail;                        ///< GET .../experiments/ID
+  std::vector<api::Worker> workers;              ///< GET .../workers
   std::vector<std::pair<double, double>> curve;  ///< Step and metric of the best trial.
   struct Line {
     std::string text;

@@ -1,3 +1,4 @@
+#include "cli/client/answers.hpp"
 #include "cli/client/which.hpp"
 #include "cli/render/shapes.hpp"
 #include "cli/render/text.hpp"
@@ -28,14 +29,18 @@ int best(const BestOptions& options, const Output& output) {
     output.print("no trial has reported the metric yet\n");
     return 0;
   }
-  const TakenCheckpoint checkpoint = checkpoint_of(*answer);
+  const auto trial = read_as<api::Trial>(*answer);
+  if (!trial) {
+    return output.fail(trial.failure());
+  }
+  const TakenCheckpoint checkpoint = checkpoint_of(*trial);
   const std::string measured = checkpoint.measured.empty() ? "" : " (" + checkpoint.measured + ")";
-  output.print("trial       " + std::to_string(count_at(*answer, "trial")) + "\n" + "metric      " +
-               metric_or_dash(member(*answer, "best_metric")) + " at length " +
-               std::to_string(count_at(*answer, "best_step")) + "\n" +
+  output.print("trial       " + std::to_string(trial->trial.number()) + "\n" + "metric      " +
+               metric_or_dash(trial->best_metric) + " at length " +
+               std::to_string(engine::count(trial->best_step.value_or(engine::Units{}))) + "\n" +
                (checkpoint.path.empty() ? std::string("checkpoint  none was written\n")
                                         : "checkpoint  " + printable(checkpoint.path) + measured + "\n") +
-               "hyperparameters:\n" + yaml_text(member(*answer, "hparams"), 2));
+               "hyperparameters:\n" + yaml_text(trial->hparams, 2));
   return 0;
 }
 

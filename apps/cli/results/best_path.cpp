@@ -10,6 +10,7 @@
 
 #include "cli/artifacts/checkpoint_copy.hpp"
 #include "cli/artifacts/kept_files.hpp"
+#include "cli/client/answers.hpp"
 #include "cli/client/server.hpp"
 #include "cli/client/which.hpp"
 #include "cli/render/shapes.hpp"
@@ -114,8 +115,8 @@ std::optional<std::string> model_output(const StateDirectory& state, std::uint64
   return std::nullopt;
 }
 
-Outcome<Model> find_model(const Server& server, std::uint64_t experiment, const Value& best) {
-  const std::uint64_t trial = count_at(best, "trial");
+Outcome<Model> find_model(const Server& server, std::uint64_t experiment, const api::Trial& best) {
+  const std::uint64_t trial = best.trial.number();
   auto at_path = model_at_path(server, experiment, trial);
   if (!at_path || *at_path) {
     return at_path ? Outcome<Model>(Model{Model::Kind::model, **std::move(at_path)})
@@ -143,7 +144,7 @@ Outcome<Model> find_model(const Server& server, std::uint64_t experiment, const 
                            "(HPSEARCH_OUTPUT_DIR/model) and no file in its working directory");
 }
 
-Outcome<LinksLeftOut> copy_model(const Server& server, std::uint64_t experiment, const Value& best,
+Outcome<LinksLeftOut> copy_model(const Server& server, std::uint64_t experiment, const api::Trial& best,
                                  const Model& model, const std::string& to) {
   switch (model.kind) {
     case Model::Kind::model: {
@@ -154,7 +155,7 @@ Outcome<LinksLeftOut> copy_model(const Server& server, std::uint64_t experiment,
     }
     case Model::Kind::files: {
       const Outcome<KeptFiles> kept = KeptFiles::of(server, experiment);
-      return kept ? kept->copy(count_at(best, "trial"), to) : Outcome<LinksLeftOut>(kept.failure());
+      return kept ? kept->copy(best.trial.number(), to) : Outcome<LinksLeftOut>(kept.failure());
     }
     case Model::Kind::checkpoint:
       break;
@@ -188,12 +189,13 @@ int best_path(const BestOptions& options, const Output& output) {
   }
   const Server& server = reached->server;
   const std::uint64_t experiment = reached->experiment;
-  const Outcome<Value> best = server.client().get(experiment_target(experiment, "/best"));
+  const Outcome<Value> answer = server.client().get(experiment_target(experiment, "/best"));
+  if (answer && answer->is_null()) {
+    return output.fail(not_found_failure("no trial has reported the metric yet"));
+  }
+  const auto best = read_as<api::Trial>(answer);
   if (!best) {
     return output.fail(best.failure());
-  }
-  if (best->is_null()) {
-    return output.fail(not_found_failure("no trial has reported the metric yet"));
   }
   const Outcome<Model> found = find_model(server, experiment, *best);
   if (!found) {
@@ -206,10 +208,10 @@ int best_path(const BestOptions& options, const Output& output) {
     }
     tell_links_left_out(*left_out, output);
   }
-  const std::string trial = std::to_string(count_at(*best, "trial"));
+  const std::string trial = std::to_string(best->trial.number());
   if (output.json()) {
-    Value::Map data{{"trial", member(*best, "trial")},
-                    {"metric", member(*best, "best_metric")},
+    Value::Map data{{"trial", member(*answer, "trial")},
+                    {"metric", member(*answer, "best_metric")},
                     {"kind", std::string(name_of(found->kind))},
                     {"path", found->path}};
     if (options.copy_to) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/client/answers.hpp"
 #include "cli/client/trial_pages.hpp"
 #include "cli/client/which.hpp"
 #include "cli/render/shapes.hpp"
@@ -26,8 +27,10 @@ struct Compared {
   std::string name;  ///< As it was given.
   Value detail;
   Value config;
-  Value best;                 ///< The best trial, or null.
-  std::vector<Value> so_far;  ///< The best metric of the first i + 1 trials, or null.
+  Value best;                       ///< The best trial, or null.
+  api::Experiment experiment;       ///< As `detail` has it.
+  std::optional<api::Trial> trial;  ///< As `best` has it.
+  std::vector<Value> so_far;        ///< The best metric of the first i + 1 trials, or null.
 };
 
 Outcome<Compared> look_at(const std::string& given, const ServerOptions& options, const Output& output) {
@@ -47,7 +50,14 @@ Outcome<Compared> look_at(const std::string& given, const ServerOptions& options
     }
     *to = *answer;
   }
-  const bool smaller = member(compared.detail, "smaller_is_better") == Value(true);
+  auto experiment = read_as<api::Experiment>(compared.detail);
+  auto best = read_as<std::optional<api::Trial>>(compared.best);
+  if (!experiment || !best) {
+    return experiment ? best.failure() : experiment.failure();
+  }
+  compared.experiment = *std::move(experiment);
+  compared.trial = *std::move(best);
+  const bool smaller = compared.experiment.smaller_is_better;
   const auto all = each_trial(
       [&client](const std::string& target) { return client.get(target); }, reached->experiment, {},
       [&](const Value& trial) {
@@ -61,9 +71,9 @@ Outcome<Compared> look_at(const std::string& given, const ServerOptions& options
   return all ? Outcome<Compared>(std::move(compared)) : Outcome<Compared>(all.failure());
 }
 
-double savings_of(const Value& detail) {
-  const double full = number_at(detail, "length_full");
-  return full > 0 ? 1 - number_at(detail, "length_trained") / full : 0;
+double savings_of(const api::Experiment& experiment) {
+  const auto full = static_cast<double>(experiment.length_full);
+  return full > 0 ? 1 - static_cast<double>(experiment.length_trained) / full : 0;
 }
 
 /// The numbers of trials at which histories are shown: 1, 2, 5, 10, … up to the longest.
@@ -147,24 +157,26 @@ std::string text_of(const std::vector<Compared>& all) {
     columns.push_back({one.name, Table::Align::left, true});
   }
   Table facts(columns);
-  add_row(facts, "state", all, [](const Compared& one) { return text_at(one.detail, "state"); });
-  add_row(facts, "searcher", all, [](const Compared& one) { return text_at(one.detail, "searcher"); });
+  add_row(facts, "state", all,
+          [](const Compared& one) { return std::string(engine::name_of(one.experiment.state)); });
+  add_row(facts, "searcher", all, [](const Compared& one) { return one.experiment.searcher; });
   add_row(facts, "trials", all,
-          [](const Compared& one) { return std::to_string(count_at(one.detail, "trials_total")); });
+          [](const Compared& one) { return std::to_string(one.experiment.trials_total); });
   add_row(facts, "best", all, [](const Compared& one) {
-    return text_at(one.detail, "metric") + " " + metric_or_dash(member(one.best, "best_metric"));
+    return one.experiment.metric + " " + metric_or_dash(one.trial ? one.trial->best_metric : std::nullopt);
   });
   add_row(facts, "of trial", all, [](const Compared& one) {
-    return one.best.is_null() ? "-"
-                              : std::to_string(count_at(one.best, "trial")) + " at " +
-                                    engine::amount(engine::Units{count_at(one.best, "best_step")},
-                                                   text_at(one.detail, "unit"));
+    return one.trial ? std::to_string(one.trial->trial.number()) + " at " +
+                           engine::amount(one.trial->best_step.value_or(engine::Units{}), one.experiment.unit)
+                     : "-";
   });
-  add_row(facts, "trained", all, [](const Compared& one) { return training_text(one.detail); });
+  add_row(facts, "trained", all, [](const Compared& one) { return training_text(one.experiment); });
   add_row(facts, "saved", all, [](const Compared& one) {
-    return (ran_unlogged(one.detail) ? "≤ " : "") + percent_text(savings_of(one.detail));
+    return (one.experiment.ran_unlogged ? "≤ " : "") + percent_text(savings_of(one.experiment));
   });
-  add_row(facts, "slot time", all, [](const Compared& one) { return slot_time_text(one.detail); });
+  add_row(facts, "slot time", all, [](const Compared& one) {
+    return slot_time_text(one.experiment.slot_seconds, one.experiment.ran_unlogged);
+  });
   std::string text = facts.text();
 
   columns.front().title = "BEST AFTER";
@@ -179,7 +191,7 @@ std::string text_of(const std::vector<Compared>& all) {
   std::vector<Value> hparams;
   std::vector<Value> configs;
   for (const Compared& one : all) {
-    hparams.push_back(member(one.best, "hparams"));
+    hparams.push_back(one.trial ? Value(one.trial->hparams) : Value());
     configs.push_back(one.config);
   }
   return text + differing("BEST HYPERPARAMETERS", hparams, all) + differing("EXPERIMENT FILE", configs, all);
@@ -193,7 +205,7 @@ Value json_of(const std::vector<Compared>& all) {
                                  {"experiment", one.detail},
                                  {"config", one.config},
                                  {"best", one.best},
-                                 {"saved", savings_of(one.detail)},
+                                 {"saved", savings_of(one.experiment)},
                                  {"best_after_trials", std::move(so_far)}});
   }
   return Value::Map{{"experiments", std::move(list)}};

@@ -7,11 +7,13 @@
 #include <string>
 #include <utility>
 
+#include "cli/client/answers.hpp"
 #include "cli/client/search_places.hpp"
 #include "cli/client/which.hpp"
 #include "cli/render/shapes.hpp"
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -31,21 +33,19 @@ Outcome<Reached> reach(const std::string& name, const ServerOptions& server, con
   return reach_experiment(server, name, Server::Need::running, output, Reach::shared);
 }
 
-std::string text_of(const Value& experiment) {
-  return "experiment " + std::to_string(count_at(experiment, "id")) + ", " +
-         printable(text_at(experiment, "name")) + " (trials: " + states_text(member(experiment, "trials")) +
-         ")";
+std::string text_of(const api::ExperimentSummary& experiment) {
+  return "experiment " + std::to_string(experiment.id.number()) + ", " + printable(experiment.name) +
+         " (trials: " + states_text(experiment.trials) + ")";
 }
 
 /// Asks for its name on the terminal.
-bool is_confirmed(const Value& experiment, const Output& output) {
-  const std::string name = text_at(experiment, "name");
+bool is_confirmed(const api::ExperimentSummary& experiment, const Output& output) {
   output.message("this deletes " + text_of(experiment) +
                  " with its checkpoints, logs and files, and cannot be undone");
   output.message("enter its name to delete it:");
   std::string line;
   std::getline(std::cin, line);
-  return line == name;
+  return line == experiment.name;
 }
 
 int change(const std::string& what, const EndedOptions& options, const std::string& name,
@@ -101,7 +101,7 @@ int delete_ended(const EndedOptions& options, const Output& output) {
     return output.fail(reached.failure());
   }
   const std::string target = experiment_target(reached->experiment, "");
-  const Outcome<Value> experiment = reached->server.client().get(target);
+  const auto experiment = read_as<api::ExperimentSummary>(reached->server.client().get(target));
   if (!experiment) {
     return output.fail(experiment.failure());
   }

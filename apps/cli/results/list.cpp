@@ -1,6 +1,10 @@
 #include <chrono>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "cli/client/answers.hpp"
 #include "cli/client/search_places.hpp"
 #include "cli/client/server.hpp"
 #include "cli/render/shapes.hpp"
@@ -9,6 +13,7 @@
 #include "cli/render/waiting_note.hpp"
 #include "cli/verbs/verbs.hpp"
 #include "hpsearch/engine/base/amount.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -16,23 +21,40 @@ namespace {
 using engine::Value;
 using Align = Table::Align;
 
-Value::List experiments_at(const Outcome<Value>& answer) {
-  return answer ? list_at(*answer, "experiments") : Value::List();
+using Experiments = std::vector<api::ExperimentSummary>;
+
+/// An answer as it came, for JSON, and what it says.
+struct Listed {
+  Value::List answer;
+  Experiments experiments;
+};
+
+Outcome<Listed> listed(const Client& client, const std::string& target) {
+  const Outcome<Value> answer = client.get_list(target, "experiments");
+  if (!answer) {
+    return answer.failure();
+  }
+  Listed all{list_at(*answer, "experiments"), {}};
+  for (const Value& one : all.answer) {
+    auto experiment = read_as<api::ExperimentSummary>(one);
+    if (!experiment) {
+      return experiment.failure();
+    }
+    all.experiments.push_back(*std::move(experiment));
+  }
+  return all;
 }
 
-std::string best_text(const Value& experiment) {
-  return metric_or_dash(member(member(experiment, "best"), "metric"));
+std::string best_text(const api::ExperimentSummary& experiment) {
+  return experiment.best ? metric_text(experiment.best->metric) : "-";
 }
 
 /// The length that the best result was measured at: values of different lengths can't be compared.
-std::string best_length_text(const Value& experiment) {
-  const Value& best = member(experiment, "best");
-  return best.is_null()
-             ? ""
-             : engine::amount(engine::Units{count_at(best, "step")}, printable(text_at(experiment, "unit")));
+std::string best_length_text(const api::ExperimentSummary& experiment) {
+  return experiment.best ? engine::amount(experiment.best->step, printable(experiment.unit)) : "";
 }
 
-std::string table_of(const Value::List& experiments, const Output& output) {
+std::string table_of(const Experiments& experiments, const Output& output) {
   Table table({{"ID", Align::right},
                {"STATE"},
                {"PROGRESS", Align::right},
@@ -43,27 +65,26 @@ std::string table_of(const Value::List& experiments, const Output& output) {
                {"PROJECT"},
                {"NAME"},
                {"TRIALS"}});
-  for (const Value& experiment : experiments) {
-    table.add({std::to_string(count_at(experiment, "id")), text_at(experiment, "state"),
-               percent_text(number_at(experiment, "progress")), best_text(experiment),
-               best_length_text(experiment), time_text(number_at(experiment, "created_at")),
-               text_at(experiment, "owner"),
-               text_at(experiment, "workspace") + "/" + text_at(experiment, "project"),
-               text_at(experiment, "name"), states_text(member(experiment, "trials"))});
+  for (const api::ExperimentSummary& experiment : experiments) {
+    table.add({std::to_string(experiment.id.number()), std::string(engine::name_of(experiment.state)),
+               percent_text(experiment.progress.value_or(0)), best_text(experiment),
+               best_length_text(experiment), time_text(experiment.created_at), experiment.owner,
+               experiment.workspace + "/" + experiment.project, experiment.name,
+               states_text(experiment.trials)});
   }
   return table.empty() ? std::string("no experiments yet\n") : table.text(output.width());
 }
 
 /// Why experiments of a daemon do not run, and what is wrong with its disk.
-std::string notes_of(const Server& server, const Value::List& experiments) {
+std::string notes_of(const Server& server, const Experiments& experiments) {
   std::string notes;
-  for (const Value& experiment : experiments) {
-    const std::string name = "experiment " + std::to_string(count_at(experiment, "id"));
-    const std::string reason = printable(text_at(experiment, "reason"));
+  for (const api::ExperimentSummary& experiment : experiments) {
+    const std::string name = "experiment " + std::to_string(experiment.id.number());
+    const std::string reason = printable(experiment.reason);
     // A search whose daemon was started for this command waits for nothing: it does not run.
-    const std::string waits = server.is_ours() ? "" : printable(text_at(experiment, "waits_for"));
+    const std::string waits = server.is_ours() ? "" : printable(experiment.waits_for.value_or(""));
     notes += waits.empty() ? "" : name + " waits: " + waits + "\n";
-    notes += text_at(experiment, "state") == "PAUSED" && !reason.empty()
+    notes += experiment.state == engine::ExperimentState::paused && !reason.empty()
                  ? name + " paused itself: " + reason + "\n"
                  : "";
   }
@@ -73,39 +94,55 @@ std::string notes_of(const Server& server, const Value::List& experiments) {
   return notes;
 }
 
-/// The state of a search in its store. A daemon of our own reads the store if no run uses it.
-Value look_at(const SearchPlace& search, const Output& output) {
+/// A search of this directory, by its store.
+struct SeenSearch {
+  std::string name{};
+  std::optional<api::ExperimentSummary> experiment{};  ///< Nothing: it has not begun, or is not readable.
+  bool in_use = false;
+  std::string problem{};  ///< Why it is not readable.
+  std::string notes{};
+  Value json{};
+};
+
+/// A daemon of our own reads the store if no run uses it.
+SeenSearch look_at(const SearchPlace& search, const Output& output) {
   ServerOptions options;
   options.state_dir = search.path.string();
   const Outcome<Server> server = Server::reach(options, Server::Need::readable, output);
-  const auto answer = server ? server->client().get_list("/api/v1/experiments", "experiments")
-                             : Outcome<Value>(server.failure());
-  const Value::List experiments = experiments_at(answer);
-  Value seen = experiments.empty() ? Value(Value::Map{}) : experiments.front();
-  Value::Map& map = *seen.as_map();
-  map["search"] = search.name;
-  map["state_dir"] = search.path.string();
-  map["file"] = search.record.file;
-  map["in_use"] = server && !server->is_ours();
-  map["problem"] = answer ? Value() : Value(answer.failure().message);
-  map["notes"] = answer ? notes_of(*server, experiments) : std::string();
+  const Outcome<Listed> found =
+      server ? listed(server->client(), "/api/v1/experiments") : Outcome<Listed>(server.failure());
+  SeenSearch seen{.name = search.name, .in_use = server && !server->is_ours()};
+  Value::Map json;
+  if (!found) {
+    seen.problem = found.failure().message;
+  } else {
+    seen.notes = notes_of(*server, found->experiments);
+    if (!found->experiments.empty()) {
+      seen.experiment = found->experiments.front();
+      json = *found->answer.front().as_map();
+    }
+  }
+  json["search"] = search.name;
+  json["state_dir"] = search.path.string();
+  json["file"] = search.record.file;
+  json["in_use"] = seen.in_use;
+  json["problem"] = found ? Value() : Value(seen.problem);
+  json["notes"] = seen.notes;
+  seen.json = std::move(json);
   return seen;
 }
 
 /// A search that no process uses does not run, whatever its store says.
-std::string state_text(const Value& seen) {
-  const std::string state = text_at(seen, "state");
-  if (!member(seen, "problem").is_null()) {
-    return "UNREADABLE";
+std::string state_text(const SeenSearch& seen) {
+  if (!seen.experiment) {
+    return seen.problem.empty() ? "NOT BEGUN" : "UNREADABLE";
   }
-  if (state.empty()) {
-    return "NOT BEGUN";
-  }
-  const bool lives = state == "ACTIVE" || state == "PAUSED" || state == "STOPPING";
-  return lives && member(seen, "in_use") == Value(false) ? "NOT RUNNING" : state;
+  return engine::is_ended(seen.experiment->state) || seen.in_use
+             ? std::string(engine::name_of(seen.experiment->state))
+             : "NOT RUNNING";
 }
 
-std::string table_of_searches(const Value::List& searches, const Output& output) {
+std::string table_of_searches(const std::vector<SeenSearch>& searches, const Output& output) {
   Table table({{"SEARCH", Align::left, true},
                {"STATE"},
                {"PROGRESS", Align::right},
@@ -113,12 +150,14 @@ std::string table_of_searches(const Value::List& searches, const Output& output)
                {"AT", Align::right},
                {"CREATED"},
                {"TRIALS"}});
-  for (const Value& seen : searches) {
-    const bool known = count_at(seen, "id") != 0;
-    table.add({text_at(seen, "search"), state_text(seen),
-               known ? percent_text(number_at(seen, "progress")) : "", known ? best_text(seen) : "",
-               best_length_text(seen), time_text(number_at(seen, "created_at")),
-               known ? states_text(member(seen, "trials")) : text_at(seen, "problem")});
+  for (const SeenSearch& seen : searches) {
+    if (const auto& experiment = seen.experiment) {
+      table.add({seen.name, state_text(seen), percent_text(experiment->progress.value_or(0)),
+                 best_text(*experiment), best_length_text(*experiment), time_text(experiment->created_at),
+                 states_text(experiment->trials)});
+    } else {
+      table.add({seen.name, state_text(seen), "", "", "", "", seen.problem});
+    }
   }
   return table.text(output.width());
 }
@@ -131,16 +170,15 @@ std::string target_of(const ListOptions& options) {
 
 int list_daemon(const ListOptions& options, const Output& output) {
   const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
-  const Outcome<Value> answer = server ? server->client().get_list(target_of(options), "experiments")
-                                       : Outcome<Value>(server.failure());
-  if (!answer) {
-    return output.fail(answer.failure());
+  const Outcome<Listed> all =
+      server ? listed(server->client(), target_of(options)) : Outcome<Listed>(server.failure());
+  if (!all) {
+    return output.fail(all.failure());
   }
   if (output.json()) {
-    output.data(*answer);
+    output.data(Value(Value::Map{{"experiments", all->answer}}));
   } else {
-    const Value::List& experiments = list_at(*answer, "experiments");
-    output.print(table_of(experiments, output) + notes_of(*server, experiments));
+    output.print(table_of(all->experiments, output) + notes_of(*server, all->experiments));
   }
   return 0;
 }
@@ -154,7 +192,7 @@ int list(const ListOptions& given, const Output& output) {
   if (here.empty()) {
     return list_daemon(given, output);
   }
-  Value::List searches;
+  std::vector<SeenSearch> searches;
   for (const SearchPlace& search : here) {
     searches.push_back(look_at(search, output));
   }
@@ -165,24 +203,27 @@ int list(const ListOptions& given, const Output& output) {
   Client knocking = usual->client();
   knocking.set_timeout(std::chrono::milliseconds(500));
   const bool answers = static_cast<bool>(knocking.get("/api/v1/status"));
-  const auto others = answers ? usual->client().get_list(target_of(given), "experiments")
-                              : Outcome<Value>(Value(Value::Map{}));
+  const Outcome<Listed> found =
+      answers ? listed(usual->client(), target_of(given)) : Outcome<Listed>(Listed{});
+  const Listed others = found ? *found : Listed{};
   if (output.json()) {
-    output.data(Value::Map{{"experiments", experiments_at(others)}, {"searches", std::move(searches)}});
+    Value::List seen;
+    for (SeenSearch& search : searches) {
+      seen.push_back(std::move(search.json));
+    }
+    output.data(Value::Map{{"experiments", others.answer}, {"searches", std::move(seen)}});
     return 0;
   }
   output.print(table_of_searches(searches, output));
-  for (const Value& seen : searches) {
-    const std::string notes = text_at(seen, "notes");
+  for (const SeenSearch& seen : searches) {
+    const std::string& notes = seen.notes;
     for (std::size_t begin = 0; begin < notes.size(); begin = notes.find('\n', begin) + 1) {
-      output.print(printable(text_at(seen, "search")) + ": " +
-                   notes.substr(begin, notes.find('\n', begin) - begin) + "\n");
+      output.print(printable(seen.name) + ": " + notes.substr(begin, notes.find('\n', begin) - begin) + "\n");
     }
   }
   if (answers) {
-    const Value::List experiments = experiments_at(others);
-    output.print("\nat " + usual->client().address() + ":\n" + table_of(experiments, output) +
-                 notes_of(*usual, experiments));
+    output.print("\nat " + usual->client().address() + ":\n" + table_of(others.experiments, output) +
+                 notes_of(*usual, others.experiments));
   }
   return 0;
 }

@@ -1,10 +1,13 @@
 #include <string>
+#include <utility>
 
+#include "cli/client/answers.hpp"
 #include "cli/client/which.hpp"
 #include "cli/render/shapes.hpp"
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
 #include "hpsearch/proto/sentences/uncertain_number.hpp"
 
 namespace hpsearch::cli {
@@ -13,49 +16,45 @@ namespace {
 using engine::Value;
 using sentences::fixed;
 
-std::string importance_table(const Value& learnt) {
+std::string importance_table(const api::Model& learnt) {
   Table table({{"HYPERPARAMETER", Table::Align::left, true},
                {"IMPORTANCE", Table::Align::right},
                {"LENGTH SCALE", Table::Align::right}});
-  for (const Value& one : list_at(learnt, "hyperparameters")) {
-    table.add({text_at(one, "name"), fixed(100 * number_at(one, "share"), 0) + " %",
-               fixed(number_at(one, "length_scale"), 2)});
+  for (const api::ModelImportance& one : learnt.hyperparameters) {
+    table.add({one.name, fixed(100 * one.share, 0) + " %", fixed(one.length_scale, 2)});
   }
   return table.text();
 }
 
-std::string lengths_table(const Value& learnt) {
+std::string lengths_table(const api::Model& learnt) {
   Table table({{"LENGTH", Table::Align::right},
                {"RESULTS", Table::Align::right},
                {"CORRELATION", Table::Align::right}});
-  for (const Value& one : list_at(learnt, "lengths")) {
-    table.add({std::to_string(count_at(one, "length")), std::to_string(count_at(one, "results")),
-               fixed(number_at(one, "correlation"), 2)});
+  for (const api::ModelLength& one : learnt.lengths) {
+    table.add(
+        {std::to_string(engine::count(one.length)), std::to_string(one.results), fixed(one.correlation, 2)});
   }
   return table.text();
 }
 
-std::string best_text(const Value& learnt) {
-  const Value& best = member(learnt, "best");
-  if (best.is_null()) {
+std::string best_text(const api::Model& learnt) {
+  if (!learnt.best) {
     return "";
   }
-  const Value& trial = member(best, "trial");
-  return "\nexpected to be the best: " + printable(text_at(learnt, "metric")) + " " +
-         sentences::with_deviation(number_at(best, "mean"), number_at(best, "deviation")) +
-         " at full length; " +
-         (trial.is_null() ? "no trial has tried it" : "trial " + std::to_string(count_at(best, "trial"))) +
-         "\n" + yaml_text(member(best, "hparams"), 2);
+  const api::ModelBest& best = *learnt.best;
+  return "\nexpected to be the best: " + printable(learnt.metric) + " " +
+         sentences::with_deviation(best.mean, best.deviation) + " at full length; " +
+         (best.trial ? "trial " + std::to_string(best.trial->number()) : "no trial has tried it") + "\n" +
+         yaml_text(best.hparams, 2);
 }
 
-std::string learnt_text(const Value& learnt) {
-  const std::uint64_t results = count_at(learnt, "results");
-  const std::uint64_t needed = count_at(learnt, "needed");
+std::string learnt_text(const api::Model& learnt) {
+  const auto [results, needed] = std::pair(learnt.results, learnt.needed);
   if (results < needed) {
     return "the model has " + counted(results, "result") + " and needs " + std::to_string(needed) + ": " +
            std::to_string(needed - results) + (needed - results == 1 ? " is" : " are") + " missing\n";
   }
-  if (list_at(learnt, "hyperparameters").empty()) {
+  if (learnt.hyperparameters.empty()) {
     return "the model has learnt nothing from " + counted(results, "result") +
            ": no hyperparameter varies, or none of its numbers can be used\n";
   }
@@ -95,9 +94,13 @@ int model(const ExperimentOptions& options, const Output& output) {
   }
   if (output.json()) {
     output.data(*learnt);
-  } else {
-    output.print(learnt_text(*learnt));
+    return 0;
   }
+  const auto model = read_as<api::Model>(*learnt);
+  if (!model) {
+    return output.fail(model.failure());
+  }
+  output.print(learnt_text(*model));
   return 0;
 }
 

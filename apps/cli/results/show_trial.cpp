@@ -8,12 +8,15 @@
 
 #include "cli/artifacts/log_source.hpp"
 #include "cli/artifacts/log_view.hpp"
+#include "cli/client/answers.hpp"
 #include "cli/client/trial_pages.hpp"
 #include "cli/render/shapes.hpp"
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
 #include "cli/results/attempt_history.hpp"
 #include "hpsearch/engine/base/amount.hpp"
+#include "hpsearch/proto/api/trials.hpp"
+#include "hpsearch/proto/api/workers.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -59,19 +62,20 @@ FailedLog failed_log(const Server& server, std::uint64_t experiment, std::uint64
 
 std::map<std::uint64_t, std::string> names_of_workers(const Client& client) {
   std::map<std::uint64_t, std::string> names;
-  for (const char* list : {"/api/v1/workers", "/api/v1/workers/forgotten"}) {
-    if (const Outcome<Value> answer = client.get_list(list, "workers")) {
-      for (const Value& worker : list_at(*answer, "workers")) {
-        names[count_at(worker, "id")] = text_at(worker, "name");
-      }
+  const auto add = [&names](const auto& workers) {
+    for (std::size_t i = 0; workers && i < workers->size(); ++i) {
+      names[(*workers)[i].id.number()] = (*workers)[i].name;
     }
-  }
+  };
+  add(every_entry(client, "/api/v1/workers", &api::WorkerPage::workers));
+  add(every_entry(client, "/api/v1/workers/forgotten", &api::ForgottenWorkerPage::workers));
   return names;
 }
 
 /// The trial, its attempts and the log, as JSON has them; the text is made of the same.
 struct Shown {
-  Value trial;
+  Value answer;  ///< The trial as it came.
+  api::Trial trial;
   std::string unit;
   std::vector<AttemptHistory> attempts;
   std::map<std::uint64_t, std::string> workers;
@@ -92,7 +96,7 @@ struct Shown {
 };
 
 Value json_of(const Shown& shown) {
-  Value value = shown.trial;
+  Value value = shown.answer;
   Value::List attempts;
   for (const AttemptHistory& attempt : shown.attempts) {
     Value::List workers;
@@ -118,12 +122,10 @@ Value json_of(const Shown& shown) {
   return value;
 }
 
-std::string steps_text(const Value& trial, const std::string& metric, const std::string& step,
-                       const std::string& unit) {
-  const Value& value = member(trial, metric);
-  return value.is_null()
-             ? ""
-             : metric_or_dash(value) + " at " + engine::amount(engine::Units{count_at(trial, step)}, unit);
+std::string best_text(const api::Trial& trial, const std::string& unit) {
+  return trial.best_metric && trial.best_step
+             ? metric_text(*trial.best_metric) + " at " + engine::amount(*trial.best_step, unit)
+             : "";
 }
 
 std::string attempts_text(const Shown& shown, const Output& output) {
@@ -137,28 +139,28 @@ std::string attempts_text(const Shown& shown, const Output& output) {
 }
 
 std::string text_of(const Shown& shown, std::uint64_t experiment, const Output& output) {
-  const Value& trial = shown.trial;
+  const api::Trial& trial = shown.trial;
   std::string out;
   const auto line = [&out](const std::string& name, const std::string& text) {
     if (!text.empty()) {
       out += name + std::string(name.size() < 17 ? 17 - name.size() : 1, ' ') + text + "\n";
     }
   };
-  line("trial", std::to_string(count_at(trial, "trial")) + " of experiment " + std::to_string(experiment) +
-                    ", id " + std::to_string(count_at(trial, "id")));
-  const std::string reason = reason_text(member(trial, "reason"));
-  line("state", output.paint_state(text_at(trial, "state")) + (reason.empty() ? "" : ": " + reason));
-  line("hyperparameters", printable(flat_text(member(trial, "hparams"))));
-  line("trained", std::to_string(count_at(trial, "reached")) + " of " +
-                      std::to_string(count_at(trial, "length")) + " " + shown.unit +
-                      (count_at(trial, "trained") > count_at(trial, "reached")
-                           ? ", " + std::to_string(count_at(trial, "trained")) + " by all attempts together"
+  line("trial", std::to_string(trial.trial.number()) + " of experiment " + std::to_string(experiment) +
+                    ", id " + std::to_string(trial.id.number()));
+  const std::string reason = printable(trial.reason.text);
+  line("state", output.paint_state(engine::name_of(trial.state)) + (reason.empty() ? "" : ": " + reason));
+  line("hyperparameters", printable(flat_text(trial.hparams)));
+  line("trained", std::to_string(engine::count(trial.reached)) + " of " +
+                      std::to_string(engine::count(trial.length)) + " " + shown.unit +
+                      (trial.trained > trial.reached
+                           ? ", " + std::to_string(engine::count(trial.trained)) + " by all attempts together"
                            : ""));
-  line("best", steps_text(trial, "best_metric", "best_step", shown.unit));
+  line("best", best_text(trial, shown.unit));
   const TakenCheckpoint checkpoint = checkpoint_of(trial);
   line("checkpoint",
        printable(checkpoint.path) + (checkpoint.measured.empty() ? "" : " (" + checkpoint.measured + ")"));
-  line("slot time", slot_time_text(trial));
+  line("slot time", slot_time_text(trial.slot_seconds, trial.ran_unlogged));
   out += attempts_text(shown, output);
   if (shown.failed != nullptr) {
     const bool kept = !shown.log.from.empty();
@@ -178,9 +180,15 @@ int show_trial(const Server& server, std::uint64_t experiment, std::uint64_t tri
   const Client& client = server.client();
   const std::string target = experiment_target(experiment, "/trials/" + std::to_string(trial));
   const Outcome<Value> found = client.get(target);
-  const Outcome<Value> explained = found ? client.get(target + "/explain") : found;
+  const auto read = read_as<api::Trial>(found);
+  const auto explained = read ? read_as<api::Explanation>(client.get(target + "/explain"))
+                              : Outcome<api::Explanation>(read.failure());
   if (!explained) {
     return output.fail(explained.failure());
+  }
+  Value::List history;
+  for (const api::Event& event : explained->history) {
+    history.push_back(event.value);
   }
   const Outcome<Value::List> measured =
       metrics_of_trial([&client](const std::string& page) { return client.get(page); }, experiment, trial);
@@ -188,9 +196,10 @@ int show_trial(const Server& server, std::uint64_t experiment, std::uint64_t tri
     return output.fail(measured.failure());
   }
   Shown shown;
-  shown.trial = *found;
-  shown.unit = printable(text_at(*explained, "unit"));
-  shown.attempts = attempts_in(list_at(*explained, "history"), *measured, text_at(*explained, "metric"));
+  shown.answer = *found;
+  shown.trial = *read;
+  shown.unit = printable(explained->unit);
+  shown.attempts = attempts_in(history, *measured, explained->metric);
   shown.workers = names_of_workers(client);
   const auto failed = std::find_if(shown.attempts.rbegin(), shown.attempts.rend(),
                                    [](const AttemptHistory& attempt) { return attempt.failed; });

@@ -1,6 +1,7 @@
 #include "cli/results/summary.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/artifacts/kept_files.hpp"
 #include "cli/render/shapes.hpp"
@@ -8,6 +9,7 @@
 #include "cli/results/finalists.hpp"
 #include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/config/metric_direction.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -17,11 +19,10 @@ using engine::Value;
 // Of a search that came to nothing, whose failures may be shown.
 constexpr std::size_t most_examples = 100;
 
-const Value* find_trial(const Value::List& trials, std::uint64_t number) {
+const api::Trial* find_trial(const std::vector<api::Trial>& trials, engine::TrialNumber number) {
   // Trials come in order of their numbers, but nobody has promised that.
-  const auto found = std::find_if(trials.begin(), trials.end(), [number](const Value& trial) {
-    return count_at(trial, "trial") == number;
-  });
+  const auto found = std::find_if(trials.begin(), trials.end(),
+                                  [number](const api::Trial& trial) { return trial.trial == number; });
   return found == trials.end() ? nullptr : &*found;
 }
 
@@ -33,7 +34,7 @@ std::string remedy_for(const std::string& cause, const Summary& summary, const S
              "\": 0.5} on its standard output is enough), read it from what the program prints (metrics: {" +
              summary.metric + ": 'PATTERN WITH {number}'}), or name one of its metrics in searcher.metric";
   } else {
-    const std::string context = text_at(input.detail, "context_directory");
+    const std::string& context = input.detail.context_directory;
     remedy = "start the program by hand" + (context.empty() ? std::string() : " in " + context) +
              " until it runs there";
   }
@@ -51,24 +52,24 @@ std::optional<Summary::Trouble> find_trouble(const Summary& summary, const Summa
     return std::nullopt;
   }
   const bool paused_itself = summary.state == "PAUSED" && !summary.reason.empty();
-  const Value* example = nullptr;
-  for (const Value& trial : input.trials) {
-    if (text_at(trial, "state") != "FAILED" && !paused_itself) {
+  const api::Trial* example = nullptr;
+  for (const api::Trial& trial : input.trials) {
+    if (trial.state != engine::TrialState::failed && !paused_itself) {
       return std::nullopt;
     }
-    const auto tells = [](const Value& of) {
-      return !text_at(of, "last_failure").empty() || !text_at(member(of, "reason"), "detail").empty();
+    const auto tells = [](const api::Trial& of) {
+      return !of.last_failure.empty() || !of.reason.reason.detail.empty();
     };
     if (example == nullptr || (!tells(*example) && tells(trial))) {
       example = &trial;
     }
   }
   Summary::Trouble trouble;
-  trouble.trial = count_at(*example, "trial");
-  trouble.cause = paused_itself ? printable(summary.reason) : reason_text(member(*example, "reason"));
+  trouble.trial = example->trial.number();
+  trouble.cause = paused_itself ? printable(summary.reason) : printable(example->reason.text);
   trouble.logs = input.logs.empty() ? "" : input.logs + " " + std::to_string(trouble.trial);
   // The first line says how the program ended, the rest is the end of its log.
-  const std::string failure = text_at(*example, "last_failure");
+  const std::string& failure = example->last_failure;
   const std::size_t end = failure.find('\n');
   const std::string how = failure.substr(0, end);
   if (!how.empty() && trouble.cause.find(printable(how)) == std::string::npos) {
@@ -81,32 +82,33 @@ std::optional<Summary::Trouble> find_trouble(const Summary& summary, const Summa
   return trouble;
 }
 
-bool stopped_by_search(const Value& trial) {
-  const std::string why = text_at(member(trial, "reason"), "why");
-  return text_at(trial, "state") == "STOPPED" && why != "early_exit" && why != "user";
+bool stopped_by_search(const api::Trial& trial) {
+  using Why = engine::Reason::Why;
+  const Why why = trial.reason.reason.why;
+  return trial.state == engine::TrialState::stopped && why != Why::early_exit && why != Why::user;
 }
 
-bool trains_no_further(const Value& trial) {
-  return member(trial, "trains_no_further") == Value(true);
+double whole(engine::Units units) {
+  return static_cast<double>(engine::count(units));
 }
 
 /// The share of training that the searcher's decisions saved; nothing if it stopped no trial. A trial that
 /// failed, was canceled or was stopped by somebody else saves nothing, it is just missing. One whose program
 /// ended by itself was trained in full, and shows how far such programs train.
 std::optional<double> saved_by_stopping(const SummaryInput& input) {
-  double longest = number_at(input.detail, "max_length");
-  for (const Value& trial : input.trials) {
-    longest = trains_no_further(trial) ? std::min(longest, number_at(trial, "reached")) : longest;
+  double longest = whole(input.detail.max_length);
+  for (const api::Trial& trial : input.trials) {
+    longest = trial.trains_no_further ? std::min(longest, whole(trial.reached)) : longest;
   }
   double trained = 0;
   double full = 0;
   bool is_stopped = false;
-  for (const Value& trial : input.trials) {
-    const bool in_full = text_at(trial, "state") == "COMPLETED" || trains_no_further(trial);
+  for (const api::Trial& trial : input.trials) {
+    const bool in_full = trial.state == engine::TrialState::completed || trial.trains_no_further;
     const bool early = !in_full && stopped_by_search(trial);
     if (in_full || early) {
-      trained += number_at(trial, "trained");
-      full += early ? std::max(longest, number_at(trial, "reached")) : number_at(trial, "reached");
+      trained += whole(trial.trained);
+      full += early ? std::max(longest, whole(trial.reached)) : whole(trial.reached);
     }
     is_stopped = is_stopped || early;
   }
@@ -114,11 +116,10 @@ std::optional<double> saved_by_stopping(const SummaryInput& input) {
 }
 
 /// The length that was trained again, because an attempt began before the length of its trial.
-std::uint64_t trained_again(const Value::List& trials) {
+std::uint64_t trained_again(const std::vector<api::Trial>& trials) {
   std::uint64_t again = 0;
-  for (const Value& trial : trials) {
-    const std::uint64_t trained = count_at(trial, "trained");
-    again += trained - std::min(trained, count_at(trial, "reached"));
+  for (const api::Trial& trial : trials) {
+    again += engine::count(trial.trained) - engine::count(std::min(trial.trained, trial.reached));
   }
   return again;
 }
@@ -133,69 +134,67 @@ Value share_of(const std::optional<double>& share) {
 
 }  // namespace
 
-void SummaryInput::take(const Value& trial) {
-  const std::uint64_t number = count_at(trial, "trial");
-  const Value& best = member(detail, "best");
-  const bool told = (!best.is_null() && count_at(best, "trial") == number) ||
-                    ((text_at(trial, "state") == "FAILED" || !text_at(trial, "last_failure").empty()) &&
-                     trials.size() < most_examples);
-  if (told) {
-    trials.push_back(trial);
-  } else {
-    trials.emplace_back(Value::Map{{"trial", member(trial, "trial")},
-                                   {"state", member(trial, "state")},
-                                   {"reached", member(trial, "reached")},
-                                   {"trained", member(trial, "trained")},
-                                   {"trains_no_further", member(trial, "trains_no_further")},
-                                   {"reason", Value::Map{{"why", member(member(trial, "reason"), "why")}}}});
+void SummaryInput::take(api::Trial trial) {
+  const bool is_best = detail.best && detail.best->trial == trial.trial;
+  const bool is_example = trial.state == engine::TrialState::failed || !trial.last_failure.empty();
+  if (is_best || (is_example && trials.size() < most_examples)) {
+    trials.push_back(std::move(trial));
+    return;
   }
+  api::Trial& counted = trials.emplace_back();
+  counted.trial = trial.trial;
+  counted.state = trial.state;
+  counted.reached = trial.reached;
+  counted.trained = trial.trained;
+  counted.trains_no_further = trial.trains_no_further;
+  counted.reason.reason.why = trial.reason.reason.why;
 }
 
 Summary summarize(const SummaryInput& input) {
-  const Value& detail = input.detail;
+  const api::Experiment& detail = input.detail;
   Summary out;
-  out.experiment = count_at(detail, "id");
-  out.name = text_at(detail, "name");
-  out.state = text_at(detail, "state");
-  out.reason = text_at(detail, "reason");
-  out.metric = text_at(detail, "metric");
-  out.unit = text_at(detail, "unit");
-  out.trials_by_state = member(detail, "trials");
-  out.trials = count_at(detail, "trials_total");
-  out.final_counts = by_length(member(detail, "final_counts"));
-  out.length_trained = count_at(detail, "length_trained");
-  out.length_full = count_at(detail, "length_full");
-  out.length_unreported = count_at(detail, "length_unreported");
-  out.ran_unlogged = ran_unlogged(detail);
+  out.experiment = detail.id.number();
+  out.name = detail.name;
+  out.state = engine::name_of(detail.state);
+  out.reason = detail.reason;
+  out.metric = detail.metric;
+  out.unit = detail.unit;
+  out.trials_by_state = detail.trials;
+  out.trials = detail.trials_total;
+  out.final_counts = by_length(detail.final_counts);
+  out.length_trained = detail.length_trained;
+  out.length_full = detail.length_full;
+  out.length_unreported = detail.length_unreported;
+  out.ran_unlogged = detail.ran_unlogged;
   out.training = training_text(detail);
   out.length_again = trained_again(input.trials);
-  for (const Value& doubt : list_at(detail, "doubts")) {
-    out.notes.push_back(printable(doubt.as_text() != nullptr ? *doubt.as_text() : std::string()));
+  for (const std::string& doubt : detail.doubts) {
+    out.notes.push_back(printable(doubt));
   }
-  const bool smaller = member(detail, "smaller_is_better") == Value(true);
   const std::optional<bool> by_name = engine::smaller_is_better_by_name(out.metric);
-  if (by_name && *by_name != smaller && member(detail, "smaller_is_better") != Value()) {
-    out.doubt = std::string(smaller ? "the lowest of a metric that by its name is better when larger"
-                                    : "the highest of a metric that by its name is better when smaller") +
+  if (by_name && *by_name != detail.smaller_is_better) {
+    out.doubt = std::string(detail.smaller_is_better
+                                ? "the lowest of a metric that by its name is better when larger"
+                                : "the highest of a metric that by its name is better when smaller") +
                 ": see searcher.smaller_is_better";
   }
   out.saved_share = saved_by_stopping(input);
-  if (const Value& best = member(detail, "best"); !best.is_null()) {
+  if (detail.best) {
     Summary::Best found;
-    found.trial = count_at(best, "trial");
-    found.metric = number_at(best, "metric");
-    found.step = count_at(best, "step");
-    if (const Value* trial = find_trial(input.trials, found.trial)) {
-      found.hparams = member(*trial, "hparams");
+    found.trial = detail.best->trial.number();
+    found.metric = detail.best->metric;
+    found.step = engine::count(detail.best->step);
+    if (const api::Trial* trial = find_trial(input.trials, detail.best->trial)) {
+      found.hparams = trial->hparams;
       found.checkpoint = checkpoint_of(*trial);
     }
     out.best = std::move(found);
   }
-  out.finalists = list_at(detail, "finalists");
+  out.finalists = detail.finalists;
   out.slots = input.slots;
-  out.slot_seconds = number_at(detail, "slot_seconds");
-  const double first = number_at(detail, "first_lease_at");
-  const double last = number_at(detail, "last_release_at");
+  out.slot_seconds = detail.slot_seconds;
+  const double first = detail.first_lease_at.value_or(0);
+  const double last = detail.last_release_at.value_or(0);
   const double span = last - first - input.idle_seconds;
   if (first > 0 && span > 0 && input.slots > 0) {
     out.busy_share = std::clamp(out.slot_seconds / (static_cast<double>(input.slots) * span), 0.0, 1.0);
@@ -208,9 +207,8 @@ Summary summarize(const SummaryInput& input) {
   out.kept = input.kept;
   out.kept_at = input.kept_at;
   out.trouble = find_trouble(out, input);
-  for (const Value& note : out.trouble ? Value::List() : list_at(detail, "notes")) {
-    out.notes.push_back("trial " + std::to_string(count_at(note, "trial")) + ": " +
-                        printable(text_at(note, "text")));
+  for (const api::Note& note : out.trouble ? std::vector<api::Note>() : detail.notes) {
+    out.notes.push_back("trial " + std::to_string(note.trial.number()) + ": " + printable(note.text));
   }
   return out;
 }
@@ -249,12 +247,12 @@ Value to_value(const Summary& summary) {
                     {"metric", summary.metric},
                     {"unit", summary.unit},
                     {"best", std::move(best)},
-                    {"finalists", summary.finalists},
-                    {"trials", summary.trials_by_state},
+                    {"finalists", proto::encode_value(summary.finalists)},
+                    {"trials", proto::encode_value(summary.trials_by_state)},
                     {"trials_total", count_of(summary.trials)},
                     {"final_counts", std::move(finals)},
-                    {"length_trained", count_of(summary.length_trained)},
-                    {"length_full", count_of(summary.length_full)},
+                    {"length_trained", proto::count_value(summary.length_trained)},
+                    {"length_full", proto::count_value(summary.length_full)},
                     {"length_unreported", count_of(summary.length_unreported)},
                     {"ran_unlogged", summary.ran_unlogged},
                     {"length_again", count_of(summary.length_again)},

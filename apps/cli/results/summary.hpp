@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,26 +10,28 @@
 #include "cli/render/output.hpp"
 #include "cli/render/shapes.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
+#include "hpsearch/proto/api/trials.hpp"
 #include "hpsearch/proto/wire/kept_files.hpp"
 
 namespace hpsearch::cli {
 
 /// What a run ends with: pure arithmetic over the daemon's answers and what the run itself measured.
 struct SummaryInput {
-  engine::Value detail;        ///< GET .../experiments/ID
-  engine::Value::List trials;  ///< GET .../experiments/ID/trials, by take()
-  std::uint64_t slots = 0;     ///< Of all workers.
-  double idle_seconds = 0;     ///< sentences::EventStory::idle_seconds
-  double wall_seconds = 0;     ///< Of all runs of this search.
-  double engine_seconds = 0;   ///< Of these, in the engine.
-  std::string go_on;           ///< The command that goes on with the search.
-  std::string logs;            ///< The command that shows a trial's log, without the trial; "" = none.
-  proto::KeptTrials kept;      ///< Files that programs left in their working directories …
-  std::string kept_at;         ///< … and where.
+  api::Experiment detail;          ///< GET .../experiments/ID
+  std::vector<api::Trial> trials;  ///< GET .../experiments/ID/trials, by take()
+  std::uint64_t slots = 0;         ///< Of all workers.
+  double idle_seconds = 0;         ///< sentences::EventStory::idle_seconds
+  double wall_seconds = 0;         ///< Of all runs of this search.
+  double engine_seconds = 0;       ///< Of these, in the engine.
+  std::string go_on;               ///< The command that goes on with the search.
+  std::string logs;                ///< The command that shows a trial's log, without the trial; "" = none.
+  proto::KeptTrials kept;          ///< Files that programs left in their working directories …
+  std::string kept_at;             ///< … and where.
 
   /// One more trial, once `detail` is there; what no summary tells of it is left out, since there may be
   /// millions.
-  void take(const engine::Value& trial);
+  void take(api::Trial trial);
 };
 
 struct Summary {
@@ -48,14 +51,14 @@ struct Summary {
   };
   std::optional<Best> best;
 
-  engine::Value::List finalists;  ///< Of a search with repeats, best mean first, as the daemon has them.
+  std::vector<api::Finalist> finalists;  ///< Of a search with repeats, best mean first.
 
-  engine::Value trials_by_state;
+  std::map<std::string, std::uint64_t> trials_by_state;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> final_counts;  ///< Length → closed trials, ascending.
   std::uint64_t trials = 0;
 
-  std::uint64_t length_trained = 0;
-  std::uint64_t length_full = 0;
+  engine::Cardinality length_trained = 0;
+  engine::Cardinality length_full = 0;
   std::uint64_t length_unreported = 0;  ///< Trials whose training length_trained counts in part.
   bool ran_unlogged = false;            ///< The store was restored: more may have been trained.
   std::string training;                 ///< The lengths as text.

@@ -59,7 +59,7 @@ Outcome<Exit> print_again(RunSession& run, RunWatch& watch) {
 /// From a stored search to a running one.
 Outcome<Done> go_on(RunSession& run, RunWatch& watch) {
   std::error_code ignored;
-  if (text_at(watch.detail(), "context_digest").empty() &&
+  if (watch.detail().context_digest.empty() &&
       !std::filesystem::is_directory(run.record.context_directory, ignored)) {
     return usage_failure("the context directory " + run.record.context_directory +
                          " is gone; the trials need it");
@@ -69,7 +69,7 @@ Outcome<Done> go_on(RunSession& run, RunWatch& watch) {
       return read.failure();
     }
   }
-  if (text_at(watch.detail(), "state") == "PAUSED") {
+  if (watch.detail().state == engine::ExperimentState::paused) {
     const auto resumed =
         run.client().post(experiment_target(*run.record.experiment, "/resume"), Value::Map{});
     if (!resumed) {
@@ -80,8 +80,8 @@ Outcome<Done> go_on(RunSession& run, RunWatch& watch) {
     return started.failure();
   }
   run.view.say(std::string(run.resumes ? "continuing experiment " : "experiment ") +
-                   std::to_string(*run.record.experiment) + ", " +
-                   printable(text_at(watch.detail(), "name")) + ", in " + run.state.path().string(),
+                   std::to_string(*run.record.experiment) + ", " + printable(watch.detail().name) + ", in " +
+                   run.state.path().string(),
                true);
   run.view.say("in a browser: hpsearch open" +
                    (run.options.state_dir ? " --state-dir " + run.state.path().string() : std::string()),
@@ -119,7 +119,7 @@ Outcome<Exit> search(RunSession& run, bool& paused) {
   if (!watch) {
     return watch.failure();
   }
-  if (has_ended(watch->detail())) {
+  if (engine::is_ended(watch->detail().state)) {
     return print_again(run, *watch);
   }
   if (const auto going = go_on(run, *watch); !going) {

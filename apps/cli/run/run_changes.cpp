@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/artifacts/tree_difference.hpp"
+#include "cli/client/answers.hpp"
 #include "cli/client/search_places.hpp"
 #include "cli/experiment/changed_limits.hpp"
 #include "cli/render/shapes.hpp"
@@ -17,6 +18,7 @@
 #include "cli/submission/context_upload.hpp"
 #include "cli/submission/submission.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -113,11 +115,12 @@ Outcome<Done> match_program(RunSession& run, bool limits_change) {
     return Done{};
   }
   const std::string edited = edited_text(run, changed);
-  const auto detail = run.client().get(experiment_target(*run.record.experiment));
+  const auto detail =
+      read_as<api::ExperimentSummary>(run.client().get(experiment_target(*run.record.experiment)));
   if (!detail) {
     return detail.failure();
   }
-  if (has_ended(*detail) && !limits_change) {
+  if (engine::is_ended(detail->state) && !limits_change) {
     run.edited = edited;  // Nothing runs: it is only told.
     return Done{};
   }
@@ -186,14 +189,16 @@ Outcome<Done> match_record(RunSession& run) {
   if (limits) {
     return change_limits(run, *limits, changed);
   }
-  const auto detail = run.client().get(experiment_target(*run.record.experiment));
+  const auto detail =
+      read_as<api::ExperimentSummary>(run.client().get(experiment_target(*run.record.experiment)));
   if (!detail) {
     return detail.failure();
   }
   return conflict_failure(
       "this command differs from the command that started the search in " + run.state.path().string() + " (" +
       changed + "). That cannot change in a search that " +
-      (has_ended(*detail) ? "has ended (" + text_at(*detail, "state") + ")" : "exists") +
+      (engine::is_ended(detail->state) ? "has ended (" + std::string(engine::name_of(detail->state)) + ")"
+                                       : "exists") +
       ". Start a new one with: " + run.afresh() + "; or use another --state-dir" + best_so_far(run));
 }
 

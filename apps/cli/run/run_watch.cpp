@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "cli/client/answers.hpp"
 #include "cli/client/trial_pages.hpp"
 #include "cli/render/shapes.hpp"
 #include "cli/render/text.hpp"
@@ -11,6 +12,9 @@
 #include "cli/run/same_command.hpp"
 #include "cli/verbs/failure_hint.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/api/daemon.hpp"
+#include "hpsearch/proto/api/trials.hpp"
+#include "hpsearch/proto/api/workers.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 
 namespace hpsearch::cli {
@@ -36,23 +40,23 @@ void EngineTime::note(std::uint64_t daemon_epoch, double seconds) {
   latest_ = seconds;
 }
 
-RunWatch::RunWatch(RunSession& run, Value detail, const std::string& cluster)
+RunWatch::RunWatch(RunSession& run, api::Experiment detail, const std::string& cluster)
     : run_(run),
       detail_(std::move(detail)),
-      story_(text_at(detail_, "unit"), text_at(detail_, "metric")),
+      story_(detail_.unit, detail_.metric),
       kept_(run.state, cluster, *run.record.experiment) {
 }
 
 Outcome<RunWatch> RunWatch::begin(RunSession& run) {
-  auto detail = run.client().get(experiment_target(*run.record.experiment));
+  auto detail = read_as<api::Experiment>(run.client().get(experiment_target(*run.record.experiment)));
   if (!detail) {
     return detail.failure();
   }
-  const auto status = run.client().get("/api/v1/status");
+  const auto status = read_as<api::Status>(run.client().get("/api/v1/status"));
   if (!status) {
     return status.failure();
   }
-  RunWatch watch(run, *std::move(detail), text_at(*status, "cluster"));
+  RunWatch watch(run, *std::move(detail), status->cluster);
   watch.kept_.link_trials();
   return watch;
 }
@@ -102,29 +106,29 @@ void RunWatch::print_first_failure(const Value& event) {
 }
 
 Outcome<Done> RunWatch::look() {
-  auto detail = run_.client().get(experiment_target(*run_.record.experiment));
+  auto detail = read_as<api::Experiment>(run_.client().get(experiment_target(*run_.record.experiment)));
   if (!detail) {
     return detail.failure();
   }
   detail_ = std::move(*detail);
-  const auto status = run_.client().get("/api/v1/status");
+  const auto status = read_as<api::Status>(run_.client().get("/api/v1/status"));
   if (!status) {
     return status.failure();
   }
-  engine_time_.note(count_at(*status, "daemon_epoch"), number_at(*status, "engine_seconds"));
-  print_storage(text_at(member(*status, "storage"), "why"));
-  full_disk_.note(text_at(member(*status, "storage"), "state") == "full", steady_clock::now());
+  engine_time_.note(status->daemon_epoch, status->engine_seconds);
+  print_storage(status->storage.why);
+  full_disk_.note(status->storage.state == "full", steady_clock::now());
   print_notes();
-  if (const auto why = waiting_.heard(text_at(detail_, "waits_for"), steady_clock::now())) {
+  if (const auto why = waiting_.heard(detail_.waits_for.value_or(""), steady_clock::now())) {
     run_.view.say(run_.output.paint(Output::Color::yellow, *why), /*important=*/true);
   }
-  const auto workers = run_.client().get_list("/api/v1/workers", "workers");
+  const auto workers = every_entry(run_.client(), "/api/v1/workers", &api::WorkerPage::workers);
   if (!workers) {
     return workers.failure();
   }
   std::uint64_t slots = 0;
-  for (const Value& worker : list_at(*workers, "workers")) {
-    slots += member(worker, "present") == Value(true) ? count_at(worker, "slots") : 0;
+  for (const api::Worker& worker : *workers) {
+    slots += worker.present ? worker.slots : 0;
   }
   run_.record.slots = std::max(run_.record.slots, slots);
   if (const std::uint64_t wanted = run_.file.config ? run_.file.config->resources.slots_per_trial : 0;
@@ -138,11 +142,11 @@ Outcome<Done> RunWatch::look() {
 }
 
 void RunWatch::print_notes() {
-  for (const Value& note : list_at(detail_, "notes")) {
-    if (notes_told_.insert(text_at(note, "about")).second) {
+  for (const api::Note& note : detail_.notes) {
+    if (notes_told_.insert(note.about).second) {
       run_.view.say(
-          run_.output.paint(Output::Color::yellow, "note: trial " + std::to_string(count_at(note, "trial")) +
-                                                       ": " + printable(text_at(note, "text"))),
+          run_.output.paint(Output::Color::yellow, "note: trial " + std::to_string(note.trial.number()) +
+                                                       ": " + printable(note.text)),
           /*important=*/true);
     }
   }
@@ -165,9 +169,13 @@ void RunWatch::print_storage(const std::string& why) {
   storage_told_ = why;
 }
 
+std::uint64_t RunWatch::running_trials() const {
+  const auto found = detail_.trials.find(std::string(engine::name_of(engine::TrialState::running)));
+  return found == detail_.trials.end() ? 0 : found->second;
+}
+
 bool RunWatch::has_paused_itself() const {
-  return text_at(detail_, "state") == "PAUSED" && !text_at(detail_, "reason").empty() &&
-         count_at(member(detail_, "trials"), "RUNNING") == 0;
+  return detail_.state == engine::ExperimentState::paused && !detail_.reason.empty() && running_trials() == 0;
 }
 
 Outcome<Exit> RunWatch::follow() {
@@ -215,7 +223,7 @@ Outcome<Exit> RunWatch::follow() {
                            duration_text(static_cast<double>(patience_with_silence.count())) +
                            "; its log is " + run_.state.daemon_log().string());
     }
-    if (heard && story_.ended() && has_ended(detail_)) {
+    if (heard && story_.ended() && engine::is_ended(detail_.state)) {
       run_.view.clear();
       if (const auto told = print_summary(); !told) {
         return told.failure();
@@ -271,15 +279,14 @@ bool RunWatch::pause_is_over() {
     full_disk_.note(!answer && answer.failure().exit == Exit::storage, steady_clock::now());
     return false;  // A look that is newer than the pause decides.
   }
-  return look() && count_at(member(detail_, "trials"), "RUNNING") == 0 && !has_ended(detail_);
+  return look() && running_trials() == 0 && !engine::is_ended(detail_.state);
 }
 
 void RunWatch::print_unstored() {
-  const std::uint64_t running = count_at(member(detail_, "trials"), "RUNNING");
   run_.view.clear();
   run_.output.message("hpsearch: the disk of " + run_.state.path().string() +
                       " is full. Not stored: " + (paused_ ? "" : "the pause, ") + "reports and ends of " +
-                      counted(running, "running trial") +
+                      counted(running_trials(), "running trial") +
                       " since then. Their programs are ended now; they continue from their last checkpoints. "
                       "Free some space, "
                       "then run: " +
@@ -287,7 +294,7 @@ void RunWatch::print_unstored() {
 }
 
 Exit RunWatch::exit_of_ended() const {
-  return text_at(detail_, "state") == "COMPLETED" ? Exit::ok : Exit::experiment_failed;
+  return detail_.state == engine::ExperimentState::completed ? Exit::ok : Exit::experiment_failed;
 }
 
 double RunWatch::wall_seconds() const {
@@ -305,11 +312,19 @@ void RunWatch::keep_times() {
 Outcome<Done> RunWatch::print_summary() {
   SummaryInput input;
   input.detail = detail_;
-  const auto told =
-      each_trial([this](const std::string& target) { return run_.client().get(target); },
-                 *run_.record.experiment, {}, [&input](const Value& trial) { input.take(trial); });
-  if (!told) {
-    return told.failure();
+  std::optional<Failure> unread;
+  const auto told = each_trial([this](const std::string& target) { return run_.client().get(target); },
+                               *run_.record.experiment, {},
+                               [&](const Value& one) {
+                                 auto trial = read_as<api::Trial>(one);
+                                 if (trial) {
+                                   input.take(*std::move(trial));
+                                 } else {
+                                   unread = trial.failure();
+                                 }
+                               });
+  if (!told || unread) {
+    return unread ? *unread : told.failure();
   }
   input.slots = run_.record.slots;
   input.idle_seconds = story_.idle_seconds();

@@ -12,6 +12,7 @@
 #include "cli/render/waiting_note.hpp"
 #include "cli/run/full_disk_wait.hpp"
 #include "cli/run/run_session.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
 
 namespace hpsearch::cli {
 
@@ -33,7 +34,7 @@ class RunWatch {
   /// The search as the daemon has it now. `run` has to outlive the watch.
   [[nodiscard]] static Outcome<RunWatch> begin(RunSession& run);
 
-  [[nodiscard]] const engine::Value& detail() const noexcept { return detail_; }
+  [[nodiscard]] const api::Experiment& detail() const noexcept { return detail_; }
 
   /// Takes in what happened since the last call. A daemon that does not answer is no failure here.
   [[nodiscard]] Outcome<engine::Done> take_events(bool tell);
@@ -48,10 +49,11 @@ class RunWatch {
   [[nodiscard]] bool is_paused() const noexcept { return paused_; }
 
  private:
-  RunWatch(RunSession& run, engine::Value detail, const std::string& cluster);
+  RunWatch(RunSession& run, api::Experiment detail, const std::string& cluster);
 
   [[nodiscard]] Outcome<engine::Done> look();
   void take_event(const engine::Value& event, bool tell);
+  [[nodiscard]] std::uint64_t running_trials() const;
   /// And nothing of it runs any more.
   [[nodiscard]] bool has_paused_itself() const;
   /// The last lines that the program printed when one of its attempts failed, of the first one only.
@@ -72,7 +74,7 @@ class RunWatch {
 
   RunSession& run_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  engine::Value detail_;
+  api::Experiment detail_;
   sentences::EventStory story_;
   KeptFiles kept_;
   std::uint64_t last_lsn_ = 0;

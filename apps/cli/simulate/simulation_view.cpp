@@ -7,7 +7,8 @@
 
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/api/trials.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 #include "hpsearch/proto/sentences/reason.hpp"
 
 namespace hpsearch::cli {
@@ -61,7 +62,7 @@ Value trial_value(std::size_t number, const SimulatedTrial& trial) {
                     {"reached", units(trial.reached)},
                     {"metric", trial.metric ? Value(*trial.metric) : Value()},
                     {"state", engine::name_of(trial.state)},
-                    {"reason", proto::to_value(trial.reason)}};
+                    {"reason", proto::encode_value(api::reason_with_text(trial.reason))}};
 }
 
 Value decision_value(const Decided& decided) {
@@ -83,7 +84,7 @@ Value decision_value(const Decided& decided) {
       value["state"] = engine::name_of(*decided.state);
       break;
   }
-  value["reason"] = proto::to_value(decided.reason);
+  value["reason"] = proto::encode_value(api::reason_with_text(decided.reason));
   return value;
 }
 

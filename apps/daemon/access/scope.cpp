@@ -14,15 +14,8 @@ bool Scope::has(std::string_view workspace) const noexcept {
   return is_all() || std::binary_search(names_.begin(), names_.end(), workspace);
 }
 
-engine::Value Scope::value() const {
-  engine::Value::List list;
-  if (is_all()) {
-    list.emplace_back(everything);
-  }
-  for (const std::string& name : names_) {
-    list.emplace_back(name);
-  }
-  return list;
+std::vector<std::string> Scope::listed() const {
+  return is_all() ? std::vector{std::string(everything)} : names_;
 }
 
 std::string Scope::text() const {

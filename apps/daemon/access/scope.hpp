@@ -22,7 +22,7 @@ class Scope {
   [[nodiscard]] bool has(std::string_view workspace) const noexcept;
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
   /// ["*"] or the names.
-  [[nodiscard]] engine::Value value() const;
+  [[nodiscard]] std::vector<std::string> listed() const;
   /// "*" or "nlp, vision".
   [[nodiscard]] std::string text() const;
 

@@ -5,10 +5,11 @@
 #include <string_view>
 #include <utility>
 
-#include "daemon/api/schema.hpp"
 #include "daemon/http/http_request_context.hpp"
 #include "daemon/http/route_path.hpp"
 #include "hpsearch/io/http/http_problem.hpp"
+#include "hpsearch/proto/api/daemon.hpp"
+#include "hpsearch/proto/api/schema.hpp"
 
 namespace hpsearch::daemon {
 
@@ -56,8 +57,8 @@ Value::List path_parameters(std::string_view path) {
 }
 
 /// `types`: separated by ", "; "" = application/json.
-Value content(std::string_view types, std::string_view schema) {
-  const Value::Map what{{"schema", schema.empty() ? Value(Value::Map{}) : json_schema_of(schema)}};
+Value content(std::string_view types, JsonSchema schema, Value::Map& schemas) {
+  const Value::Map what{{"schema", schema == nullptr ? Value(Value::Map{}) : schema(schemas)}};
   if (types.empty()) {
     return Value::Map{{"application/json", what}};
   }
@@ -70,10 +71,10 @@ Value content(std::string_view types, std::string_view schema) {
   return by_type;
 }
 
-Value responses_of(const Route& route) {
+Value responses_of(const Route& route, Value::Map& schemas) {
   Value::Map success{{"description", route.about.summary}};
   if (route.method != "HEAD" && route.about.success != 204) {
-    success["content"] = content(route.about.answer_type, route.about.answer);
+    success["content"] = content(route.about.answer_type, route.about.answer, schemas);
   }
   Value::Map responses{{"default", Value::Map{{"$ref", "#/components/responses/Problem"}}}};
   if (route.about.not_yet != 0) {
@@ -83,7 +84,7 @@ Value responses_of(const Route& route) {
   return responses;
 }
 
-Value operation_of(const Route& route) {
+Value operation_of(const Route& route, Value::Map& schemas) {
   Value::List parameters = path_parameters(route.path);
   for (Value& parameter : described(route.query)) {
     parameters.push_back(std::move(parameter));
@@ -92,7 +93,7 @@ Value operation_of(const Route& route) {
     parameters.emplace_back(Value::Map{{"$ref", "#/components/parameters/IdempotencyKey"}});
   }
   Value::Map operation{{"operationId", route.about.id},
-                       {"responses", responses_of(route)},
+                       {"responses", responses_of(route, schemas)},
                        {"summary", route.about.summary},
                        {"tags", Value::List{route.about.tag}},
                        {"x-least-role", name_of(route.least)}};
@@ -102,8 +103,8 @@ Value operation_of(const Route& route) {
   if (!parameters.empty()) {
     operation["parameters"] = std::move(parameters);
   }
-  if (!route.about.body.empty() || !route.about.body_type.empty()) {
-    Value accepted = content(route.about.body_type, route.about.body);
+  if (route.about.body != nullptr || !route.about.body_type.empty()) {
+    Value accepted = content(route.about.body_type, route.about.body, schemas);
     if (route.about.takes_yaml) {
       (*accepted.as_map())[yaml_type] = Value::Map{{"schema", Value::Map{{"type", "string"}}}};
     }
@@ -132,6 +133,7 @@ Value key_parameter() {
 
 Value api_description() {
   Value::Map paths;
+  Value::Map schemas = api::json_schema::shared();
   for (const auto& table : all_routes()) {
     for (const Route& route : table) {
       if (route.about.id.empty()) {
@@ -141,15 +143,10 @@ Value api_description() {
       if (item.is_null()) {
         item = Value::Map{};
       }
-      (*item.as_map())[in_lower_case(route.method)] = operation_of(route);
+      (*item.as_map())[in_lower_case(route.method)] = operation_of(route, schemas);
     }
   }
-  Value::Map schemas = shared_json_schemas();
-  for (const auto& table : all_schemas()) {
-    for (const Schema& schema : table) {
-      schemas[schema.name] = json_schema_of(schema);
-    }
-  }
+  Value problem = content(net::problem_type, api::schema_of<api::Problem>, schemas);
   return Value::Map{
       {"openapi", "3.1.0"},
       {"info", Value::Map{{"title", "hpsearch"},
@@ -163,9 +160,8 @@ Value api_description() {
       {"components",
        Value::Map{
            {"parameters", Value::Map{{"IdempotencyKey", key_parameter()}}},
-           {"responses",
-            Value::Map{{"Problem", Value::Map{{"description", "Why the request failed."},
-                                              {"content", content(net::problem_type, "Problem")}}}}},
+           {"responses", Value::Map{{"Problem", Value::Map{{"description", "Why the request failed."},
+                                                           {"content", std::move(problem)}}}}},
            {"schemas", std::move(schemas)},
            {"securitySchemes", Value::Map{{"token", Value::Map{{"scheme", "bearer"}, {"type", "http"}}}}}}}};
 }

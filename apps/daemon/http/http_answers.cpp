@@ -4,7 +4,8 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/http/http_problem.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/api/daemon.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 
 namespace hpsearch::daemon {
 
@@ -37,7 +38,7 @@ unsigned status_of(Errc code) {
 }
 
 Value::Map error_of(const Error& error, const engine::Problems& problems) {
-  return *proto::to_value(error, problems).as_map()->find("error")->as_map();
+  return *proto::encode_value(api::error_of(error, problems)).as_map();
 }
 
 Value::Map item_of(const engine::Problem& problem, ProblemsIn where) {

@@ -9,12 +9,21 @@
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/io/http/http.hpp"
 #include "hpsearch/jobs/yaml/read_text.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 
 namespace hpsearch::daemon {
 
 // How answers are spelled.
 
 [[nodiscard]] net::HttpResponse with(unsigned status, const engine::Value& value);
+/// A struct of the API (proto/api).
+template <class Answer>
+requires requires {
+  Answer::schema;
+}
+[[nodiscard]] net::HttpResponse with(unsigned status, const Answer& answer) {
+  return with(status, proto::encode_value(answer));
+}
 /// Failures are problems (io/http/http_problem.hpp); by default the error's code says the status.
 [[nodiscard]] net::HttpResponse failure(const engine::Error& error);
 [[nodiscard]] net::HttpResponse failure(unsigned status, const engine::Error& error);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "daemon/metrics/daemon_metrics.hpp"
+#include "hpsearch/proto/api/daemon.hpp"
 
 namespace hpsearch::daemon {
 
@@ -30,16 +31,15 @@ net::HttpResponse metrics_now(const RequestContext& context, const net::HttpRequ
 /// While its store is read at the start, the daemon does not listen: that is over here.
 net::HttpResponse readiness_now(const RequestContext& context) {
   const Storage& storage = context.runtime.storage();
-  Value::List failing;
+  api::Readiness readiness;
   if (storage.intake != Intake::everything || context.runtime.stalled()) {
-    failing.emplace_back(
-        Value::Map{{"check", "storage"}, {"why", storage.why.empty() ? storage.state : storage.why}});
+    readiness.failing.push_back({"storage", storage.why.empty() ? storage.state : storage.why});
   }
   if (context.about.is_ending && context.about.is_ending()) {
-    failing.emplace_back(Value::Map{{"check", "running"}, {"why", "the daemon is shutting down"}});
+    readiness.failing.push_back({"running", "the daemon is shutting down"});
   }
-  const bool ready = failing.empty();
-  return with(ready ? 200 : 503, Value::Map{{"ready", ready}, {"failing", std::move(failing)}});
+  readiness.ready = readiness.failing.empty();
+  return with(readiness.ready ? 200 : 503, readiness);
 }
 
 net::HttpResponse answer_scraper(const RequestContext& context, const net::HttpRequest& request) {

@@ -9,7 +9,6 @@
 #include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/experiment/workspace.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 
 namespace hpsearch::daemon {

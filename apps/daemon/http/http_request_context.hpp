@@ -125,22 +125,25 @@ struct RequestContext {
   [[nodiscard]] engine::Result<const engine::ExperimentRecord*> experiment_with_trial(const Call& call) const;
 };
 
+/// The schema of an answer or a body: api::schema_of<T>.
+using JsonSchema = engine::Value (*)(engine::Value::Map& named);
+
 /// What the description of the API says about a route (api/openapi.hpp).
 struct Operation {
   std::string_view
       id;  ///< "list_trials"; "" = only workers or browsers use the route, and it is not described.
-  std::string_view tag;      ///< "trials": what it is about.
-  std::string_view summary;  ///< One line.
-  std::string_view answer;   ///< Its type (api/schema.hpp); "" = not JSON, or nothing.
-  std::string_view body{};   ///< The same for the body.
+  std::string_view tag;       ///< "trials": what it is about.
+  std::string_view summary;   ///< One line.
+  JsonSchema answer;          ///< Of its JSON; nullptr = not JSON, or nothing.
+  JsonSchema body = nullptr;  ///< The same for the body.
   unsigned success = 200;
   std::string_view answer_type{};  ///< "" = application/json; several: "text/csv, …".
   std::string_view body_type{};    ///< "" = application/json, where there is a body.
   bool takes_yaml = false;         ///< The body may be an experiment file, application/yaml.
   unsigned not_yet = 0;            ///< Another status with the same answer, which is not final; 0 = none.
 };
-inline constexpr Operation only_for_workers{"", "", "", ""};
-inline constexpr Operation only_for_browsers{"", "", "", ""};
+inline constexpr Operation only_for_workers{"", "", "", nullptr};
+inline constexpr Operation only_for_browsers{"", "", "", nullptr};
 
 /// For which workspaces a caller needs the role of a route.
 enum class Reach : std::uint8_t {
@@ -209,7 +212,7 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 /// Why none of its trials runs; "" if one does.
 [[nodiscard]] std::string waits_for(const RequestContext& context, const engine::ExperimentRecord& record);
 /// Without what it runs for experiments outside of the scope.
-[[nodiscard]] engine::Value worker_now(const RequestContext& context, const engine::WorkerRecord& worker,
+[[nodiscard]] engine::Value worker_now(const RequestContext& context, const engine::WorkerRecord& record,
                                        const Scope& scope = {});
 /// Without experiments outside of the scope.
 [[nodiscard]] engine::Value status_now(const RequestContext& context, const Scope& scope);

@@ -15,7 +15,6 @@
 #include "daemon/pages/pages.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/files/sha256.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
 
 namespace hpsearch::daemon {
 namespace {

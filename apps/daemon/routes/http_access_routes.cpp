@@ -10,6 +10,8 @@
 #include "daemon/audit/audit_files.hpp"
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/api/access.hpp"
+#include "hpsearch/proto/api/schema.hpp"
 #include "hpsearch/proto/wire/unix_user.hpp"
 
 namespace hpsearch::daemon {
@@ -17,20 +19,20 @@ namespace {
 
 using engine::Duration;
 
-Value seconds_or_null(std::int64_t micros) {
-  return micros == 0 ? Value() : Value(Duration::micros(micros).in_seconds());
+std::optional<double> seconds_if_any(std::int64_t micros) {
+  return micros == 0 ? std::nullopt : std::optional(Duration::micros(micros).in_seconds());
 }
 
-Value::Map shown(const TokenRecord& token) {
-  return {{"id", token.id},
-          {"name", token.name},
-          {"role", std::string(name_of(token.role))},
-          {"created", seconds_or_null(token.created)},
-          {"expires", seconds_or_null(token.expires)},
-          {"last_used_day", seconds_or_null(token.used)},
-          {"creator", token.creator},
-          {"workspaces", Scope(token.workspaces).value()},
-          {"unix_user", token.unix_user}};
+api::Token shown(const TokenRecord& token) {
+  return {.id = token.id,
+          .name = token.name,
+          .role = decltype(api::Token::role)::find(name_of(token.role)).value(),
+          .workspaces = Scope(token.workspaces).listed(),
+          .created = seconds_if_any(token.created),
+          .expires = seconds_if_any(token.expires),
+          .last_used_day = seconds_if_any(token.used),
+          .creator = token.creator,
+          .unix_user = token.unix_user};
 }
 
 /// The only answer that ever holds a token.
@@ -38,23 +40,21 @@ HttpResponse shown(const Result<Tokens::Made>& made) {
   if (!made) {
     return failure(made.error());
   }
-  Value::Map map = shown(made->record);
-  map["token"] = made->text;
-  return with(201, map);
+  return with(201, api::NewToken{shown(made->record), made->text});
 }
 
 Value audit_page(const std::vector<Value>& lines, std::size_t most) {
   Value::List entries(lines.begin(), lines.end());
   Value next = lines.size() < most || lines.empty() ? Value() : *lines.back().as_map()->find("number");
-  return Value::Map{{"entries", std::move(entries)}, {"next", std::move(next)}};
+  return Value::Map{{"entries", std::move(entries)}, {"next", std::move(next)}};  // As api::AuditPage.
 }
 
 void who_am_i(RequestContext&, Call call) {
-  call.reply(with(200, Value::Map{{"name", call.caller.name},
-                                  {"owner", owner_name(call.caller)},
-                                  {"role", std::string(name_of(call.caller.role))},
-                                  {"workspaces", call.caller.scope.value()},
-                                  {"unix_user", unix_user_of(call.caller)}}));
+  call.reply(with(200, api::Caller{.name = call.caller.name,
+                                   .owner = owner_name(call.caller),
+                                   .role = std::string(name_of(call.caller.role)),
+                                   .workspaces = call.caller.scope.listed(),
+                                   .unix_user = unix_user_of(call.caller)}));
 }
 
 /// Nothing: the caller may have a token made.
@@ -201,13 +201,13 @@ void create(RequestContext& context, Call call) {
 }
 
 void list(RequestContext& context, Call call) {
-  Value::List tokens;
+  api::TokenList list;
   if (context.about.tokens != nullptr) {
     for (const TokenRecord& token : context.about.tokens->list(context.runtime.now())) {
-      tokens.emplace_back(shown(token));
+      list.tokens.push_back(shown(token));
     }
   }
-  call.reply(with(200, Value::Map{{"tokens", std::move(tokens)}}));
+  call.reply(with(200, list));
 }
 
 void rotate(RequestContext& context, Call call) {
@@ -223,7 +223,7 @@ void rotate(RequestContext& context, Call call) {
 void revoke(RequestContext& context, Call call) {
   change(context, call, [id = call.token_id](Tokens& tokens) {
     const engine::Status revoked = tokens.revoke(id);
-    return revoked ? with(200, Value::Map{{"revoked", id}}) : failure(revoked.error());
+    return revoked ? with(200, api::RevokedToken{id}) : failure(revoked.error());
   });
 }
 
@@ -263,25 +263,35 @@ constexpr Route access_table[] = {
      "/api/v1/audit",
      Role::admin,
      &show_audit,
-     {"list_audit", "access", "Lists who changed what, or what was refused", "AuditPage"},
+     {"list_audit", "access", "Lists who changed what, or what was refused", api::schema_of<api::AuditPage>},
      audit_query},
-    {"GET", "/api/v1/whoami", Role::viewer, &who_am_i, {"who_am_i", "access", "Who the caller is", "Caller"}},
-    {"GET", "/api/v1/tokens", Role::admin, &list, {"list_tokens", "access", "Lists all tokens", "TokenList"}},
+    {"GET",
+     "/api/v1/whoami",
+     Role::viewer,
+     &who_am_i,
+     {"who_am_i", "access", "Who the caller is", api::schema_of<api::Caller>}},
+    {"GET",
+     "/api/v1/tokens",
+     Role::admin,
+     &list,
+     {"list_tokens", "access", "Lists all tokens", api::schema_of<api::TokenList>}},
     {"POST",
      "/api/v1/tokens",
      Role::admin,
      &create,
-     {"create_token", "access", "Creates a token", "NewToken", "TokenRequest", 201}},
+     {"create_token", "access", "Creates a token", api::schema_of<api::NewToken>,
+      api::schema_of<api::TokenRequest>, 201}},
     {"POST",
      "/api/v1/tokens/{token}/rotate",
      Role::admin,
      &rotate,
-     {"rotate_token", "access", "Replaces the secret of a token", "NewToken", "", 201}},
+     {"rotate_token", "access", "Replaces the secret of a token", api::schema_of<api::NewToken>, nullptr,
+      201}},
     {"DELETE",
      "/api/v1/tokens/{token}",
      Role::admin,
      &revoke,
-     {"revoke_token", "access", "Revokes a token", "RevokedToken"}},
+     {"revoke_token", "access", "Revokes a token", api::schema_of<api::RevokedToken>}},
 };
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/proto/api/ask.hpp"
+#include "hpsearch/proto/api/schema.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 
 namespace hpsearch::daemon {
@@ -81,37 +83,35 @@ Result<engine::LeaseId> lease_in(const Value& body) {
 // --- ask ---
 
 /// A trial as its client gets it, while it has the lease.
-Value asked_value(const engine::ExperimentRecord& record, const engine::AttemptKey& key) {
+api::AskedTrial asked_trial(const engine::ExperimentRecord& record, const engine::AttemptKey& key) {
   const engine::TrialRecord& trial = record.trials[key.trial.number()];
   std::string checkpoint = trial.checkpoints ? trial.checkpoints->latest : "";
   if (checkpoint.empty() && record.source) {
     checkpoint = record.source->path;
   }
-  return Value::Map{
-      {"trial", integer(key.trial.number())},
-      {"attempt", integer(key.attempt.number())},
-      {"lease", text_of(key.lease)},
-      {"lease_seconds", trial.live->external->lease_for.in_seconds()},
-      {"hparams", record.hparams[key.trial.number()]},
-      {"length", integer(engine::count(trial.live->granted_length))},
-      {"reached", integer(engine::count(trial.reached))},
-      {"seed", integer(engine::trial_seed(record.config.experiment_seed, key.trial))},
-      {"checkpoint", std::move(checkpoint)},
+  return {
+      .trial = key.trial,
+      .attempt = key.attempt,
+      .lease = text_of(key.lease),
+      .lease_seconds = trial.live->external->lease_for.in_seconds(),
+      .hparams = record.hparams[key.trial.number()],
+      .length = engine::count(trial.live->granted_length),
+      .reached = engine::count(trial.reached),
+      .seed = engine::trial_seed(record.config.experiment_seed, key.trial),
+      .checkpoint = std::move(checkpoint),
   };
 }
 
 HttpResponse asked_answer(const engine::ExperimentRecord& record,
                           const std::vector<engine::AttemptKey>& keys) {
-  Value::List trials;
+  api::AskedTrials asked{record.id, record.state, {}};
   for (const engine::AttemptKey& key : keys) {
     const auto& live = record.trials[key.trial.number()].live;
     if (live && live->key == key) {
-      trials.push_back(asked_value(record, key));
+      asked.trials.push_back(asked_trial(record, key));
     }
   }
-  return with(200, Value::Map{{"experiment", integer(record.id.number())},
-                              {"state", engine::name_of(record.state)},
-                              {"trials", std::move(trials)}});
+  return with(200, asked);
 }
 
 /// What an earlier request under the same key got, of which the answer is not known any more: those that are
@@ -223,23 +223,23 @@ Result<engine::MetricsReport> metrics_in(const Value& body) {
 
 /// What the client of the lease is to do.
 struct Verdict {
-  Value::Map answer;
+  api::TrialVerdict answer;
   bool is_due = false;  ///< The length is reached, and nothing is decided yet.
 };
 
 Verdict verdict_of(const engine::TrialRecord& trial, engine::LeaseId lease) {
   if (!trial.live || trial.live->key.lease != lease) {
-    return {{{"directive", "stop"}, {"length", integer(engine::count(trial.length))}}, false};
+    return {{"stop", engine::count(trial.length)}, false};
   }
   const engine::LiveAttempt& live = *trial.live;
   const engine::Directive directive = live.decision ? live.decision->directive : engine::Directive::train_on;
   const engine::Units length = live.decision ? live.decision->length : live.granted_length;
   const bool goes_on = directive == engine::Directive::train_on;
-  return {{{"directive", goes_on                                 ? "continue"
-                         : directive == engine::Directive::pause ? "pause"
-                                                                 : "stop"},
-           {"length", integer(engine::count(length))}},
-          goes_on && live.reached >= length};
+  using Word = decltype(api::TrialVerdict::directive);
+  const Word word = goes_on                                 ? Word("continue")
+                    : directive == engine::Directive::pause ? Word("pause")
+                                                            : Word("stop");
+  return {{word, engine::count(length)}, goes_on && live.reached >= length};
 }
 
 /// Answers when the verdict is there, or with 202 when its time is over.
@@ -250,10 +250,10 @@ class VerdictWait : public std::enable_shared_from_this<VerdictWait> {
 
   void look() {
     const engine::TrialRecord* trial = context_.runtime.engine().find(call_.experiment(), call_.trial());
-    Verdict verdict = verdict_of(*trial, lease_);
+    const Verdict verdict = verdict_of(*trial, lease_);
     if (!verdict.is_due || context_.runtime.now() >= until_) {
       watch_ = net::Watch();
-      context_.answer(call_, with(verdict.is_due ? 202 : 200, std::move(verdict.answer)));
+      context_.answer(call_, with(verdict.is_due ? 202 : 200, verdict.answer));
       return;
     }
     watch_ = context_.runtime.loop().after(look_again, [self = shared_from_this()] { self->look(); });
@@ -280,8 +280,8 @@ void report(RequestContext& context, Call call) {
   }
   const auto show = [&context, call, lease = *lease, wait = *wait](const Runtime::Outcome&) -> HttpResponse {
     const engine::TrialRecord* trial = context.runtime.engine().find(call.experiment(), call.trial());
-    Verdict verdict = verdict_of(*trial, lease);
-    return with(verdict.is_due ? 202 : 200, std::move(verdict.answer));
+    const Verdict verdict = verdict_of(*trial, lease);
+    return with(verdict.is_due ? 202 : 200, verdict.answer);
   };
   const auto held = held_by(context, call, *lease);
   if (!held && !call.is_done) {
@@ -340,9 +340,7 @@ Result<std::vector<engine::Report>> end_in(const Value& body) {
 }
 
 HttpResponse told_answer(const engine::ExperimentRecord& record, engine::TrialNumber trial) {
-  return with(200, Value::Map{{"trial", integer(trial.number())},
-                              {"trial_state", engine::name_of(record.trials[trial.number()].state)},
-                              {"state", engine::name_of(record.state)}});
+  return with(200, api::ToldTrial{trial, record.trials[trial.number()].state, record.state});
 }
 
 void tell(RequestContext& context, Call call) {
@@ -382,8 +380,8 @@ constexpr Route ask_table[] = {
      "/api/v1/experiments/{experiment}/ask",
      Role::submit,
      &ask,
-     {"ask_trials", "ask and tell", "Leases trials to a client that runs them itself", "AskedTrials",
-      "TrialsWanted"}},
+     {"ask_trials", "ask and tell", "Leases trials to a client that runs them itself",
+      api::schema_of<api::AskedTrials>, api::schema_of<api::TrialsWanted>}},
     {"POST",
      "/api/v1/experiments/{experiment}/trials/{trial}/report",
      Role::submit,
@@ -391,15 +389,16 @@ constexpr Route ask_table[] = {
      {.id = "report_metrics",
       .tag = "ask and tell",
       .summary = "Takes metrics of a leased trial, and says how it goes on",
-      .answer = "TrialVerdict",
-      .body = "MetricsOfLease",
+      .answer = api::schema_of<api::TrialVerdict>,
+      .body = api::schema_of<api::MetricsOfLease>,
       .not_yet = 202},
      report_query},
     {"POST",
      "/api/v1/experiments/{experiment}/trials/{trial}/tell",
      Role::submit,
      &tell,
-     {"tell_trial", "ask and tell", "Ends the lease of a trial", "ToldTrial", "EndOfLease"}},
+     {"tell_trial", "ask and tell", "Ends the lease of a trial", api::schema_of<api::ToldTrial>,
+      api::schema_of<api::EndOfLease>}},
 };
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include "daemon/core/past_states.hpp"
 #include "daemon/http/http_request_context.hpp"
 #include "daemon/routes/column_read.hpp"
+#include "hpsearch/proto/api/charts.hpp"
+#include "hpsearch/proto/api/schema.hpp"
 #include "hpsearch/proto/views/history.hpp"
 #include "hpsearch/proto/views/importance.hpp"
 #include "hpsearch/proto/views/rung_ladder.hpp"
@@ -214,7 +216,7 @@ constexpr Route bulk_table[] = {
      "/api/v1/experiments/{experiment}/columns",
      Role::viewer,
      &columns,
-     {"get_columns", "bulk", "Shows trials as columns", "Columns"},
+     {"get_columns", "bulk", "Shows trials as columns", api::schema_of<api::Columns>},
      columns_query,
      true,
      Reach::usual,
@@ -223,12 +225,13 @@ constexpr Route bulk_table[] = {
      "/api/v1/experiments/{experiment}/history",
      Role::viewer,
      &history,
-     {"get_history", "bulk", "Shows how the best metric became better", "History"}},
+     {"get_history", "bulk", "Shows how the best metric became better", api::schema_of<api::History>}},
     {"GET",
      "/api/v1/experiments/{experiment}/importance",
      Role::viewer,
      &importance,
-     {"get_importance", "bulk", "Shows how much each hyperparameter matters", "Importance"},
+     {"get_importance", "bulk", "Shows how much each hyperparameter matters",
+      api::schema_of<api::Importance>},
      importance_query,
      true,
      Reach::usual,
@@ -237,12 +240,14 @@ constexpr Route bulk_table[] = {
      "/api/v1/experiments/{experiment}/metrics",
      Role::viewer,
      &metric_names,
-     {"get_metric_names", "bulk", "Lists the metrics that programs report", "MetricNames"}},
+     {"get_metric_names", "bulk", "Lists the metrics that programs report",
+      api::schema_of<api::MetricNames>}},
     {"GET",
      "/api/v1/experiments/{experiment}/rungs",
      Role::viewer,
      &rungs,
-     {"get_rungs", "bulk", "Shows where all trials stand, now or at a past moment", "RungLadder"},
+     {"get_rungs", "bulk", "Shows where all trials stand, now or at a past moment",
+      api::schema_of<api::RungLadder>},
      rungs_query,
      true,
      Reach::usual,
@@ -251,7 +256,7 @@ constexpr Route bulk_table[] = {
      "/api/v1/experiments/{experiment}/timeline",
      Role::viewer,
      &timeline,
-     {"get_timeline", "bulk", "Shows which slots the attempts held, and when", "Timeline"},
+     {"get_timeline", "bulk", "Shows which slots the attempts held, and when", api::schema_of<api::Timeline>},
      timeline_query,
      true,
      Reach::usual,
@@ -260,7 +265,8 @@ constexpr Route bulk_table[] = {
      "/api/v1/workers/{worker}/timeline",
      Role::viewer,
      &worker_timeline,
-     {"get_worker_timeline", "bulk", "Shows what held the slots of a worker, and when", "Timeline"},
+     {"get_worker_timeline", "bulk", "Shows what held the slots of a worker, and when",
+      api::schema_of<api::Timeline>},
      timeline_query,
      true,
      Reach::usual,

@@ -14,6 +14,8 @@
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/io/checkpoints/place.hpp"
 #include "hpsearch/jobs/fields/remote_storage.hpp"
+#include "hpsearch/proto/api/files.hpp"
+#include "hpsearch/proto/api/schema.hpp"
 #include "hpsearch/proto/encoding/utf8.hpp"
 
 namespace hpsearch::daemon {
@@ -77,21 +79,19 @@ Result<Opened> open(const Asked& asked) {
   return manifest ? Result<Opened>(Opened{*std::move(directory), *std::move(manifest)}) : manifest.error();
 }
 
-Value files_value(const Asked& asked, const proto::CheckpointManifest& manifest) {
-  Value::List files;
-  std::uint64_t bytes = 0;
+api::CheckpointFiles listed_files(const Asked& asked, const proto::CheckpointManifest& manifest) {
+  api::CheckpointFiles checkpoint{.id = asked.id, .path = asked.path, .step = engine::count(manifest.step)};
   for (const proto::ManifestEntry& entry : manifest.files) {
-    files.emplace_back(Value::Map{{"path", proto::to_utf8(entry.path)},
-                                  {"bytes", integer(entry.bytes.value_or(0))},
-                                  {"crc32c", entry.crc32c ? integer(*entry.crc32c) : Value()},
-                                  {"link", entry.link ? Value(proto::to_utf8(*entry.link)) : Value()}});
-    bytes += entry.bytes.value_or(0);
+    api::CheckpointFile& file = checkpoint.files.emplace_back();
+    file.path = proto::to_utf8(entry.path);
+    file.bytes = entry.bytes.value_or(0);
+    file.crc32c = entry.crc32c;
+    if (entry.link) {
+      file.link = proto::to_utf8(*entry.link);
+    }
+    checkpoint.bytes += file.bytes;
   }
-  return Value::Map{{"id", asked.id},
-                    {"path", asked.path},
-                    {"step", integer(engine::count(manifest.step))},
-                    {"bytes", integer(bytes)},
-                    {"files", std::move(files)}};
+  return checkpoint;
 }
 
 /// Runs `make` beside the loop, and what it returns on the loop.
@@ -111,7 +111,7 @@ void files(RequestContext& context, Call call) {
   read_beside(context, call, [call](const Asked& asked) -> net::Background::Afterwards {
     const auto opened = open(asked);
     auto response = std::make_shared<net::HttpResponse>(
-        opened ? with(200, files_value(asked, opened->manifest)) : failure(opened.error()));
+        opened ? with(200, listed_files(asked, opened->manifest)) : failure(opened.error()));
     return [reply = call.reply, response] { reply(std::move(*response)); };
   });
 }
@@ -241,7 +241,7 @@ constexpr Route checkpoint_table[] = {
      "/api/v1/experiments/{experiment}/trials/{trial}/checkpoints/{checkpoint}/files",
      Role::viewer,
      &files,
-     {"list_checkpoint_files", "trials", "Lists files of a checkpoint", "CheckpointFiles"},
+     {"list_checkpoint_files", "trials", "Lists files of a checkpoint", api::schema_of<api::CheckpointFiles>},
      {},
      true,
      Reach::usual,
@@ -253,7 +253,7 @@ constexpr Route checkpoint_table[] = {
      {.id = "fetch_checkpoint",
       .tag = "trials",
       .summary = "Answers the files of a checkpoint as a tar archive, or a range of its bytes",
-      .answer = "",
+      .answer = nullptr,
       .answer_type = "application/x-tar"},
      {},
      true,
@@ -263,7 +263,7 @@ constexpr Route checkpoint_table[] = {
      "/api/v1/experiments/{experiment}/trials/{trial}/checkpoints/{checkpoint}/archive.tar",
      Role::viewer,
      &archive,
-     {"measure_checkpoint", "trials", "Answers the size of the archive of a checkpoint", ""},
+     {"measure_checkpoint", "trials", "Answers the size of the archive of a checkpoint", nullptr},
      {},
      true,
      Reach::usual,

@@ -4,6 +4,8 @@
 
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/engine/experiment/workspace.hpp"
+#include "hpsearch/proto/api/files.hpp"
+#include "hpsearch/proto/api/schema.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -76,12 +78,12 @@ void take(RequestContext& request_context, Call call) {
     call.reply(failure(*over));
     return;
   }
-  Value shown = Value::Map{{"context", call.digest}, {"bytes", integer(call.request.uploaded->bytes())}};
-  request_context.about.contexts->take(
-      call.digest, std::move(call.request.uploaded), {key_owner(call.caller), call.caller.scope},
-      [reply = call.reply, shown = std::move(shown)](const engine::Status& taken) {
-        reply(taken ? with(201, shown) : failure(taken.error()));
-      });
+  const api::StoredContext shown{call.digest, call.request.uploaded->bytes()};
+  request_context.about.contexts->take(call.digest, std::move(call.request.uploaded),
+                                       {key_owner(call.caller), call.caller.scope},
+                                       [reply = call.reply, shown](const engine::Status& taken) {
+                                         reply(taken ? with(201, shown) : failure(taken.error()));
+                                       });
 }
 
 constexpr Route context_table[] = {
@@ -89,17 +91,19 @@ constexpr Route context_table[] = {
      "/api/v1/contexts/{digest}",
      Role::worker,
      &fetch,
-     {"fetch_context", "contexts", "Answers the archive of a context", "", "", 200, "application/x-tar"}},
+     {"fetch_context", "contexts", "Answers the archive of a context", nullptr, nullptr, 200,
+      "application/x-tar"}},
     {"HEAD",
      "/api/v1/contexts/{digest}",
      Role::worker,
      &fetch,
-     {"find_context", "contexts", "Whether the daemon has a context", ""}},
+     {"find_context", "contexts", "Whether the daemon has a context", nullptr}},
     {"PUT",
      "/api/v1/contexts/{digest}",
      Role::submit,
      &take,
-     {"store_context", "contexts", "Stores a context", "StoredContext", "", 201, "", "application/x-tar"}},
+     {"store_context", "contexts", "Stores a context", api::schema_of<api::StoredContext>, nullptr, 201, "",
+      "application/x-tar"}},
 };
 
 }  // namespace

@@ -3,9 +3,12 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "daemon/http/http_request_context.hpp"
+#include "hpsearch/proto/api/charts.hpp"
+#include "hpsearch/proto/api/schema.hpp"
 #include "hpsearch/proto/views/curves.hpp"
 #include "hpsearch/proto/views/metric_names.hpp"
 #include "hpsearch/proto/views/trial_fields.hpp"
@@ -287,7 +290,8 @@ constexpr Route curve_table[] = {
      "/api/v1/experiments/{experiment}/curves",
      Role::viewer,
      &curves,
-     {"get_curves", "bulk", "Shows learning curves", "Curves"},
+     {"get_curves", "bulk", "Shows learning curves",
+      api::schema_of<std::variant<api::Curves, api::CurveDensity>>},
      curves_query,
      true,
      Reach::usual,

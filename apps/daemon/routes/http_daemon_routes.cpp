@@ -10,7 +10,8 @@
 #include "daemon/http/http_metrics.hpp"
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/api/daemon.hpp"
+#include "hpsearch/proto/api/schema.hpp"
 #include "hpsearch/proto/events/stored.hpp"
 #include "hpsearch/proto/wire/version.hpp"
 
@@ -26,10 +27,12 @@ constexpr std::string_view oldest_client = "0.1.0";
 
 void health(RequestContext& context, Call call) {
   const Storage& storage = context.runtime.storage();
-  Value::Map health{{"status", storage.intake == Intake::everything ? "ok" : "degraded"},
-                    {"storage", storage.state}};
+  api::Health health{.storage = storage.state};
+  if (storage.intake != Intake::everything) {
+    health.status = "degraded";
+  }
   if (!storage.why.empty()) {
-    health["why"] = storage.why;
+    health.why = storage.why;
   }
   call.reply(with(200, health));
 }
@@ -38,21 +41,14 @@ void readiness(RequestContext& context, Call call) {
   call.reply(readiness_now(context));
 }
 
-Value::List names(std::span<const std::string_view> all) {
-  Value::List list;
-  for (const std::string_view name : all) {
-    list.emplace_back(name);
-  }
-  return list;
-}
-
 void searchers(RequestContext& context, Call call) {
-  Value::List list;
+  api::SearcherList list;
   for (const engine::SearcherKind& kind : context.runtime.registry()) {
-    list.emplace_back(
-        Value::Map{{"name", kind.name}, {"fields", names(kind.fields)}, {"required", names(kind.required)}});
+    list.searchers.push_back({std::string(kind.name),
+                              {kind.fields.begin(), kind.fields.end()},
+                              {kind.required.begin(), kind.required.end()}});
   }
-  call.reply(with(200, Value::Map{{"searchers", std::move(list)}}));
+  call.reply(with(200, list));
 }
 
 void searcher_schema(RequestContext& context, Call call) {
@@ -69,19 +65,11 @@ void metrics(RequestContext& context, Call call) {
 }
 
 void version(RequestContext& context, Call call) {
-  call.reply(with(200, Value::Map{{"version", context.about.version},
-                                  {"api", Value::List{"v1"}},
-                                  {"oldest_client", oldest_client},
-                                  {"wire_version", integer(proto::wire_version)},
-                                  {"store_version", integer(proto::store_version)}}));
-}
-
-Value storage_value(const RequestContext& context) {
-  const Storage& storage = context.runtime.storage();
-  return Value::Map{{"state", storage.state},
-                    {"free_bytes", integer(storage.free_bytes)},
-                    {"total_bytes", integer(storage.total_bytes)},
-                    {"why", storage.why}};
+  call.reply(with(200, api::Version{.version = context.about.version,
+                                    .api = {"v1"},
+                                    .oldest_client = std::string(oldest_client),
+                                    .wire_version = proto::wire_version,
+                                    .store_version = proto::store_version}));
 }
 
 void status(RequestContext& context, Call call) {
@@ -103,7 +91,7 @@ void back_up(RequestContext& context, Call call) {
     return;
   }
   context.about.backups->make([reply = call.reply](const Result<std::string>& path) {
-    reply(path ? with(201, Value::Map{{"path", *path}}) : failure(path.error()));
+    reply(path ? with(201, api::StoreCopy{*path}) : failure(path.error()));
   });
 }
 
@@ -123,7 +111,7 @@ void conclude_backup(RequestContext& context, Call call) {
   }
   const engine::Status concluded = context.about.backups->conclude(
       *path->as_text(), *good->as_bool() ? Backups::Became::backup : Backups::Became::nothing);
-  call.reply(concluded ? with(200, Value::Map{{"path", *path}, {"good", *good}})
+  call.reply(concluded ? with(200, api::BackupResult{*path->as_text(), *good->as_bool()})
                        : failure(concluded.error()));
 }
 
@@ -212,13 +200,22 @@ constexpr QueryParameter events_query[] = {
 };
 
 constexpr Route daemon_table[] = {
-    {"GET", "/healthz", Role::anyone, &health, {"health", "daemon", "Whether the daemon works", "Health"}},
-    {"GET", "/version", Role::anyone, &version, {"version", "daemon", "Versions of the daemon", "Version"}},
+    {"GET",
+     "/healthz",
+     Role::anyone,
+     &health,
+     {"health", "daemon", "Whether the daemon works", api::schema_of<api::Health>}},
+    {"GET",
+     "/version",
+     Role::anyone,
+     &version,
+     {"version", "daemon", "Versions of the daemon", api::schema_of<api::Version>}},
     {"GET",
      "/metrics",
      Role::viewer,
      &metrics,
-     {"daemon_metrics", "daemon", "Metrics of the daemon for Prometheus", "", "", 200, "text/plain"},
+     {"daemon_metrics", "daemon", "Metrics of the daemon for Prometheus", nullptr, nullptr, 200,
+      "text/plain"},
      {},
      true,
      Reach::all},
@@ -226,46 +223,49 @@ constexpr Route daemon_table[] = {
      "/api/v1/status",
      Role::viewer,
      &status,
-     {"status", "daemon", "The state of the daemon", "Status"}},
+     {"status", "daemon", "The state of the daemon", api::schema_of<api::Status>}},
     {"GET",
      "/api/v1/events",
      Role::viewer,
      &events,
      {"list_events", "daemon",
-      "Lists stored events in their order, or streams them (Accept: text/event-stream)", "EventPage"},
+      "Lists stored events in their order, or streams them (Accept: text/event-stream)",
+      api::schema_of<api::EventPage>},
      events_query},
     {"GET",
      "/api/v1/openapi.json",
      Role::anyone,
      &describe_api,
-     {"describe_api", "daemon", "Describes this API", "ApiDescription"}},
+     {"describe_api", "daemon", "Describes this API", api::schema_of<api::ApiDescription>}},
     {"POST",
      "/api/v1/store/backup",
      Role::admin,
      &back_up,
-     {"back_up_store", "daemon", "Copies the store into a file of its state directory", "StoreCopy", "",
-      201}},
+     {"back_up_store", "daemon", "Copies the store into a file of its state directory",
+      api::schema_of<api::StoreCopy>, nullptr, 201}},
     {"POST",
      "/api/v1/store/backup/result",
      Role::admin,
      &conclude_backup,
      {"conclude_backup", "daemon", "Removes a copy of the store; counts it as a backup if it is good",
-      "BackupResult", "BackupResult"}},
+      api::schema_of<api::BackupResult>, api::schema_of<api::BackupResult>}},
     {"GET",
      "/readyz",
      Role::anyone,
      &readiness,
-     {"readiness", "daemon", "Whether the daemon takes all requests; 503 if not", "Readiness"}},
+     {"readiness", "daemon", "Whether the daemon takes all requests; 503 if not",
+      api::schema_of<api::Readiness>}},
     {"GET",
      "/api/v1/searchers",
      Role::viewer,
      &searchers,
-     {"list_searchers", "searchers", "Lists search algorithms", "SearcherList"}},
+     {"list_searchers", "searchers", "Lists search algorithms", api::schema_of<api::SearcherList>}},
     {"GET",
      "/api/v1/searchers/{searcher}/schema",
      Role::viewer,
      &searcher_schema,
-     {"searcher_schema", "searchers", "JSON Schema of the section `searcher` for this algorithm", "map"}},
+     {"searcher_schema", "searchers", "JSON Schema of the section `searcher` for this algorithm",
+      api::schema_of<engine::Value::Map>}},
 };
 
 }  // namespace
@@ -278,26 +278,27 @@ Value status_now(const RequestContext& context, const Scope& scope) {
                                return scope.has(engine::workspace_of(one.second.config));
                              });
   const Committer::Counters store = context.runtime.store_counters();
-  Value::List searchers;
+  const Storage& storage = context.runtime.storage();
+  api::Status status;
+  status.version = context.about.version;
+  status.pid = static_cast<std::uint64_t>(::getpid());
+  status.state_dir = context.about.state_dir;
+  status.cluster = std::to_string(context.runtime.cluster());
+  status.daemon_epoch = context.runtime.daemon_epoch();
+  status.lsn = context.runtime.engine().last_lsn().number();
+  status.durable_lsn = store.durable.number();
+  status.uptime_seconds = (context.runtime.now() - context.about.started).in_seconds();
+  status.engine_seconds = context.runtime.engine_seconds();
+  status.late_reports = context.sessions.late_reports();
+  status.store_seconds = store.seconds;
+  status.commits = store.commits;
+  status.events = store.events;
+  status.experiments = static_cast<std::uint64_t>(counted);
+  status.storage = {storage.state, storage.free_bytes, storage.total_bytes, storage.why};
   for (const auto& kind : context.runtime.registry()) {
-    searchers.emplace_back(std::string(kind.name));
+    status.searchers.emplace_back(kind.name);
   }
-  return Value::Map{{"version", context.about.version},
-                    {"pid", integer(static_cast<std::uint64_t>(::getpid()))},
-                    {"state_dir", context.about.state_dir},
-                    {"cluster", std::to_string(context.runtime.cluster())},
-                    {"daemon_epoch", integer(context.runtime.daemon_epoch())},
-                    {"lsn", integer(context.runtime.engine().last_lsn().number())},
-                    {"durable_lsn", integer(store.durable.number())},
-                    {"uptime_seconds", (context.runtime.now() - context.about.started).in_seconds()},
-                    {"engine_seconds", context.runtime.engine_seconds()},
-                    {"late_reports", integer(context.sessions.late_reports())},
-                    {"store_seconds", store.seconds},
-                    {"commits", integer(store.commits)},
-                    {"events", integer(store.events)},
-                    {"experiments", static_cast<std::int64_t>(counted)},
-                    {"storage", storage_value(context)},
-                    {"searchers", std::move(searchers)}};
+  return proto::encode_value(status);
 }
 
 std::span<const Route> daemon_routes() noexcept {

@@ -3,7 +3,9 @@
 #include <vector>
 
 #include "daemon/http/http_request_context.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
+#include "hpsearch/proto/api/schema.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -14,7 +16,7 @@ constexpr std::size_t most_file_name_bytes = 4096;
 void change(RequestContext& request_context, const Call& call, engine::Command command) {
   request_context.perform(call, std::move(command), [&request_context, id = call.experiment()] {
     const engine::ExperimentRecord* record = request_context.runtime.engine().find(id);
-    return record != nullptr ? with(200, proto::experiment_summary(*record))
+    return record != nullptr ? with(200, api::summary_of(*record))
                              : failure(request_context.runtime.engine().no_experiment(id));
   });
 }
@@ -45,9 +47,8 @@ void unarchive(RequestContext& request_context, Call call) {
 
 /// What lies beside the store goes after the answer.
 void remove(RequestContext& request_context, Call call) {
-  request_context.perform(call, engine::DeleteExperiment{call.experiment()}, [id = call.experiment()] {
-    return with(202, Value::Map{{"experiment", integer(id.number())}});
-  });
+  request_context.perform(call, engine::DeleteExperiment{call.experiment()},
+                          [id = call.experiment()] { return with(202, api::DeletedExperiment{id}); });
 }
 
 void set_limits(RequestContext& request_context, Call call) {
@@ -148,53 +149,55 @@ constexpr Route experiment_change_table[] = {
      "/api/v1/experiments/{experiment}",
      Role::submit,
      &set_limits,
-     {"change_experiment", "experiments", "Changes limits of an experiment", "ExperimentSummary",
-      "LimitChanges"}},
+     {"change_experiment", "experiments", "Changes limits of an experiment",
+      api::schema_of<api::ExperimentSummary>, api::schema_of<api::LimitChanges>}},
     {"POST",
      "/api/v1/experiments/{experiment}/program",
      Role::submit,
      &change_program,
      {"change_program", "experiments", "Changes the program of trials that have reported nothing yet",
-      "ExperimentSummary", "ProgramRequest"}},
+      api::schema_of<api::ExperimentSummary>, api::schema_of<api::ProgramRequest>}},
     {"POST",
      "/api/v1/experiments/{experiment}/pause",
      Role::submit,
      &pause,
-     {"pause_experiment", "experiments", "Pauses an experiment", "ExperimentSummary"}},
+     {"pause_experiment", "experiments", "Pauses an experiment", api::schema_of<api::ExperimentSummary>}},
     {"POST",
      "/api/v1/experiments/{experiment}/resume",
      Role::submit,
      &resume,
-     {"resume_experiment", "experiments", "Resumes a paused experiment", "ExperimentSummary"}},
+     {"resume_experiment", "experiments", "Resumes a paused experiment",
+      api::schema_of<api::ExperimentSummary>}},
     {"POST",
      "/api/v1/experiments/{experiment}/cancel",
      Role::submit,
      &cancel,
-     {"cancel_experiment", "experiments", "Cancels an experiment", "ExperimentSummary"}},
+     {"cancel_experiment", "experiments", "Cancels an experiment", api::schema_of<api::ExperimentSummary>}},
     {"POST",
      "/api/v1/experiments/{experiment}/kill",
      Role::submit,
      &kill,
-     {"kill_experiment", "experiments", "Ends an experiment and its programs at once", "ExperimentSummary"}},
+     {"kill_experiment", "experiments", "Ends an experiment and its programs at once",
+      api::schema_of<api::ExperimentSummary>}},
     {"POST",
      "/api/v1/experiments/{experiment}/archive",
      Role::submit,
      &archive,
      {"archive_experiment", "experiments", "Hides an experiment that has ended from lists",
-      "ExperimentSummary"}},
+      api::schema_of<api::ExperimentSummary>}},
     {"POST",
      "/api/v1/experiments/{experiment}/unarchive",
      Role::submit,
      &unarchive,
      {"unarchive_experiment", "experiments", "Shows an archived experiment in lists again",
-      "ExperimentSummary"}},
+      api::schema_of<api::ExperimentSummary>}},
     {"DELETE",
      "/api/v1/experiments/{experiment}",
      Role::admin,
      &remove,
      {"delete_experiment", "experiments",
-      "Deletes an experiment that has ended, with its checkpoints, logs and files", "DeletedExperiment", "",
-      202}},
+      "Deletes an experiment that has ended, with its checkpoints, logs and files",
+      api::schema_of<api::DeletedExperiment>, nullptr, 202}},
 };
 
 }  // namespace

@@ -7,7 +7,8 @@
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
+#include "hpsearch/proto/api/schema.hpp"
 #include "hpsearch/proto/views/page_cursor.hpp"
 
 namespace hpsearch::daemon {
@@ -158,9 +159,7 @@ void list_chosen(RequestContext& request_context, const Call& call) {
        ++shown) {
     const engine::ExperimentRecord& record =
         *request_context.runtime.engine().find(engine::ExperimentId(entries[shown].number));
-    Value summary = proto::experiment_summary(record);
-    (*summary.as_map())["waits_for"] = waits_for(request_context, record);
-    list.append(list.empty() ? "" : ",").append(engine::compact_json(summary));
+    list.append(list.empty() ? "" : ",").append(engine::compact_json(summary_now(request_context, record)));
   }
   net::HttpResponse page;
   page.body = "{\"experiments\":[" + list + "],\"next\":";
@@ -225,7 +224,7 @@ constexpr Route experiment_list_table[] = {
      Role::viewer,
      &list,
      {"list_experiments", "experiments", "Lists experiments by number, or those that are asked for",
-      "ExperimentPage"},
+      api::schema_of<api::ExperimentPage>},
      experiments_query},
 };
 

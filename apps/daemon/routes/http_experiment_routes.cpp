@@ -6,7 +6,10 @@
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
 #include "hpsearch/jobs/fields/secrets.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
+#include "hpsearch/proto/api/schema.hpp"
+#include "hpsearch/proto/api/trials.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 #include "hpsearch/proto/sentences/wait.hpp"
 
 namespace hpsearch::daemon {
@@ -30,10 +33,9 @@ void fork(RequestContext& request_context, Call call) {
     request_context.answer(call, failure(record.error()));
     return;
   }
-  request_context.answer(call, with(200, Value::Map{{"config", jobs::without_secrets((*record)->effective)},
-                                                    {"name", (*record)->config.name},
-                                                    {"context_directory", (*record)->context_directory},
-                                                    {"context_digest", (*record)->context_digest}}));
+  const api::Fork fork{*jobs::without_secrets((*record)->effective).as_map(), (*record)->config.name,
+                       (*record)->context_directory, (*record)->context_digest};
+  request_context.answer(call, with(200, fork));
 }
 
 void config(RequestContext& request_context, Call call) {
@@ -44,18 +46,24 @@ void config(RequestContext& request_context, Call call) {
 
 void best(RequestContext& request_context, Call call) {
   const auto record = request_context.experiment(call);
-  request_context.answer(call, record
-                                   ? Result<Value>(proto::best_trial(**record, request_context.runtime.now()))
-                                   : record.error());
+  request_context.answer(
+      call, record
+                ? Result<Value>(proto::encode_value(api::best_trial(**record, request_context.runtime.now())))
+                : record.error());
 }
 
 void model(RequestContext& request_context, Call call) {
   const auto record = request_context.experiment(call);
-  request_context.answer(call, record ? Result<Value>(proto::model_value(**record)) : record.error());
+  request_context.answer(
+      call, record ? Result<Value>(proto::encode_value(api::model_of(**record))) : record.error());
 }
 
 void checkpoints(RequestContext& request_context, Call call) {
-  answer_page(request_context, call, {"checkpoints", &proto::count_of_checkpoints, &proto::checkpoint_of},
+  answer_page(request_context, call,
+              {"checkpoints", &api::count_of_checkpoints,
+               [](const engine::ExperimentRecord& record, engine::TrialNumber trial, std::size_t place) {
+                 return proto::encode_value(api::checkpoint_of(record, trial, place));
+               }},
               [](const engine::ExperimentRecord& record) {
                 return Value::Map{{"being_deleted", integer(record.condemned.size())}};
               });
@@ -66,13 +74,13 @@ constexpr Route experiment_table[] = {
      "/api/v1/experiments/{experiment}",
      Role::viewer,
      &show,
-     {"show_experiment", "experiments", "Describes an experiment", "Experiment"}},
+     {"show_experiment", "experiments", "Describes an experiment", api::schema_of<api::Experiment>}},
     {"POST",
      "/api/v1/experiments/{experiment}/fork",
      Role::submit,
      &fork,
      {"fork_experiment", "experiments", "Answers the submission that creates the same experiment again",
-      "Fork"},
+      api::schema_of<api::Fork>},
      {},
      false,
      Reach::any_experiment},
@@ -80,22 +88,25 @@ constexpr Route experiment_table[] = {
      "/api/v1/experiments/{experiment}/config",
      Role::viewer,
      &config,
-     {"show_config", "experiments", "Answers the experiment file with all defaults", "map"}},
+     {"show_config", "experiments", "Answers the experiment file with all defaults",
+      api::schema_of<engine::Value::Map>}},
     {"GET",
      "/api/v1/experiments/{experiment}/best",
      Role::viewer,
      &best,
-     {"show_best", "experiments", "Describes the best trial", "Trial?"}},
+     {"show_best", "experiments", "Describes the best trial", api::schema_of<std::optional<api::Trial>>}},
     {"GET",
      "/api/v1/experiments/{experiment}/model",
      Role::viewer,
      &model,
-     {"show_model", "experiments", "Describes what the model of the search has learnt", "Model?"}},
+     {"show_model", "experiments", "Describes what the model of the search has learnt",
+      api::schema_of<std::optional<api::Model>>}},
     {"GET",
      "/api/v1/experiments/{experiment}/checkpoints",
      Role::viewer,
      &checkpoints,
-     {"list_checkpoints", "experiments", "Lists checkpoints of all trials", "CheckpointPage"},
+     {"list_checkpoints", "experiments", "Lists checkpoints of all trials",
+      api::schema_of<api::CheckpointPage>},
      place_page_query},
 };
 
@@ -111,15 +122,15 @@ std::string waits_for(const RequestContext& request_context, const engine::Exper
 }
 
 Value summary_now(const RequestContext& request_context, const engine::ExperimentRecord& record) {
-  Value summary = proto::experiment_summary(record);
-  (*summary.as_map())["waits_for"] = waits_for(request_context, record);
-  return summary;
+  api::ExperimentSummary summary = api::summary_of(record);
+  summary.waits_for = waits_for(request_context, record);
+  return proto::encode_value(summary);
 }
 
 Value detail_now(const RequestContext& request_context, const engine::ExperimentRecord& record) {
-  Value detail = proto::experiment_detail(record, request_context.runtime.now());
-  (*detail.as_map())["waits_for"] = waits_for(request_context, record);
-  return detail;
+  api::Experiment detail = api::detail_of(record, request_context.runtime.now());
+  detail.waits_for = waits_for(request_context, record);
+  return proto::encode_value(detail);
 }
 
 std::span<const Route> experiment_routes() noexcept {

@@ -72,7 +72,7 @@ constexpr Route export_table[] = {
      {.id = "export_trials",
       .tag = "bulk",
       .summary = "Writes all trials, as they are when their turn comes",
-      .answer = "",
+      .answer = nullptr,
       .answer_type = "text/csv, application/x-ndjson"},
      export_query,
      true,

@@ -7,6 +7,8 @@
 
 #include "daemon/blobs/kept_store.hpp"
 #include "daemon/http/http_request_context.hpp"
+#include "hpsearch/proto/api/files.hpp"
+#include "hpsearch/proto/api/schema.hpp"
 #include "hpsearch/proto/wire/file_offer.hpp"
 
 namespace hpsearch::daemon {
@@ -31,31 +33,23 @@ void list(RequestContext& context, Call call) {
   }
   context.about.kept->list(
       call.experiment(), [reply = call.reply](const std::vector<KeptStore::Summary>& all) {
-        Value::List trials;
+        api::TrialFileSums sums;
         for (const KeptStore::Summary& one : all) {
-          trials.emplace_back(Value::Map{{"trial", integer(one.set.trial.number())},
-                                         {"worker", integer(one.set.worker.number())},
-                                         {"attempt", integer(one.attempt.number())},
-                                         {"files", integer(one.files)},
-                                         {"bytes", integer(one.bytes)},
-                                         {"left", integer(one.left)},
-                                         {"metric", one.metric ? Value(*one.metric) : Value()}});
+          sums.trials.push_back(
+              {one.set.trial, one.set.worker, one.attempt, one.files, one.bytes, one.left, one.metric});
         }
-        reply(with(200, Value::Map{{"trials", std::move(trials)}}));
+        reply(with(200, sums));
       });
 }
 
-void add_named(Value::List& to, const proto::DroppedFiles& files, engine::WorkerId worker) {
+void add_named(std::vector<api::OtherFile>& to, const proto::DroppedFiles& files, engine::WorkerId worker) {
   for (const proto::DroppedFile& file : files.files) {
-    to.emplace_back(Value::Map{{"path", file.path},
-                               {"bytes", integer(file.bytes)},
-                               {"why", file.why},
-                               {"worker", integer(worker.number())}});
+    to.push_back({file.path, file.bytes, file.why, worker});
   }
 }
 
 /// What is in the way of the path: a file of its name or in the place of a directory of it, or files below.
-void make_way(std::map<std::string, Value>& files, const std::string& path) {
+void make_way(std::map<std::string, api::KeptFile>& files, const std::string& path) {
   for (std::size_t end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1)) {
     files.erase(path.substr(0, end));
   }
@@ -63,33 +57,23 @@ void make_way(std::map<std::string, Value>& files, const std::string& path) {
 }
 
 /// Of several workers, the files of later attempts count.
-Value trial_value(const KeptStore::Lists& lists) {
-  std::map<std::string, Value> files;
-  Value::List dropped;
-  Value::List left;
-  std::uint64_t dropped_unnamed = 0;
-  std::uint64_t left_unnamed = 0;
+api::TrialFiles files_of_trial(const KeptStore::Lists& lists) {
+  std::map<std::string, api::KeptFile> files;
+  api::TrialFiles answer;
   for (const auto& [worker, stored] : lists) {
     for (const proto::OfferedFile& file : stored.offer.files) {
       make_way(files, file.path);
-      files[file.path] = Value::Map{{"path", file.path},     {"bytes", integer(file.bytes)},
-                                    {"digest", file.digest}, {"executable", file.executable},
-                                    {"link", file.link},     {"worker", integer(worker.number())}};
+      files[file.path] = {file.path, file.bytes, file.digest, file.executable, file.link, worker};
     }
-    add_named(dropped, stored.offer.dropped, worker);
-    add_named(left, stored.offer.left, worker);
-    dropped_unnamed += stored.offer.dropped.unnamed;
-    left_unnamed += stored.offer.left.unnamed;
+    add_named(answer.dropped, stored.offer.dropped, worker);
+    add_named(answer.left, stored.offer.left, worker);
+    answer.dropped_unnamed += stored.offer.dropped.unnamed;
+    answer.left_unnamed += stored.offer.left.unnamed;
   }
-  Value::List all;
   for (auto& [path, file] : files) {
-    all.push_back(std::move(file));
+    answer.files.push_back(std::move(file));
   }
-  return Value::Map{{"files", std::move(all)},
-                    {"dropped", std::move(dropped)},
-                    {"dropped_unnamed", integer(dropped_unnamed)},
-                    {"left", std::move(left)},
-                    {"left_unnamed", integer(left_unnamed)}};
+  return answer;
 }
 
 void list_trial(RequestContext& context, Call call) {
@@ -103,7 +87,7 @@ void list_trial(RequestContext& context, Call call) {
   }
   context.about.kept->lists_of(call.experiment(), call.trial(),
                                [reply = call.reply](const Result<KeptStore::Lists>& lists) {
-                                 reply(lists ? with(200, trial_value(*lists)) : failure(lists.error()));
+                                 reply(lists ? with(200, files_of_trial(*lists)) : failure(lists.error()));
                                });
 }
 
@@ -148,17 +132,17 @@ constexpr Route file_table[] = {
      "/api/v1/experiments/{experiment}/files",
      Role::viewer,
      &list,
-     {"list_files", "files", "Sums the files of each trial", "TrialFileSums"}},
+     {"list_files", "files", "Sums the files of each trial", api::schema_of<api::TrialFileSums>}},
     {"GET",
      "/api/v1/experiments/{experiment}/trials/{trial}/files",
      Role::viewer,
      &list_trial,
-     {"list_trial_files", "files", "Lists files of a trial", "TrialFiles"}},
+     {"list_trial_files", "files", "Lists files of a trial", api::schema_of<api::TrialFiles>}},
     {"GET",
      "/api/v1/experiments/{experiment}/trials/{trial}/files/{digest}",
      Role::viewer,
      &fetch,
-     {"fetch_file", "files", "Answers a piece of a file", "", "", 200, "application/octet-stream"},
+     {"fetch_file", "files", "Answers a piece of a file", nullptr, nullptr, 200, "application/octet-stream"},
      content_query},
 };
 

@@ -14,6 +14,8 @@
 #include "hpsearch/engine/experiment/trial_record.hpp"
 #include "hpsearch/jobs/fields/program.hpp"
 #include "hpsearch/jobs/patterns/line_pattern.hpp"
+#include "hpsearch/proto/api/schema.hpp"
+#include "hpsearch/proto/api/trials.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -67,12 +69,12 @@ struct FoundLog {
 };
 using TakeLog = std::function<void(const Result<FoundLog>&)>;
 
-Value piece_value(const Question& question, const FoundLog& found) {
-  return Value::Map{{"attempt", integer(question.log.key.attempt.number())},
-                    {"kept", found.kept},
-                    {"offset", integer(found.piece.offset)},
-                    {"size", integer(found.piece.size)},
-                    {"text", found.piece.text}};
+api::LogPiece log_piece(const Question& question, const FoundLog& found) {
+  return {.attempt = question.log.key.attempt,
+          .kept = found.kept,
+          .offset = found.piece.offset,
+          .size = found.piece.size,
+          .text = found.piece.text};
 }
 
 /// Why nobody has it: `live` is what its worker, or its absence, had to say.
@@ -201,14 +203,14 @@ class LogScan : public std::enable_shared_from_this<LogScan> {
     });
   }
   void reply(bool is_all) {
-    Value::List matches;
+    api::LogPiece found{.attempt = question_.log.key.attempt,
+                        .matches = std::vector<api::LogMatch>(),
+                        .searched_to = search_.searched_to(),
+                        .complete = is_all};
     for (const LogSearch::Match& match : search_.matches()) {
-      matches.emplace_back(Value::Map{{"offset", integer(match.offset)}, {"line", match.line}});
+      found.matches->push_back({match.offset, match.line});
     }
-    context_.answer(call_, with(200, Value::Map{{"attempt", integer(question_.log.key.attempt.number())},
-                                                {"matches", std::move(matches)},
-                                                {"searched_to", integer(search_.searched_to())},
-                                                {"complete", is_all}}));
+    context_.answer(call_, with(200, found));
   }
 
   RequestContext& context_;
@@ -279,7 +281,7 @@ void log(RequestContext& context, Call call) {
             follow_log(context, call, asked);
           } else if (found) {
             read_log(context, asked, [&context, call, asked](const Result<FoundLog>& piece) {
-              context.answer(call, piece ? with(200, piece_value(asked, *piece)) : failure(piece.error()));
+              context.answer(call, piece ? with(200, log_piece(asked, *piece)) : failure(piece.error()));
             });
           } else {
             call.reply(failure(found.error()));
@@ -310,7 +312,8 @@ constexpr Route log_table[] = {
      "/api/v1/experiments/{experiment}/trials/{trial}/log",
      Role::viewer,
      &log,
-     {"read_log", "trials", "Answers a piece of the log of a trial, or follows it", "LogPiece"},
+     {"read_log", "trials", "Answers a piece of the log of a trial, or follows it",
+      api::schema_of<api::LogPiece>},
      log_query,
      true,
      Reach::usual,

@@ -5,24 +5,25 @@
 #include "daemon/access/session_cookie.hpp"
 #include "daemon/access/sessions.hpp"
 #include "daemon/http/http_request_context.hpp"
+#include "hpsearch/proto/api/access.hpp"
+#include "hpsearch/proto/api/schema.hpp"
 
 namespace hpsearch::daemon {
 namespace {
 
 using engine::Instant;
 
-double seconds_of(Instant at) {
-  return static_cast<double>(at.micros()) / 1e6;
-}
-
 /// `page_key`: of a session that has just begun, else "".
-HttpResponse session_value(const Caller& caller, std::string_view page_key, const Value& expires_at) {
-  HttpResponse response = with(200, Value::Map{{"name", owner_name(caller)},
-                                               {"role", std::string(name_of(caller.role))},
-                                               {"workspaces", caller.scope.value()},
-                                               {"makes_tokens", caller.may_make_tokens},
-                                               {"page_key", std::string(page_key)},
-                                               {"expires_at", expires_at}});
+HttpResponse shown(const Caller& caller, std::string_view page_key, std::optional<Instant> expires_at) {
+  api::Session session{.name = owner_name(caller),
+                       .role = decltype(api::Session::role)::find(name_of(caller.role)).value(),
+                       .workspaces = caller.scope.listed(),
+                       .makes_tokens = caller.may_make_tokens,
+                       .page_key = std::string(page_key)};
+  if (expires_at) {
+    session.expires_at = static_cast<double>(expires_at->micros()) / 1e6;
+  }
+  HttpResponse response = with(200, session);
   response.holds_secret = true;
   return response;
 }
@@ -88,8 +89,7 @@ void sign_in(RequestContext& context, Call call) {
         static_cast<void>(sessions->end(hash_of(session_secret_of(call.request))));
         const Result<SessionSecrets> secrets = sessions->begin(signed_in_as(who, who.may_make_tokens), now);
         HttpResponse response =
-            secrets ? session_value(who, secrets->page_key, seconds_of(now + Sessions::longest_life))
-                    : failure(secrets.error());
+            secrets ? shown(who, secrets->page_key, now + Sessions::longest_life) : failure(secrets.error());
         if (secrets) {
           response.headers.emplace_back("Set-Cookie", set_session_cookie(call.request, secrets->cookie));
         }
@@ -101,7 +101,7 @@ void show_session(RequestContext& context, Call call) {
   const Sessions* sessions = context.about.sessions;
   context.about.checks->run([sessions, call = std::move(call)] {
     const auto ends = sessions == nullptr ? std::nullopt : sessions->end_of(call.caller.session);
-    HttpResponse response = session_value(call.caller, "", ends ? Value(seconds_of(*ends)) : Value());
+    HttpResponse response = shown(call.caller, "", ends);
     return [reply = call.reply, response = std::move(response)] { reply(response); };
   });
 }
@@ -147,10 +147,9 @@ void new_code(RequestContext& context, Call call) {
     call.reply(refusal(403, call.caller.name + " is " + std::string(name_of(call.caller.role)) +
                                 "; only an admin may begin a session that makes tokens"));
   } else {
-    call.reply(
-        with(201, Value::Map{{"code", context.about.sessions->new_code(
-                                          signed_in_as(call.caller, *makes_tokens), context.runtime.now())},
-                             {"expires_in_seconds", Sessions::code_life.in_seconds()}}));
+    call.reply(with(201, api::SignInCode{context.about.sessions->new_code(
+                                             signed_in_as(call.caller, *makes_tokens), context.runtime.now()),
+                                         Sessions::code_life.in_seconds()}));
   }
 }
 
@@ -165,7 +164,7 @@ void open_port(RequestContext& context, Call call) {
     return;
   }
   const Result<std::string> address = context.about.open_http_port();
-  call.reply(address ? with(200, Value::Map{{"http", *address}}) : failure(address.error()));
+  call.reply(address ? with(200, api::HttpPort{*address}) : failure(address.error()));
 }
 
 constexpr Route session_table[] = {
@@ -173,32 +172,33 @@ constexpr Route session_table[] = {
      session_path,
      Role::anyone,
      &sign_in,
-     {"sign_in", "access", "Signs a browser in", "Session", "SignIn"},
+     {"sign_in", "access", "Signs a browser in", api::schema_of<api::Session>, api::schema_of<api::SignIn>},
      {},
      false},
     {"GET",
      session_path,
      Role::viewer,
      &show_session,
-     {"show_session", "access", "Who is signed in", "Session"}},
+     {"show_session", "access", "Who is signed in", api::schema_of<api::Session>}},
     {"DELETE",
      session_path,
      Role::viewer,
      &sign_out,
-     {"sign_out", "access", "Signs a browser out", "", "", 204},
+     {"sign_out", "access", "Signs a browser out", nullptr, nullptr, 204},
      {},
      false},
     {"POST",
      "/api/v1/session/code",
      Role::viewer,
      &new_code,
-     {"create_sign_in_code", "access", "Makes a code with which a browser signs in once", "SignInCode",
-      "SignInCodeRequest", 201}},
+     {"create_sign_in_code", "access", "Makes a code with which a browser signs in once",
+      api::schema_of<api::SignInCode>, api::schema_of<api::SignInCodeRequest>, 201}},
     {"POST",
      "/api/v1/http-port",
      Role::admin,
      &open_port,
-     {"open_http_port", "access", "Opens a TCP port for browsers of this machine", "HttpPort"}},
+     {"open_http_port", "access", "Opens a TCP port for browsers of this machine",
+      api::schema_of<api::HttpPort>}},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "daemon/http/http_request_context.hpp"
+#include "hpsearch/proto/api/schema.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -41,8 +42,8 @@ constexpr Route stream_table[] = {
      "/api/v1/stream",
      Role::viewer,
      &stream,
-     {"stream_changes", "streams", "Streams what changes, at most four messages a second for each topic", "",
-      "", 200, "text/event-stream"},
+     {"stream_changes", "streams", "Streams what changes, at most four messages a second for each topic",
+      nullptr, nullptr, 200, "text/event-stream"},
      stream_query},
 };
 

@@ -12,7 +12,9 @@
 #include "hpsearch/engine/experiment/warm_start.hpp"
 #include "hpsearch/engine/experiment/workspace.hpp"
 #include "hpsearch/jobs/fields/secrets.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
+#include "hpsearch/proto/api/preview.hpp"
+#include "hpsearch/proto/api/schema.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -98,7 +100,7 @@ void create(RequestContext& request_context, CheckedSubmission checked, const st
       if (contexts != nullptr) {
         contexts->note_use(digest);
       }
-      HttpResponse response = with(201, Value::Map{{"experiment", integer(outcome->created->number())}});
+      HttpResponse response = with(201, api::CreatedExperiment{*outcome->created});
       if (*outcome->created <= newest) {
         response.headers.emplace_back("Idempotent-Replay", "true");
       }
@@ -184,8 +186,8 @@ constexpr Route submission_table[] = {
      "/api/v1/experiments",
      Role::submit,
      &submit,
-     {"create_experiment", "experiments", "Creates an experiment", "CreatedExperiment", "Submission", 201, "",
-      "", true},
+     {"create_experiment", "experiments", "Creates an experiment", api::schema_of<api::CreatedExperiment>,
+      api::schema_of<api::Submission>, 201, "", "", true},
      {},
      false,
      Reach::usual,
@@ -194,8 +196,8 @@ constexpr Route submission_table[] = {
      "/api/v1/experiments/validate",
      Role::submit,
      &validate,
-     {"validate_experiment", "experiments", "Checks an experiment without creating it", "Validation",
-      "Submission", 200, "", "", true},
+     {"validate_experiment", "experiments", "Checks an experiment without creating it",
+      api::schema_of<api::Validation>, api::schema_of<api::Submission>, 200, "", "", true},
      {},
      false,
      Reach::usual,
@@ -205,7 +207,7 @@ constexpr Route submission_table[] = {
      Role::submit,
      &preview,
      {"preview_experiment", "experiments", "Estimates what an experiment costs without creating it",
-      "Preview", "Submission", 200, "", "", true},
+      api::schema_of<api::Preview>, api::schema_of<api::Submission>, 200, "", "", true},
      {},
      false,
      Reach::usual,
@@ -214,7 +216,8 @@ constexpr Route submission_table[] = {
      "/api/v1/preview",
      Role::submit,
      &preview,
-     {"preview", "experiments", "The same as preview_experiment", "Preview", "Submission", 200, "", "", true},
+     {"preview", "experiments", "The same as preview_experiment", api::schema_of<api::Preview>,
+      api::schema_of<api::Submission>, 200, "", "", true},
      {},
      false,
      Reach::usual,

@@ -8,8 +8,11 @@
 #include "daemon/http/http_request_context.hpp"
 #include "daemon/routes/column_read.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/engine/scheduler/explain.hpp"
+#include "hpsearch/proto/api/schema.hpp"
+#include "hpsearch/proto/api/trials.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 #include "hpsearch/proto/events/stored.hpp"
 #include "hpsearch/proto/views/trial_order.hpp"
 
@@ -26,14 +29,17 @@ constexpr std::uint64_t most_on_a_page = 500;
 constexpr std::string_view choices[] = {"state", "sort", "where"};
 
 /// The trial, and what is known of it beyond the log.
-Value trial_now(RequestContext& context, const engine::ExperimentRecord& record, TrialNumber number) {
-  Value value = proto::trial_value(record, number, context.runtime.now());
+api::Trial trial_now(RequestContext& context, const engine::ExperimentRecord& record, TrialNumber number) {
+  api::Trial trial = api::trial_of(record, number, context.runtime.now());
   const auto& live = record.trials[number.number()].live;
   const auto heard = live ? context.sessions.last_activity_of(live->worker, live->key) : std::nullopt;
-  Value::Map& map = *value.as_map();
-  map["heard_at"] = heard ? Value(static_cast<double>(heard->at.micros()) / 1e6) : Value();
-  map["heard_step"] = heard ? integer(engine::count(heard->step)) : Value();
-  return value;
+  trial.heard_at.emplace();
+  trial.heard_step.emplace();
+  if (heard) {
+    trial.heard_at = static_cast<double>(heard->at.micros()) / 1e6;
+    trial.heard_step = heard->step;
+  }
+  return trial;
 }
 
 /// "COMPLETED,FAILED" as a set of bits.
@@ -62,7 +68,8 @@ HttpResponse sorted_page(RequestContext& context, const engine::ExperimentRecord
   std::size_t shown = 0;
   for (; shown < page.trials.size() && list.size() < enough_page_bytes; ++shown) {
     list.append(list.empty() ? "" : ",")
-        .append(engine::compact_json(trial_now(context, record, TrialNumber(page.trials[shown]))));
+        .append(engine::compact_json(
+            proto::encode_value(trial_now(context, record, TrialNumber(page.trials[shown])))));
   }
   const bool more = page.behind > 0 || shown < page.trials.size();
   HttpResponse response;
@@ -106,7 +113,7 @@ void trials(RequestContext& context, Call call) {
   answer_page(context, call,
               {"trials", [](const engine::ExperimentRecord&, TrialNumber) { return std::size_t{1}; },
                [&context](const engine::ExperimentRecord& record, TrialNumber number, std::size_t) {
-                 return trial_now(context, record, number);
+                 return proto::encode_value(trial_now(context, record, number));
                }});
 }
 
@@ -116,20 +123,23 @@ void trial(RequestContext& context, Call call) {
     context.answer(call, failure(record.error()));
     return;
   }
-  Value value = trial_now(context, **record, call.trial());
+  api::Trial trial = trial_now(context, **record, call.trial());
   const std::string problem = context.about.kept != nullptr
                                   ? context.about.kept->log_problem_of(call.experiment(), call.trial())
                                   : "";
-  (*value.as_map())["log_problem"] = problem.empty() ? Value() : Value(problem);
-  context.answer(call, with(200, value));
+  trial.log_problem.emplace();
+  if (!problem.empty()) {
+    trial.log_problem = problem;
+  }
+  context.answer(call, with(200, trial));
 }
 
 /// Their numbers on the pages are their places in the order of their coming, from 1.
 HttpResponse checkpoints_page(const engine::ExperimentRecord& record, TrialNumber number, NumberedPage page) {
-  const std::uint64_t total = proto::count_of_checkpoints(record, number);
+  const std::uint64_t total = api::count_of_checkpoints(record, number);
   std::uint64_t place = std::min(page.after(), total);
   for (; place < total && page.takes_more(); ++place) {
-    page.add(place + 1, proto::checkpoint_of(record, number, place));
+    page.add(place + 1, proto::encode_value(api::checkpoint_of(record, number, place)));
   }
   return page.answer(place < total);
 }
@@ -199,20 +209,18 @@ void explain(RequestContext& context, Call call) {
   // is in neither.
   const engine::Explanation explanation =
       engine::explain(**record, call.trial(), context.runtime.engine().workers(), context.runtime.now());
-  const Value now = proto::explanation_value(**record, call.trial(), explanation, {});
+  api::Explanation now = api::explanation_of(**record, call.trial(), explanation);
   context.read(call,
-               [reply = call.reply, now, id = call.experiment(),
+               [reply = call.reply, now = std::move(now), id = call.experiment(),
                 number = call.trial()](EventStore& store) -> Committer::Then {
                  const auto events = store.history(id, number);
                  if (!events) {
                    return [reply, error = events.error()] { reply(failure(error)); };
                  }
-                 Value::List history;
+                 api::Explanation answer = now;
                  for (const engine::Event& event : *events) {
-                   history.push_back(proto::to_value(event));
+                   answer.history.push_back({proto::to_value(event)});
                  }
-                 Value answer = now;
-                 (*answer.as_map())["history"] = std::move(history);
                  HttpResponse response = with(200, answer);
                  return [reply, response = std::move(response)] { reply(response); };
                });
@@ -237,32 +245,27 @@ void metrics(RequestContext& context, Call call) {
     context.answer(call, failure(*error));
     return;
   }
-  context.read(call,
-               [reply = call.reply, id = call.experiment(), number = call.trial(),
-                position = *after](EventStore& store) -> Committer::Then {
-                 const auto points = store.metrics(id, number, position, enough_numbers);
-                 if (!points) {
-                   return [reply, error = points.error()] { reply(failure(error)); };
-                 }
-                 Value::List list;
-                 std::size_t numbers = 0;
-                 for (const MetricPoint& point : *points) {
-                   Value::Map metrics;
-                   for (const auto& [name, value] : point.metrics) {
-                     metrics[name] = value;
-                   }
-                   numbers += point.metrics.size();
-                   list.emplace_back(Value::Map{{"attempt", integer(point.attempt.number())},
-                                                {"step", integer(engine::count(point.step))},
-                                                {"metrics", std::move(metrics)}});
-                 }
-                 const Value next = numbers < enough_numbers
-                                        ? Value()
-                                        : Value(std::to_string(points->back().attempt.number()) + "." +
-                                                std::to_string(points->back().seq));
-                 HttpResponse response = with(200, Value::Map{{"metrics", std::move(list)}, {"next", next}});
-                 return [reply, response = std::move(response)] { reply(response); };
-               });
+  context.read(
+      call,
+      [reply = call.reply, id = call.experiment(), number = call.trial(),
+       position = *after](EventStore& store) -> Committer::Then {
+        const auto points = store.metrics(id, number, position, enough_numbers);
+        if (!points) {
+          return [reply, error = points.error()] { reply(failure(error)); };
+        }
+        api::MetricPage page;
+        std::size_t numbers = 0;
+        for (const MetricPoint& point : *points) {
+          page.metrics.push_back({point.attempt, point.step, {point.metrics.begin(), point.metrics.end()}});
+          numbers += point.metrics.size();
+        }
+        if (numbers >= enough_numbers) {
+          page.next =
+              std::to_string(points->back().attempt.number()) + "." + std::to_string(points->back().seq);
+        }
+        HttpResponse response = with(200, page);
+        return [reply, response = std::move(response)] { reply(response); };
+      });
 }
 
 constexpr QueryParameter after_query[] = {after_position};
@@ -280,19 +283,21 @@ constexpr Route trial_table[] = {
      "/api/v1/experiments/{experiment}/trials/{trial}/checkpoints",
      Role::viewer,
      &checkpoints,
-     {"list_trial_checkpoints", "trials", "Lists checkpoints of a trial", "TrialCheckpointPage"},
+     {"list_trial_checkpoints", "trials", "Lists checkpoints of a trial",
+      api::schema_of<api::TrialCheckpointPage>},
      page_query},
     {"POST",
      "/api/v1/experiments/{experiment}/trials/{trial}/checkpoints/delete",
      Role::submit,
      &delete_checkpoints,
-     {"delete_checkpoints", "trials", "Deletes files of checkpoints", "TrialCheckpointPage",
-      "CheckpointDeletion"}},
+     {"delete_checkpoints", "trials", "Deletes files of checkpoints",
+      api::schema_of<api::TrialCheckpointPage>, api::schema_of<api::CheckpointDeletion>}},
     {"GET",
      "/api/v1/experiments/{experiment}/trials",
      Role::viewer,
      &trials,
-     {"list_trials", "trials", "Lists trials by number, or those that are asked for", "TrialPage"},
+     {"list_trials", "trials", "Lists trials by number, or those that are asked for",
+      api::schema_of<api::TrialPage>},
      trials_query,
      true,
      Reach::usual,
@@ -301,32 +306,32 @@ constexpr Route trial_table[] = {
      "/api/v1/experiments/{experiment}/trials/{trial}",
      Role::viewer,
      &trial,
-     {"show_trial", "trials", "Describes a trial", "Trial"}},
+     {"show_trial", "trials", "Describes a trial", api::schema_of<api::Trial>}},
     {"POST",
      "/api/v1/experiments/{experiment}/trials/{trial}/cancel",
      Role::submit,
      &cancel_trial,
-     {"cancel_trial", "trials", "Cancels a trial", "Trial"}},
+     {"cancel_trial", "trials", "Cancels a trial", api::schema_of<api::Trial>}},
     {"POST",
      "/api/v1/experiments/{experiment}/trials/{trial}/stop",
      Role::submit,
      &stop_trial,
-     {"stop_trial", "trials", "Stops a trial and keeps its result", "Trial"}},
+     {"stop_trial", "trials", "Stops a trial and keeps its result", api::schema_of<api::Trial>}},
     {"POST",
      "/api/v1/experiments/{experiment}/trials/{trial}/retry",
      Role::submit,
      &retry_trial,
-     {"retry_trial", "trials", "Tries a failed trial once more", "Trial"}},
+     {"retry_trial", "trials", "Tries a failed trial once more", api::schema_of<api::Trial>}},
     {"GET",
      "/api/v1/experiments/{experiment}/trials/{trial}/explain",
      Role::viewer,
      &explain,
-     {"explain_trial", "trials", "Explains why a trial is where it is", "Explanation"}},
+     {"explain_trial", "trials", "Explains why a trial is where it is", api::schema_of<api::Explanation>}},
     {"GET",
      "/api/v1/experiments/{experiment}/trials/{trial}/metrics",
      Role::viewer,
      &metrics,
-     {"list_trial_metrics", "trials", "Lists reported metrics of a trial", "MetricPage"},
+     {"list_trial_metrics", "trials", "Lists reported metrics of a trial", api::schema_of<api::MetricPage>},
      after_query},
 };
 

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "daemon/http/http_request_context.hpp"
+#include "hpsearch/proto/api/access.hpp"
+#include "hpsearch/proto/api/schema.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -78,21 +80,18 @@ void usage(RequestContext& context, Call call) {
   std::vector<std::pair<std::string, Used>> sorted(all.begin(), all.end());
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second.slot_time > b.second.slot_time; });
-  Value::List rows;
+  api::Usage usage{.by = *decltype(api::Usage::by)::find(by),
+                   .since = static_cast<std::uint64_t>(engine::SlotTime::hour_of(from).micros() / 1'000'000),
+                   .until = static_cast<double>(now.micros()) / 1e6};
   for (const auto& [key, used] : sorted) {
-    Value::Map row{{"slot_seconds", used.slot_time.in_seconds()},
-                   {"slots", used.slots},
-                   {"experiments", integer(used.experiments)},
-                   {"trials", integer(used.trials)}};
-    row[by] = key;
-    rows.emplace_back(std::move(row));
+    api::Used& row = usage.usage.emplace_back();
+    (by == by_user ? row.user : by == by_workspace ? row.workspace : row.experiment) = key;
+    row.slot_seconds = used.slot_time.in_seconds();
+    row.slots = static_cast<std::uint64_t>(used.slots);
+    row.experiments = used.experiments;
+    row.trials = used.trials;
   }
-  context.answer(call,
-                 with(200, Value::Map{{"by", by},
-                                      {"since", static_cast<std::int64_t>(
-                                                    engine::SlotTime::hour_of(from).micros() / 1'000'000)},
-                                      {"until", static_cast<double>(now.micros()) / 1e6},
-                                      {"usage", std::move(rows)}}));
+  context.answer(call, with(200, usage));
 }
 
 constexpr QueryParameter usage_query[] = {
@@ -106,7 +105,7 @@ constexpr Route usage_table[] = {
      "/api/v1/usage",
      Role::viewer,
      &usage,
-     {"show_usage", "access", "Slot time by user, workspace or experiment", "Usage"},
+     {"show_usage", "access", "Slot time by user, workspace or experiment", api::schema_of<api::Usage>},
      usage_query},
 };
 

@@ -9,8 +9,10 @@
 #include "daemon/http/http_pages.hpp"
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/api/schema.hpp"
+#include "hpsearch/proto/api/workers.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 #include "hpsearch/proto/sentences/wait.hpp"
 
 namespace hpsearch::daemon {
@@ -19,19 +21,18 @@ namespace {
 constexpr std::uint64_t most_slots_listed = 500;
 
 /// Attempts of experiments that are not in the scope.
-void leave_out_others(const RequestContext& context, const Scope& scope, Value::Map& worker) {
-  for (const char* list : {"attempts", "leaked_processes", "on_hold"}) {
-    std::erase_if(*worker[list].as_list(), [&](const Value& attempt) {
-      const auto* id = attempt.as_map()->find("experiment")->as_integer();
-      const auto* record =
-          context.runtime.engine().find(engine::ExperimentId(static_cast<std::uint64_t>(*id)));
-      return record == nullptr || !scope.has(engine::workspace_of(record->config));
-    });
-  }
+void leave_out_others(const RequestContext& context, const Scope& scope, api::Worker& worker) {
+  const auto is_of_others = [&](const api::AttemptName& attempt) {
+    const auto* record = context.runtime.engine().find(attempt.experiment);
+    return record == nullptr || !scope.has(engine::workspace_of(record->config));
+  };
+  std::erase_if(worker.attempts, is_of_others);
+  std::erase_if(worker.leaked_processes, is_of_others);
+  std::erase_if(worker.on_hold, is_of_others);
 }
 
 Value forgotten_value(engine::WorkerId id, const engine::ForgottenWorker& worker) {
-  return Value::Map{{"id", integer(id.number())}, {"name", worker.name}};
+  return proto::encode_value(api::ForgottenWorker{id, worker.name});
 }
 
 void workers(RequestContext& context, Call call) {
@@ -186,36 +187,38 @@ class SlotStates {
     }
   }
 
-  [[nodiscard]] Value value(engine::SlotIndex slot) const {
-    const auto attempt = attempts_.find(slot);
-    const auto withdrawn = worker_.withdrawn.find(slot);
+  [[nodiscard]] api::Slot now(engine::SlotIndex number) const {
+    const auto attempt = attempts_.find(number);
+    const auto withdrawn = worker_.withdrawn.find(number);
     const bool is_broken = withdrawn != worker_.withdrawn.end() && !withdrawn->second.released;
     const bool is_busy = attempt != attempts_.end();
-    const char* state = is_busy                        ? "busy"
-                        : is_broken                    ? "broken"
-                        : leaked_.contains(slot)       ? "leaked"
-                        : !worker_.quarantined.empty() ? "quarantined"
-                        : worker_.draining             ? "draining"
-                        : !connected_                  ? "away"
-                                                       : "free";
+    using State = decltype(api::Slot::state);
     const auto* record = is_busy ? context_.runtime.engine().find(attempt->second.experiment) : nullptr;
     const bool is_shown = record != nullptr && scope_.has(engine::workspace_of(record->config));
-    const auto number_or_null = [is_shown](std::uint64_t number) {
-      return is_shown ? integer(number) : Value();
-    };
-    const engine::AttemptKey key = is_busy ? attempt->second : engine::AttemptKey{};
-    const bool has_device = slot.number() < worker_.devices.size();
-    return Value::Map{{"worker", integer(worker_.id.number())},
-                      {"name", worker_.name},
-                      {"slot", integer(slot.number())},
-                      {"kind", worker_.slot_kind},
-                      {"pool", std::string(engine::pool_named(worker_.pool))},
-                      {"device", has_device ? proto::device_value(worker_.devices[slot.number()]) : Value()},
-                      {"state", state},
-                      {"why", is_broken ? Value(withdrawn->second.why) : Value()},
-                      {"experiment", number_or_null(key.experiment.number())},
-                      {"trial", number_or_null(key.trial.number())},
-                      {"attempt", number_or_null(key.attempt.number())}};
+    api::Slot slot{.worker = worker_.id,
+                   .name = worker_.name,
+                   .slot = number,
+                   .kind = worker_.slot_kind,
+                   .pool = std::string(engine::pool_named(worker_.pool))};
+    if (number.number() < worker_.devices.size()) {
+      slot.device = api::device_of(worker_.devices[number.number()]);
+    }
+    slot.state = is_busy                        ? State("busy")
+                 : is_broken                    ? State("broken")
+                 : leaked_.contains(number)     ? State("leaked")
+                 : !worker_.quarantined.empty() ? State("quarantined")
+                 : worker_.draining             ? State("draining")
+                 : !connected_                  ? State("away")
+                                                : State("free");
+    if (is_broken) {
+      slot.why = withdrawn->second.why;
+    }
+    if (is_shown) {
+      slot.experiment = attempt->second.experiment;
+      slot.trial = attempt->second.trial;
+      slot.attempt = attempt->second.attempt;
+    }
+    return slot;
   }
 
  private:
@@ -252,25 +255,24 @@ void slots(RequestContext& context, Call call) {
   }
   const std::uint64_t most = std::clamp<std::uint64_t>(*limit, 1, most_slots_listed);
   const auto& workers = context.runtime.engine().workers();
-  Value::List list;
-  Value next;
+  api::SlotPage page;
   std::string last;
-  for (auto worker = workers.lower_bound(begin->first); worker != workers.end() && next.is_null(); ++worker) {
+  for (auto worker = workers.lower_bound(begin->first); worker != workers.end() && !page.next; ++worker) {
     if (!worker->second.present) {
       continue;
     }
     const SlotStates states(context, call.caller.scope, worker->second);
     for (std::uint64_t slot = worker->first == begin->first ? begin->second : 0;
-         slot < worker->second.slots.total() && next.is_null(); ++slot) {
-      if (list.size() == most) {
-        next = last;
+         slot < worker->second.slots.total() && !page.next; ++slot) {
+      if (page.slots.size() == most) {
+        page.next = last;
         break;
       }
-      list.push_back(states.value(engine::SlotIndex(slot)));
+      page.slots.push_back(states.now(engine::SlotIndex(slot)));
       last = std::to_string(worker->first.number()) + "." + std::to_string(slot);
     }
   }
-  context.answer(call, with(200, Value::Map{{"slots", std::move(list)}, {"next", std::move(next)}}));
+  context.answer(call, with(200, page));
 }
 
 constexpr QueryParameter slots_query[] = {after_position, page_limit};
@@ -282,94 +284,92 @@ constexpr Route worker_table[] = {
      "/api/v1/slots",
      Role::viewer,
      &slots,
-     {"list_slots", "workers", "Lists slots of workers that are not lost", "SlotPage"},
+     {"list_slots", "workers", "Lists slots of workers that are not lost", api::schema_of<api::SlotPage>},
      slots_query},
     {"GET",
      "/api/v1/workers/{worker}",
      Role::viewer,
      &worker,
-     {"show_worker", "workers", "Describes a worker", "Worker"}},
+     {"show_worker", "workers", "Describes a worker", api::schema_of<api::Worker>}},
     {"GET",
      "/api/v1/workers",
      Role::viewer,
      &workers,
-     {"list_workers", "workers", "Lists workers by number", "WorkerPage"},
+     {"list_workers", "workers", "Lists workers by number", api::schema_of<api::WorkerPage>},
      page_query},
     {"POST",
      "/api/v1/workers/{worker}/quarantine",
      Role::operate,
      &quarantine,
-     {"quarantine_worker", "workers", "Gives a worker no more trials", "Worker", "QuarantineRequest"}},
+     {"quarantine_worker", "workers", "Gives a worker no more trials", api::schema_of<api::Worker>,
+      api::schema_of<api::QuarantineRequest>}},
     {"POST",
      "/api/v1/workers/{worker}/drain",
      Role::operate,
      &drain,
-     {"drain_worker", "workers", "Gives a worker no more trials; those that run there go on", "Worker"}},
+     {"drain_worker", "workers", "Gives a worker no more trials; those that run there go on",
+      api::schema_of<api::Worker>}},
     {"POST",
      "/api/v1/workers/{worker}/release",
      Role::operate,
      &release,
-     {"release_worker", "workers", "Gives a worker trials again", "Worker"}},
+     {"release_worker", "workers", "Gives a worker trials again", api::schema_of<api::Worker>}},
     {"POST",
      "/api/v1/workers/{worker}/forget",
      Role::operate,
      &forget,
      {"forget_worker", "workers", "Removes a lost worker and its key; its name stays in history",
-      "ForgottenWorker"}},
+      api::schema_of<api::ForgottenWorker>}},
     {"GET",
      "/api/v1/workers/forgotten",
      Role::viewer,
      &forgotten_workers,
      {"list_forgotten_workers", "workers", "Lists the names of forgotten workers by number",
-      "ForgottenWorkerPage"},
+      api::schema_of<api::ForgottenWorkerPage>},
      page_query},
     {"POST",
      "/api/v1/workers/{worker}/attempts/{experiment}/{trial}/{attempt}/adopt",
      Role::operate,
      &adopt,
-     {"adopt_attempt", "workers", "Accepts a held attempt of a worker", "Worker"},
+     {"adopt_attempt", "workers", "Accepts a held attempt of a worker", api::schema_of<api::Worker>},
      lease_query},
     {"POST",
      "/api/v1/workers/{worker}/attempts/{experiment}/{trial}/{attempt}/disown",
      Role::operate,
      &disown,
-     {"disown_attempt", "workers", "Ends a held attempt of a worker", "Worker"},
+     {"disown_attempt", "workers", "Ends a held attempt of a worker", api::schema_of<api::Worker>},
      lease_query},
 };
 
 }  // namespace
 
-Value worker_now(const RequestContext& context, const engine::WorkerRecord& worker, const Scope& scope) {
-  Value value = proto::worker_value(worker);
-  Value::Map& map = *value.as_map();
-  map["connected"] = worker.present && context.sessions.connected(worker.id);
-  map["suspect"] = worker.present && context.runtime.suspect(worker.id);
-  const std::string rests = sentences::why_worker_rests(engine::rest_of(worker, context.runtime.now()));
-  map["resting"] = rests.empty() ? Value() : Value(rests);
-  const std::string probation = sentences::probation_text(worker, context.runtime.now());
-  map["probation"] = probation.empty() ? Value() : Value(probation);
-  const auto or_null = [](const std::string& text) { return text.empty() ? Value() : Value(text); };
-  const WorkerSessions::About about = context.sessions.about(worker.id);
-  map["kills_by"] = about.kills_by;
-  map["host"] = or_null(about.host);
-  map["version"] = or_null(about.version);
-  const auto heard = context.sessions.heard_at(worker.id);
-  map["heard_at"] = heard ? Value(static_cast<double>(heard->micros()) / 1e6) : Value();
-  map["checkpoint_problem"] = or_null(context.sessions.checkpoint_problem(worker.id));
-  Value::List on_hold;
-  for (const engine::HeldAttempt& held : context.sessions.on_hold(worker.id)) {
-    on_hold.push_back(Value::Map{{"experiment", integer(held.key.experiment.number())},
-                                 {"trial", integer(held.key.trial.number())},
-                                 {"attempt", integer(held.key.attempt.number())},
-                                 {"lease", integer(held.key.lease.number())},
-                                 {"label", engine::label_of(held.key)},
-                                 {"exited", held.exited}});
+Value worker_now(const RequestContext& context, const engine::WorkerRecord& record, const Scope& scope) {
+  const auto if_any = [](std::string text) {
+    return text.empty() ? std::nullopt : std::optional(std::move(text));
+  };
+  const WorkerSessions::About about = context.sessions.about(record.id);
+  api::Worker worker = api::worker_of(record);
+  worker.connected = record.present && context.sessions.connected(record.id);
+  worker.suspect = record.present && context.runtime.suspect(record.id);
+  worker.resting = if_any(sentences::why_worker_rests(engine::rest_of(record, context.runtime.now())));
+  worker.probation = if_any(sentences::probation_text(record, context.runtime.now()));
+  worker.kills_by = about.kills_by;
+  worker.host = if_any(about.host);
+  worker.version = if_any(about.version);
+  if (const auto heard = context.sessions.heard_at(record.id)) {
+    worker.heard_at = static_cast<double>(heard->micros()) / 1e6;
   }
-  map["on_hold"] = std::move(on_hold);
+  worker.checkpoint_problem = if_any(context.sessions.checkpoint_problem(record.id));
+  for (const engine::HeldAttempt& held : context.sessions.on_hold(record.id)) {
+    worker.on_hold.push_back({{held.key.experiment, held.key.trial, held.key.attempt},
+                              held.key.lease.number(),
+                              engine::label_of(held.key),
+                              held.exited});
+  }
   if (!scope.is_all()) {
-    leave_out_others(context, scope, map);
+    leave_out_others(context, scope, worker);
   }
-  return value;
+  return proto::encode_value(worker);
 }
 
 std::span<const Route> worker_routes() noexcept {

@@ -6,6 +6,8 @@
 
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/api/access.hpp"
+#include "hpsearch/proto/api/schema.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -20,32 +22,28 @@ using engine::Value;
 using engine::WorkspaceRecord;
 
 /// Now, with what it uses of each limit.
-Value value_of(const WorkspaceRecord& workspace, engine::Instant now) {
-  Value::Map quota;
-  Value::Map used;
-  for (const QuotaLimit& limit : quota_limits) {
-    const auto& given = workspace.quota.*limit.value;
-    quota[std::string(limit.name)] = given ? integer(*given) : Value();
-    used[std::string(limit.name)] = limit.use(workspace, now);
+api::Workspace shown(const WorkspaceRecord& record, engine::Instant now) {
+  api::Workspace workspace{.name = record.name,
+                           .creator = record.creator,
+                           .experiments = record.experiments,
+                           .active_experiments = record.active,
+                           .slots = record.slots};
+  if (record.created_at) {
+    workspace.created = static_cast<double>(record.created_at->micros()) / 1e6;
   }
-  return Value::Map{
-      {"name", workspace.name},
-      {"created",
-       workspace.created_at ? Value(static_cast<double>(workspace.created_at->micros()) / 1e6) : Value()},
-      {"creator", workspace.creator},
-      {"experiments", integer(workspace.experiments)},
-      {"active_experiments", integer(workspace.active)},
-      {"slots", integer(workspace.slots)},
-      {"used", std::move(used)},
-      {"quota", std::move(quota)}};
+  for (std::size_t i = 0; i < quota_limits.size(); ++i) {
+    workspace.quota.limits[i] = record.quota.*quota_limits[i].value;
+    workspace.used.uses[i].value = quota_limits[i].use(record, now);
+  }
+  return workspace;
 }
 
 void list(RequestContext& context, Call call) {
-  Value::List all;
+  api::WorkspaceList list;
   for (const auto& [name, workspace] : context.runtime.engine().workspaces()) {
-    all.emplace_back(value_of(workspace, context.runtime.now()));
+    list.workspaces.push_back(shown(workspace, context.runtime.now()));
   }
-  context.answer(call, with(200, Value::Map{{"workspaces", std::move(all)}}));
+  context.answer(call, with(200, list));
 }
 
 /// Shows the workspace as it is when the command is durable.
@@ -55,7 +53,7 @@ void change(RequestContext& context, const Call& call, const std::string& name, 
     const auto& all = context.runtime.engine().workspaces();
     const auto found = all.find(name);
     return found == all.end() ? failure(Error{Errc::not_found, "there is no workspace \"" + name + "\""})
-                              : with(status, value_of(found->second, context.runtime.now()));
+                              : with(status, shown(found->second, context.runtime.now()));
   });
 }
 
@@ -127,17 +125,20 @@ constexpr Route workspace_table[] = {
      "/api/v1/workspaces",
      Role::admin,
      &list,
-     {"list_workspaces", "workspaces", "Lists workspaces, what they use, and their quotas", "WorkspaceList"}},
+     {"list_workspaces", "workspaces", "Lists workspaces, what they use, and their quotas",
+      api::schema_of<api::WorkspaceList>}},
     {"POST",
      "/api/v1/workspaces",
      Role::admin,
      &create,
-     {"create_workspace", "workspaces", "Creates a workspace", "Workspace", "WorkspaceRequest", 201}},
+     {"create_workspace", "workspaces", "Creates a workspace", api::schema_of<api::Workspace>,
+      api::schema_of<api::WorkspaceRequest>, 201}},
     {"PUT",
      "/api/v1/workspaces/{workspace}/quota",
      Role::admin,
      &set_quota,
-     {"set_quota", "workspaces", "Replaces the quota of a workspace", "Workspace", "QuotaRequest"}},
+     {"set_quota", "workspaces", "Replaces the quota of a workspace", api::schema_of<api::Workspace>,
+      api::schema_of<api::QuotaRequest>}},
 };
 
 }  // namespace

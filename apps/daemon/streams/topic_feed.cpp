@@ -8,7 +8,8 @@
 #include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/http/event_stream.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/api/trials.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -304,7 +305,8 @@ Value::Map TopicFeed::rows_of(const TopicName& name, const std::set<std::uint64_
     case Kind::trials:
       for (const std::uint64_t trial : numbers) {
         if (record != nullptr && trial < record->trials.size()) {
-          rows.push_back(proto::trial_value(*record, engine::TrialNumber(trial), runtime_.now()));
+          rows.push_back(
+              proto::encode_value(api::trial_of(*record, engine::TrialNumber(trial), runtime_.now())));
         }
       }
       return {{"trials", std::move(rows)}};

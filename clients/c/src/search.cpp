@@ -13,12 +13,16 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/search.hpp"
-#include "hpsearch/proto/api/client_api.hpp"
+#include "hpsearch/proto/api/daemon.hpp"
+#include "hpsearch/proto/api/preview.hpp"
+#include "hpsearch/proto/api/trials.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 #include "hpsearch/proto/events/stored.hpp"
 #include "hpsearch/searchers/registry.hpp"
 #include "saved_text.hpp"
 
+namespace api = hpsearch::api;
 namespace engine = hpsearch::engine;
 namespace proto = hpsearch::proto;
 using engine::Errc;
@@ -50,7 +54,7 @@ Value whole(std::uint64_t number) {
 }
 
 std::string text_of(const Error& error, const engine::Problems& problems) {
-  return engine::compact_json(proto::to_value(error, problems));
+  return engine::compact_json(Value::Map{{"error", proto::encode_value(api::error_of(error, problems))}});
 }
 
 Search::EventSink keep_in(hpsearch_search& handle) {
@@ -258,7 +262,7 @@ HPSEARCH_API const char* hpsearch_best(hpsearch_search* search) {
 
 HPSEARCH_API const char* hpsearch_state(hpsearch_search* search) {
   return use(search, [](Search& open) -> Result<std::string> {
-    Value summary = proto::experiment_summary(open.experiment());
+    Value summary = proto::encode_value(api::summary_of(open.experiment()));
     (*summary.as_map())["finished"] = open.finished();
     return engine::compact_json(summary);
   });
@@ -271,7 +275,7 @@ HPSEARCH_API const char* hpsearch_explain(hpsearch_search* search, uint64_t tria
       return explanation.error();
     }
     return engine::compact_json(
-        proto::explanation_value(open.experiment(), TrialNumber(trial), *explanation, {}));
+        proto::encode_value(api::explanation_of(open.experiment(), TrialNumber(trial), *explanation)));
   });
 }
 

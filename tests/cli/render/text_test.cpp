@@ -74,17 +74,9 @@ TEST(SameCommand, IsReadyForAShellAndBeginsNothingAnew) {
 }
 
 TEST(ByLength, SortsByNumberAndNotByText) {
-  const Value counts = Value::Map{{"9", 3}, {"27", 2}, {"3", 5}};
+  const std::map<std::string, std::uint64_t> counts = {{"9", 3}, {"27", 2}, {"3", 5}};
   const std::vector<std::pair<std::uint64_t, std::uint64_t>> expected = {{3, 5}, {9, 3}, {27, 2}};
   EXPECT_EQ(by_length(counts), expected);
-}
-
-TEST(ReasonText, IsMadeFromNumbersWhenThereIsNoSentence) {
-  EXPECT_EQ(reason_text(Value::Map{{"text", "so"}, {"why", "promoted"}}), "so");
-  const std::string made =
-      reason_text(Value::Map{{"why", "promoted"}, {"rank", 2}, {"size", 17}, {"rung", 1}});
-  EXPECT_NE(made.find("3 of 17"), std::string::npos) << made;
-  EXPECT_EQ(reason_text(Value()), "");
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include "cli/render/text.hpp"
-#include "hpsearch/proto/encoding/json.hpp"
 #include "messages.hpp"
 
 namespace hpsearch::cli {
@@ -13,15 +12,22 @@ using testing::HasSubstr;
 
 WatchedSearch a_search() {
   WatchedSearch search;
-  search.detail = *proto::parse_json(R"({
-    "id": 3, "name": "digits", "state": "ACTIVE", "created_at": 100, "progress": 0.4, "metric": "loss",
-    "unit": "epochs", "trials": {"RUNNING": 4, "PAUSED": 9}, "waits_for": "",
-    "best": {"trial": 7, "metric": 0.125, "step": 9},
-    "rungs": [{"length": 1, "reached": 27}, {"length": 3, "reached": 9}, {"length": 9, "reached": 0}]})");
+  api::Experiment& detail = search.detail;
+  detail.id = engine::ExperimentId(3);
+  detail.name = "digits";
+  detail.created_at = 100;
+  detail.progress = 0.4;
+  detail.metric = "loss";
+  detail.unit = "epochs";
+  detail.trials = {{"PAUSED", 9}, {"RUNNING", 4}};
+  detail.best = api::BestResult{.trial = engine::TrialNumber(7), .metric = 0.125, .step = engine::Units{9}};
+  detail.rungs = {{engine::Units{1}, 27}, {engine::Units{3}, 9}, {engine::Units{9}, 0}};
   for (int i = 0; i < 40; ++i) {
-    search.workers.push_back(
-        *proto::parse_json(R"({"id": )" + std::to_string(i) + R"(, "name": "node-)" + std::to_string(i) +
-                           R"(", "present": true, "connected": true, "slots": 4, "attempts": []})"));
+    api::Worker& worker = search.workers.emplace_back();
+    worker.id = engine::WorkerId(static_cast<std::uint64_t>(i));
+    worker.name = "node-" + std::to_string(i);
+    worker.present = worker.connected = true;
+    worker.slots = 4;
     search.decisions.push_back(
         {"trial " + std::to_string(i) + " paused at 1 epochs: rank 5 of 9", i % 7 == 0});
     search.curve.emplace_back(i + 1, 1.0 / (i + 1));
@@ -62,8 +68,9 @@ TEST(WatchScreen, HasAllPartsOnTheSmallestUsualTerminal) {
 
 TEST(WatchScreen, ASearchThatHasNotBegunIsShown) {
   WatchedSearch search;
-  search.detail =
-      *proto::parse_json(R"({"id": 1, "state": "ACTIVE", "waits_for": "no worker is connected"})");
+  search.detail.id = engine::ExperimentId(1);
+  search.detail.created_at = 160;
+  search.detail.waits_for = "no worker is connected";
   search.away = true;
   const std::string text = text_of(watch_screen(search, 80, 24, 160));
   EXPECT_MESSAGE(text);
@@ -71,7 +78,7 @@ TEST(WatchScreen, ASearchThatHasNotBegunIsShown) {
 
 TEST(WatchScreen, NamesCannotReachTheTerminal) {
   WatchedSearch search = a_search();
-  (*search.detail.as_map())["name"] = "evil\x1b[2J";
+  search.detail.name = "evil\x1b[2J";
   EXPECT_EQ(text_of(watch_screen(search, 80, 24, 160)).find('\x1b'), std::string::npos);
 }
 

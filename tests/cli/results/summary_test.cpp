@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "cli/render/text.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
 #include "messages.hpp"
 
 namespace hpsearch::cli {
@@ -15,42 +17,43 @@ namespace {
 using engine::Value;
 using testing::HasSubstr;
 
+api::Trial trial(std::uint64_t number, engine::TrialState state, std::uint64_t reached = 0) {
+  api::Trial trial;
+  trial.trial = engine::TrialNumber(number);
+  trial.state = state;
+  trial.reached = trial.trained = engine::Units{reached};
+  return trial;
+}
+
 SummaryInput finished_search() {
   SummaryInput input;
-  input.detail = Value::Map{
-      {"id", 3},
-      {"name", "digits"},
-      {"state", "COMPLETED"},
-      {"reason", ""},
-      {"metric", "val_acc"},
-      {"unit", "epochs"},
-      {"trials", Value::Map{{"COMPLETED", 2}, {"STOPPED", 6}}},
-      {"trials_total", 8},
-      {"best", Value::Map{{"trial", 5}, {"metric", 0.975}, {"step", 14}}},
-      {"final_counts", Value::Map{{"1", 4}, {"16", 2}, {"4", 2}}},
-      {"max_length", 16},
-      {"length_trained", 44},
-      {"length_full", 128},
-      {"slot_seconds", 36.0},
-      {"first_lease_at", 1000.0},
-      {"last_release_at", 1030.0},
-  };
-  const int reached[] = {1, 1, 1, 1, 4, 16, 4, 16};
-  for (int number = 0; number < 8; ++number) {
-    input.trials.push_back(Value::Map{{"trial", number},
-                                      {"state", reached[number] == 16 ? "COMPLETED" : "STOPPED"},
-                                      {"reached", reached[number]},
-                                      {"trained", reached[number]}});
+  api::Experiment& detail = input.detail;
+  detail.id = engine::ExperimentId(3);
+  detail.name = "digits";
+  detail.state = engine::ExperimentState::completed;
+  detail.metric = "val_acc";
+  detail.unit = "epochs";
+  detail.trials = {{"COMPLETED", 2}, {"STOPPED", 6}};
+  detail.trials_total = 8;
+  detail.best = api::BestResult{.trial = engine::TrialNumber(5), .metric = 0.975, .step = engine::Units{14}};
+  detail.final_counts = {{"1", 4}, {"16", 2}, {"4", 2}};
+  detail.max_length = engine::Units{16};
+  detail.length_trained = 44;
+  detail.length_full = 128;
+  detail.slot_seconds = 36;
+  detail.first_lease_at = 1000;
+  detail.last_release_at = 1030;
+  const std::uint64_t reached[] = {1, 1, 1, 1, 4, 16, 4, 16};
+  for (std::uint64_t number = 0; number < 8; ++number) {
+    input.trials.push_back(
+        trial(number, reached[number] == 16 ? engine::TrialState::completed : engine::TrialState::stopped,
+              reached[number]));
   }
-  input.trials[5] = Value(Value::Map{{"trial", 5},
-                                     {"state", "COMPLETED"},
-                                     {"reached", 16},
-                                     {"trained", 16},
-                                     {"hparams", Value::Map{{"lr", 0.01}}},
-                                     {"best_checkpoint", "/ck/5"},
-                                     {"best_checkpoint_step", 16},
-                                     {"best_checkpoint_metric", 0.97},
-                                     {"checkpoint", "/ck/last"}});
+  input.trials[5].hparams = {{"lr", 0.01}};
+  input.trials[5].best_checkpoint = "/ck/5";
+  input.trials[5].best_checkpoint_step = engine::Units{16};
+  input.trials[5].best_checkpoint_metric = 0.97;
+  input.trials[5].checkpoint = "/ck/last";
   input.slots = 2;
   input.idle_seconds = 10;
   input.wall_seconds = 50;
@@ -81,25 +84,22 @@ TEST(Summary, TellsPeopleTheSame) {
 
 TEST(Summary, ListsFinalistsByTheirMeans) {
   SummaryInput input = finished_search();
-  const auto training = [](int trial, Value metric) {
-    return Value::Map{{"trial", trial}, {"metric", std::move(metric)}};
+  const auto training = [](std::uint64_t trial, std::optional<double> metric) {
+    return api::Training{engine::TrialNumber(trial), metric};
   };
-  (*input.detail.as_map())["finalists"] =
-      Value::List{Value::Map{{"mean", 0.95},
-                             {"deviation", 0.0125},
-                             {"trainings", Value::List{training(5, 0.9625), training(8, 0.9375)}}},
-                  Value::Map{{"mean", 0.9},
-                             {"deviation", Value()},
-                             {"trainings", Value::List{training(7, 0.9), training(9, Value())}}}};
+  input.detail.finalists = {
+      {.mean = 0.95, .deviation = 0.0125, .trainings = {training(5, 0.9625), training(8, 0.9375)}},
+      {.mean = 0.9, .trainings = {training(7, 0.9), training(9, std::nullopt)}}};
   const Summary summary = summarize(input);
   const std::string text = to_text(summary, Output(Output::Format::json));
   EXPECT_MESSAGE(text);
-  EXPECT_EQ(*to_value(summary).at_path("finalists"), *input.detail.at_path("finalists"));
+  EXPECT_EQ(*to_value(summary).at_path("finalists"), proto::encode_value(input.detail.finalists));
 }
 
 TEST(Summary, LeavesOutSharesOfNothing) {
   SummaryInput input;
-  input.detail = Value::Map{{"id", 1}, {"state", "CANCELED"}, {"metric", "loss"}};
+  input.detail.state = engine::ExperimentState::canceled;
+  input.detail.metric = "loss";
   const Summary summary = summarize(input);
   EXPECT_FALSE(summary.busy_share);
   EXPECT_FALSE(summary.engine_share);
@@ -116,9 +116,9 @@ TEST(Summary, NeverClaimsMoreThanAll) {
 
 TEST(Summary, CountsWhatWasTrainedAgainAndSaysWhatIsNotKnown) {
   SummaryInput input = finished_search();
-  (*input.trials[4].as_map())["trained"] = 5;  // Promoted from 1 to 4, and from the beginning again.
-  (*input.detail.as_map())["length_trained"] = 45;
-  (*input.detail.as_map())["length_unreported"] = 3;
+  input.trials[4].trained = engine::Units{5};  // Promoted from 1 to 4, and from the beginning again.
+  input.detail.length_trained = 45;
+  input.detail.length_unreported = 3;
   const Summary summary = summarize(input);
   EXPECT_EQ(summary.length_again, 1U);
   EXPECT_DOUBLE_EQ(summary.saved_share.value(), 1 - 45.0 / 128);
@@ -127,7 +127,7 @@ TEST(Summary, CountsWhatWasTrainedAgainAndSaysWhatIsNotKnown) {
 
 TEST(Summary, OfARestoredSearchIsALowerBound) {
   SummaryInput input = finished_search();
-  (*input.detail.as_map())["ran_unlogged"] = true;
+  input.detail.ran_unlogged = true;
   const Summary summary = summarize(input);
   const std::string text = to_text(summary, Output(Output::Format::json));
   EXPECT_MESSAGE(text);
@@ -135,8 +135,8 @@ TEST(Summary, OfARestoredSearchIsALowerBound) {
 
 TEST(Summary, CountsNothingAsSavedThatRanOn) {
   SummaryInput input = finished_search();
-  for (Value& trial : input.trials) {
-    (*trial.as_map())["trained"] = 400;  // Past its length.
+  for (api::Trial& trial : input.trials) {
+    trial.trained = engine::Units{400};  // Past its length.
   }
   const Summary summary = summarize(input);
   EXPECT_LT(summary.saved_share.value(), 0);
@@ -145,26 +145,26 @@ TEST(Summary, CountsNothingAsSavedThatRanOn) {
 
 TEST(Summary, ClaimsNoSavingsWhereTheSearcherStoppedNothing) {
   SummaryInput input = finished_search();
-  for (Value& trial : input.trials) {
-    if (text_at(trial, "state") == "STOPPED") {  // By a user.
-      (*trial.as_map())["reason"] = Value::Map{{"why", "early_exit"}};
+  for (api::Trial& trial : input.trials) {
+    if (trial.state == engine::TrialState::stopped) {  // By a user.
+      trial.reason.reason.why = engine::Reason::Why::early_exit;
     }
   }
   EXPECT_FALSE(summarize(input).saved_share);
-  for (Value& trial : input.trials) {  // Programs that print their score once.
-    (*trial.as_map())["state"] = "COMPLETED";
-    (*trial.as_map())["reached"] = (*trial.as_map())["trained"] = 1;
-    (*trial.as_map())["trains_no_further"] = true;
+  for (api::Trial& trial : input.trials) {  // Programs that print their score once.
+    trial.state = engine::TrialState::completed;
+    trial.reached = trial.trained = engine::Units{1};
+    trial.trains_no_further = true;
   }
   EXPECT_FALSE(summarize(input).saved_share);
 }
 
 TEST(Summary, SavesOfWhatProgramsTrainAndNotOfMaxLength) {
   SummaryInput input = finished_search();
-  for (Value& trial : input.trials) {  // Programs that train 10 of 16.
-    if (text_at(trial, "state") == "COMPLETED") {
-      (*trial.as_map())["reached"] = (*trial.as_map())["trained"] = 10;
-      (*trial.as_map())["trains_no_further"] = true;
+  for (api::Trial& trial : input.trials) {  // Programs that train 10 of 16.
+    if (trial.state == engine::TrialState::completed) {
+      trial.reached = trial.trained = engine::Units{10};
+      trial.trains_no_further = true;
     }
   }
   EXPECT_DOUBLE_EQ(summarize(input).saved_share.value(), 1 - 32.0 / 80);
@@ -172,23 +172,24 @@ TEST(Summary, SavesOfWhatProgramsTrainAndNotOfMaxLength) {
 
 TEST(Summary, RepeatsNotesAndMarksABestValueOfTheWrongDirection) {
   SummaryInput input = finished_search();
-  (*input.detail.as_map())["smaller_is_better"] = true;
-  (*input.detail.as_map())["doubts"] = Value::List{"searcher.smaller_is_better: is true"};
-  (*input.detail.as_map())["notes"] =
-      Value::List{Value::Map{{"trial", 3}, {"about", "ended"}, {"text", "it was ended"}}};
+  input.detail.smaller_is_better = true;
+  input.detail.doubts = {"searcher.smaller_is_better: is true"};
+  input.detail.notes = {{.trial = engine::TrialNumber(3), .about = "ended", .text = "it was ended"}};
   const std::string text = to_text(summarize(input), Output(Output::Format::json));
   EXPECT_MESSAGE(text);
 }
 
 SummaryInput failed_search(const std::string& detail, const std::string& last_failure) {
   SummaryInput input;
-  input.detail =
-      Value::Map{{"id", 1}, {"state", "FAILED"}, {"metric", "loss"}, {"context_directory", "/ctx"}};
-  input.trials = {Value::Map{{"trial", 0}, {"state", "FAILED"}},
-                  Value::Map{{"trial", 1},
-                             {"state", "FAILED"},
-                             {"reason", Value::Map{{"why", "early_exit"}, {"detail", detail}}},
-                             {"last_failure", last_failure}}};
+  input.detail.state = engine::ExperimentState::failed;
+  input.detail.metric = "loss";
+  input.detail.context_directory = "/ctx";
+  input.trials = {trial(0, engine::TrialState::failed), trial(1, engine::TrialState::failed)};
+  engine::Reason reason;
+  reason.why = engine::Reason::Why::early_exit;
+  reason.detail = detail;
+  input.trials[1].reason = api::reason_with_text(reason);
+  input.trials[1].last_failure = last_failure;
   input.go_on = "hpsearch run f.yaml";
   return input;
 }
@@ -211,9 +212,11 @@ TEST(Summary, TellsHowToReportAMetricThatNeverCame) {
 
 TEST(Summary, TellsWhyASearchPausedItselfAndBothWaysToGoOn) {
   SummaryInput input;
-  input.detail =
-      Value::Map{{"id", 1}, {"state", "PAUSED"}, {"metric", "loss"}, {"reason", "all failed: no data"}};
-  input.trials = {Value::Map{{"trial", 0}, {"state", "PAUSED"}, {"last_failure", "exit status 1\nno data"}}};
+  input.detail.state = engine::ExperimentState::paused;
+  input.detail.metric = "loss";
+  input.detail.reason = "all failed: no data";
+  input.trials = {trial(0, engine::TrialState::paused)};
+  input.trials[0].last_failure = "exit status 1\nno data";
   input.go_on = "hpsearch run f.yaml";
   input.logs = "hpsearch logs --state-dir d";
   const Summary summary = summarize(input);
@@ -226,14 +229,14 @@ TEST(Summary, TellsWhyASearchPausedItselfAndBothWaysToGoOn) {
 
 TEST(Summary, IsSilentAboutASearchThatAUserPaused) {
   SummaryInput input = failed_search("errored", "exit status 3");
-  (*input.detail.as_map())["state"] = "PAUSED";
-  input.trials.push_back(Value::Map{{"trial", 2}, {"state", "PAUSED"}});
+  input.detail.state = engine::ExperimentState::paused;
+  input.trials.push_back(trial(2, engine::TrialState::paused));
   EXPECT_FALSE(summarize(input).trouble);
 }
 
 TEST(Summary, IsSilentAboutFailuresWhenSomeTrialWorked) {
   SummaryInput input = failed_search("errored", "exit status 3");
-  input.trials.push_back(Value::Map{{"trial", 2}, {"state", "STOPPED"}});
+  input.trials.push_back(trial(2, engine::TrialState::stopped));
   EXPECT_FALSE(summarize(input).trouble);
 }
 

@@ -6,7 +6,6 @@
 
 #include "daemon/api/openapi.hpp"
 #include "daemon/api/parameter.hpp"
-#include "daemon/api/schema.hpp"
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/engine/base/text.hpp"
 
@@ -54,17 +53,18 @@ TEST(ApiDescription, HasEachRouteButThoseOfWorkersAndPagesUnderANameOfItsOwn) {
   EXPECT_EQ(operations, described) << "two routes have the same path in the description";
 }
 
-TEST(ApiDescription, SaysOfEachFieldWhatItMeans) {
-  for (const auto& table : all_schemas()) {
-    for (const Schema& schema : table) {
-      if (schema.name.starts_with("Quota")) {
-        continue;  // Phrases of engine::quota_limits, which the help of the command line shows too.
-      }
-      for (const Field& field : schema.fields) {
-        const auto words = 1 + std::count(field.about.begin(), field.about.end(), ' ');
-        EXPECT_TRUE(words >= 3 && field.about.ends_with('.'))
-            << schema.name << "." << field.name << " is described as \"" << field.about << '"';
-      }
+TEST(ApiDescription, HasASentenceForEachField) {
+  const Value description = api_description();
+  for (const auto& [name, schema] : *description.at_path("components.schemas")->as_map()) {
+    const Value* properties = schema.at_path("properties");
+    if (properties == nullptr || name.starts_with("Quota")) {
+      continue;  // Phrases of engine::quota_limits, which the help of the command line shows too.
+    }
+    for (const auto& [key, field] : *properties->as_map()) {
+      const std::string& about = *field.at_path("description")->as_text();
+      const auto words = 1 + std::count(about.begin(), about.end(), ' ');
+      EXPECT_TRUE(words >= 3 && about.ends_with('.'))
+          << name << "." << key << " is described as \"" << about << '"';
     }
   }
 }

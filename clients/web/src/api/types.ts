@@ -38,8 +38,11 @@ export interface components {
         readonly AskedTrials: {
             /** @description ID of the experiment. */
             readonly experiment: number;
-            /** @description State of the experiment; no more trials come when it has ended. */
-            readonly state: string;
+            /**
+             * @description State of the experiment; no more trials come when it has ended.
+             * @enum {string}
+             */
+            readonly state: "ACTIVE" | "PAUSED" | "STOPPING" | "COMPLETED" | "CANCELED" | "FAILED";
             /** @description The trials that can start now; may be empty. */
             readonly trials: readonly components["schemas"]["AskedTrial"][];
         };
@@ -105,7 +108,7 @@ export interface components {
         /** @description A moment at which the best metric became better. */
         readonly BestPoint: {
             /** @description Length at which it was measured. */
-            readonly length: components["schemas"]["Count"];
+            readonly length: number;
             /** @description The new best metric. */
             readonly metric: number;
             /** @description Slot time that all trials had used by then. */
@@ -120,9 +123,9 @@ export interface components {
         /** @description The best result so far. */
         readonly BestResult: {
             /** @description Sample standard deviation of these; null with fewer than two. */
-            readonly deviation?: components["schemas"]["Metric"] | null;
+            readonly deviation?: components["schemas"]["Metric"];
             /** @description Mean over the repeated trainings of the finalist. */
-            readonly mean?: components["schemas"]["Metric"] | null;
+            readonly mean?: components["schemas"]["Metric"];
             /** @description Its best metric. */
             readonly metric: components["schemas"]["Metric"];
             /** @description Step at which it was measured. */
@@ -232,7 +235,7 @@ export interface components {
             /** @description The columns, in order. */
             readonly fields: readonly components["schemas"]["ColumnField"][];
             /** @description Length at which `result` was measured; null if trials are not compared at one length. */
-            readonly length: components["schemas"]["Count"] | null;
+            readonly length: number | null;
             /** @description Other lengths that the parameter `length` accepts: the rungs. */
             readonly lengths: readonly components["schemas"]["ComparedLength"][];
             /** @description Sequence number of the event after which all rows looked like this. */
@@ -247,7 +250,7 @@ export interface components {
         /** @description A length at which trials are compared. */
         readonly ComparedLength: {
             /** @description Length at which trials can be compared. */
-            readonly length: components["schemas"]["Count"];
+            readonly length: number;
             /** @description Number of finite results at this length. */
             readonly results: number;
         };
@@ -263,28 +266,53 @@ export interface components {
             /** @description Promotions, pauses and ends of the trial, in order. */
             readonly events: readonly components["schemas"]["CurveEvent"][];
             /** @description For each part its last value. */
-            readonly last: readonly number[];
+            readonly last: readonly (number | null)[];
             /** @description For each part its largest value. */
-            readonly max: readonly number[];
+            readonly max: readonly (number | null)[];
             /** @description For each part its smallest value. */
-            readonly min: readonly number[];
+            readonly min: readonly (number | null)[];
             /** @description Values that are not finite: pairs of a step and `nan`, `inf` or `-inf`. */
-            readonly nonfinite: readonly unknown[];
+            readonly nonfinite: readonly (readonly [
+                number,
+                string
+            ])[];
             /** @description Number of the longest rung that the trial reached, from 0; null without rungs. */
             readonly rung: number | null;
-            /** @description State of the trial. */
-            readonly state: string;
+            /**
+             * @description State of the trial.
+             * @enum {string}
+             */
+            readonly state: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "STOPPED" | "FAILED" | "CANCELED";
             /** @description For each part of the curve the step of its last value. */
-            readonly step: readonly components["schemas"]["Count"][];
-            /** @description For each part the time of its last value. */
-            readonly time: readonly number[];
+            readonly step: readonly number[];
+            /** @description For each part the time of its last value; null if the store kept none. */
+            readonly time: readonly (number | null)[];
             /** @description Number of the trial. */
             readonly trial: number;
+        };
+        /** @description How many curves pass through each part of the plot. */
+        readonly CurveDensity: {
+            /** @description Number of values above all edges. */
+            readonly above: number;
+            /** @description Number of values below all edges. */
+            readonly below: number;
+            /** @description For each part of the steps the number of values in each part of the values. */
+            readonly counts: readonly (readonly number[])[];
+            /** @description Name of the metric. */
+            readonly metric: string;
+            /** @description Number of values that are not finite. */
+            readonly nonfinite: number;
+            /** @description Edges of the parts along the steps. */
+            readonly steps: readonly number[];
+            /** @description Number of trials that reported the metric. */
+            readonly trials: number;
+            /** @description Edges of the parts along the values. */
+            readonly values: readonly number[];
         };
         /** @description What happened to a trial. */
         readonly CurveEvent: {
             /** @description Step of the trial at that time. */
-            readonly step: components["schemas"]["Count"];
+            readonly step: number;
             /** @description When it happened. */
             readonly time: number;
             /**
@@ -293,32 +321,20 @@ export interface components {
              */
             readonly what: "promoted" | "paused" | "stopped" | "restarted" | "finished";
         };
-        /** @description Learning curves, or a density of them. */
+        /** @description Learning curves of chosen trials. */
         readonly Curves: {
-            /** @description In a density: number of values above all edges. */
-            readonly above?: number;
-            /** @description In a density: number of values below all edges. */
-            readonly below?: number;
-            /** @description In a density: for each part of the steps the number of values in each part of the values. */
-            readonly counts?: readonly (readonly number[])[];
             /** @description The part of the name before its last dot. */
-            readonly group?: string;
+            readonly group: string;
             /** @description Sequence number of the last event that the curves contain. */
-            readonly lsn?: number;
+            readonly lsn: number;
             /** @description Name of the metric. */
             readonly metric: string;
-            /** @description In a density: number of values that are not finite. */
-            readonly nonfinite?: number;
             /** @description The cut-offs of the rungs. */
-            readonly rungs?: readonly components["schemas"]["RungLine"][];
-            /** @description In a density: edges of the parts along the steps. */
-            readonly steps?: readonly number[];
-            /** @description A list of Curve; in a density the number of trials that reported the metric. */
-            readonly trials?: unknown;
+            readonly rungs: readonly components["schemas"]["RungLine"][];
+            /** @description The curves, by trial. */
+            readonly trials: readonly components["schemas"]["Curve"][];
             /** @description Unit of steps. */
-            readonly unit?: string;
-            /** @description In a density: edges of the parts along the values. */
-            readonly values?: readonly number[];
+            readonly unit: string;
         };
         /** @description The experiment that was deleted. */
         readonly DeletedExperiment: {
@@ -374,15 +390,23 @@ export interface components {
             readonly last_lsn: number;
         };
         /** @description An experiment. */
-        readonly Experiment: components["schemas"]["ExperimentSummary"] & {
+        readonly Experiment: {
+            /** @description Whether it has ended and lists leave it out. */
+            readonly archived: boolean;
+            /** @description The best result so far; null if there is none. */
+            readonly best: components["schemas"]["BestResult"] | null;
             /** @description Size of the packed context. */
             readonly context_bytes: number;
             /** @description SHA-256 of the packed context; "": workers use `context_directory` itself. */
             readonly context_digest: string;
             /** @description Absolute path of the context directory. */
             readonly context_directory: string;
+            /** @description When it was submitted. */
+            readonly created_at: number;
             /** @description What of the search its user may not mean, such as its direction. */
             readonly doubts: readonly string[];
+            /** @description When it ended; null before. */
+            readonly ended_at: number | null;
             /** @description From length to the number of closed trials that were asked for it last and reached it. */
             readonly final_counts: {
                 readonly [key: string]: number;
@@ -391,6 +415,10 @@ export interface components {
             readonly finalists: readonly components["schemas"]["Finalist"][];
             /** @description When the first attempt got its slots; null before. */
             readonly first_lease_at: number | null;
+            /** @description ID of the experiment. */
+            readonly id: number;
+            /** @description Labels of the experiment file. */
+            readonly labels: readonly string[];
             /** @description When slots were released last; null before. */
             readonly last_release_at: number | null;
             /** @description Length if every trial had trained to `max_length`, or as far as its program goes by itself. */
@@ -398,26 +426,61 @@ export interface components {
             /** @description Length that all trials trained together. */
             readonly length_trained: components["schemas"]["Count"];
             /** @description Number of trials that trained and reported no step; `length_trained` lacks something of each. */
-            readonly length_unreported: components["schemas"]["Count"];
+            readonly length_unreported: number;
+            /** @description Longest length of a trial. */
+            readonly max_length: components["schemas"]["Count"];
+            /** @description Name of the searcher's metric. */
+            readonly metric: string;
+            /** @description Name of the experiment. */
+            readonly name: string;
             /** @description Notes about how its programs report, one of each kind. */
             readonly notes: readonly components["schemas"]["Note"][];
+            /** @description Name of the user or token that submitted it; "": not recorded. */
+            readonly owner: string;
             /** @description Programs that replaced this context, in order. */
             readonly programs: readonly components["schemas"]["ProgramChange"][];
+            /** @description Share of the planned search that is done, 0 to 1; never decreases. */
+            readonly progress: number | null;
+            /** @description Project of the experiment; `default` if the file names none. */
+            readonly project: string;
             /** @description Whether the store was restored while the experiment was going on; lengths and slot time lack what ran between backup and restore then. */
             readonly ran_unlogged: boolean;
+            /** @description Why it stops or has ended; "" otherwise. */
+            readonly reason: string;
             /** @description Each length that was the last one asked of a trial, in ascending order. */
             readonly rungs: readonly components["schemas"]["ReachedLength"][];
+            /** @description Name of the searcher. */
+            readonly searcher: string;
             /** @description Slots times time under lease, until now. */
             readonly slot_seconds: number;
+            /** @description Whether smaller metrics are better. */
+            readonly smaller_is_better: boolean;
             /** @description The checkpoint with which its trials start; null if there is none. */
             readonly source: components["schemas"]["SourceCheckpoint"] | null;
+            /**
+             * @description State of the experiment.
+             * @enum {string}
+             */
+            readonly state: "ACTIVE" | "PAUSED" | "STOPPING" | "COMPLETED" | "CANCELED" | "FAILED";
+            /** @description Number of trials by state. */
+            readonly trials: {
+                readonly [key: string]: number;
+            };
+            /** @description Number of trials. */
+            readonly trials_total: number;
+            /** @description Unit of lengths. */
+            readonly unit: string;
+            /** @description Why no trial runs; "" if one does. */
+            readonly waits_for?: string;
+            /** @description Workspace of the experiment; `default` if the file names none. */
+            readonly workspace: string;
         };
         /** @description Experiments by number. */
         readonly ExperimentPage: {
             /** @description The experiments, in the order asked for. */
             readonly experiments: readonly components["schemas"]["ExperimentSummary"][];
             /** @description The next page's `after`; null on the last page. */
-            readonly next: number | null;
+            readonly next: unknown;
         };
         /** @description An experiment in a list. */
         readonly ExperimentSummary: {
@@ -472,7 +535,7 @@ export interface components {
         /** @description Why a trial is where it is. */
         readonly Explanation: {
             /** @description For a trial that will be promoted: this number of free slots of the experiment goes to other trials first. Else null. */
-            readonly ahead: unknown;
+            readonly ahead: number | null;
             /** @description ID of the experiment. */
             readonly experiment: number;
             /** @description The stored events of the trial except reports, in order. */
@@ -490,13 +553,16 @@ export interface components {
             /** @description Its present rank as a reason. */
             readonly reason: components["schemas"]["Reason"];
             /** @description For a trial that waits at a rung: it is promoted after this number of further results behind it; 0: the rung already keeps it. Else null. */
-            readonly results_needed: unknown;
+            readonly results_needed: number | null;
             /** @description For such a trial: the most results that can still enter the rung. Below `results_needed` it can't be promoted. Else null. */
-            readonly results_to_come: unknown;
+            readonly results_to_come: number | null;
             /** @description The checkpoint from which the trials of the experiment start; null if there is none. */
             readonly source: components["schemas"]["SourceCheckpoint"] | null;
-            /** @description State of the trial. */
-            readonly state: string;
+            /**
+             * @description State of the trial.
+             * @enum {string}
+             */
+            readonly state: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "STOPPED" | "FAILED" | "CANCELED";
             /** @description Number of the trial. */
             readonly trial: number;
             /** @description Unit of lengths. */
@@ -567,20 +633,26 @@ export interface components {
             readonly why?: string;
         };
         /** @description An attempt that runs on the worker and is not in the store. */
-        readonly HeldAttempt: components["schemas"]["AttemptName"] & {
+        readonly HeldAttempt: {
+            /** @description Number of the attempt. */
+            readonly attempt: number;
             /** @description Whether its program has ended. */
             readonly exited: boolean;
+            /** @description ID of the experiment. */
+            readonly experiment: number;
             /** @description EXPERIMENT/TRIAL/ATTEMPT for people. */
             readonly label: string;
             /** @description Lease of the attempt. */
             readonly lease: number;
+            /** @description Number of the trial. */
+            readonly trial: number;
         };
         /** @description How the best metric became better. */
         readonly History: {
-            /** @description The limits `max_time`, `max_slot_hours` and `max_failed_trials`; null if there are none. */
-            readonly budget: unknown;
-            /** @description The present values of `time`, `slot_seconds` and `trials`. */
-            readonly end: Record<string, unknown>;
+            /** @description Limits of the search; null if there are none. */
+            readonly budget: components["schemas"]["HistoryBudget"] | null;
+            /** @description Where the history stands now. */
+            readonly end: components["schemas"]["HistoryEnd"];
             /** @description Name of the searcher's metric. */
             readonly metric: string;
             /** @description Each moment at which the best metric improved, in order. */
@@ -593,6 +665,24 @@ export interface components {
             readonly target: number | null;
             /** @description Unit of lengths. */
             readonly unit: string;
+        };
+        /** @description Limits of a search. */
+        readonly HistoryBudget: {
+            /** @description The most failed trials; null: no limit. */
+            readonly max_failed_trials: number | null;
+            /** @description The most slot hours of the search; null: no limit. */
+            readonly max_slot_hours: number | null;
+            /** @description The longest time of the search in seconds; null: no limit. */
+            readonly max_time: number | null;
+        };
+        /** @description Where a history stands now. */
+        readonly HistoryEnd: {
+            /** @description Slot time that all trials have used. */
+            readonly slot_seconds: number;
+            /** @description The time of this answer, or when the experiment ended. */
+            readonly time: number;
+            /** @description Number of trials of the experiment. */
+            readonly trials: number;
         };
         /** @description How much a hyperparameter matters. */
         readonly HparamShare: {
@@ -617,7 +707,7 @@ export interface components {
             /** @description The shares, largest first; empty with a `reason`. */
             readonly hyperparameters: readonly components["schemas"]["HparamShare"][];
             /** @description Length of that rung. */
-            readonly length: unknown;
+            readonly length: number | null;
             /**
              * @description `results`: the results themselves are compared; `forest`: where a sampler that learns preferred a part of the space, what a forest of regression trees expects evenly over the space.
              * @enum {string}
@@ -667,7 +757,7 @@ export interface components {
             /** @description How many of its results go on now. */
             readonly keep: number;
             /** @description Length at which the rung compares trials. */
-            readonly length: components["schemas"]["Count"];
+            readonly length: number;
             /** @description The results of the rung, best first. */
             readonly results: readonly components["schemas"]["RungResult"][];
             /** @description The rule by which trials go on, as a sentence. */
@@ -680,11 +770,17 @@ export interface components {
             readonly training: readonly number[];
         };
         /** @description An attempt whose processes did not end. */
-        readonly LeakedProcesses: components["schemas"]["AttemptName"] & {
+        readonly LeakedProcesses: {
+            /** @description Number of the attempt. */
+            readonly attempt: number;
+            /** @description ID of the experiment. */
+            readonly experiment: number;
             /** @description Whether an operator allows the slots to be used nevertheless. */
             readonly released: boolean;
             /** @description Slots that its processes still occupy. */
             readonly slots: readonly number[];
+            /** @description Number of the trial. */
+            readonly trial: number;
         };
         /** @description The fields of the experiment file that change. */
         readonly LimitChanges: {
@@ -824,9 +920,30 @@ export interface components {
             readonly results: number;
         };
         /** @description A token with its secret. */
-        readonly NewToken: components["schemas"]["Token"] & {
+        readonly NewToken: {
+            /** @description When it was created; null if unknown. */
+            readonly created: number | null;
+            /** @description Token or user that created it. */
+            readonly creator: string;
+            /** @description When it expires; null: never. */
+            readonly expires: number | null;
+            /** @description ID of the token. */
+            readonly id: string;
+            /** @description Start of the day on which it was used last; null: never used. */
+            readonly last_used_day: number | null;
+            /** @description Name of the token. */
+            readonly name: string;
+            /**
+             * @description Role of the token.
+             * @enum {string}
+             */
+            readonly role: "viewer" | "submitter" | "operator" | "admin";
             /** @description The secret. No other answer contains it. */
             readonly token: string;
+            /** @description The user that runs its programs on workers with `--run-as submitter`; "": none. */
+            readonly unix_user: string;
+            /** @description Workspaces in which it has this role; ["*"]: all. */
+            readonly workspaces: readonly string[];
         };
         /** @description What the daemon noticed about an attempt. */
         readonly Note: {
@@ -995,8 +1112,37 @@ export interface components {
         };
         /** @description Why something happened. */
         readonly Reason: {
+            /** @description Number of the bracket, from 0. */
+            readonly bracket?: number;
+            /** @description Metric of the last result that goes on. */
+            readonly cutoff?: number;
+            /** @description What else is known about it, as text. */
+            readonly detail?: string;
+            /** @description What the model of the search expected of the configuration. */
+            readonly expected?: Record<string, unknown>;
+            /** @description How many results of the rung go on. */
+            readonly keep?: number;
+            /** @description Number of the trial near which the configuration was drawn. */
+            readonly near?: number;
+            /** @description Rank of the latest result of that trial; 0 is the best. */
+            readonly near_rank?: number;
+            /** @description Rank among the results of the rung; 0 is the best. */
+            readonly rank?: number;
+            /** @description Number of trials that had results at that time. */
+            readonly results?: number;
+            /** @description Number of the rung in its bracket; 0 is the shortest. */
+            readonly rung?: number;
+            /** @description Number of results in the rung, including this one. */
+            readonly size?: number;
+            /** @description How far around that trial it was drawn, as a part of each range. */
+            readonly spread?: number;
             /** @description The reason as a sentence; the other fields say it in numbers. */
             readonly text: string;
+            /**
+             * @description Kind of the reason.
+             * @enum {string}
+             */
+            readonly why: "new_trial" | "replacement" | "given_point" | "near_trial" | "before_model" | "explored" | "model_choice" | "repeat" | "promoted" | "waits_at_rung" | "below_cutoff" | "rung_closed" | "max_length" | "early_exit" | "user" | "experiment_end";
         };
         /** @description A token that is revoked. */
         readonly RevokedToken: {
@@ -1027,7 +1173,7 @@ export interface components {
             /** @description Metric of the last result that goes on; null if none does. */
             readonly cut_off: number | null;
             /** @description Length of the rung. */
-            readonly length: components["schemas"]["Count"];
+            readonly length: number;
             /** @description Number of the rung, from 0. */
             readonly rung: number;
         };
@@ -1221,8 +1367,8 @@ export interface components {
         readonly Timeline: {
             /** @description The attempts on these slots; missing if there are too many, then `bins` is there. */
             readonly bars?: readonly components["schemas"]["TimelineBar"][];
-            /** @description Instead of `bars`: edges of time bins; for each slot and bin the share that the experiment and others held; the number of running trials in each bin. */
-            readonly bins?: Record<string, unknown>;
+            /** @description Instead of `bars`: shares of time by slot and part of the window. */
+            readonly bins?: components["schemas"]["TimelineBins"];
             /** @description Start of the time window. */
             readonly from: number;
             /** @description The time of this answer. */
@@ -1257,6 +1403,17 @@ export interface components {
             readonly trial: number;
             /** @description ID of the worker. */
             readonly worker: number;
+        };
+        /** @description How much ran on each slot in each part of the window. */
+        readonly TimelineBins: {
+            /** @description For each slot and part the share in which the experiment held the slot. */
+            readonly busy: readonly (readonly number[])[];
+            /** @description Edges of the parts of the window. */
+            readonly edges: readonly number[];
+            /** @description For each slot and part the share in which other experiments held it. */
+            readonly taken: readonly (readonly number[])[];
+            /** @description For each part the number of running trials. */
+            readonly trials: readonly number[];
         };
         /** @description A time of a worker: in which it got no new leases, or was there. */
         readonly TimelineQuarantine: {
@@ -1344,12 +1501,18 @@ export interface components {
         };
         /** @description What became of a trial that ended at its client. */
         readonly ToldTrial: {
-            /** @description State of the experiment now. */
-            readonly state: string;
+            /**
+             * @description State of the experiment now.
+             * @enum {string}
+             */
+            readonly state: "ACTIVE" | "PAUSED" | "STOPPING" | "COMPLETED" | "CANCELED" | "FAILED";
             /** @description Number of the trial. */
             readonly trial: number;
-            /** @description State of the trial now. */
-            readonly trial_state: string;
+            /**
+             * @description State of the trial now.
+             * @enum {string}
+             */
+            readonly trial_state: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "STOPPED" | "FAILED" | "CANCELED";
         };
         /** @description One training of a finalist. */
         readonly Training: {
@@ -1371,7 +1534,7 @@ export interface components {
             /** @description Its best finite metric; null if there is none. */
             readonly best_metric: components["schemas"]["Metric"] | null;
             /** @description Step of the best metric; null if there is none. */
-            readonly best_step: unknown;
+            readonly best_step: components["schemas"]["Count"] | null;
             /** @description Directory of its latest checkpoint; "" if it has none. */
             readonly checkpoint: string;
             /** @description Step of the latest checkpoint. */
@@ -1383,7 +1546,7 @@ export interface components {
             /** @description When the running program last printed or reported something; null if unknown. */
             readonly heard_at?: number | null;
             /** @description Highest step that the running program reported; null if unknown. */
-            readonly heard_step?: unknown;
+            readonly heard_step?: components["schemas"]["Count"] | null;
             /** @description Hyperparameters of the trial. */
             readonly hparams: Record<string, unknown>;
             /** @description ID of the trial across all experiments. */
@@ -1406,8 +1569,11 @@ export interface components {
             readonly restarts: number;
             /** @description Slots times time under lease, until now. */
             readonly slot_seconds: number;
-            /** @description `PENDING`, `RUNNING`, `PAUSED`, `COMPLETED`, `STOPPED`, `FAILED` or `CANCELED`. */
-            readonly state: string;
+            /**
+             * @description State of the trial.
+             * @enum {string}
+             */
+            readonly state: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "STOPPED" | "FAILED" | "CANCELED";
             /** @description Length that all attempts trained together, as reported; an attempt without a checkpoint begins at 0 again. */
             readonly trained: components["schemas"]["Count"];
             /** @description Whether an attempt ran and reported no step; then the trial was trained more than `trained`. */
@@ -1685,6 +1851,7 @@ export type ComparedLength = components['schemas']['ComparedLength'];
 export type Count = components['schemas']['Count'];
 export type CreatedExperiment = components['schemas']['CreatedExperiment'];
 export type Curve = components['schemas']['Curve'];
+export type CurveDensity = components['schemas']['CurveDensity'];
 export type CurveEvent = components['schemas']['CurveEvent'];
 export type Curves = components['schemas']['Curves'];
 export type DeletedExperiment = components['schemas']['DeletedExperiment'];
@@ -1706,6 +1873,8 @@ export type Fork = components['schemas']['Fork'];
 export type Health = components['schemas']['Health'];
 export type HeldAttempt = components['schemas']['HeldAttempt'];
 export type History = components['schemas']['History'];
+export type HistoryBudget = components['schemas']['HistoryBudget'];
+export type HistoryEnd = components['schemas']['HistoryEnd'];
 export type HparamShare = components['schemas']['HparamShare'];
 export type HttpPort = components['schemas']['HttpPort'];
 export type Importance = components['schemas']['Importance'];
@@ -1761,6 +1930,7 @@ export type StoredContext = components['schemas']['StoredContext'];
 export type Submission = components['schemas']['Submission'];
 export type Timeline = components['schemas']['Timeline'];
 export type TimelineBar = components['schemas']['TimelineBar'];
+export type TimelineBins = components['schemas']['TimelineBins'];
 export type TimelineQuarantine = components['schemas']['TimelineQuarantine'];
 export type TimelineSlot = components['schemas']['TimelineSlot'];
 export type TimelineTaken = components['schemas']['TimelineTaken'];

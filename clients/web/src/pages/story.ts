@@ -32,7 +32,7 @@ export function rankText(reason: Partial<Reason> & Fields): string {
     const rung = plainNumber(reason["rung"]);
     const bracket = plainNumber(reason["bracket"]);
     const keep = plainNumber(reason["keep"]);
-    const cutoff = plainNumber(reason["cutoff"]) ?? plainNumber(reason["cut_off"]);
+    const cutoff = plainNumber(reason["cutoff"]);
     const place = rung === undefined ? "" : bracket === undefined ? t("story.rung", {rung}) : t("story.rung_bracket", {rung, bracket});
     const size = plainNumber(reason["size"]);
     const ranked = rank === undefined ? "" : size === undefined ? t("story.rank", {rank: rank + 1}) : t("story.rank_of", {rank: rank + 1, size});

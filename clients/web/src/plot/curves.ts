@@ -9,49 +9,11 @@ import {countText, durationText, metricText} from "./drawing/number";
 import type {Pen, Shape} from "./drawing/pen";
 import {makeRaster} from "./drawing/raster";
 import {elapsed, linear, log, whole, type Scale, type ScaleKind} from "./drawing/scale";
+import type * as Api from "../api/types";
 
-export interface CurveEvent {
-    readonly step: number;
-    readonly time: number;
-    readonly what: "promoted" | "paused" | "stopped" | "restarted" | "finished";
-}
-
-export interface Curve {
-    readonly trial: number;
-    /** The longest rung that it reached, -1 or null before the first. */
-    readonly rung: number | null;
-    readonly state: string;
-    readonly step: readonly number[];
-    /** Null for reports of a store that kept no times. */
-    readonly time: readonly (number | null)[];
-    readonly min: readonly (number | null)[];
-    readonly max: readonly (number | null)[];
-    readonly last: readonly (number | null)[];
-    readonly nonfinite: readonly (readonly [number, string])[];
-    readonly events: readonly CurveEvent[];
-}
-
-/** The answer of `curves` in mode points. */
-export interface Curves {
-    readonly metric: string;
-    readonly group: string;
-    readonly unit: string;
-    readonly lsn: number;
-    readonly trials: readonly Curve[];
-    readonly rungs: readonly {readonly rung: number; readonly length: number; readonly cut_off: number | null}[];
-}
-
-/** The answer in mode density: counts[step][value]. */
-export interface Density {
-    readonly metric: string;
-    readonly steps: readonly number[];
-    readonly values: readonly number[];
-    readonly counts: readonly (readonly number[])[];
-    readonly below: number;
-    readonly above: number;
-    readonly nonfinite: number;
-    readonly trials: number;
-}
+export type Curve = Api.Curve;
+export type Curves = Api.Curves;
+export type Density = Api.CurveDensity;
 
 /** The lengths of rungs, each once: brackets have some in common. A curve's rung is a place in this list. */
 export const rungLengths = ({rungs}: Curves): number[] => [...new Set(rungs.map((rung) => rung.length))].sort((a, b) => a - b);
@@ -76,7 +38,7 @@ export interface CurveOptions {
     readonly colour: "rung" | "trial";
 }
 
-export const EVENT_SHAPES: Record<CurveEvent["what"], Shape> = {
+export const EVENT_SHAPES: Record<Api.CurveEvent["what"], Shape> = {
     promoted: "triangle",
     paused: "pause",
     stopped: "cross",

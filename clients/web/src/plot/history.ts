@@ -8,27 +8,9 @@ import {HitGrid} from "./drawing/hit_grid";
 import {drawStrip, metricAxis, metricY} from "./metric_axis";
 import {countText, cutMiddle, durationText, metricText} from "./drawing/number";
 import {elapsed, whole, type ScaleKind} from "./drawing/scale";
+import type * as Api from "../api/types";
 
-export interface HistoryPoint {
-    readonly trial: number;
-    readonly metric: number;
-    readonly length: number;
-    readonly time: number;
-    readonly slot_seconds: number;
-    readonly trials: number;
-}
-
-/** The answer of `history`. */
-export interface History {
-    readonly metric: string;
-    readonly smaller_is_better: boolean;
-    /** When the first trial got its slots, null before that. */
-    readonly started_at: number | null;
-    readonly points: readonly HistoryPoint[];
-    readonly end: {readonly time: number; readonly slot_seconds: number; readonly trials: number};
-    readonly target: number | null;
-    readonly budget: {readonly max_slot_hours?: number | null; readonly max_time?: number | null} | null;
-}
+export type History = Api.History;
 
 export type HistoryX = "time" | "trials" | "slot_seconds";
 

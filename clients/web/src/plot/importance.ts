@@ -2,23 +2,9 @@
 import {stepAlong, type Figure, type Hit, type Look, type Size} from "./drawing/figure";
 import {shareText} from "./drawing/number";
 import {fitText} from "./drawing/pen";
+import type * as Api from "../api/types";
 
-/** The answer of `importance`. */
-export interface Importance {
-    readonly metric: string;
-    readonly rung: number;
-    readonly length: number;
-    readonly results: number;
-    /** Trials that did not get to this length, or diverged: they count as worse. */
-    readonly others: number;
-    readonly needed: number;
-    readonly gamma: number;
-    /** "forest" where a sampler that learns preferred a part of the space. */
-    readonly method: "results" | "forest";
-    readonly hyperparameters: readonly {readonly name: string; readonly share: number; readonly deviation: number; readonly rank: number}[];
-    /** Why there are no shares; "" where there are. */
-    readonly reason: string;
-}
+export type Importance = Api.Importance;
 
 const ROW = 34;
 

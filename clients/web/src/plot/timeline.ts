@@ -5,44 +5,13 @@ import type {Figure, Hit, Look, Size} from "./drawing/figure";
 import {countText, durationText, shareText} from "./drawing/number";
 import {fitText, hatch, type Pen, type Shape} from "./drawing/pen";
 import {elapsed} from "./drawing/scale";
+import type * as Api from "../api/types";
 
-export type Outcome = "running" | "finished" | "paused" | "stopped" | "failed" | "lost" | "preempted" | "canceled";
-
-export interface Slot {
-    readonly worker: number;
-    readonly name: string;
-    readonly slot: number;
-    /** Shares of the window: held by this search, held by others, and its worker not there. The rest is idle, or quarantine. */
-    readonly busy: number;
-    readonly taken: number;
-    readonly away: number;
-}
-
-/** A time in which another experiment held a slot; null: one of another workspace. */
-export interface Taken {
-    readonly worker: number;
-    readonly slot: number;
-    readonly experiment: number | null;
-    readonly trial: number | null;
-    readonly from: number;
-    readonly to: number | null;
-}
-
-export interface Bar {
-    readonly worker: number;
-    readonly slot: number;
-    readonly trial: number;
-    readonly attempt: number;
-    readonly from: number;
-    readonly to: number | null;
-    readonly outcome: Outcome;
-}
-
-export interface WorkerTime {
-    readonly worker: number;
-    readonly from: number;
-    readonly to: number | null;
-}
+export type Slot = Api.TimelineSlot;
+export type Bar = Api.TimelineBar;
+export type Outcome = Bar["outcome"];
+type Taken = Api.TimelineTaken;
+export type Timeline = Api.Timeline;
 
 /** Where the worker was not there, within a window. */
 export function absences(timeline: Timeline, worker: number): readonly (readonly [number, number])[] {
@@ -75,25 +44,6 @@ export function idleShare(timeline: Timeline, slot: Slot): number {
                       0,
                   ) / size;
     return Math.max(0, 1 - slot.busy - slot.taken - slot.away - Math.min(rested, 1));
-}
-
-/** The answer of `timeline`: bars, or, above 5,000 of them, busy shares per bin. */
-export interface Timeline {
-    readonly from: number;
-    readonly to: number;
-    readonly now: number;
-    readonly slots: readonly Slot[];
-    readonly bars?: readonly Bar[];
-    readonly bins?: {
-        readonly edges: readonly number[];
-        readonly busy: readonly (readonly number[])[];
-        readonly taken: readonly (readonly number[])[];
-        readonly trials: readonly number[];
-    };
-    readonly taken: readonly Taken[];
-    /** When workers were there; of one that is missing, nothing is known. */
-    readonly presences: readonly WorkerTime[];
-    readonly quarantines: readonly WorkerTime[];
 }
 
 export const OUTCOMES: readonly Outcome[] = ["running", "finished", "paused", "stopped", "failed", "lost", "preempted", "canceled"];
@@ -243,7 +193,7 @@ export function timelineFigure(
                 pen.rect(box.left, top + 1, box.right - box.left, tall - 2, theme.grid, 2, theme.dark ? 0.8 : 1);
                 if (tall >= HATCHED) hatch(pen, box.left, top + 1, box.right - box.left, tall - 2, {stroke: theme.rule, alpha: 0.55});
                 if (tall < 12) return;
-                pen.text(box.left < 50 ? String(slot.slot) : say("plot.timeline.slot", {slot: slot.slot}), box.left - 8, top + tall / 2, {
+                pen.text(box.left < 50 ? String(slot.slot ?? "–") : say("plot.timeline.slot", {slot: slot.slot ?? "–"}), box.left - 8, top + tall / 2, {
                     fill: theme.muted,
                     size: 11,
                     align: "right",
@@ -449,7 +399,7 @@ export function timelineFigure(
             trial: -1,
             x,
             y: py,
-            title: `${slot.name}, ${say("plot.timeline.slot", {slot: slot.slot})}`,
+            title: `${slot.name}, ${say("plot.timeline.slot", {slot: slot.slot ?? "–"})}`,
             lines: [
                 [durationText((edges[bin] ?? 0) - startedAt), say("plot.timeline.busy", {share: shareText(busy[index]?.[bin] ?? 0)})],
                 ["", say("plot.timeline.taken", {share: shareText(taken[index]?.[bin] ?? 0)})],
@@ -470,6 +420,6 @@ function idleText(timeline: Timeline, say: Look["say"]): string {
         null,
     );
     return most && idleShare(timeline, most) > 0.005
-        ? say("plot.timeline.most_idle", {slot: most.slot, worker: most.name, share: shareText(idleShare(timeline, most))})
+        ? say("plot.timeline.most_idle", {slot: most.slot ?? "–", worker: most.name, share: shareText(idleShare(timeline, most))})
         : say("plot.timeline.none_idle");
 }

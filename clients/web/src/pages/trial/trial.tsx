@@ -28,7 +28,7 @@ const loadCurves = () => import("../../plot/trial_curves");
 
 /// The numbers behind the decision, as a small table.
 function Numbers({reason, metric, trial}: {reason: Reason; metric: string; trial: Trial}) {
-    const cutoff = reason.cutoff ?? reason.cut_off;
+    const cutoff = reason.cutoff;
     const rows: [string, string][] = [[metric, formatNumber(trial.metric)]];
     if (reason.rank !== undefined && reason.rank !== null)
         rows.push([t("why_table.rank"), reason.size ? t("why_table.rank_of", {rank: reason.rank + 1, size: reason.size}) : String(reason.rank + 1)]);

@@ -4,45 +4,13 @@
  * as the rung above. Pure.
  */
 import type {Box} from "../drawing/axes";
+import type * as Api from "../../api/types";
 
-export type ResultState = "promoted" | "waiting" | "stopped" | "finished" | "failed";
-
-export interface RungResult {
-    readonly trial: number;
-    readonly metric: number | null;
-    /** "nan", "inf" or "-inf" if it reported that. */
-    readonly nonfinite: string | null;
-    readonly rank: number;
-    readonly state: ResultState;
-}
-
-export interface Rung {
-    readonly rung: number;
-    readonly length: number;
-    readonly rule: string;
-    readonly keep: number;
-    readonly size: number;
-    readonly cut_off: number | null;
-    readonly results: readonly RungResult[];
-    readonly training: readonly number[];
-}
-
-export interface Bracket {
-    readonly bracket: number;
-    readonly name: string;
-    readonly rungs: readonly Rung[];
-}
-
-/** The answer of `rungs`. */
-export interface Ladder {
-    readonly lsn: number;
-    readonly time: number;
-    readonly first_lsn: number;
-    readonly last_lsn: number;
-    readonly metric: string;
-    readonly smaller_is_better: boolean;
-    readonly brackets: readonly Bracket[];
-}
+export type RungResult = Api.RungResult;
+export type ResultState = RungResult["state"];
+export type Rung = Api.LadderRung;
+export type Bracket = Api.LadderBracket;
+export type Ladder = Api.RungLadder;
 
 /** How results are drawn: a mark each, a thin bar each, or one column of pixels for several. */
 export type Grain = "mark" | "bar" | "bin";

@@ -27,6 +27,16 @@ template <class T>
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+/// What messages call a T.
+template <class T>
+[[nodiscard]] constexpr std::string_view name_of_record() {
+  if constexpr (requires { T::schema.name; }) {
+    return T::schema.name;
+  } else {
+    return "the record";
+  }
+}
+
 /// corrupt: not what encode_record() makes of a T, as it says. Never throws; costs a small multiple of the
 /// bytes.
 template <class T>
@@ -38,7 +48,7 @@ template <class T>
   T record{};
   Trouble trouble;
   if (!read(tree.root(), record, trouble)) {
-    return corrupt_field("the record", trouble);
+    return corrupt_field(name_of_record<T>(), trouble);
   }
   return record;
 }

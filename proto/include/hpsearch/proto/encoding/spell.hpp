@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <string_view>
 #include <type_traits>
 
 // How structs become maps and back. Each struct is spelled once, beside it, by a function
@@ -23,8 +24,8 @@ concept Is = std::same_as<std::remove_const_t<T>, Wanted>;
 
 /// What follows a spelling, as far as list_fields uses it.
 struct AnyFields {
-  void operator()(const char* key, const auto& member);
-  void maybe(const char* key, const auto& member);
+  void operator()(std::string_view key, const auto& member, std::string_view about = {});
+  void maybe(std::string_view key, const auto& member, std::string_view about = {});
 };
 
 template <class T>

@@ -24,6 +24,7 @@
 #include "hpsearch/jobs/launch/launch_spec.hpp"
 #include "hpsearch/proto/encoding/msgpack_tree.hpp"
 #include "hpsearch/proto/encoding/spell.hpp"
+#include "hpsearch/proto/encoding/value_writer.hpp"
 
 // The two that follow a spelling (spell.hpp): FieldWriter and FieldReader. An `Out` is a MsgpackWriter or a
 // ValueWriter.
@@ -83,12 +84,12 @@ class FieldWriter {
   explicit FieldWriter(Out& out) : out_(out) {}
 
   template <class T>
-  void operator()(std::string_view key, const T& member) {
+  void operator()(std::string_view key, const T& member, std::string_view /*about*/ = {}) {
     out_.text(key);
     put(out_, member);
   }
   template <class T>
-  void maybe(std::string_view key, const T& member) {
+  void maybe(std::string_view key, const T& member, std::string_view /*about*/ = {}) {
     if (!is_empty(member)) {
       (*this)(key, member);
     }
@@ -108,11 +109,11 @@ class FieldWriter {
 class FieldCounter {
  public:
   template <class T>
-  void operator()(std::string_view /*key*/, const T& /*member*/) {
+  void operator()(std::string_view /*key*/, const T& /*member*/, std::string_view /*about*/ = {}) {
     ++count_;
   }
   template <class T>
-  void maybe(std::string_view /*key*/, const T& member) {
+  void maybe(std::string_view /*key*/, const T& member, std::string_view /*about*/ = {}) {
     if (!is_empty(member)) {
       ++count_;
     }
@@ -163,6 +164,16 @@ void put(Out& out, const engine::Value& value) {
   out.value(value);
 }
 
+template <class Out>
+void put(Out& out, const engine::Value::Map& value) {
+  out.value(value);
+}
+
+template <class Out>
+void put(Out& out, const engine::Cardinality& count) {
+  out.value(count_value(count));
+}
+
 template <class Out, class Kind>
 void put(Out& out, const engine::Id<Kind>& id) {
   out.natural(id.number());
@@ -201,12 +212,12 @@ void put(Out& out, const std::vector<T>& items) {
   }
 }
 
-template <class Out>
-void put(Out& out, const std::map<std::string, std::string>& members) {
+template <class Out, class T>
+void put(Out& out, const std::map<std::string, T>& members) {
   out.map(members.size());
-  for (const auto& [key, text] : members) {
+  for (const auto& [key, member] : members) {
     out.text(key);
-    out.text(text);
+    put(out, member);
   }
 }
 
@@ -291,11 +302,11 @@ class FieldReader {
   FieldReader(MsgpackItem map, Trouble& trouble) : map_(map), trouble_(trouble) {}
 
   template <class T>
-  void operator()(std::string_view key, T& member) {
+  void operator()(std::string_view key, T& member, std::string_view /*about*/ = {}) {
     read_field(key, true, [&](MsgpackItem item) { return read(item, member, trouble_); });
   }
   template <class T>
-  void maybe(std::string_view key, T& member) {
+  void maybe(std::string_view key, T& member, std::string_view /*about*/ = {}) {
     read_field(key, false, [&](MsgpackItem item) {
       return item.kind() == MsgpackItem::Kind::null || read(item, member, trouble_);
     });
@@ -337,11 +348,12 @@ class FieldReader {
 [[nodiscard]] bool read(MsgpackItem item, double& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, std::string& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, engine::Value& out, Trouble& trouble);
+[[nodiscard]] bool read(MsgpackItem item, engine::Value::Map& out, Trouble& trouble);
+[[nodiscard]] bool read(MsgpackItem item, engine::Cardinality& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, engine::Units& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, engine::Duration& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, engine::Metrics& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, jobs::Entrypoint& out, Trouble& trouble);
-[[nodiscard]] bool read(MsgpackItem item, std::map<std::string, std::string>& out, Trouble& trouble);
 
 [[nodiscard]] bool read_bytes(MsgpackItem item, std::string& out, Trouble& trouble);
 [[nodiscard]] bool read_bytes(MsgpackItem item, std::vector<std::string>& out, Trouble& trouble);
@@ -394,6 +406,36 @@ template <class T>
     }
   }
   return true;
+}
+
+/// Calls take(key, item) for each member of a map, in order, until one returns false.
+template <class Take>
+bool each_member(MsgpackItem map, Take take) {
+  const std::uint32_t size = map.size();
+  MsgpackItem at = map;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const MsgpackItem key = i == 0 ? at.first() : at.next();
+    at = key.next();
+    if (!take(key.text(), at)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <class T>
+[[nodiscard]] bool read(MsgpackItem item, std::map<std::string, T>& out, Trouble& trouble) {
+  if (!expect(item, MsgpackItem::Kind::map, "a map", trouble)) {
+    return false;
+  }
+  out.clear();
+  return each_member(item, [&](std::string_view name, MsgpackItem value) {
+    const auto [place, is_new] = out.try_emplace(std::string(name));
+    if (!is_new) {
+      trouble.say("stands twice");
+    }
+    return (is_new && read(value, place->second, trouble)) || trouble.below(name);
+  });
 }
 
 template <Spelled T>

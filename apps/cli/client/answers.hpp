@@ -1,0 +1,51 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/client/client.hpp"
+#include "hpsearch/proto/encoding/record.hpp"
+
+// The daemon's answers as the structs of proto/api. A command reads them this way; --output json prints the
+// answer as it came.
+
+namespace hpsearch::cli {
+
+/// Of an answer that lacks a field, or has another type there.
+[[nodiscard]] Failure unexpected_answer(const engine::Error& error);
+
+template <class T>
+[[nodiscard]] Outcome<T> read_as(const engine::Value& answer) {
+  auto read = proto::decode_value<T>(answer);
+  return read ? Outcome<T>(*std::move(read)) : Outcome<T>(unexpected_answer(read.error()));
+}
+template <class T>
+[[nodiscard]] Outcome<T> read_as(const Outcome<engine::Value>& answer) {
+  return answer ? read_as<T>(*answer) : Outcome<T>(answer.failure());
+}
+
+/// All entries of a list whose pages the daemon numbers: every_entry(client, target,
+/// &api::WorkerPage::workers).
+template <class Page, class Entry>
+[[nodiscard]] Outcome<std::vector<Entry>> every_entry(const Client& client, const std::string& target,
+                                                      std::vector<Entry> Page::*list) {
+  std::vector<Entry> all;
+  for (std::uint64_t after = 0;;) {
+    Outcome<Page> page =
+        read_as<Page>(client.get(after == 0 ? target : target + "?after=" + std::to_string(after)));
+    if (!page) {
+      return page.failure();
+    }
+    std::move(((*page).*list).begin(), ((*page).*list).end(), std::back_inserter(all));
+    if (!page->next || *page->next <= after) {
+      return all;
+    }
+    after = *page->next;
+  }
+}
+
+}  // namespace hpsearch::cli

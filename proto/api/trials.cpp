@@ -1,0 +1,137 @@
+#include "hpsearch/proto/api/trials.hpp"
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/seconds.hpp"
+#include "hpsearch/engine/engine.hpp"
+#include "hpsearch/engine/experiment/best_trial.hpp"
+#include "hpsearch/engine/scheduler/explain.hpp"
+#include "hpsearch/jobs/fields/program.hpp"
+#include "hpsearch/proto/sentences/explanation.hpp"
+#include "hpsearch/proto/sentences/reason.hpp"
+
+namespace hpsearch::api {
+
+using engine::ExperimentRecord;
+using engine::TrialRecord;
+
+namespace {
+
+double slot_seconds(const TrialRecord& trial, engine::Instant now) {
+  std::int64_t micros = trial.busy.in_micros();
+  if (trial.live && now >= trial.live->leased_at) {
+    micros += (now - trial.live->leased_at).in_micros() * static_cast<std::int64_t>(trial.live->slots.size());
+  }
+  return static_cast<double>(micros) / 1e6;
+}
+
+/// Where its attempt runs, by rank.
+std::vector<engine::WorkerId> workers_of(const TrialRecord& trial) {
+  std::vector<engine::WorkerId> workers;
+  if (trial.live && trial.live->gang) {
+    for (const engine::Gang::Member& member : trial.live->gang->members) {
+      workers.push_back(member.worker);
+    }
+  } else if (trial.live) {
+    workers.push_back(trial.live->worker);
+  }
+  return workers;
+}
+
+/// What happens next, and that the program of a decided trial may finish what it does at its length.
+std::string next_of(const ExperimentRecord& experiment, engine::TrialNumber number,
+                    const engine::Explanation& explanation) {
+  std::string next = sentences::next_text(explanation, experiment.config.unit);
+  const TrialRecord& trial = experiment.trials[number.number()];
+  if (!trial.live || !trial.live->is_ending() || !trial.live->decision->may_finish) {
+    return next;
+  }
+  const engine::Value* given = experiment.effective.at_path("environment.finish_within");
+  const double seconds =
+      given != nullptr ? given->number_or(0) : jobs::Environment().finish_within.in_seconds();
+  return sentences::finishing_text(engine::Duration::micros(std::llround(seconds * 1e6))) +
+         (next.empty() ? "" : "; " + next);
+}
+
+}  // namespace
+
+Reason reason_with_text(engine::Reason reason) {
+  std::string text = sentences::describe(reason);
+  return {std::move(text), std::move(reason)};
+}
+
+Trial trial_of(const ExperimentRecord& experiment, engine::TrialNumber number, engine::Instant now) {
+  const TrialRecord& record = experiment.trials[number.number()];
+  Trial trial;
+  trial.trial = number;
+  trial.id = record.id;
+  trial.state = record.state;
+  trial.hparams = *experiment.hparams[number.number()].as_map();
+  trial.length = record.length;
+  trial.reached = record.reached;
+  trial.trained = record.trained;
+  trial.trained_unreported = record.trained_unreported;
+  trial.trains_no_further = record.trains_no_further;
+  trial.ran_unlogged = record.ran_unlogged;
+  if (record.latest) {
+    trial.metric = record.latest->metric;
+  }
+  if (record.best) {
+    trial.best_metric = record.best->metric;
+    trial.best_step = record.best->step;
+  }
+  trial.restarts = record.restarts;
+  trial.attempts = record.attempts;
+  if (record.live) {
+    trial.worker = record.live->worker;
+  }
+  trial.workers = workers_of(record);
+  if (record.checkpoints) {
+    trial.checkpoint = record.checkpoints->latest;
+    trial.checkpoint_step = record.checkpoints->latest_step;
+    trial.best_checkpoint = record.checkpoints->best;
+    trial.best_checkpoint_step = record.checkpoints->best_step;
+    trial.best_checkpoint_metric = record.checkpoints->best_metric;
+  }
+  trial.reason = reason_with_text(engine::reason_of(record));
+  trial.last_failure = record.last_failure ? *record.last_failure : std::string();
+  trial.created_at = seconds(record.created_at);
+  if (engine::is_closed(record.state)) {
+    trial.ended_at = seconds(record.ended_at);
+  }
+  trial.slot_seconds = slot_seconds(record, now);
+  return trial;
+}
+
+std::optional<Trial> best_trial(const ExperimentRecord& experiment, engine::Instant now) {
+  const std::optional<engine::TrialNumber> best = engine::best_trial(experiment);
+  return best ? std::optional(trial_of(experiment, *best, now)) : std::nullopt;
+}
+
+Explanation explanation_of(const ExperimentRecord& experiment, engine::TrialNumber number,
+                           const engine::Explanation& explanation) {
+  const engine::ProgramChange* program = engine::program_of(experiment, number);
+  Explanation answer;
+  answer.experiment = experiment.id;
+  answer.trial = number;
+  if (program != nullptr) {
+    answer.program = program_change(*program);
+  }
+  answer.program_changes = experiment.programs.size();
+  answer.state = experiment.trials[number.number()].state;
+  answer.metric = experiment.config.searcher.metric;
+  answer.unit = experiment.config.unit;
+  answer.now = sentences::now_text(explanation, experiment.config.unit);
+  answer.next = next_of(experiment, number, explanation);
+  answer.source = source_of(experiment);
+  answer.results_needed = explanation.results_needed;
+  answer.results_to_come = explanation.results_to_come;
+  answer.ahead = explanation.ahead;
+  answer.reason = reason_with_text(explanation.reason);
+  return answer;
+}
+
+}  // namespace hpsearch::api
