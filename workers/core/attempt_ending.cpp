@@ -16,7 +16,7 @@ using engine::Lsn;
 void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
   if (!reports_for_attempt()) {
     if (spec_.launch.kind == jobs::LaunchKind::mpi) {
-      terminate(now, out);  // What it runs only keeps the slots.
+      terminate(now, out);  // Its process only keeps the slots.
     } else if (takes_checkpoint_signal()) {
       ask_by_signal(now, out);
     } else {
@@ -34,7 +34,7 @@ void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
     return;
   }
   if (!dialogue_.prints_lines()) {
-    ladder_.ask(patience(), now);  // It hears at its next report, if it makes one.
+    ladder_.ask(patience(), now);  // Its next report, if there is one, is answered so.
     return;
   }
   if (may_finish() && is_wanted_at_its_end()) {
@@ -57,21 +57,21 @@ bool AttemptMachine::may_finish() const noexcept {
   return orders_.may_finish && length_reported_ && *length_reported_ >= orders_.length && !trains_on();
 }
 
-/// What it may have left to save is wanted: the checkpoint of a trial that is paused, or the model of one
-/// that went all the way.
+/// Files that it saves at its end are needed: the checkpoint of a paused trial, or the model of a trial that
+/// reached its full length.
 bool AttemptMachine::is_wanted_at_its_end() const noexcept {
   return orders_.end_as == engine::Directive::pause || orders_.length >= spec_.max_length;
 }
 
-/// For a program whose end is decided to end by itself. Of an attempt on several workers only rank 0 reports,
-/// and ends the others with it.
+/// The time that a program has to end by itself once its end is decided. If an attempt runs on several
+/// workers, only rank 0 reports, and the others end with it.
 Duration AttemptMachine::patience() const noexcept {
   const bool finishes = reports_for_attempt() ? may_finish() : orders_.may_finish;
   return finishes ? std::max(rules_.grace, spec_.finish_within) : rules_.grace;
 }
 
-/// Who only prints cannot know that its searcher has decided: a report from beyond its length says so. Who
-/// was told and reports from there has not obeyed.
+/// A program that only prints does not know the decision, so a report beyond its length shows that it trains
+/// on. A program that got the answer to end and reports beyond its length ignores it.
 void AttemptMachine::end_if_it_trains_on(bool asks, Instant now, AttemptOutput& out) {
   const bool asked = orders_.end_as && ladder_.rung() == Rung::asked;
   if (asked && asks && dialogue_.knows_end() && trains_on()) {
@@ -84,7 +84,7 @@ void AttemptMachine::end_if_it_trains_on(bool asks, Instant now, AttemptOutput& 
   }
 }
 
-/// What it would have left behind at its end is lost, which its author should know.
+/// Notes for the author that files which the program saves at its end are missing.
 void AttemptMachine::note_its_end(AttemptOutput& out) {
   if (!reports_for_attempt() || !length_reported_ || *length_reported_ < orders_.length ||
       !is_wanted_at_its_end()) {
@@ -112,7 +112,7 @@ bool AttemptMachine::takes_checkpoint_signal() const {
   return !spec_.checkpoint_signal.empty();
 }
 
-/// For who does not hear answers, or will not ask in time.
+/// For programs that get no answers, or do not ask in time.
 void AttemptMachine::ask_by_signal(Instant now, AttemptOutput& out) {
   ladder_.ask(rules_.grace, now);
   end_.signaled_by_us = true;  // That it ends then is no decision of its own.
@@ -148,7 +148,7 @@ void AttemptMachine::end_now(Instant now, AttemptOutput& out) {
 bool AttemptMachine::waits_at_length() const {
   const bool at_length = length_reported_ && *length_reported_ >= orders_.length;
   const bool to_end = orders_.end_as || orders_.kill || fenced_ || ladder_.rung() != Rung::none;
-  // Other ranks would not be signalled, and who loses a peer fails; an answer is shared with them.
+  // Other ranks would get no signal and fail when they lose this one; an answer reaches them.
   const bool hears_signal =
       !dialogue_.has_socket() && takes_checkpoint_signal() && spec_.rendezvous.addresses.empty();
   return phase_ == Phase::running && reports_for_attempt() && at_length && !to_end &&
@@ -182,7 +182,7 @@ void AttemptMachine::kill_now(AttemptOutput& out) {
   }
   ladder_.kill();
   end_.signaled_by_us = true;
-  if (alive()) {  // Also one of which nobody has heard yet that it runs, because its disk is full.
+  if (alive()) {  // Also if its start is not known yet, because its disk is full.
     out.effects.emplace_back(SignalProgram{spec_.key, true});
   }
 }
@@ -220,7 +220,7 @@ void AttemptMachine::over(const ProgramEnded& end, AttemptOutput& out) {
     return;
   }
   if (!end.by_signal && end.code == 0 && !reported_checkpoint_ && reports_for_attempt()) {
-    // Whoever reports nothing may still leave a checkpoint: ending well says that it is complete.
+    // A program that reports no checkpoint may leave one: exit status 0 means that it is complete.
     checkpoints_.add({.step = last_step_.value_or(orders_.length), .question = std::nullopt});
     publish_next(out);
     return;

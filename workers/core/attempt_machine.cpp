@@ -57,7 +57,8 @@ std::optional<Instant> AttemptMachine::next_wake() const noexcept {
 void AttemptMachine::start() {
   HPSEARCH_CHECK(phase_ == Phase::waiting, "an attempt starts once");
   phase_ = Phase::preparing;
-  spool_.ask_at_once();  // The intent first: a program nobody knows of would hold its slots for ever.
+  spool_.ask_at_once();  // The lease is written first: a program that no spool lists would hold its slots for
+                         // ever.
 }
 
 void AttemptMachine::attach(AttemptOutput& out) {
@@ -87,13 +88,13 @@ void AttemptMachine::started(Instant now, AttemptOutput& out) {
   } else if (ladder_.rung() == Rung::terminated) {
     terminate(now, out);
   } else if (found_) {
-    obey_stored(now, out);
+    carry_out_stored_decisions(now, out);
   }
   answer_ahead(out);
 }
 
-/// What was decided before the agent died and may not have been carried out.
-void AttemptMachine::obey_stored(Instant now, AttemptOutput& out) {
+/// Carries out decisions that an earlier agent may not have carried out.
+void AttemptMachine::carry_out_stored_decisions(Instant now, AttemptOutput& out) {
   answer_written_checkpoints(now, out);  // An earlier agent may have answered these.
   publish_next(out);
   if (orders_.kill) {

@@ -1,4 +1,4 @@
-// AttemptMachine: what its program says, and what it is told.
+// AttemptMachine: messages of its program, and answers.
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ using engine::Units;
 
 namespace {
 
-// A look that comes later than this finds unread what the program said while we stood still.
+// If this process stood still for longer, messages of the program are still unread.
 constexpr Duration own_delay = Duration::seconds(5);
 // When reports are left out, nothing else asks for the journal's space to be given back.
 constexpr std::uint64_t unspooled_journal = std::uint64_t{16} * 1024 * 1024;
@@ -249,8 +249,7 @@ void AttemptMachine::answer_ahead(AttemptOutput& out) {
   }
 }
 
-/// When it will have said nothing for too long; nothing while it is us who let it wait, or while it is being
-/// ended.
+/// When its silence is too long; nothing while it waits for the worker, or while it is being ended.
 std::optional<Instant> AttemptMachine::progress_due() const noexcept {
   const bool watched = reports_for_attempt() && spec_.progress_timeout > Duration{} &&
                        phase_ == Phase::running && ladder_.rung() == Rung::none &&

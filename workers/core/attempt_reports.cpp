@@ -21,9 +21,9 @@ AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
   found_ = true;
   orders_.last_decision = state.last_decision;
   orders_.length = std::max(orders_.length, state.length);
-  orders_.kill = state.told == Directive::kill;
+  orders_.kill = state.order == Directive::kill;
   if (!orders_.kill) {
-    orders_.end_as = state.told;
+    orders_.end_as = state.order;
     orders_.may_finish = state.may_finish;
   }
   dialogue_.restore(state.speaks_socket, state.speaks_lines, state.asking);
@@ -116,7 +116,7 @@ void AttemptMachine::spool_not_written(std::uint64_t write, const std::string& w
     return;
   }
   if (phase_ == Phase::preparing) {
-    never_ran(ExitReport::Cause::lost, why, out);  // The worker's disk is to blame, not the program.
+    never_ran(ExitReport::Cause::lost, why, out);  // The cause is the worker's disk, not the program.
     return;
   }
   if (spool_.try_again(now)) {
@@ -130,7 +130,7 @@ SpooledState AttemptMachine::state_to_spool() const {
   state.position = position_;
   state.acked = reports_.acked();
   state.last_decision = orders_.last_decision;
-  state.told = orders_.kill ? std::optional(Directive::kill) : orders_.end_as;
+  state.order = orders_.kill ? std::optional(Directive::kill) : orders_.end_as;
   state.may_finish = orders_.may_finish;
   state.length = orders_.length;
   state.speaks_lines = dialogue_.prints_lines();

@@ -22,7 +22,7 @@ using engine::Value;
 namespace {
 
 using proto::max_worker_slots;
-// Shorter ones say too little to be meant.
+// Shorter ones are ambiguous.
 constexpr std::size_t shortest_uuid = 8;
 
 /// What slots_value() makes.
@@ -182,13 +182,13 @@ SlotDevice slot_device(const Device& device) {
       .uuid = device.uuid, .name = device.name, .index = device.index, .memory_bytes = device.memory_bytes};
 }
 
-std::vector<AilingSlot> ailing_slots(const std::vector<SlotDevice>& slots, const DeviceReport& report) {
-  std::vector<AilingSlot> ailing;
+std::vector<UnusableSlot> unusable_slots(const std::vector<SlotDevice>& slots, const DeviceReport& report) {
+  std::vector<UnusableSlot> unusable;
   for (std::uint64_t slot = 0; slot < slots.size(); ++slot) {
     const SlotDevice& has = slots[slot];
     const std::string which = "GPU " + std::to_string(has.index) + " (" + has.uuid + ") ";
     if (!report.problem.empty()) {
-      ailing.push_back({SlotIndex(slot), which + "cannot be asked: " + report.problem, false});
+      unusable.push_back({SlotIndex(slot), which + "cannot be asked: " + report.problem, false});
       continue;
     }
     const auto found = std::find_if(report.devices.begin(), report.devices.end(),
@@ -198,24 +198,24 @@ std::vector<AilingSlot> ailing_slots(const std::vector<SlotDevice>& slots, const
       for (const std::string& unknown : report.unknown) {
         gone += "; " + unknown;
       }
-      ailing.push_back({SlotIndex(slot), std::move(gone), true});
+      unusable.push_back({SlotIndex(slot), std::move(gone), true});
     } else if (!found->trouble.empty()) {
-      ailing.push_back({SlotIndex(slot), which + found->trouble, true});
+      unusable.push_back({SlotIndex(slot), which + found->trouble, true});
     }
   }
-  return ailing;
+  return unusable;
 }
 
-std::vector<AilingSlot> with_withheld(std::vector<AilingSlot> ailing,
-                                      const std::vector<AilingSlot>& withheld) {
-  for (const AilingSlot& one : withheld) {
-    const bool known =
-        std::any_of(ailing.begin(), ailing.end(), [&one](const AilingSlot& a) { return a.slot == one.slot; });
+std::vector<UnusableSlot> with_withheld(std::vector<UnusableSlot> unusable,
+                                        const std::vector<UnusableSlot>& withheld) {
+  for (const UnusableSlot& one : withheld) {
+    const bool known = std::any_of(unusable.begin(), unusable.end(),
+                                   [&one](const UnusableSlot& a) { return a.slot == one.slot; });
     if (!known) {
-      ailing.push_back(one);
+      unusable.push_back(one);
     }
   }
-  return ailing;
+  return unusable;
 }
 
 KeptSlots keep_slots(const std::vector<SlotDevice>& before, const std::vector<SlotDevice>& now) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr char escape_byte = '\x1b';
 
-/// Of the escape sequence at the start of `text`; 0 when `text` is empty.
+/// Length of the escape sequence at the start of `text`; 0 if `text` is empty.
 std::size_t escape_length(std::string_view text) noexcept {
   const char kind = text.size() > 1 ? text[1] : '\0';
   if (kind == '[') {  // CSI: parameters, then a letter.

@@ -40,7 +40,7 @@ bool is_digit(char c) noexcept {
 }
 
 /// JSON has no NaN and no infinities, but Python prints them; they become the spelling that proto reads.
-/// Outside of strings letters only occur in true, false, null and exponents, so words can be told apart.
+/// Outside of strings letters only occur in true, false, null and exponents, so words can be distinguished.
 std::string spell_non_finite(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -99,7 +99,7 @@ bool goes_on_in_thousands(std::string_view printed, std::string_view behind) noe
   return std::all_of(group.begin(), group.end(), is_digit) && (behind.size() == 4 || !is_digit(behind[4]));
 }
 
-/// 1.5k, 3M, 2.1GB: a thousand or more times what the digits say. Other letters are units: 12ms.
+/// 1.5k, 3M, 2.1GB: the digits count thousands or more. Other letters are units: 12ms.
 bool is_shortened(std::string_view behind) noexcept {
   constexpr std::string_view prefixes = "kKMGT";
   if (behind.empty() || prefixes.find(behind.front()) == std::string_view::npos) {
@@ -109,7 +109,7 @@ bool is_shortened(std::string_view behind) noexcept {
   return unit.empty() || unit == "B" || unit == "b" || unit == "iB" || unit == "i";
 }
 
-/// What follows a number that is another one, or none, with it; nothing if it ends there.
+/// Text behind a number that changes it, or makes it no number; nothing if the number ends there.
 const char* misread(std::string_view printed, std::string_view behind) noexcept {
   const auto digit_at = [behind](std::size_t at) { return at < behind.size() && is_digit(behind[at]); };
   const bool whole = printed.find_first_of(".eEnN") == std::string_view::npos;
@@ -196,7 +196,7 @@ void flatten(const std::string& prefix, const Value::Map& members, Flattening& t
   }
 }
 
-/// What stands before the names of a group's metrics; "" for those that decide.
+/// The prefix of a group's metrics; "" for those that decide.
 Result<std::string> read_group(const Value* group) {
   if (group == nullptr || group->is_null()) {
     return std::string();
@@ -264,7 +264,7 @@ Result<ProgramMessage> read_progress(const Value::Map& message) {
   RemarkMessage said;
   const Value* fraction = message.find("fraction");
   const double share = fraction != nullptr ? fraction->number_or(-1) : -1;
-  if (share >= 0 && share <= 1) {  // Anything else says nothing; it always went by in silence.
+  if (share >= 0 && share <= 1) {                         // Anything else is ignored.
     said.percent = static_cast<int>(share * 100 + 1e-9);  // 0.29 is 29.
   }
   return ProgramMessage{said};

@@ -20,7 +20,7 @@ using jobs::LaunchSpec;
 
 namespace {
 
-// Of a write that holds everything an attempt has to tell, a reader lays out one part after the other.
+// A write that holds everything of an attempt is read part by part.
 constexpr std::size_t reports_per_part = 1024;
 
 struct SpooledReports {
@@ -33,7 +33,7 @@ void spell(auto& fields, proto::Is<SpooledReports> auto& part) {
   fields("reports", part.reports);
 }
 
-/// What one write puts down: one checked record, so that it is there as a whole or not at all.
+/// A write is one checked record, so that it is there as a whole or not at all.
 struct SpoolWrite {
   SpooledState state;
   std::optional<LaunchSpec> spec;  ///< In the first write of a spool, and only there.

@@ -15,7 +15,8 @@ namespace {
 
 // An acknowledged exit is final; a lease that arrives after it can only be an old repetition.
 constexpr std::size_t remembered_attempts = 4096;
-// 1 + 2 + 4 + 8 seconds of silence about reports on an open connection: whoever is there does not know us.
+// 1 + 2 + 4 + 8 seconds without acknowledgement on an open connection: the daemon there does not know this
+// session.
 constexpr unsigned resends_before_new_session = 4;
 // Sent and not acknowledged, by all attempts together and by one: enough to keep a slow line busy, little
 // enough that a daemon's return does not overflow the connection's queue with what was kept for it. A daemon
@@ -94,7 +95,7 @@ std::vector<Effect> WorkerMachine::start(Instant now, std::vector<SpooledAttempt
     const AttemptKey key = attempt.spec.key;
     attempts_.emplace(key, AttemptMachine(std::move(attempt), rules_.attempt)).first->second.attach(out);
   }
-  end_what_is_broken(out);
+  end_on_broken_slots(out);
   carry_out(std::move(out));
   alone_since_ = now;
   effects_.emplace_back(NewConnection{});
@@ -241,7 +242,7 @@ void WorkerMachine::on_event(const DiskProbed& probed, Instant now) {
     const std::string why = std::move(disk_suspicion_->why);
     disk_suspicion_.reset();
     if (probed.why.empty()) {
-      disk_proved_at_ = now;  // What could not be written was one attempt's own: its program may do that.
+      disk_proved_at_ = now;  // Only one attempt's files could not be written: its program can cause that.
     } else {
       disk_fails(why, now);
     }
@@ -284,8 +285,8 @@ void WorkerMachine::on_event(const CheckpointRootChecked& checked, Instant now) 
   }
 }
 
-/// Something could not be written. That may be the disk, or what a program has done to its own files: a probe
-/// tells. Until it has, the attempt of which this is known says nothing: or its trial comes back at once.
+/// Something could not be written. A probe finds out whether the disk fails, or a program has changed its own
+/// files. Until then the attempt sends nothing, or its trial would come back at once.
 void WorkerMachine::suspect_disk(const std::string& why, Instant now, const std::optional<AttemptKey>& of) {
   const bool proved = disk_proved_at_ && now - *disk_proved_at_ < rules_.first_probe;
   if (disk_trouble_.empty() && !disk_suspicion_ && !proved) {
@@ -294,7 +295,7 @@ void WorkerMachine::suspect_disk(const std::string& why, Instant now, const std:
   }
 }
 
-/// What runs here runs on; what comes is not begun.
+/// Running programs go on; new ones are not started.
 void WorkerMachine::disk_fails(const std::string& why, Instant now) {
   // One that a probe finds well and work does not is asked ever later: each time costs a trial a start.
   const bool soon = disk_well_since_ && now - *disk_well_since_ < rules_.longest_probe;
@@ -309,7 +310,7 @@ void WorkerMachine::disk_fails(const std::string& why, Instant now) {
 }
 
 void WorkerMachine::on_event(const LogWasRead& read, Instant /*now*/) {
-  say(read.part);
+  send(read.part);
 }
 
 void WorkerMachine::on_event(const LogHandedOver& handed, Instant /*now*/) {
@@ -339,31 +340,32 @@ void WorkerMachine::on_event(const StopAsked& /*asked*/, Instant now) {
 }
 
 void WorkerMachine::on_event(const LeaveAsked& /*asked*/, Instant /*now*/) {
-  over_ = true;  // Without a GOODBYE, which would say that the programs are gone.
+  over_ = true;  // Without a GOODBYE, which means that the programs have exited.
   effects_.emplace_back(EndAgent{false, "asked to leave its programs to the next worker"});
 }
 
 void WorkerMachine::on_event(const DevicesJudged& judged, Instant now) {
-  if (identity_.ailing == judged.ailing) {
+  if (identity_.unusable == judged.unusable) {
     return;
   }
-  for (const AilingSlot& ailing : judged.ailing) {
-    if (std::find(identity_.ailing.begin(), identity_.ailing.end(), ailing) == identity_.ailing.end()) {
+  for (const UnusableSlot& unusable : judged.unusable) {
+    if (std::find(identity_.unusable.begin(), identity_.unusable.end(), unusable) ==
+        identity_.unusable.end()) {
       notice(Notice::Level::error,
-             "slot " + std::to_string(ailing.slot.number()) + " is out of use: " + ailing.why);
+             "slot " + std::to_string(unusable.slot.number()) + " is out of use: " + unusable.why);
     }
   }
-  for (const AilingSlot& before : identity_.ailing) {
+  for (const UnusableSlot& before : identity_.unusable) {
     const bool still =
-        std::any_of(judged.ailing.begin(), judged.ailing.end(),
-                    [&before](const AilingSlot& ailing) { return ailing.slot == before.slot; });
+        std::any_of(judged.unusable.begin(), judged.unusable.end(),
+                    [&before](const UnusableSlot& unusable) { return unusable.slot == before.slot; });
     if (!still) {
       notice(Notice::Level::info, "slot " + std::to_string(before.slot.number()) + " is well again");
     }
   }
-  identity_.ailing = judged.ailing;
+  identity_.unusable = judged.unusable;
   AttemptOutput out;
-  end_what_is_broken(out);
+  end_on_broken_slots(out);
   carry_out(std::move(out));
   if (beat_at_) {
     beat_at_ = now;  // Before the daemon leases them again.
@@ -372,10 +374,10 @@ void WorkerMachine::on_event(const DevicesJudged& judged, Instant now) {
 
 void WorkerMachine::on_event(const TimePassed& /*passed*/, Instant now) {
   AttemptOutput out;
-  bool unheard = false;
+  bool is_unanswered = false;
   for (auto& [key, attempt] : attempts_) {
     attempt.check_timers(now, out);
-    unheard = unheard || attempt.unanswered_resends() > resends_before_new_session;
+    is_unanswered = is_unanswered || attempt.unanswered_resends() > resends_before_new_session;
   }
   carry_out(std::move(out));
   end_orphans(now);
@@ -387,7 +389,7 @@ void WorkerMachine::on_event(const TimePassed& /*passed*/, Instant now) {
     check_checkpoints_at_.reset();
     effects_.emplace_back(CheckCheckpointRoot{checkpoint_root_, known_.cluster});
   }
-  if (session_ == Session::ready && unheard) {
+  if (session_ == Session::ready && is_unanswered) {
     notice(Notice::Level::warning, "the daemon does not acknowledge reports; starting a new session");
     lose_session(now);
   }
@@ -396,28 +398,28 @@ void WorkerMachine::on_event(const TimePassed& /*passed*/, Instant now) {
     send_beat(now);
   }
   if (session_ == Session::hello && hello_at_ && now >= *hello_at_) {
-    if (hello_said_) {
-      effects_.emplace_back(NewConnection{});  // What was said may be lost with the old one.
+    if (hello_sent_) {
+      effects_.emplace_back(NewConnection{});  // Messages may be lost with the old one.
     }
     send_hello(now);
   }
 }
 
-void WorkerMachine::obey(const proto::Lease& lease, Instant now) {
+void WorkerMachine::on_message(const proto::Lease& lease, Instant now) {
   const AttemptKey& key = lease.spec.key;
   AttemptOutput out;
   if (AttemptMachine* attempt = find(key)) {
     attempt->lease_again(out);
   } else if (!draining_ && !done_.contains(key)) {
     AttemptMachine& fresh = attempts_.emplace(key, AttemptMachine(lease.spec, rules_.attempt)).first->second;
-    if (const std::string why = why_not_here(lease.spec); !why.empty()) {
+    if (const std::string why = missing_slot(lease.spec); !why.empty()) {
       fresh.refuse(why, out);
-    } else if (const std::string ailment = ailment_of(lease.spec, false); !ailment.empty()) {
-      fresh.node_failed(ailment, out);  // Leased before the daemon heard of it.
+    } else if (const std::string problem = problem_of(lease.spec, false); !problem.empty()) {
+      fresh.node_failed(problem, out);  // Leased before the daemon knew of it.
     }
   }
   carry_out(std::move(out));
-  start_what_fits(now);
+  start_waiting_attempts(now);
 }
 
 /// However little it is, each attempt may have one batch under way (settle): that is acknowledged, and with
@@ -427,7 +429,7 @@ void WorkerMachine::take_credit(std::uint64_t granted) noexcept {
   credit_ = granted == 0 ? window_of_all : std::min<std::uint64_t>(granted, window_of_all);
 }
 
-void WorkerMachine::obey(const proto::Ack& ack, Instant now) {
+void WorkerMachine::on_message(const proto::Ack& ack, Instant now) {
   take_credit(ack.credit);
   if (AttemptMachine* attempt = find(ack.key)) {
     AttemptOutput out;
@@ -436,16 +438,17 @@ void WorkerMachine::obey(const proto::Ack& ack, Instant now) {
   }
 }
 
-void WorkerMachine::obey(const proto::Nack& nack, Instant now) {
+void WorkerMachine::on_message(const proto::Nack& nack, Instant now) {
   if (AttemptMachine* attempt = find(nack.key)) {
     attempt->resend_from(nack.expect, now);
   }
 }
 
-void WorkerMachine::obey(const proto::Decide& decide, Instant now) {
+void WorkerMachine::on_message(const proto::Decide& decide, Instant now) {
   AttemptMachine* attempt = find(decide.key);
   if (attempt == nullptr) {
-    say(proto::DecisionAck{decide.key, decide.decision.id});  // It is over; nobody needs to say it again.
+    send(proto::DecisionAck{
+        decide.key, decide.decision.id});  // The attempt is over; the daemon need not repeat the decision.
     return;
   }
   AttemptOutput out;
@@ -453,7 +456,7 @@ void WorkerMachine::obey(const proto::Decide& decide, Instant now) {
   carry_out(std::move(out));
 }
 
-void WorkerMachine::obey(const proto::Fenced& fenced, Instant /*now*/) {
+void WorkerMachine::on_message(const proto::Fenced& fenced, Instant /*now*/) {
   if (AttemptMachine* attempt = find(fenced.key)) {
     AttemptOutput out;
     attempt->fenced(out);
@@ -461,13 +464,13 @@ void WorkerMachine::obey(const proto::Fenced& fenced, Instant /*now*/) {
   }
 }
 
-void WorkerMachine::obey(const proto::Hold& hold, Instant /*now*/) {
+void WorkerMachine::on_message(const proto::Hold& hold, Instant /*now*/) {
   if (AttemptMachine* attempt = find(hold.key)) {
     attempt->hold();
   }
 }
 
-void WorkerMachine::obey(const proto::ReadLog& request, Instant /*now*/) {
+void WorkerMachine::on_message(const proto::ReadLog& request, Instant /*now*/) {
   effects_.emplace_back(ReadLogPart{request});
 }
 
@@ -478,7 +481,7 @@ void WorkerMachine::carry_out(AttemptOutput out) {
     effects_.push_back(std::move(effect));
   }
   for (proto::FromWorker& message : out.messages) {
-    say(std::move(message));
+    send(std::move(message));
   }
 }
 
@@ -509,7 +512,7 @@ void WorkerMachine::hand_over_logs(Instant now, AttemptOutput& out) {
 }
 
 void WorkerMachine::settle(Instant now) {
-  start_what_fits(now);
+  start_waiting_attempts(now);
   AttemptOutput out;
   if (session_ == Session::ready) {
     hand_over_logs(now, out);
@@ -540,7 +543,7 @@ void WorkerMachine::settle(Instant now) {
   end_when_done(now);
 }
 
-void WorkerMachine::start_what_fits(Instant /*now*/) {
+void WorkerMachine::start_waiting_attempts(Instant /*now*/) {
   if (draining_) {
     return;
   }
@@ -551,7 +554,7 @@ void WorkerMachine::start_what_fits(Instant /*now*/) {
   }
 }
 
-/// The daemon gave slots away whose old program is still being ended here, or the same attempt number anew.
+/// The daemon leases slots whose old program is still being ended here, or the same attempt number again.
 bool WorkerMachine::must_wait(const AttemptMachine& attempt) const {
   return std::any_of(attempts_.begin(), attempts_.end(), [&attempt](const auto& entry) {
     const AttemptMachine& other = entry.second;
@@ -567,25 +570,25 @@ bool WorkerMachine::must_wait(const AttemptMachine& attempt) const {
   });
 }
 
-void WorkerMachine::end_what_is_broken(AttemptOutput& out) {
+void WorkerMachine::end_on_broken_slots(AttemptOutput& out) {
   for (auto& [key, attempt] : attempts_) {
-    if (const std::string why = ailment_of(attempt.spec(), true); !why.empty()) {
+    if (const std::string why = problem_of(attempt.spec(), true); !why.empty()) {
       attempt.node_failed(why, out);
     }
   }
 }
 
-std::string WorkerMachine::ailment_of(const jobs::LaunchSpec& spec, bool broken_only) const {
+std::string WorkerMachine::problem_of(const jobs::LaunchSpec& spec, bool broken_only) const {
   if (spec.despite_leaked_processes) {
     return "";  // An operator has decided.
   }
   if (!disk_trouble_.empty() && !broken_only) {
     return "its worker's disk failed: " + disk_trouble_;
   }
-  for (const AilingSlot& ailing : identity_.ailing) {
-    const bool named = std::find(spec.slots.begin(), spec.slots.end(), ailing.slot) != spec.slots.end();
-    if (named && (ailing.broken || !broken_only)) {
-      return "its node failed: " + ailing.why;
+  for (const UnusableSlot& unusable : identity_.unusable) {
+    const bool named = std::find(spec.slots.begin(), spec.slots.end(), unusable.slot) != spec.slots.end();
+    if (named && (unusable.broken || !broken_only)) {
+      return "its node failed: " + unusable.why;
     }
   }
   return "";
@@ -593,8 +596,8 @@ std::string WorkerMachine::ailment_of(const jobs::LaunchSpec& spec, bool broken_
 
 std::vector<engine::SlotTrouble> WorkerMachine::troubles() const {
   std::vector<engine::SlotTrouble> all;
-  for (const AilingSlot& ailing : identity_.ailing) {
-    all.push_back({ailing.slot, ailing.why});
+  for (const UnusableSlot& unusable : identity_.unusable) {
+    all.push_back({unusable.slot, unusable.why});
   }
   for (std::uint64_t number = 0; number < identity_.slots && !disk_trouble_.empty(); ++number) {
     const SlotIndex slot(number);
@@ -608,7 +611,7 @@ std::vector<engine::SlotTrouble> WorkerMachine::troubles() const {
   return all;
 }
 
-std::string WorkerMachine::why_not_here(const jobs::LaunchSpec& spec) const {
+std::string WorkerMachine::missing_slot(const jobs::LaunchSpec& spec) const {
   for (const SlotIndex slot : spec.slots) {
     if (slot.number() >= identity_.slots) {
       return "slot " + std::to_string(slot.number()) + " was leased, but worker " + identity_.name +
@@ -630,39 +633,39 @@ void WorkerMachine::end_when_done(Instant now) {
   }
   abandon_at_.reset();
   if (!refused && !attempts_.empty()) {
-    // The exits are worth a moment's wait: told now, their trials run elsewhere at once. What is not written
-    // down yet cannot be told, and takes its time on a slow disk.
+    // Waits a moment for the exits: if they are sent now, their trials run elsewhere at once. Exits that are
+    // not on disk cannot be sent, and a slow disk takes its time.
     if (!leave_at_) {
-      leave_at_ = now + rules_.longest_farewell;
+      leave_at_ = now + rules_.longest_goodbye;
     }
     if (!disk_trouble_.empty()) {
-      leave_at_ = std::min(*leave_at_, end_of_grace(now));  // Room may come back, but nobody says when.
+      leave_at_ = std::min(*leave_at_, end_of_grace(now));  // Space may come back, but it is unknown when.
     }
-    const bool heard = session_ == Session::ready;  // Else nobody takes their logs.
-    if (!farewell_ && std::all_of(attempts_.begin(), attempts_.end(), [heard](const auto& entry) {
+    const bool heard = session_ == Session::ready;  // Else the daemon takes no logs.
+    if (!exits_written_ && std::all_of(attempts_.begin(), attempts_.end(), [heard](const auto& entry) {
           return entry.second.all_written() && !(heard && entry.second.log_pending());
         })) {
-      farewell_ = true;
-      leave_at_ = std::min(*leave_at_, now + rules_.farewell);
+      exits_written_ = true;
+      leave_at_ = std::min(*leave_at_, now + rules_.goodbye);
     }
     if (now < *leave_at_) {
       return;
     }
   }
   if (!refused) {
-    say(proto::Goodbye{"asked to stop"});
+    send(proto::Goodbye{"asked to stop"});
   }
   over_ = true;
   effects_.emplace_back(EndAgent{refused && !draining_, refused ? refused_because_ : "asked to stop"});
 }
 
-/// Who asked us to stop expects that the grace of programs is all it takes.
+/// A worker that is asked to stop should take no longer than the grace of its programs.
 Instant WorkerMachine::end_of_grace(Instant now) const noexcept {
-  return std::max(stop_asked_at_ + rules_.attempt.grace, now + rules_.farewell);
+  return std::max(stop_asked_at_ + rules_.attempt.grace, now + rules_.goodbye);
 }
 
-/// How a program ended is heard when its shim can write it down. Once all are killed, a disk that takes
-/// nothing is not waited for for ever: the next agent hears of it.
+/// The end of a program is known once its shim has written it. Once all are killed, a failing disk is not
+/// waited for for ever: the next agent reads the ends.
 void WorkerMachine::drop_unknown_attempts(Instant now) {
   const bool killed = std::all_of(attempts_.begin(), attempts_.end(), [](const auto& entry) {
     return entry.second.exited() || entry.second.was_killed();
@@ -675,7 +678,7 @@ void WorkerMachine::drop_unknown_attempts(Instant now) {
     abandon_at_ = end_of_grace(now);
   }
   if (now >= *abandon_at_) {
-    over_ = true;  // Without a GOODBYE: some programs' ends are still to be told.
+    over_ = true;  // Without a GOODBYE: the ends of some programs are not sent yet.
     effects_.emplace_back(
         EndAgent{false, "asked to stop; how its programs ended cannot be written down: " + disk_trouble_});
   }
@@ -693,8 +696,8 @@ std::optional<Instant> WorkerMachine::pauses_due() const noexcept {
   return alone ? std::optional(alone_since_ + rules_.orphans_pause_after) : std::nullopt;
 }
 
-/// Their trials run again, from their last checkpoints, once a daemon hears of it. Nothing says that they
-/// would not have been wanted: this is for machines whose time costs more than training again.
+/// Their trials run again from their last checkpoints once a daemon gets their ends. This is for machines
+/// whose time costs more than training again.
 void WorkerMachine::end_orphans(Instant now) {
   const std::optional<Instant> due = orphans_due();
   if (!due || now < *due) {
@@ -726,11 +729,11 @@ AttemptMachine* WorkerMachine::find(const AttemptKey& key) {
     return &at->second;
   }
   const auto renamed = std::find_if(adopted_.begin(), adopted_.end(),
-                                    [&](const auto& entry) { return spoken(entry.first) == key; });
+                                    [&](const auto& entry) { return current_key(entry.first) == key; });
   return renamed == adopted_.end() ? nullptr : &attempts_.at(renamed->first);
 }
 
-AttemptKey WorkerMachine::spoken(AttemptKey key) const {
+AttemptKey WorkerMachine::current_key(AttemptKey key) const {
   const auto at = adopted_.find(key);
   if (at != adopted_.end()) {
     key.lease = at->second;

@@ -36,14 +36,14 @@ void WorkerMachine::on_event(const FrameReceived& received, Instant now) {
         using Message = std::decay_t<decltype(message)>;
         if constexpr (std::is_same_v<Message, proto::Welcome> || std::is_same_v<Message, proto::Refused> ||
                       std::is_same_v<Message, proto::RetryAfter>) {
-          obey(message, envelope, now);
+          on_message(message, envelope, now);
         } else if (session_ == Session::ready && envelope.cluster == known_.cluster &&
                    envelope.session_epoch >= session_epoch_) {
-          obey(message, now);
+          on_message(message, now);
         } else if constexpr (std::is_same_v<Message, proto::Resync>) {
           // A daemon that does not know the session cannot know its number.
           if (session_ == Session::ready) {
-            obey(message, now);
+            on_message(message, now);
           }
         }
       },
@@ -54,7 +54,7 @@ void WorkerMachine::on_event(const SendRefused& /*refused*/, Instant now) {
   if (session_ == Session::ready) {
     lose_session(now);
   } else if (session_ == Session::hello) {
-    hello_said_ = false;
+    hello_sent_ = false;
     hello_at_ = now + backoff_.next();
   }
 }
@@ -65,12 +65,12 @@ void WorkerMachine::on_event(const ConnectionMade& made, Instant now) {
   if (session_ == Session::ready && made.again) {
     leave_session(now);
   }
-  if (session_ == Session::hello && !hello_said_) {
+  if (session_ == Session::hello && !hello_sent_) {
     send_hello(now);
   }
 }
 
-// --- who answers ---
+// --- which daemon answers ---
 
 bool WorkerMachine::stale(const proto::Envelope& envelope) const noexcept {
   return envelope.cluster == known_.cluster && envelope.daemon_epoch < known_.epoch;
@@ -79,7 +79,7 @@ bool WorkerMachine::stale(const proto::Envelope& envelope) const noexcept {
 /// Late frames of a daemon that was started again are stale too; without a session it is a daemon on an old
 /// copy.
 void WorkerMachine::notice_stale(const proto::Envelope& envelope) {
-  names_known_ = true;  // So that it hears why it is not obeyed.
+  names_known_ = true;  // So that the daemon can log the reason.
   if (session_ == Session::ready || std::exchange(noticed_stale_, true)) {
     return;
   }
@@ -117,18 +117,18 @@ bool WorkerMachine::listens_to(const proto::Envelope& envelope, Instant now) {
            "held here; bring the first one back, or end this worker and remove its state directory to give "
            "them up");
   }
-  knock_again_later(now);
-  hello_said_ = true;
+  say_hello_later(now);
+  hello_sent_ = true;
   return false;
 }
 
-void WorkerMachine::knock_again_later(Instant now) {
+void WorkerMachine::say_hello_later(Instant now) {
   hello_at_ = now + backoff_.about(rules_.longest_retry);
 }
 
-// --- what the daemon says about the session ---
+// --- messages about the session ---
 
-void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& envelope, Instant now) {
+void WorkerMachine::on_message(const proto::Welcome& welcome, const proto::Envelope& envelope, Instant now) {
   if (!listens_to(envelope, now)) {
     return;
   }
@@ -158,7 +158,7 @@ void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& e
   ready_since_ = now;
   orphans_ended_ = false;
   hello_at_.reset();
-  hello_said_ = false;
+  hello_sent_ = false;
   beat_every_ = std::max(
       shortest_beat,
       Duration::millis(static_cast<std::int64_t>(std::min<std::uint64_t>(welcome.beat_every_ms, 3'600'000))));
@@ -198,29 +198,29 @@ void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& e
   carry_out(std::move(out));
 }
 
-void WorkerMachine::obey(const proto::Resync& /*resync*/, Instant now) {
+void WorkerMachine::on_message(const proto::Resync& /*resync*/, Instant now) {
   lose_session(now);
 }
 
-void WorkerMachine::obey(const proto::RetryAfter& retry, const proto::Envelope& envelope, Instant now) {
+void WorkerMachine::on_message(const proto::RetryAfter& retry, const proto::Envelope& envelope, Instant now) {
   const auto wait = Duration::millis(
       static_cast<std::int64_t>(std::min<std::uint64_t>(retry.after_ms, longest_retry_after_ms)));
   if (session_ == Session::hello) {
-    hello_said_ = false;  // It was heard; the connection is good.
+    hello_sent_ = false;  // The daemon answers; the connection works.
     hello_at_ = now + backoff_.within(wait);
   } else if (session_ == Session::ready && envelope.cluster == known_.cluster &&
              envelope.session_epoch == session_epoch_) {
-    // It hears the reports and has no room to store them: that is neither silence nor an acknowledgement.
+    // It gets the reports and has no space to store them: that is neither silence nor an acknowledgement.
     for (auto& [key, attempt] : attempts_) {
       attempt.asked_to_wait(now + backoff_.about(wait));
     }
   }
 }
 
-/// Final for who holds nothing. Who does is not turned away by another store, or by an answer to its HELLO:
-/// the daemon may be the wrong one, or of another release, for the time being. Only told that another has its
-/// place it goes when its programs have ended.
-void WorkerMachine::obey(const proto::Refused& refused, const proto::Envelope& envelope, Instant now) {
+/// Final for a worker that holds nothing. A worker that holds attempts is not turned away by another store,
+/// or by an answer to its HELLO: the daemon may be the wrong one, or of another release, for a while. Only if
+/// another worker has its place, it leaves when its programs have ended.
+void WorkerMachine::on_message(const proto::Refused& refused, const proto::Envelope& envelope, Instant now) {
   if (refused.incarnation != 0 && refused.incarnation != identity_.incarnation) {
     return;  // Another start of this agent was meant.
   }
@@ -235,8 +235,8 @@ void WorkerMachine::obey(const proto::Refused& refused, const proto::Envelope& e
   }
   const bool again = std::exchange(refused_because_, refused.why) == refused.why;
   if (goes_on) {
-    hello_said_ = false;  // It was heard; the connection is good.
-    knock_again_later(now);
+    hello_sent_ = false;  // The daemon answers; the connection works.
+    say_hello_later(now);
   }
   if (!goes_on || !again) {
     notice(Notice::Level::error,
@@ -245,13 +245,13 @@ void WorkerMachine::obey(const proto::Refused& refused, const proto::Envelope& e
   }
 }
 
-// --- what it says ---
+// --- messages to the daemon ---
 
 void WorkerMachine::leave_session(Instant now) {
   alone_since_ = session_ == Session::ready ? now : alone_since_;
   session_ = Session::hello;
   beat_at_.reset();
-  hello_said_ = false;
+  hello_sent_ = false;
   if (now - ready_since_ >= settled_session) {
     backoff_.reset();
   }
@@ -301,7 +301,7 @@ void WorkerMachine::send_hello(Instant now) {
     envelope.daemon_epoch = known_.epoch;
   }
   effects_.emplace_back(SendMessage{envelope, std::move(hello)});
-  hello_said_ = true;
+  hello_sent_ = true;
   hello_at_ = now + backoff_.about(rules_.welcome_within);
 }
 
@@ -312,7 +312,7 @@ void WorkerMachine::send_beat(Instant now) {
     if (attempt.runs() && beat.progress.size() < most_in_a_beat) {
       const std::int64_t silent =
           std::max<std::int64_t>(0, (now - attempt.silent_since()).in_micros() / 1'000);
-      beat.progress.push_back({spoken(key), attempt.last_step(), static_cast<std::uint64_t>(silent)});
+      beat.progress.push_back({current_key(key), attempt.last_step(), static_cast<std::uint64_t>(silent)});
     }
     if (attempt.reports_leaked_processes()) {
       beat.leaked_processes.push_back({key, attempt.spec().slots});
@@ -320,10 +320,10 @@ void WorkerMachine::send_beat(Instant now) {
   }
   beat.troubles = troubles();
   beat.checkpoint_problem = checkpoint_problem_;
-  say(std::move(beat));
+  send(std::move(beat));
 }
 
-void WorkerMachine::say(proto::FromWorker message) {
+void WorkerMachine::send(proto::FromWorker message) {
   if (session_ != Session::ready) {
     return;
   }
@@ -335,7 +335,7 @@ void WorkerMachine::say(proto::FromWorker message) {
     // Logs are called by the lease under which the attempt was started.
     constexpr bool about_a_log = std::is_same_v<std::decay_t<decltype(said)>, proto::LogNotKept>;
     if constexpr (!about_a_log && requires { said.key; }) {
-      said.key = spoken(said.key);
+      said.key = current_key(said.key);
     }
   };
   std::visit(rename, message);

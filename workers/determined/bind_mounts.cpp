@@ -53,7 +53,7 @@ Status mount_one(const std::string& from, const std::string& to, bool read_only)
   if (done && read_only) {
     struct statvfs now {};
     done = ::statvfs(to.c_str(), &now) == 0;
-    // What the machine's mount forbids cannot be allowed on the way. The two name their flags alike.
+    // A bind mount keeps the restrictions of the machine's mount. Both use the same names for flags.
     static_assert(int{ST_NOSUID} == int{MS_NOSUID} && int{ST_NODEV} == int{MS_NODEV} &&
                   int{ST_NOEXEC} == int{MS_NOEXEC});
     const unsigned long forbidden = now.f_flag & static_cast<unsigned long>(ST_NOSUID | ST_NODEV | ST_NOEXEC);

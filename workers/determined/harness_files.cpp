@@ -66,7 +66,7 @@ std::string first_missing(const Directory& directory, const Value& record) {
   }
   for (const auto& [name, size] : *files) {
     const std::string entry = name.substr(0, name.size() - (name.ends_with('/') ? 1 : 0));
-    // Links may lead to places that only the harness sees: what is behind one cannot be told.
+    // Links may lead to places that only the harness sees, so their targets are not checked.
     if (const auto there = directory.kind(entry); there && !there->has_value()) {
       return name;
     }

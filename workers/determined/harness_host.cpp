@@ -50,7 +50,7 @@ constexpr std::size_t longest_answer = 4 * max_message_bytes;
 constexpr int exit_failed = 1;
 constexpr std::chrono::seconds look_for_parts_every{2};
 
-// What Determined's own container entry point does, in its order.
+// The steps of Determined's own container entry point, in its order.
 constexpr const char* sequence = R"(
 python="${DET_PYTHON_EXECUTABLE:-python3}"
 if ! "$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("determined") is None)'; then
@@ -71,7 +71,7 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
 }
 
-/// Ports that nobody listens on now; they stay taken until all are found, so they differ.
+/// Free ports; each stays taken until all are found, so they differ.
 std::vector<std::string> free_ports(std::size_t wanted) {
   std::vector<Descriptor> sockets;
   std::vector<std::string> ports;
@@ -219,7 +219,7 @@ Status HarnessHost::read_nodes() {
 
 Status HarnessHost::connect() {
   if (trial_.rank > 0) {
-    return Done{};  // Nobody asks what is said there.
+    return Done{};  // Its output is not read.
   }
   Result<Descriptor> worker = connect_locally(variable("HPSEARCH_SOCKET"));
   if (!worker) {
@@ -234,7 +234,7 @@ Status HarnessHost::listen() {
   const auto serve_it = [this](net::HttpRequest request, net::HttpServer::Reply reply) {
     serve(std::move(request), std::move(reply));
   };
-  // Whoever does not show the attempt's token is refused, so bodies need not say what they are.
+  // Requests without the attempt's token are rejected, so the type of a body is not checked.
   auto server = net::HttpServer::listen(loop_, "127.0.0.1:0", serve_it,
                                         {.most_body_bytes = most_body_bytes, .only_json = false});
   if (!server) {
@@ -384,7 +384,7 @@ void HarnessHost::read_answers() {
     return;
   }
   if (got <= 0) {
-    // Nobody hears what the harness reports any more, and nobody would end it.
+    // The harness's reports would be lost, and nothing would end it.
     answering_ = net::Watch();
     say("the attempt's shim is gone; ending the harness");
     ::kill(harness_, SIGKILL);
@@ -397,8 +397,8 @@ void HarnessHost::read_answers() {
   });
 }
 
-/// Of a trial on several nodes, only what the chief's node has becomes a checkpoint. What is seen once may be
-/// what the harness writes to see whether it can, and removes in the same breath.
+/// If a trial runs on several nodes, only the chief's files become a checkpoint. A file that is seen once may
+/// be the harness's test for write access, which it removes at once.
 void HarnessHost::look_for_parts() {
   const std::string part = files_->part_of_a_checkpoint();
   const bool stays = !part.empty() && part == part_seen_;
@@ -477,7 +477,7 @@ void HarnessHost::carry_out(const SendToWorker& say_it) {
       pollfd writable{.fd = worker_.get(), .events = POLLOUT, .revents = 0};
       ::poll(&writable, 1, -1);  // The shim reads whatever happens.
     } else if (sent >= 0 || errno != EINTR) {
-      return;  // It is gone; read_answers() hears of it.
+      return;  // The connection is closed; read_answers() notices it.
     }
   }
 }

@@ -41,7 +41,7 @@ std::map<std::string, std::string> own_environment() {
 int run() {
   net::Loop loop;
   HarnessEnd end;
-  // Whoever asks the attempt to end asks all of its processes; this one stays until the harness is gone.
+  // A signal to the attempt goes to all of its processes; this one stays until the harness has exited.
   const net::Watch asked = loop.on_signals({SIGTERM, SIGINT, SIGHUP}, [](int) {});
   HarnessHost host(loop, own_environment(), [&](HarnessEnd how) {
     end = how;

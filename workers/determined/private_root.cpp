@@ -77,7 +77,7 @@ Status show(const fs::path& from, const fs::path& to) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(from, error);
   if (error) {
-    return Done{};  // Gone, or nobody's business.
+    return Done{};  // It has exited, or belongs to another user.
   }
   if (fs::is_symlink(status)) {
     fs::copy_symlink(from, to, error);

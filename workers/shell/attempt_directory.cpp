@@ -63,7 +63,7 @@ Result<OwnDirectory> identity_of(const Directory& directory) {
 
 Status copy_context(const fs::path& context, const Directory& work) {
   const auto listing = context::context_files(context);
-  // What the user has mounted in his own directory belongs to it.
+  // Mounts of the user in the user's own directory belong to it.
   const Result<Directory> from =
       listing ? Directory::open(context, {.mounts = files::Rules::Mounts::entered}) : listing.error();
   if (!from) {
@@ -149,7 +149,7 @@ Status copy_into(const fs::path& context, const Directory& root, const fs::path&
 }
 
 Status make_anew(const Directory& root, const std::string& context, bool in_place) {
-  // Of the same lease, before this worker died on the way to its first report.
+  // It is of the same lease, if the worker died before its first report.
   const Result<std::vector<Entry>> entries = root.entries();
   if (!entries) {
     return entries.error();
@@ -393,7 +393,7 @@ void AttemptDirectory::remove_working_files() const {
     return;
   }
   remove_file(*root, spool_name);  // First: without it, the rest is litter that the next start takes away.
-  // What of ml/ the program has replaced stays: it may be all that somebody has.
+  // Parts of ml/ that the program has replaced stay: they may be its only output.
   if (const Result<Directory> ml = root->directory("ml")) {
     static_cast<void>(files::remove_tree(*ml, "usercode").has_value());
     static_cast<void>(files::remove_tree(*ml, "input").has_value());

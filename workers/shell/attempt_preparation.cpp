@@ -171,7 +171,7 @@ Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Prog
     if (!mount.container_path.starts_with('/')) {
       const std::filesystem::path place = directory.work() / mount.container_path;
       const bool is_directory = std::filesystem::is_directory(status);
-      // With source: in_place, and where the context has links, this is where the user says.
+      // With source: in_place, or if the context has links, the user names this place.
       const Status made = make_directories(is_directory ? place : place.parent_path());
       if (!made ||
           (!is_directory && !std::filesystem::exists(place, error) && !write_file(place, "", false))) {
@@ -477,7 +477,7 @@ Status Preparation::put_in_container() {
   plan.ml = at_ml_ ? directory_.ml().string() : "";
   plan.devices = devices_lent(spec_, machine_);
   std::erase_if(program_.environment, [&](const auto& variable) {
-    // The machine's own variables say nothing about the image; the image's PATH is better than ours.
+    // The machine's own variables do not fit the image; the image's PATH is better than the machine's.
     const auto& [name, value] = variable;
     const auto own = machine_.environment.find(name);
     const bool inherited = name == "PATH" || (own != machine_.environment.end() && own->second == value &&
@@ -542,7 +542,7 @@ Status meeting_port_is_free(const LaunchSpec& spec) {
   for (const std::uint64_t port :
        needs_determined_harness(spec) ? harness_ports(spec) : std::vector{*meeting}) {
     const Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const int reuse = 1;  // Connections that ended a moment ago are in nobody's way.
+    const int reuse = 1;  // Connections that ended a moment ago do not block the port.
     sockaddr_in at{};
     at.sin_family = AF_INET;
     at.sin_port = htons(static_cast<std::uint16_t>(port));

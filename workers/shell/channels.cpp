@@ -151,7 +151,7 @@ Status lay_output(const Channel& channel, const LaunchSpec& spec, const Director
   if (const Status ours = claim(*trial, spec, channel.name); !ours) {
     return ours;
   }
-  // Of this very attempt, when its worker died before it began.
+  // It is of this attempt, if its worker died before the program began.
   Status ready = files::remove_tree(*trial, name);
   if (ready) {
     ready = trial->make_directory(name);

@@ -118,7 +118,7 @@ Result<JournalReader> JournalReader::open(const files::Directory& directory, con
 
 bool JournalReader::kept() const noexcept {
   struct flock lock = whole_file(F_WRLCK);
-  // When that cannot be told, it is: nobody is killed for it.
+  // If that is unknown, it counts as running: no process is killed for it.
   return ::fcntl(file_.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 

@@ -60,8 +60,8 @@ END
 fi
 exec "$@")sh";
 
-/// Size and checksum of each file, or "-": who writes requirements does not mean to make two of them look
-/// alike.
+/// Size and checksum of each file, or "-": nobody makes two requirements files with the same checksum on
+/// purpose.
 std::string name_of(const fs::path& file, bool& exists) {
   const engine::Result<std::string> text = read_file(file, longest_file);
   exists = text.has_value();

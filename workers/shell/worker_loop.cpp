@@ -39,8 +39,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::uint64_t longest_log_part = 128 * 1024;
-// libzmq drops what it has not sent when the connection goes, and does not say when it has.
-constexpr std::chrono::milliseconds farewell_time = 200ms;
+// libzmq drops unsent messages when the connection is closed, and does not report when it has sent them.
+constexpr std::chrono::milliseconds goodbye_time = 200ms;
 // The daemon tries as often.
 constexpr std::chrono::seconds remove_condemned_every = 60s;
 
@@ -60,7 +60,7 @@ WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& option
           .devices = options.devices,
           .pool = options.pool,
           .labels = options.labels,
-          .ailing = options.ailing,
+          .unusable = options.unusable,
           .address = options.address,
           .nonce = files::random_number(),
           .max_unslotted = options.max_unslotted,
@@ -245,11 +245,11 @@ void WorkerLoop::take(const DeviceReport& report) {
        ++slot) {
     for (const Device& device : report.devices) {
       if (device.uuid == options_.devices[slot].uuid) {
-        options_.machine.devices[slot] = cuda_name(device);  // Numbers move when a GPU is gone.
+        options_.machine.devices[slot] = cuda_name(device);  // Numbers move when a GPU is missing.
       }
     }
   }
-  push(DevicesJudged{with_withheld(ailing_slots(options_.devices, report), options_.withheld)});
+  push(DevicesJudged{with_withheld(unusable_slots(options_.devices, report), options_.withheld)});
 }
 
 WorkerMetricsSources WorkerLoop::metrics() const {
@@ -352,7 +352,7 @@ void WorkerLoop::carry_out(const CheckCheckpointRoot& check) {
 void WorkerLoop::carry_out(const WriteSpool& write) {
   const AttemptKey key = write.key;
   if (const Status first = remember(); !first) {
-    // A spool of a store nobody knows of would be another store's for the next agent.
+    // For the next agent, a spool of an unknown store would belong to another store.
     inputs_.emplace_back(SpoolNotWritten{key, write.write, first.error().message});
     return;
   }
@@ -479,7 +479,7 @@ void WorkerLoop::carry_out(const Notice& notice) {
 }
 
 void WorkerLoop::carry_out(const EndAgent& end) {
-  end_ = loop_.after(farewell_time, [this, end] { on_end_(end.failed, end.why); });
+  end_ = loop_.after(goodbye_time, [this, end] { on_end_(end.failed, end.why); });
 }
 
 }  // namespace hpsearch::workers

@@ -56,7 +56,7 @@ void add_transfers(PrometheusText& text, const TransferCounts& transfers) {
   text.sample(transfers.contexts);
 }
 
-/// Of the slots whose device the last look has found.
+/// The slots whose device is in the last report.
 void add_devices(PrometheusText& text, const WorkerMetricsSources& sources) {
   using Value = std::function<std::optional<double>(const Device&)>;
   struct Family {

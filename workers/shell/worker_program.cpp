@@ -135,7 +135,7 @@ bool ignores(int number) {
   return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/// What becomes of programs without a daemon: "continue", "pause_at_rung", "pause_at_rung=SECONDS" or
+/// The policy for programs without a daemon: "continue", "pause_at_rung", "pause_at_rung=SECONDS" or
 /// "stop_after=SECONDS".
 engine::Status take_orphan_policy(const std::string& policy, WorkerRules& rules) {
   constexpr std::string_view stop_after = "stop_after=";
@@ -251,7 +251,7 @@ engine::Status find_slots(const Arguments& arguments, WorkerOptions& options) {
     options.machine.devices.push_back(cuda_name(usable[device]));
     options.devices.push_back(slot_device(usable[device]));
   }
-  options.ailing = ailing_slots(options.devices, seen);
+  options.unusable = unusable_slots(options.devices, seen);
   for (std::size_t i = 0; i < usable.size() && !plan->devices.empty(); ++i) {
     const Device& device = usable[i];
     const auto slots = std::count(plan->devices.begin(), plan->devices.end(), i);
@@ -286,8 +286,8 @@ engine::Status keep_slots_of(const WorkerState& state, const Arguments& argument
                                        [&slot](const Device& one) { return one.uuid == slot.uuid; });
       options.machine.devices.push_back(device == seen.devices.end() ? slot.uuid : cuda_name(*device));
     }
-    options.ailing = with_withheld(ailing_slots(options.devices, seen), options.withheld);
-    for (const AilingSlot& slot : options.ailing) {
+    options.unusable = with_withheld(unusable_slots(options.devices, seen), options.withheld);
+    for (const UnusableSlot& slot : options.unusable) {
       net::log(net::Level::warning,
                "slot " + std::to_string(slot.slot.number()) + " is out of use: " + slot.why);
     }
@@ -385,7 +385,7 @@ int show_key(const std::string& state_directory) {
 int run(const Arguments& arguments) {
   if (arguments.list_gpus) {
     std::cout << proto::pretty_json(to_value(ask_nvml(nvml_library()))) << std::endl;
-    ::_exit(exit_ok);  // What a driver does when its library is unloaded is not waited for.
+    ::_exit(exit_ok);  // Unloading the driver's library may hang, so it is not waited for.
   }
   if (arguments.show_key && !arguments.state_directory.empty()) {
     return show_key(arguments.state_directory);
@@ -413,7 +413,8 @@ int run(const Arguments& arguments) {
                                 "; it belongs beside hpsearch-worker, which cannot run trials without it");
   }
   if (options->machine.run_as.submitter || is_open_to_users(arguments.state_directory)) {
-    ::umask(0077);  // What the worker writes for itself is not for the users of programs, who may pass there.
+    ::umask(
+        0077);  // Users of programs may pass through the directory, and must not read the worker's own files.
   }
   const engine::Result<WorkerState> state = WorkerState::open(arguments.state_directory);
   if (!state) {
@@ -488,7 +489,7 @@ int run(const Arguments& arguments) {
                 started.error().message);
   }
   net::log(net::Level::info, "worker " + options->name + " with " + std::to_string(options->machine.slots) +
-                                 " " + options->slot_kind + " slots knocks at " + arguments.daemon);
+                                 " " + options->slot_kind + " slots connects to " + arguments.daemon);
   loop.run();
   return status;
 }

@@ -83,7 +83,7 @@ Result<Descriptor> lock_file(const fs::path& directory) {
   return file;
 }
 
-/// What worker.json says.
+/// The content of worker.json.
 struct WorkerIdentity {
   std::string uid;
   std::uint64_t incarnation = 0;
@@ -135,7 +135,8 @@ Result<std::vector<fs::path>> attempt_paths(const fs::path& attempts) {
   return paths;
 }
 
-/// Of spares that an earlier run has left. They end with it, but what they have started may not.
+/// Ends processes of spares that an earlier run has left. The spares end with that run, but their children
+/// may not.
 std::vector<fs::path> spare_paths(const fs::path& spares) {
   std::vector<fs::path> paths;
   std::error_code error;
@@ -163,7 +164,8 @@ Error unknown_what_runs(const Error& why) {
                                       "so it does not start. The programs continue"};
 }
 
-/// Kills what runs of these attempts, waits until it is gone, and removes what only running programs need.
+/// Kills the processes of these attempts, waits until they have exited, and removes files that only running
+/// programs need.
 Status end_all(const std::vector<AttemptDirectory>& directories) {
   std::vector<ProcessRecord> left;
   for (const AttemptDirectory& directory : directories) {
@@ -269,7 +271,7 @@ Status WorkerState::open_to_users() const {
     }
   }
   Status done = make_directories(setups());
-  // What an earlier run with --run-as worker left there is root's, and was not closed.
+  // Files that an earlier run with --run-as worker left there belong to root, and others may read them.
   const auto of_a_user = [](const struct stat& info) { return info.st_uid != 0; };
   const auto lets_through = [](const struct stat& info) { return (info.st_mode & 07777U) == passable_mode; };
   for (const auto& [place, open] : std::initializer_list<std::pair<fs::path, bool (*)(const struct stat&)>>{

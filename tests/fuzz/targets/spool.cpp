@@ -51,7 +51,7 @@ Seeds spool_seeds() {
   state.position = 12'345;
   state.acked = 1;
   state.last_decision = engine::Lsn{77};
-  state.told = engine::Directive::pause;
+  state.order = engine::Directive::pause;
   state.length = engine::Units{9};
   state.last_step = engine::Units{4};
   state.asking = {workers::QuestionId{5}};

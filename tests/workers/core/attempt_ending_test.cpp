@@ -18,7 +18,7 @@ using Lines = std::vector<std::string>;
 
 // --- decisions ---
 
-TEST(Decisions, AreAcknowledgedAlwaysAndObeyedOnce) {
+TEST(Decisions, AreAcknowledgedAlwaysAndCarriedOutOnce) {
   Conversation talk = Conversation::running();
   talk.report(first, 3);
   talk.decide(50, Directive::train_on, 9);
@@ -41,7 +41,7 @@ TEST(Decisions, KillIsAtOnce) {
 
 // --- ending a program ---
 
-TEST(Ending, WhoDoesNotEndAfterItsAnswerIsTerminatedThenKilled) {
+TEST(Ending, ProgramThatIgnoresItsAnswerIsTerminatedThenKilled) {
   Conversation talk = Conversation::running();
   talk.report(first, 3);
   talk.decide(50, Directive::pause);
@@ -94,7 +94,7 @@ TEST(Ending, AProgramThatOnlyPrintsIsTerminatedAtOnceInMidLength) {
   EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
 }
 
-TEST(Ending, WhoWantsACheckpointSignalGetsItFirstAndTheGrace) {
+TEST(Ending, CheckpointSignalComesFirstAndStartsTheGrace) {
   for (const bool prints : {true, false}) {
     Conversation talk = Conversation::running({}, Conversation::signaled_spec());
     if (prints) {
@@ -113,7 +113,7 @@ TEST(Ending, WhoWantsACheckpointSignalGetsItFirstAndTheGrace) {
   }
 }
 
-TEST(Ending, WhoHearsAnswersNeedsNoCheckpointSignalUnlessTheWorkerEnds) {
+TEST(Ending, ProgramWithSocketGetsACheckpointSignalOnlyFromAnEndingWorker) {
   Conversation talk = Conversation::running({}, Conversation::signaled_spec());
   talk.report(first, 1);
   talk.decide(50, Directive::pause);
@@ -149,7 +149,7 @@ TEST(Ending, AProgramThatOnlyPrintsMayEndByItselfAtItsLength) {
   EXPECT_MESSAGE(talk.whole_notes()[0].text);
 }
 
-TEST(Ending, WhoHeardOfItsEndAtItsLengthMayFinishToo) {
+TEST(Ending, ProgramThatWasAnsweredAtItsLengthMayFinish) {
   Conversation talk = Conversation::running();
   talk.report(first, 3);
   talk.decide_at_length(50, Directive::stop);
@@ -163,7 +163,7 @@ TEST(Ending, WhoHeardOfItsEndAtItsLengthMayFinishToo) {
   EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
 }
 
-TEST(Ending, WhoHeardOfItsEndAndTrainsOnHasTheGrace) {
+TEST(Ending, ProgramThatTrainsOnAfterItsAnswerHasTheGrace) {
   Conversation talk = Conversation::running();
   talk.report(first, 3);
   talk.decide_at_length(50, Directive::stop);
@@ -176,7 +176,7 @@ TEST(Ending, WhoHeardOfItsEndAndTrainsOnHasTheGrace) {
   EXPECT_EQ(talk.notes(), (Lines{"ended"}));
 }
 
-TEST(Ending, WhoFinishesIsHurriedWhenItsSearchIsToEnd) {
+TEST(Ending, FinishingProgramGetsTheGraceWhenItsSearchEnds) {
   for (const std::optional<QuestionId> question : {std::optional<QuestionId>(), std::optional(first)}) {
     Conversation talk = Conversation::running();
     talk.report(question, 3);
@@ -190,7 +190,7 @@ TEST(Ending, WhoFinishesIsHurriedWhenItsSearchIsToEnd) {
   }
 }
 
-TEST(Ending, WhoWantsACheckpointSignalNeedsNoneAtItsLastLength) {
+TEST(Ending, CheckpointSignalIsNotSentAtTheLastLength) {
   Conversation talk = Conversation::running({}, Conversation::signaled_spec());
   talk.report(std::nullopt, 3);
   talk.decide_at_length(50, Directive::stop);
@@ -252,7 +252,7 @@ TEST(Ending, AProgramThatOnlyPrintsAndGoesOnPastTheLastLengthIsTerminatedAtItsNe
   EXPECT_MESSAGE(talk.whole_notes()[0].text);
 }
 
-TEST(Ending, WhoWritesACheckpointOnASignalMayTrainOnUntilItHas) {
+TEST(Ending, ProgramMayTrainOnUntilItsSignaledCheckpointIsWritten) {
   Conversation talk = Conversation::running({}, Conversation::signaled_spec());
   talk.report(std::nullopt, 3);
   talk.decide(50, Directive::pause);
@@ -261,7 +261,7 @@ TEST(Ending, WhoWritesACheckpointOnASignalMayTrainOnUntilItHas) {
   EXPECT_EQ(talk.signals(), Lines{});
 }
 
-TEST(Ending, AProgramThatIsHeardOfAfterTheDecisionIsTerminatedThen) {
+TEST(Ending, ProgramThatStartsAfterTheDecisionIsTerminated) {
   Conversation talk = Conversation::running();
   talk.decide(50, Directive::stop);
   talk.report(std::nullopt, 1);
@@ -277,7 +277,7 @@ TEST(Ending, AProgramThatOnlyPrintsTrainsOnInSilence) {
   EXPECT_EQ(talk.signals(), Lines{});
 }
 
-TEST(Ending, AProgramNobodyHeardOfYetGetsTheGrace) {
+TEST(Ending, StartingProgramGetsTheGrace) {
   Conversation talk = Conversation::running();
   talk.decide(50, Directive::stop);
   EXPECT_EQ(talk.signals(), Lines{});
@@ -312,7 +312,7 @@ TEST(Ending, AStopWhileStartingWaitsForTheStart) {
   EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
 }
 
-TEST(Ending, WhoNeverStartedNeedsNoSignal) {
+TEST(Ending, ProgramThatNeverStartedGetsNoSignal) {
   Conversation talk;
   talk.decide(50, Directive::stop);
   EXPECT_EQ(talk.signals(), Lines{});
@@ -344,7 +344,7 @@ TEST(Unmeasured, TheSecondReportAtTheLengthWithoutTheMetricWaitsForTheDecision) 
   EXPECT_EQ(talk.answers(), (Lines{R"(2 {"directive":"stop","length":3})"}));
 }
 
-TEST(Unmeasured, OtherMetricsOfTheSameStepAndWhatIsReportedOftenComeBeforeIt) {
+TEST(Unmeasured, ComesAfterOtherMetricsOfTheSameStep) {
   Conversation talk = Conversation::running();
   for (const int step : {2, 3}) {
     for (int batch = 0; batch < 3; ++batch) {
@@ -412,7 +412,7 @@ TEST(Finish, AFencedAttemptAsksNotToBeWokenForItsSpool) {
   EXPECT_EQ(talk.attempt().next_wake(), std::nullopt);
 }
 
-TEST(Finish, AFenceWhileStartingKillsTheProgramAndAgainWhenItIsHeardOf) {
+TEST(Finish, FenceWhileStartingKillsTheProgramAgainOnceItRuns) {
   Conversation talk;
   talk.attempt().start();
   talk.spool();
@@ -458,7 +458,7 @@ TEST(Unkillable, ItsTrialIsGivenBackAndItsSlotsAreNot) {
   EXPECT_FALSE(talk.attempt().leaves_leaked_processes());
 }
 
-TEST(Unkillable, GoneBeforeItsExitIsAcknowledgedItStillReportsIt) {
+TEST(Unkillable, ExitIsReportedIfItEndsBeforeTheAcknowledgement) {
   Conversation talk = Conversation::running();
   talk.attempt().stuck("process 7 survives SIGKILL", talk.out());
   EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::lost) << "nobody saw how its first process ended";
@@ -468,7 +468,7 @@ TEST(Unkillable, GoneBeforeItsExitIsAcknowledgedItStillReportsIt) {
   EXPECT_TRUE(talk.attempt().finished());
 }
 
-TEST(Unkillable, AFencedOneIsForgottenWhenItIsGone) {
+TEST(Unkillable, FencedAttemptIsForgottenAtItsEnd) {
   Conversation talk = Conversation::running();
   talk.attempt().fenced(talk.out());
   talk.attempt().stuck("process 7 survives SIGKILL", talk.out());
@@ -479,7 +479,7 @@ TEST(Unkillable, AFencedOneIsForgottenWhenItIsGone) {
   EXPECT_TRUE(talk.attempt().finished());
 }
 
-TEST(Unkillable, OneThatWasFencedBehindItsExitKeepsItsLogsWhenItIsGone) {
+TEST(Unkillable, AttemptFencedAfterItsExitKeepsItsLogs) {
   Conversation talk = Conversation::running();
   talk.attempt().stuck("process 7 survives SIGKILL", talk.out());
   talk.spool();
@@ -631,7 +631,7 @@ TEST(Checkpoints, AreAnsweredWhenTheReportOfThemIsWrittenDown) {
   EXPECT_EQ(answered(), 1);
 }
 
-TEST(Unkillable, IsToldWhenTheNextAgentWouldTellItToo) {
+TEST(Unkillable, IsReportedOnceItIsOnDisk) {
   Spooling disk;
   disk.attempt.fenced(disk.out);
   disk.attempt.stuck("process 7 survives SIGKILL", disk.out);

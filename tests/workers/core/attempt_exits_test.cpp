@@ -27,7 +27,7 @@ struct ExitCase {
 
 class Exits : public testing::TestWithParam<ExitCase> {};
 
-TEST_P(Exits, SayHowItEnded) {
+TEST_P(Exits, ReportTheReason) {
   Conversation talk = Conversation::running();
   talk.say(R"({"type":"checkpoint"})");  // So nothing is published at the end.
   talk.publish(0);
@@ -76,7 +76,7 @@ TEST(Exits, ComeAfterEverythingElse) {
   EXPECT_TRUE(std::holds_alternative<ExitReport>(batches[0].reports[2]));
 }
 
-TEST(Exits, OfAFullMemoryAreSaidOnlyWhenItFailed) {
+TEST(Exits, OutOfMemoryIsReportedOnlyIfTheProgramFailed) {
   Conversation talk = Conversation::running();
   talk.attempt().ended({talk.attempt().key(), true, 9, "tail", false, true}, talk.out());
   const ExitReport report = talk.exit_report();
@@ -88,7 +88,7 @@ TEST(Exits, OfAFullMemoryAreSaidOnlyWhenItFailed) {
   EXPECT_EQ(well.exit_report().cause, ExitReport::Cause::exited);
 }
 
-TEST(Exits, OfASetupThatFailedNameWhatPipSays) {
+TEST(Exits, FailedSetupNamesTheErrorOfPip) {
   const std::string said = "Looking\nERROR: first\nERROR: No matching distribution found for x==9\n";
   const std::string ours =
       "hpsearch: requirements.txt could not be installed with python3 (pip ended with status 1)\n";
@@ -136,7 +136,7 @@ TEST(Checkpoints, WithoutStepStandForTheLastReport) {
   EXPECT_EQ(talk.effects<PublishCheckpoint>().at(0).step, Units{2});
 }
 
-TEST(Checkpoints, ThatCannotBeTakenAreToldToTheProgram) {
+TEST(Checkpoints, ProgramGetsTheErrorOfOneThatCannotBeTaken) {
   Conversation talk = Conversation::running();
   talk.say(R"({"type":"checkpoint","step":1})");
   talk.attempt().not_published(true, "the directory is empty", talk.now(), talk.out());
@@ -154,7 +154,7 @@ TEST(Checkpoints, LeftByAProgramThatEndedWellCount) {
   EXPECT_TRUE(talk.attempt().exited());
 }
 
-TEST(Checkpoints, NobodyWroteOneIsNoProblem) {
+TEST(Checkpoints, AreOptional) {
   Conversation talk = Conversation::running();
   talk.end(false, 0);
   talk.attempt().not_published(true, "the directory is empty", talk.now(), talk.out());
@@ -243,7 +243,7 @@ TEST(NoProgress, EndsTheProgramWithItsCause) {
   EXPECT_EQ(report.log_tail, "epoch 3");
 }
 
-TEST(NoProgress, WhateverTheProgramSaysIsProgress) {
+TEST(NoProgress, AnyMessageIsProgress) {
   Impatient talk;
   for (int i = 0; i < 10; ++i) {
     talk.pass(Duration::seconds(500));
@@ -254,7 +254,7 @@ TEST(NoProgress, WhateverTheProgramSaysIsProgress) {
   EXPECT_EQ(talk.attempt.silent_since(), talk.now);
 }
 
-TEST(NoProgress, WhoWaitsForAnAnswerIsNotSilent) {
+TEST(NoProgress, WaitingForAnAnswerIsNoSilence) {
   Impatient talk;
   talk.say(R"({"type":"report","step":3,"metrics":{"acc":1}})");
   talk.pass(Duration::seconds(5'000));

@@ -35,7 +35,7 @@ TEST(Log, IsHandedOverBesideTheExitAndKeepsNoSlot) {
   EXPECT_EQ(stage.wanted<StartProgram>().size(), 1U) << "nor does whoever gets the slot next";
 }
 
-TEST(Log, IsWhatTheAttemptStaysFor) {
+TEST(Log, KeepsTheAttemptUntilItIsDelivered) {
   Stage stage;
   stage.welcome();
   end(stage);

@@ -37,7 +37,7 @@ TEST(Answers, AtTheLengthTheProgramWaitsForTheDecision) {
   EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":9})"}));
 }
 
-TEST(Answers, AreNewForTheShimBeforeTheProgramHearsOfTheNewLength) {
+TEST(Answers, ShimGetsTheNewLengthBeforeTheProgram) {
   Conversation talk = Conversation::running();
   talk.effects<AnswerAhead>();
   talk.report(first, 3);
@@ -59,7 +59,7 @@ TEST(Answers, AMetricThatIsNotANumberStillAsks) {
   EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"stop","length":3})"}));
 }
 
-TEST(Answers, PauseThatWaitsIsHeardAtTheNextReport) {
+TEST(Answers, WaitingPauseIsTheAnswerToTheNextReport) {
   Conversation talk = Conversation::running();
   talk.report(first, 1);
   talk.answers();
@@ -69,7 +69,7 @@ TEST(Answers, PauseThatWaitsIsHeardAtTheNextReport) {
   EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"pause","length":3})"}));
 }
 
-TEST(Answers, ADecisionTakenBackBeforeItWasHeardIsForgotten) {
+TEST(Answers, WithdrawnDecisionIsNotAnswered) {
   Conversation talk = Conversation::running();
   talk.report(first, 1);
   talk.answers();
@@ -123,7 +123,7 @@ TEST(Notes, GoodReportsHaveNone) {
   EXPECT_EQ(talk.notes(), Lines{});
 }
 
-TEST(Notes, AStepThatFallsIsToldOnce) {
+TEST(Notes, FallingStepIsNotedOnce) {
   Conversation talk = Conversation::running();
   talk.report(first, 2);
   talk.report(first, 1);
@@ -145,7 +145,7 @@ TEST(Notes, TwoOutputsOfOneProgramMayComeInTwoOrders) {
   EXPECT_EQ(talk.notes(), (Lines{"missing", "backward"}));
 }
 
-TEST(Notes, OutputThatComesAllAtOnceAtTheEndIsTold) {
+TEST(Notes, OutputThatComesAllAtOnceAtTheEnd) {
   Conversation talk = Conversation::running();
   talk.pass(Duration::seconds(3));
   for (int step = 1; step <= 3; ++step) {
@@ -194,7 +194,7 @@ TEST(Notes, OutputThatComesAsItIsWrittenIsNotLate) {
   }
 }
 
-TEST(Notes, BeginningAgainInsteadOfResumingIsTold) {
+TEST(Notes, BeginningAgainInsteadOfResuming) {
   LaunchSpec spec = Conversation::spec();
   spec.latest_step = Units{2};
   AttemptMachine attempt(spec, Conversation::at_once({}));
@@ -213,7 +213,7 @@ TEST(Notes, BeginningAgainInsteadOfResumingIsTold) {
   EXPECT_EQ(std::count_if(out.effects.begin(), out.effects.end(), told), 1);
 }
 
-TEST(Notes, ReportsTooFarApartAreToldAtTheFirst) {
+TEST(Notes, ReportsTooFarApartAreNotedAtTheFirst) {
   Conversation talk = Conversation::running();
   talk.report(first, 2);
   talk.report(first, 4);
@@ -228,7 +228,7 @@ TEST(Notes, AFirstReportBeyondTheLengthIsCalledTheFirst) {
   EXPECT_MESSAGE(notices[0].text);
 }
 
-TEST(Notes, TheFirstReportWithoutTheMetricIsTold) {
+TEST(Notes, FirstReportWithoutTheMetric) {
   Conversation talk = Conversation::running();
   talk.report(first, 1, R"("accuracy":1)");
   EXPECT_EQ(talk.notes(), Lines{"missing"});
@@ -246,7 +246,7 @@ TEST(Notes, AReportOfTrainingIsExpectedToLackTheMetric) {
   EXPECT_EQ(talk.notes(), Lines{});
 }
 
-TEST(Notes, PassingTheLengthWithoutTheMetricIsTold) {
+TEST(Notes, PassingTheLengthWithoutTheMetric) {
   Conversation talk = Conversation::running();
   talk.report(first, 1);
   talk.report(first, 3, R"("accuracy":1)");
@@ -255,7 +255,7 @@ TEST(Notes, PassingTheLengthWithoutTheMetricIsTold) {
   EXPECT_EQ(talk.notes(), Lines{"missing"});
 }
 
-TEST(Notes, NaNFromTheFirstReportOnIsTold) {
+TEST(Notes, NaNFromTheFirstReportOn) {
   Conversation talk = Conversation::running();
   talk.report(first, 1, R"("acc":NaN)");
   talk.report(first, 2, R"("acc":NaN)");
@@ -269,7 +269,7 @@ TEST(Notes, NaNAfterAFiniteValueIsNot) {
   EXPECT_EQ(talk.notes(), Lines{});
 }
 
-TEST(Notes, AStepThatStandsStillIsToldAndThenEnded) {
+TEST(Notes, StepThatDoesNotGrowIsNotedAndThenEndsTheProgram) {
   Conversation talk = Conversation::running();
   for (int i = 0; i < 9; ++i) {
     talk.report(first, 1);
@@ -285,14 +285,14 @@ TEST(Notes, AStepThatStandsStillIsToldAndThenEnded) {
   EXPECT_EQ(talk.effects<SignalProgram>().size(), 1U);
 }
 
-TEST(Notes, ALineThatLooksLikeAReportIsTold) {
+TEST(Notes, LineThatLooksLikeAReport) {
   Conversation talk = Conversation::running();
   talk.tell(std::nullopt,
             LookalikeMessage{"INFO HPSEARCH {\"step\": 1}", "other text stands before HPSEARCH"});
   EXPECT_EQ(talk.notes(), Lines{"lookalike"});
 }
 
-TEST(Notes, ALineThatNothingReadsIsToldWithThePatternThatReadsIt) {
+TEST(Notes, UnreadLineNamesThePatternThatReadsIt) {
   Conversation talk = Conversation::running();
   talk.tell(std::nullopt,
             UnreadMessage{.line = "it's epoch 1 acc=0.5", .pattern = "it's epoch {step} acc={number}"});
@@ -302,7 +302,7 @@ TEST(Notes, ALineThatNothingReadsIsToldWithThePatternThatReadsIt) {
   EXPECT_MESSAGE(notes.front().text);
 }
 
-TEST(Notes, APatternThatReadsAnotherMetricIsToldOnce) {
+TEST(Notes, PatternThatReadsAnotherMetricIsNotedOnce) {
   Conversation talk = Conversation::running();
   for (int line = 0; line < 2; ++line) {
     talk.tell(std::nullopt, DoubtfulMessage{"loss", "val_loss: 0.25 loss: 0.5", "val_loss"});
@@ -313,7 +313,7 @@ TEST(Notes, APatternThatReadsAnotherMetricIsToldOnce) {
   EXPECT_MESSAGE(notes.front().text);
 }
 
-TEST(Notes, APatternWhoseLinesAreNotEpochsIsTold) {
+TEST(Notes, PatternWhoseLinesAreNotEpochs) {
   LaunchSpec of_epochs = Conversation::spec();
   of_epochs.unit = "epochs";
   Conversation talk = Conversation::running({}, of_epochs);
@@ -324,7 +324,7 @@ TEST(Notes, APatternWhoseLinesAreNotEpochsIsTold) {
   EXPECT_MESSAGE(notes.front().text);
 }
 
-TEST(Notes, WhatIsNoNumberIsTold) {
+TEST(Notes, ValueThatIsNoNumber) {
   Conversation talk = Conversation::running();
   talk.report(first, 1, R"("acc":1,"name":"x")");
   talk.tell(std::nullopt, UnreadableMessage{"acc", "n/a", "there is no number in it"});
@@ -418,7 +418,7 @@ TEST(Reports, AreNotSentAgainByAllAttemptsAtOnce) {
   EXPECT_EQ(waits.size(), 20U);
 }
 
-TEST(Reports, WaitAsLongAsTheDaemonSaysWhichIsNoSilence) {
+TEST(Reports, WaitAsLongAsTheDaemonAsks) {
   Conversation talk = Conversation::running();
   talk.attempt().asked_to_wait(talk.now() + Duration::seconds(4));
   EXPECT_EQ(talk.attempt().next_wake(), std::nullopt) << "nothing of it waits for an answer";
@@ -456,7 +456,7 @@ TEST(Reports, AreSentAgainUntilAcknowledgedLessAndLessOften) {
   EXPECT_TRUE(talk.sent().empty());
 }
 
-TEST(Reports, AfterAWelcomeGoOnBehindWhatIsDurable) {
+TEST(Reports, ContinueAfterTheDurableOnesInANewSession) {
   Conversation talk = Conversation::running();
   for (const int step : {1, 2}) {
     talk.report(first, step);
@@ -506,7 +506,7 @@ TEST(Reports, FitTheirFrames) {
   EXPECT_EQ(next, 32U) << "30, and a note that none has the metric";
 }
 
-TEST(Reports, AWindowBoundsWhatIsUnderWay) {
+TEST(Reports, WindowLimitsUnacknowledgedReports) {
   Conversation talk = Conversation::running();
   const std::string name(200, 'n');
   for (int i = 0; i < 6000; ++i) {

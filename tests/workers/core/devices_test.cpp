@@ -98,7 +98,7 @@ TEST(CudaName, IsTheNumberUnlessItIsPartOfAGpu) {
   EXPECT_EQ(cuda_name(device), "MIG-1");
 }
 
-TEST(AilingSlots, AreThoseWhoseDeviceIsBrokenOrGone) {
+TEST(UnusableSlots, HaveABrokenOrMissingDevice) {
   std::vector<engine::SlotDevice> slots;
   for (const Device& device : four()) {
     slots.push_back(slot_device(device));
@@ -106,28 +106,28 @@ TEST(AilingSlots, AreThoseWhoseDeviceIsBrokenOrGone) {
   slots.push_back(slots[1]);
   DeviceReport report;
   report.devices = four();
-  EXPECT_TRUE(ailing_slots(slots, report).empty());
+  EXPECT_TRUE(unusable_slots(slots, report).empty());
   report.devices[1].trouble = "is lost";
   report.devices.pop_back();
   report.unknown = {"number 3 does not answer"};
-  const std::vector<AilingSlot> ailing = ailing_slots(slots, report);
-  ASSERT_EQ(ailing.size(), 3U);
-  EXPECT_EQ(ailing[0], (AilingSlot{SlotIndex{1}, "GPU 1 (GPU-aaaa-2) is lost", true}));
-  EXPECT_EQ(ailing[1].slot, SlotIndex{3});
-  EXPECT_MESSAGE(ailing[1].why);
-  EXPECT_EQ(ailing[2].slot, SlotIndex{4}) << "both slots of a shared device";
+  const std::vector<UnusableSlot> unusable = unusable_slots(slots, report);
+  ASSERT_EQ(unusable.size(), 3U);
+  EXPECT_EQ(unusable[0], (UnusableSlot{SlotIndex{1}, "GPU 1 (GPU-aaaa-2) is lost", true}));
+  EXPECT_EQ(unusable[1].slot, SlotIndex{3});
+  EXPECT_MESSAGE(unusable[1].why);
+  EXPECT_EQ(unusable[2].slot, SlotIndex{4}) << "both slots of a shared device";
 }
 
-TEST(AilingSlots, AreAllWhenTheDriverIsSilentAndNoneIsBroken) {
+TEST(UnusableSlots, AreAllSlotsIfTheDriverDoesNotAnswerAndNoneIsBroken) {
   DeviceReport report;
   report.problem = "the driver did not answer";
-  const std::vector<AilingSlot> ailing =
-      ailing_slots({slot_device(gpu(0, "GPU-a")), slot_device(gpu(1, "GPU-b"))}, report);
-  ASSERT_EQ(ailing.size(), 2U);
-  EXPECT_FALSE(ailing[0].broken || ailing[1].broken);
+  const std::vector<UnusableSlot> unusable =
+      unusable_slots({slot_device(gpu(0, "GPU-a")), slot_device(gpu(1, "GPU-b"))}, report);
+  ASSERT_EQ(unusable.size(), 2U);
+  EXPECT_FALSE(unusable[0].broken || unusable[1].broken);
 }
 
-TEST(DeviceReport, ReadsWhatItWroteAndNothingElse) {
+TEST(DeviceReport, ReadsOnlyItsOwnFormat) {
   DeviceReport report;
   report.driver = "550";
   report.devices = four();
@@ -174,7 +174,7 @@ TEST(KeptSlots, KeepTheirDevicesWhateverTheOrderIsNow) {
   EXPECT_TRUE(kept.withheld.empty());
 }
 
-TEST(KeptSlots, OfADeviceThatIsGoneStayAndGetNothingNew) {
+TEST(KeptSlots, SlotOfAMissingDeviceStaysAndGetsNothingNew) {
   const KeptSlots kept = keep_slots(slots_of({"A", "B"}), slots_of({"B", "C"}));
   EXPECT_EQ(uuids_of(kept.devices), "ABC");
   ASSERT_EQ(kept.withheld.size(), 1U);
@@ -191,7 +191,7 @@ TEST(KeptSlots, CountTheSharesOfADevice) {
 }
 
 TEST(KeptSlots, AreWithheldUnlessWorseIsKnown) {
-  const std::vector<AilingSlot> all = with_withheld(
+  const std::vector<UnusableSlot> all = with_withheld(
       {{SlotIndex{0}, "gone", true}}, {{SlotIndex{0}, "kept", false}, {SlotIndex{1}, "kept", false}});
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].why, "gone");

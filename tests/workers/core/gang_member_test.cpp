@@ -106,7 +106,7 @@ TEST(GangMember, PublishesNoCheckpointWhenItEndsWell) {
   EXPECT_TRUE(member.effects<PublishCheckpoint>().empty());
 }
 
-TEST(GangMember, AnswersWhoeverAsksAllTheSame) {
+TEST(GangMember, AnswersQuestionsToo) {
   Member member;
   member.attempt.said(
       program_line(member.attempt.key(), QuestionId{1}, R"({"type":"report","step":3,"metrics":{"acc":1}})"),
@@ -114,7 +114,7 @@ TEST(GangMember, AnswersWhoeverAsksAllTheSame) {
   EXPECT_EQ(member.effects<AnswerProgram>().size(), 1U);
 }
 
-TEST(GangMember, MaySayNothingForEver) {
+TEST(GangMember, HasNoProgressTimeout) {
   Member member;
   member.pass(Duration::seconds(10'000));
   EXPECT_TRUE(member.effects<SignalProgram>().empty());
@@ -148,7 +148,7 @@ TEST(GangMember, IsKilledWhenAnotherIsLost) {
   EXPECT_EQ(std::get<ExitReport>(member.reports().at(0)).cause, ExitReport::Cause::ended_by_agent);
 }
 
-TEST(GangMember, ThatIsLostBeforeAKillCouldReachItIsNotSaidToHaveBeenKilled) {
+TEST(GangMember, LostBeforeItsKillIsReportedAsLost) {
   // That another part failed counts for nothing then: it may have failed because this one was lost.
   Member member;
   member.tell(Directive::kill);

@@ -55,7 +55,7 @@ TEST(KnownDaemon, IsPutDownBeforeAnythingElseIsDone) {
   EXPECT_EQ(remembered(stage), (std::vector{KnownDaemon{ours, 6}}));
 }
 
-TEST(KnownDaemon, AnotherStoreDoesNotEndWhatTheAgentBeforeHasStarted) {
+TEST(KnownDaemon, AnotherStoreDoesNotEndProgramsOfTheEarlierAgent) {
   Stage stage({held()}, {ours, 5});
   EXPECT_EQ(stage.sends().at(0).envelope.cluster, ours);
   EXPECT_EQ(stage.sends().at(0).envelope.daemon_epoch, 5U);
@@ -64,7 +64,7 @@ TEST(KnownDaemon, AnotherStoreDoesNotEndWhatTheAgentBeforeHasStarted) {
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello);
 }
 
-TEST(KnownDaemon, AStaleOneDoesNotEndWhatTheAgentBeforeHasStarted) {
+TEST(KnownDaemon, StaleDaemonDoesNotEndProgramsOfTheEarlierAgent) {
   Stage stage({held()}, {ours, 5});
   stage.say(fencing(), from(ours, 4));
   EXPECT_FALSE(ends_its_program(stage));
@@ -94,7 +94,7 @@ TEST(KnownDaemon, IsNoStaleOneForAnAgentThatBeginsWithNothing) {
   EXPECT_EQ(stage.sends().back().envelope.daemon_epoch, 5U) << "so that it hears why it is not obeyed";
 }
 
-TEST(KnownDaemon, IsWhoeverAnswersWhereNothingIsKnown) {
+TEST(KnownDaemon, IsTheFirstThatAnswersIfNoneIsKnown) {
   Stage stage({held()}, {});  // Of a release that did not write it down.
   stage.say(proto::Welcome{WorkerId{1}, 1000, {{key_of(1, 10), Fate::go_on, 0}}}, from(foreign));
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);

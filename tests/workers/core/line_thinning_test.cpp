@@ -13,7 +13,7 @@ bool spares(LineThinning& thinning, const std::string& payload) {
   return thinning.spares(understood(parse_stdout_payload(payload)));
 }
 
-TEST(LineThinning, SparesWhatLiesBelowTheLength) {
+TEST(LineThinning, DropsLinesBelowTheLength) {
   LineThinning thinning;
   thinning.decides_from(Units{3});
   EXPECT_TRUE(spares(thinning, R"({"step":1,"acc":0.5})"));
@@ -21,7 +21,7 @@ TEST(LineThinning, SparesWhatLiesBelowTheLength) {
   EXPECT_FALSE(spares(thinning, R"({"step":3,"acc":0.5})"));
 }
 
-TEST(LineThinning, SparesWhatComesAfterTheOneThatAsks) {
+TEST(LineThinning, DropsLinesAfterTheOneThatAsks) {
   LineThinning thinning;
   thinning.decides_from(Units{3});
   EXPECT_FALSE(spares(thinning, R"({"step":3,"acc":0.5})"));
@@ -39,7 +39,7 @@ TEST(LineThinning, KeepsTheFirstOfEachMetricSinceOneOfThemDecides) {
   EXPECT_TRUE(spares(thinning, R"({"step":5,"loss":0.5,"acc":0.5})"));
 }
 
-TEST(LineThinning, SparesNothingWhileNobodySaidWhatDecides) {
+TEST(LineThinning, DropsNothingBeforeTheLengthIsKnown) {
   LineThinning thinning;
   EXPECT_FALSE(spares(thinning, R"({"step":1,"acc":0.5})"));
   EXPECT_FALSE(spares(thinning, R"({"step":2,"acc":0.5})"));

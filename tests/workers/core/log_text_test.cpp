@@ -52,7 +52,7 @@ std::string random_text(std::mt19937& random) {
   return text;
 }
 
-TEST(LineSplitter, TellsEveryLineWithTheWordWhereverThePiecesEnd) {
+TEST(LineSplitter, ReturnsEveryLineWithTheWordWhereverThePiecesEnd) {
   constexpr unsigned seed = 20'261'122;
   std::mt19937 random(seed);
   for (int round = 0; round < 500; ++round) {
@@ -75,7 +75,7 @@ TEST(LineSplitter, TellsEveryLineWithTheWordWhereverThePiecesEnd) {
   }
 }
 
-TEST(LineSplitter, LooksForNoLinesWhereTheWordIsNot) {
+TEST(LineSplitter, SkipsTextWithoutTheWord) {
   LineSplitter splitter(100);
   std::vector<std::string> lines;
   splitter.feed_lines_with("WORD", "end\none\ntwo WORD\nthree\nbegin",
@@ -83,7 +83,7 @@ TEST(LineSplitter, LooksForNoLinesWhereTheWordIsNot) {
   EXPECT_EQ(lines, (std::vector<std::string>{"end", "two WORD"}));
 }
 
-TEST(WithoutEscapes, LeavesWhatAPersonReads) {
+TEST(WithoutEscapes, LeavesTextThatPeopleRead) {
   EXPECT_EQ(without_escapes("plain"), "plain");
   EXPECT_EQ(without_escapes("\x1b[36mepoch 1\x1b[0m acc: \x1b[1;32m0.92\x1b[0m"), "epoch 1 acc: 0.92");
   EXPECT_EQ(without_escapes("\x1b[2K\x1b[1Gacc 3"), "acc 3");

@@ -66,7 +66,7 @@ class PauseAtRung : public testing::Test {
   const AttemptKey other = key_of(2, 20);
 };
 
-TEST_F(PauseAtRung, IsForWhoWaitsThereOnceTheDaemonIsAwayForLong) {
+TEST_F(PauseAtRung, PausesWaitingProgramsOnceTheDaemonIsAwayForLong) {
   Stage stage(pausing());
   waits_at_its_length(stage);
   stage.run(other, 1);
@@ -83,7 +83,7 @@ TEST_F(PauseAtRung, IsForWhoWaitsThereOnceTheDaemonIsAwayForLong) {
   EXPECT_EQ(paused(stage), (std::vector{key, other})) << "and now it waits too";
 }
 
-TEST_F(PauseAtRung, IsNotForWhoHasADaemonHoweverSlowItDecides) {
+TEST_F(PauseAtRung, DoesNotPauseWhileThereIsADaemon) {
   Stage stage(pausing());
   waits_at_its_length(stage);
   stage.say(proto::Ack{key, 1});
@@ -111,7 +111,7 @@ TEST_F(PauseAtRung, TakesItsTimeAnewAfterEachSession) {
   EXPECT_TRUE(paused(stage).empty());
 }
 
-TEST_F(PauseAtRung, IsToldBehindTheReportOfTheLengthAndAsNobodysFailure) {
+TEST_F(PauseAtRung, ExitFollowsTheReportOfTheLengthAndIsNoFailure) {
   for (const int code : {0, 1}) {
     Stage stage(pausing());
     waits_at_its_length(stage);
@@ -134,7 +134,7 @@ TEST_F(PauseAtRung, IsToldBehindTheReportOfTheLengthAndAsNobodysFailure) {
   }
 }
 
-TEST_F(PauseAtRung, WhoDoesNotFollowClimbsTheLadder) {
+TEST_F(PauseAtRung, ProgramThatDoesNotPauseIsTerminatedThenKilled) {
   Stage stage(pausing());
   waits_at_its_length(stage);
   lose_the_daemon(stage);
@@ -172,7 +172,7 @@ TEST_F(PauseAtRung, IsRememberedByTheNextAgent) {
   EXPECT_EQ(std::get<ExitReport>(all[1]).cause, ExitReport::Cause::ended_by_agent);
 }
 
-TEST_F(PauseAtRung, LeavesWhoOnlyPrintsAloneUnlessItHearsACheckpointSignal) {
+TEST_F(PauseAtRung, PausesProgramsThatPrintOnlyWithACheckpointSignal) {
   for (const bool signal : {false, true}) {
     Stage stage(pausing());
     stage.welcome();

@@ -49,7 +49,7 @@ TEST(SocketLine, TwoSpellingsOfOneNameGiveOneMetric) {
   EXPECT_EQ(said.metrics[0].first, "a.b");
 }
 
-TEST(SocketLine, WhatIsNoNumberIsNamedAndLeftOut) {
+TEST(SocketLine, ValueThatIsNoNumberIsNamedAndLeftOut) {
   const auto said = expect_message<MetricsMessage>(parse_socket_line(
       R"({"type":"report","step":1,"metrics":{"note":"x","ok":true,"none":null,"list":[1],"loss":1.5}})"));
   EXPECT_EQ(said.metrics, (Metrics{{"loss", 1.5}}));
@@ -89,7 +89,7 @@ TEST(SocketLine, StepIsAWholeNumberHoweverItIsSpelled) {
   }
 }
 
-TEST(SocketLine, ProblemsSayWhatIsMissing) {
+TEST(SocketLine, ProblemsNameTheMissingField) {
   EXPECT_MESSAGE(problem_of(parse_socket_line(R"({"step":1})")));
   EXPECT_MESSAGE(problem_of(parse_socket_line(R"({"type":"report","metrics":{}})")));
   EXPECT_NE(problem_of(parse_socket_line(R"({"type":"report","step":1,"val_acc":0.9})")).find("\"metrics\""),
@@ -183,7 +183,7 @@ TEST(StdoutLine, AGroupIsNoMetric) {
             (Metrics{{"group", 7.0}}));
 }
 
-TEST(FirstNumber, IsFoundInWhatProgramsPrint) {
+TEST(FirstNumber, IsFoundInOutputOfPrograms) {
   for (const auto& [text, number] :
        std::vector<std::pair<std::string, double>>{{"0.91", 0.91},
                                                    {"+1e-3", 0.001},

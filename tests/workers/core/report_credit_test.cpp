@@ -53,7 +53,7 @@ TEST_F(Credit, UngrantedIsTheWorkersOwnLimitOfBatches) {
   EXPECT_EQ(sent(key), 64U) << "one batch each";
 }
 
-TEST_F(Credit, OfAWelcomeBoundsWhatIsUnderWay) {
+TEST_F(Credit, OfTheWelcomeLimitsUnacknowledgedReports) {
   begin(2 * kib);
   send_reports(key, 1, 100);
   EXPECT_EQ(sent(key), 8U);
@@ -74,7 +74,7 @@ TEST_F(Credit, OfNothingIsABatchAndEveryReportArrives) {
   EXPECT_EQ(arrived, 40U);
 }
 
-TEST_F(Credit, IsWhatTheLastAcknowledgementSays) {
+TEST_F(Credit, IsThatOfTheLastAcknowledgement) {
   begin(kib);
   send_reports(key, 1, 1'000);
   EXPECT_EQ(sent(key), 4U);
@@ -100,7 +100,7 @@ TEST_F(Credit, BeyondTheWorkersOwnLimitIsNotUsed) {
   EXPECT_EQ(sent(key), 32 * kib / 244) << "a 128th of 4 MiB";
 }
 
-TEST_F(Credit, IsSharedByTheAttemptsAndLeavesNobodyOut) {
+TEST_F(Credit, IsSharedByAllAttempts) {
   begin(4 * kib);
   stage.run(other, 1);
   send_reports(key, 1, 100);
@@ -111,7 +111,7 @@ TEST_F(Credit, IsSharedByTheAttemptsAndLeavesNobodyOut) {
   EXPECT_EQ(sent(other), 1U) << "whatever the first one has under way";
 }
 
-TEST_F(Credit, OfALargeReportIsNotAsked) {
+TEST_F(Credit, LargeReportIsSentWithoutCredit) {
   begin(1);
   const std::string why(3 * kib, 'y');
   stage.step(
@@ -119,7 +119,7 @@ TEST_F(Credit, OfALargeReportIsNotAsked) {
   EXPECT_EQ(sent(key), 1U);
 }
 
-TEST_F(Credit, BoundsWhatIsSentAgainToo) {
+TEST_F(Credit, LimitsResentReportsToo) {
   begin(0);
   send_reports(key, 1, 100);
   stage.step(SendRefused{});

@@ -44,7 +44,7 @@ SpooledState full_state() {
   state.position = 12'345;
   state.acked = 1;
   state.last_decision = Lsn{77};
-  state.told = Directive::pause;
+  state.order = Directive::pause;
   state.may_finish = true;
   state.length = Units{9};
   state.speaks_socket = true;

@@ -263,7 +263,7 @@ std::string story(const std::vector<Report>& reports) {
   return text;
 }
 
-TEST(TakenOver, AtEveryEffectEachReportIsToldOnce) {
+TEST(TakenOver, AtEveryEffectEachReportIsSentOnce) {
   bool died = true;
   std::size_t deaths = 0;
   for (std::size_t effects = 0; died && effects < 1000; ++effects) {
@@ -303,7 +303,7 @@ TEST(TakenOver, AnIntentWithoutAProgramIsLostAndNoFailure) {
 
 TEST(TakenOver, AKillThatWasDecidedIsCarriedOut) {
   SpooledAttempt found{spec(), {}, {}};
-  found.state.told = Directive::kill;
+  found.state.order = Directive::kill;
   found.state.last_decision = Lsn{9};
   AttemptMachine attempt(std::move(found), AttemptRules{});
   AttemptOutput out;
@@ -314,7 +314,7 @@ TEST(TakenOver, AKillThatWasDecidedIsCarriedOut) {
   EXPECT_EQ(count(std::get<AnswerAhead>(out.effects[2]).below), 0U);
 }
 
-TEST(TakenOver, AReportIsNotSaidBeforeItIsSpooled) {
+TEST(TakenOver, ReportIsNotSentBeforeItIsSpooled) {
   AttemptMachine attempt(spec(), AttemptRules{});
   AttemptOutput out;
   attempt.start();
@@ -333,7 +333,7 @@ TEST(TakenOver, AReportIsNotSaidBeforeItIsSpooled) {
   EXPECT_EQ(out.messages.size(), 1U);
 }
 
-TEST(TakenOver, WhatDecidesNothingMayWaitForCompany) {
+TEST(TakenOver, ReportsThatDecideNothingAreWrittenTogether) {
   AttemptRules rules;
   rules.spool_within = Duration::seconds(1);
   AttemptMachine attempt(spec(), rules);

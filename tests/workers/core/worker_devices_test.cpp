@@ -12,10 +12,10 @@
 namespace hpsearch::workers::test {
 namespace {
 
-AilingSlot broken(std::uint64_t slot) {
+UnusableSlot broken(std::uint64_t slot) {
   return {SlotIndex{slot}, "GPU " + std::to_string(slot) + " is lost", true};
 }
-AilingSlot unanswered(std::uint64_t slot) {
+UnusableSlot unanswered(std::uint64_t slot) {
   return {SlotIndex{slot}, "the driver does not answer", false};
 }
 
@@ -63,7 +63,7 @@ TEST(Devices, ThatBreakAreToBlameForAProgramThatFailsJustThen) {
   EXPECT_EQ(exit_in(stage.said<proto::Reports>()).cause, engine::ExitReport::Cause::lost);
 }
 
-TEST(Devices, ThatCannotBeAskedKeepTheirProgramsAndGetNoNewOnes) {
+TEST(Devices, ThatDoNotAnswerKeepTheirProgramsAndGetNoNewOnes) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);

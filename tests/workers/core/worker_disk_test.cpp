@@ -48,7 +48,7 @@ TEST_F(Disk, ThatIsFullIsNoProgramsFault) {
   EXPECT_MESSAGE(exit.message);
 }
 
-TEST_F(Disk, ThatIsFullIsToldOfAllSlotsBeforeTheExit) {
+TEST_F(Disk, FullDiskIsReportedForAllSlotsBeforeTheExit) {
   stage_.bad_disk(full);
   stage_.say(lease_of(key_of(1, 10), 0));
   EXPECT_EQ(reported_troubles(), 2U);
@@ -105,7 +105,7 @@ TEST_F(Disk, IsNotBrokenWhereAProgramTookItsDirectoryAway) {
   EXPECT_EQ(stage_.wanted<WriteSpool>().size(), 2U) << "its worker takes another trial";
 }
 
-TEST_F(Disk, ThatIsWellAgainIsFoundAndTold) {
+TEST_F(Disk, RecoveryIsFoundAndReported) {
   stage_.bad_disk(full);
   stage_.say(lease_of(key_of(1, 10), 0));
   stage_.say(proto::Ack{key_of(1, 10), 1});

@@ -12,7 +12,7 @@
 namespace hpsearch::workers::test {
 namespace {
 
-TEST(Drain, AnIdleWorkerSaysGoodbyeAndEnds) {
+TEST(Drain, IdleWorkerSendsGoodbyeAndEnds) {
   Stage stage;
   stage.welcome();
   stage.step(StopAsked{});
@@ -22,7 +22,7 @@ TEST(Drain, AnIdleWorkerSaysGoodbyeAndEnds) {
   EXPECT_EQ(stage.machine().next_wake(), std::nullopt);
 }
 
-TEST(Drain, ProgramsEndTheirExitsAreToldThenGoodbye) {
+TEST(Drain, ProgramsEndThenTheirExitsAreSentThenGoodbye) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -54,7 +54,7 @@ TEST(Drain, IgnoringSigtermCostsTheGrace) {
   EXPECT_TRUE(signals[1].kill);
 }
 
-TEST(Drain, AskedTwiceKillsAtOnce) {
+TEST(Drain, SecondStopKillsAtOnce) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -121,7 +121,7 @@ TEST(Drain, OneSignalEndsAWorkerWhoseDiskTakesNothing) {
 }
 
 // Found by hpsearch-sim: the agent woke up at once, again and again, and time stood still.
-TEST(Drain, AnEndThatIsHeardAfterAllHasItsOwnTimeToBeWrittenDown) {
+TEST(Drain, LateEndHasItsOwnTimeToBeWritten) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -137,7 +137,7 @@ TEST(Drain, AnEndThatIsHeardAfterAllHasItsOwnTimeToBeWrittenDown) {
   EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
 }
 
-TEST(Drain, WhatIsNotKnownToHaveStartedIsKilledToo) {
+TEST(Drain, StartingProgramIsKilledToo) {
   Stage stage;
   stage.welcome();
   stage.say(lease_of(key_of(1, 10), 0));
@@ -162,7 +162,7 @@ TEST(Drain, AnAbsentDaemonIsWaitedForOnlyShortly) {
   EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
 }
 
-TEST(Drain, IsToldBeforeTheExitsOfItsPrograms) {
+TEST(Drain, IsReportedBeforeTheExitsOfItsPrograms) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -190,7 +190,7 @@ class Orphans : public testing::Test {
   }
 };
 
-TEST_F(Orphans, RunOnForEverUnlessTheOperatorSaysOtherwise) {
+TEST_F(Orphans, RunOnByDefault) {
   Stage stage(rules(Duration()));
   stage.welcome();
   stage.run(key_of(1, 10), 0);

@@ -39,7 +39,7 @@ TEST(Attempts, AFinishedLeaseIsNotRunAgain) {
   EXPECT_EQ(stage.wanted<StartProgram>().size(), 1U);
 }
 
-TEST(Attempts, ASlotIsNotUsedBeforeItsOldProgramIsGone) {
+TEST(Attempts, SlotIsUsedAfterItsOldProgramHasExited) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -90,7 +90,7 @@ TEST(Attempts, RunOnWhileTheDaemonIsAwayAndTellEverythingAfterwards) {
   EXPECT_EQ(reports[0].reports.size(), 2U);
 }
 
-TEST(Attempts, FatesOfTheWelcomeAreObeyed) {
+TEST(Attempts, FatesOfTheWelcomeAreCarriedOut) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -130,7 +130,7 @@ TEST(Attempts, AnAdoptedOneSpeaksUnderItsNewLeaseAndIsKnownByItsFirst) {
   EXPECT_EQ(held[0].first_seq, 2U);
 }
 
-TEST(Attempts, WhatTheWelcomeDoesNotNameIsLeftAlone) {
+TEST(Attempts, AttemptsThatTheWelcomeDoesNotNameGoOn) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -163,7 +163,7 @@ TEST(Attempts, ADaemonThatNeverAcknowledgesGetsANewSession) {
   EXPECT_GE(stage.said<proto::Hello>().size(), 1U);
 }
 
-TEST(Attempts, ADaemonThatSaysItHasNoRoomIsNotLeft) {
+TEST(Attempts, SessionGoesOnIfTheDaemonHasNoRoom) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -185,7 +185,7 @@ TEST(Attempts, ADaemonThatSaysItHasNoRoomIsNotLeft) {
   EXPECT_FALSE(stage.wanted<NewConnection>().empty()) << "that answers a HELLO, not reports";
 }
 
-TEST(Attempts, ADecisionAboutNobodyIsAcknowledged) {
+TEST(Attempts, DecisionForAnUnknownAttemptIsAcknowledged) {
   Stage stage;
   stage.welcome();
   stage.say(proto::Decide{key_of(9, 9), Decision{Lsn{5}, Directive::stop, Units{}}});
@@ -207,7 +207,7 @@ TEST(Attempts, LogsAreReadByTheShellAndAnswered) {
   EXPECT_EQ(stage.said<proto::LogPart>()[0].text, "hello");
 }
 
-TEST(Beats, SayHowFarEachProgramIsAndSinceWhenItIsSilent) {
+TEST(Beats, ReportStepAndSilenceOfEachProgram) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -225,7 +225,7 @@ TEST(Beats, SayHowFarEachProgramIsAndSinceWhenItIsSilent) {
   EXPECT_TRUE(beats[0].leaked_processes.empty());
 }
 
-TEST(Beats, SayAtOnceWhatSurvivesSigkillAndThatItIsGone) {
+TEST(Beats, ReportLeakedProcessesAndTheirEndAtOnce) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 1);
@@ -250,7 +250,7 @@ TEST(Beats, SayAtOnceWhatSurvivesSigkillAndThatItIsGone) {
   EXPECT_TRUE(beats[0].leaked_processes.empty());
 }
 
-TEST(Beats, SayOfWhatSurvivesSigkillWhenAnAgentAfterThisOneWouldSayItToo) {
+TEST(Beats, ReportLeakedProcessesThatAreOnDisk) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 1);
@@ -272,7 +272,7 @@ TEST(Beats, SayOfWhatSurvivesSigkillWhenAnAgentAfterThisOneWouldSayItToo) {
   EXPECT_EQ(beats[0].leaked_processes.size(), 1U);
 }
 
-TEST(Inventory, SaysOfAnAttemptWhetherItsProgramHasBegun) {
+TEST(Inventory, HasTheStartOfEachProgram) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -289,7 +289,7 @@ TEST(Inventory, SaysOfAnAttemptWhetherItsProgramHasBegun) {
   EXPECT_FALSE(hellos[0].held[2].waits);
 }
 
-TEST(Inventory, WhatBeganBehindItIsSaidInTheSession) {
+TEST(Inventory, ProgramThatStartsLaterIsReportedInTheSession) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -306,7 +306,7 @@ TEST(Inventory, WhatBeganBehindItIsSaidInTheSession) {
   EXPECT_EQ(started[0].key, key_of(2, 20));
 }
 
-TEST(Attempts, WhatHadEndedWhenItWasFencedKeepsItsLogs) {
+TEST(Attempts, AttemptFencedAfterItsEndKeepsItsLogs) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -323,7 +323,7 @@ TEST(Attempts, WhatHadEndedWhenItWasFencedKeepsItsLogs) {
   EXPECT_FALSE(deleted[1].keep_logs) << "nobody asked for what it did";
 }
 
-TEST(Slots, AnAttemptOnHoldOfTheSameNumberIsInNobodysWayElsewhere) {
+TEST(Slots, AttemptOnHoldOfTheSameNumberBlocksNoOtherSlots) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);

@@ -72,7 +72,7 @@ TEST(Session, IsOverWhenItsConnectionWasMadeAgain) {
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
 }
 
-TEST(Session, AConnectionHeardOfLateEndsNothing) {
+TEST(Session, LateConnectionEndsNothing) {
   Stage stage;
   stage.welcome();
   stage.clear();
@@ -81,7 +81,7 @@ TEST(Session, AConnectionHeardOfLateEndsNothing) {
   EXPECT_TRUE(stage.sends().empty());
 }
 
-TEST(CheckpointRoot, IsTriedInEachSessionAndWhatCameOfItIsTold) {
+TEST(CheckpointRoot, IsCheckedInEachSessionAndTheResultIsReported) {
   Stage stage;
   const auto welcome = [&](std::uint64_t session, const std::string& root) {
     proto::Welcome said{WorkerId{7}, 10'000, {}};
@@ -124,7 +124,7 @@ TEST(Session, AHelloWithoutAnswerIsRepeatedOnANewConnection) {
   EXPECT_EQ(stage.said<proto::Hello>().size(), 1U);
 }
 
-TEST(Session, ACrowdIsToldToComeLater) {
+TEST(Session, CrowdIsAskedToComeLater) {
   Stage stage;
   stage.clear();
   stage.say(proto::RetryAfter{20'000}, proto::Envelope{.cluster = 77, .daemon_epoch = 5});

@@ -37,7 +37,7 @@ TEST(WorkerStatus, SlotOfABrokenDeviceIsOutOfUseOnceItsProgramHasEnded) {
   stage.welcome();
   const AttemptKey key = key_of(1, 10);
   stage.run(key, 0);
-  stage.step(DevicesJudged{{AilingSlot{SlotIndex{0}, "has memory errors", true}}});
+  stage.step(DevicesJudged{{UnusableSlot{SlotIndex{0}, "has memory errors", true}}});
   EXPECT_EQ(stage.machine().status().busy, 1U);
   EXPECT_EQ(stage.machine().status().out_of_use, 0U);
   stage.step(ProgramEnded{key, true, 15, ""});

@@ -86,7 +86,7 @@ TEST_F(HarnessFilesTest, KnowsOfPartsThatTheHarnessWrote) {
   EXPECT_EQ(files_.part_of_a_checkpoint(), "b");
 }
 
-TEST_F(HarnessFilesTest, LendsWhatAnotherKindOfProgramLeft) {
+TEST_F(HarnessFilesTest, LendsFilesOfAnotherKindOfProgram) {
   scratch_.write("published/weights", "w");
   const engine::Result<Value> lent = files_.lend(scratch_.path("published"));
   ASSERT_TRUE(lent);

@@ -43,7 +43,7 @@ class ChannelsOfAGang : public testing::Test {
   Scratch scratch_;
 };
 
-TEST_F(ChannelsOfAGang, LeaveWhatAnotherMemberHasWritten) {
+TEST_F(ChannelsOfAGang, KeepFilesOfAnotherMember) {
   write_text(lay(member(0)) / "metrics.json", "of rank 0");
   write_text(lay(member(1)) / "shard-1", "of rank 1");
   const fs::path seen = lay(member(1));
@@ -70,7 +70,7 @@ TEST_F(ChannelsOfAGang, BeginWithTheOutputOfTheLastAttempt) {
   EXPECT_EQ(text_of(lay(second) / "log"), "of attempt 1, leased after a restore");
 }
 
-TEST_F(ChannelsOfAGang, AreMadeByWhoeverComesFirst) {
+TEST_F(ChannelsOfAGang, AreMadeByTheFirstMember) {
   EXPECT_TRUE(fs::is_directory(lay(member(1))));
   EXPECT_TRUE(fs::is_directory(lay(member(0))));
 }

@@ -67,7 +67,7 @@ TEST_F(Durability, OfASpoolIsThatOfItsContentAndItsName) {
   EXPECT_FALSE(directory_.write_spool("anew", true));
 }
 
-TEST_F(Durability, OfAJournalIsWhatWasAskedFor) {
+TEST_F(Durability, JournalIsSyncedAsConfigured) {
   auto journal = JournalWriter::open(directory_.journal());
   ASSERT_TRUE(journal);
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(journal->append(JournalStarted{"process table"}, true)); }), 1);

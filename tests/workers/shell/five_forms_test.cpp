@@ -165,7 +165,7 @@ class FiveForms : public testing::Test {
   int names_ = 0;
 };
 
-TEST_F(FiveForms, SayTheSame) {
+TEST_F(FiveForms, ReportTheSame) {
   write_text(scratch_.path() / "read.py", program);
   int carried = 0;
   for (int round = 0; round < 40 * test_effort(); ++round) {

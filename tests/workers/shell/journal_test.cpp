@@ -109,7 +109,7 @@ TEST(Journals, ADamagedRecordIsNotHandedOn) {
   }
 }
 
-TEST(Journals, HaveOneShimAndSayWhetherItLives) {
+TEST(Journals, HaveOneShimAndShowWhetherItLives) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "journal";
   {

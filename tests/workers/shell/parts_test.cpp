@@ -59,7 +59,7 @@ TEST(OwnAddress, IsNotGuessed) {
 
 // --- the port of an attempt on several workers ---
 
-TEST(MeetingPort, IsFreeWhileNobodyListensThere) {
+TEST(MeetingPort, IsFreeIfNoProcessListensThere) {
   const Descriptor taken(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in any{};
   any.sin_family = AF_INET;
@@ -85,14 +85,14 @@ TEST(MeetingPort, IsFreeWhileNobodyListensThere) {
 
 // --- files ---
 
-TEST(Files, AFullDiskIsSaidWithItsRemedy) {
+TEST(Files, FullDiskIsReportedWithItsRemedy) {
   const std::string said = file_error("cannot write", "/x", ENOSPC).message;
   EXPECT_NE(said.find("No space left on device"), std::string::npos) << said;
   EXPECT_NE(said.find("--state-dir"), std::string::npos) << said;
   EXPECT_TRUE(reports_a_bad_disk(said));
 }
 
-TEST(Files, ABadDiskIsKnownByItsWords) {
+TEST(Files, BadDiskIsRecognizedByItsMessage) {
   for (const int error : {ENOSPC, EDQUOT, EIO, EROFS}) {
     EXPECT_TRUE(reports_a_bad_disk(file_error("cannot write", "/state/spool", error).message)) << error;
   }
@@ -101,7 +101,7 @@ TEST(Files, ABadDiskIsKnownByItsWords) {
   }
 }
 
-TEST(Files, AMachineThatIsShortOfSomethingIsKnownByItsWords) {
+TEST(Files, ScarcityIsRecognizedByItsMessage) {
   for (const int error : {EAGAIN, EMFILE, ENFILE, ENOMEM}) {
     EXPECT_TRUE(reports_scarcity(file_error("cannot run", "/bin/hpsearch-shim", error).message)) << error;
   }
@@ -268,7 +268,7 @@ TEST(States, ADamagedIdentityIsNotReplacedInSilence) {
   EXPECT_EQ(text_of(scratch.path() / "worker.json"), "garbage");
 }
 
-TEST(States, RememberWhomTheyObey) {
+TEST(States, RememberTheKnownDaemon) {
   const Scratch scratch;
   const KnownDaemon daemon{0xFEDC'BA98'7654'3210, (std::uint64_t{1} << 20U) + 3};
   {
@@ -322,7 +322,7 @@ TEST(States, WithASpoolThatCannotBeReadAreNotTakenOver) {
   EXPECT_TRUE(fs::exists(directory.work())) << "nothing of it is taken away";
 }
 
-TEST(States, WhoseProcessesCannotBeToldAreNotTakenOver) {
+TEST(States, AreNotTakenOverIfTheirProcessesAreUnknown) {
   const Scratch scratch;
   const auto state = WorkerState::open(scratch.path());
   const AttemptDirectory directory = state->attempt(key_of(0));
@@ -371,7 +371,7 @@ TEST(States, KnowTheirSlotsDevices) {
   EXPECT_EQ(state->devices().error().code, Errc::corrupt);
 }
 
-TEST(States, LeaveAloneWhatIsNoAttempt) {
+TEST(States, IgnoreDirectoriesThatAreNoAttempts) {
   const Scratch scratch;
   const auto state = WorkerState::open(scratch.path());
   fs::create_directories(state->attempts() / "lost+found" / "spool");
@@ -382,7 +382,7 @@ TEST(States, LeaveAloneWhatIsNoAttempt) {
   EXPECT_TRUE(fs::exists(state->attempts() / "lost+found"));
 }
 
-TEST(States, OfADeadMachineKillNobody) {
+TEST(States, KillNoProcessAfterAReboot) {
   const Scratch scratch;
   const auto state = WorkerState::open(scratch.path());
   const AttemptDirectory directory = state->attempt(key_of(0));
@@ -396,7 +396,7 @@ TEST(States, OfADeadMachineKillNobody) {
   EXPECT_FALSE(fs::exists(directory.process()));
 }
 
-TEST(States, EndWhatSparesOfAnEarlierRunHaveStarted) {
+TEST(States, EndProcessesOfSparesOfAnEarlierRun) {
   const Scratch scratch;
   const auto state = WorkerState::open(scratch.path());
   const AttemptDirectory place(state->spares() / "1-1");
@@ -434,7 +434,7 @@ TEST(States, EndWhatSparesOfAnEarlierRunHaveStarted) {
 }
 
 /// The number of a program's process is another's by now, in the same boot.
-TEST(States, WhoHasAProgramsNumberByNowIsLeftAlone) {
+TEST(States, LeaveAProcessThatReusesTheNumberAlone) {
   const pid_t stranger = ::fork();
   if (stranger == 0) {
     ::setsid();
@@ -478,7 +478,7 @@ TEST(Scanner, TakesStepAndValueFromNamedGroups) {
   EXPECT_TRUE(scanner->scan("nothing of the kind").empty());
 }
 
-TEST(Scanner, ReadsWhatAPersonReads) {
+TEST(Scanner, ReadsNumbersAsPeopleDo) {
   auto scanner = MetricScanner::compile({{"acc", "acc: (.*)$"}, {"size", "size {number}"}}, Units{});
   ASSERT_TRUE(scanner.has_value()) << scanner.error().message;
   EXPECT_EQ(first_of(scanner->scan("\x1b[36mepoch 1\x1b[0m acc: \x1b[1;32m0.92\x1b[0m")), "acc 0.92 at 1");

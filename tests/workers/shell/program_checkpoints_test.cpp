@@ -54,7 +54,7 @@ TEST_F(Programs, AreNotStartedWithoutTheCheckpointTheyGoOnFrom) {
       << exit.message;
 }
 
-TEST_F(Programs, ACheckpointThatMayBeGoneIsNotTheirFailure) {
+TEST_F(Programs, MissingCheckpointThatMayBeRemovedIsNoFailure) {
   begin();
   const AttemptKey key = key_of(0);
   LaunchSpec spec = spec_of(key, shell("touch started"));
@@ -102,7 +102,7 @@ TEST_F(Programs, ADamagedCheckpointIsNotHandedOut) {
   }
 }
 
-TEST_F(Programs, WhoDoesNotSeeTheStorageDoesNotSayThatACheckpointIsGone) {
+TEST_F(Programs, CheckpointIsNotReportedMissingWithoutItsStorage) {
   begin();
   const AttemptKey key = key_of(0);
   LaunchSpec spec = spec_of(key, shell("touch started"));
@@ -180,7 +180,7 @@ TEST_F(Programs, WithoutAnyReportingLeaveTheirCheckpointByEndingWell) {
   EXPECT_EQ(text_of(fs::path(checkpoints[0].path) / "model"), "x\n");
 }
 
-TEST_F(Programs, AnEmptyCheckpointIsToldToThem) {
+TEST_F(Programs, GetTheErrorOfAnEmptyCheckpoint) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, python("print(say(type='checkpoint', step=1))")));
@@ -196,7 +196,7 @@ class LinkedPrograms : public Programs, public testing::WithParamInterface<std::
   OtherFileSystem other_;
 };
 
-TEST_P(LinkedPrograms, LoseNothingOfWhatTheLinkLeadsTo) {
+TEST_P(LinkedPrograms, LoseNoFileBehindTheLink) {
   const auto [replaced, on_other] = GetParam();
   begin();
   const fs::path tree = (on_other ? other_.path() : scratch_.path()) / "own";
@@ -227,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(, LinkedPrograms,
 /// Whose directory a program takes away altogether: it is its own trouble, and no failed disk.
 class RootlessPrograms : public Programs, public testing::WithParamInterface<const char*> {};
 
-TEST_P(RootlessPrograms, AreHeardToTheEndAndHarmNobody) {
+TEST_P(RootlessPrograms, ReportToTheEndAndHarmNoOtherProcess) {
   begin();
   const fs::path tree = scratch_.path() / "own";
   lay_out_tree(tree);

@@ -48,7 +48,7 @@ TEST_F(Programs, AnInputThatIsNotThereIsNamed) {
       << exit.message;
 }
 
-TEST_F(Programs, TheContextsIgnoreFileIsObeyed) {
+TEST_F(Programs, IgnoreFileOfTheContextIsRespected) {
   begin();
   const AttemptKey key = key_of(0);
   const fs::path context = scratch_.path() / "context";
@@ -74,7 +74,7 @@ TEST_F(Programs, AContextThatCannotBeFetchedIsNotTheTrialsFault) {
   EXPECT_NE(exit.message.find("cannot fetch the context dddddddddddd"), std::string::npos) << exit.message;
 }
 
-TEST_F(Programs, RunInTheContextItselfWhenAskedTo) {
+TEST_F(Programs, RunInTheContextItselfWithInPlace) {
   begin();
   const AttemptKey key = key_of(0);
   const fs::path context = scratch_.path() / "context";

@@ -21,7 +21,7 @@ using engine::ExitReport;
 using jobs::LaunchSpec;
 using Cause = engine::ExitReport::Cause;
 
-TEST_F(Programs, ThatFailShowTheirLastWords) {
+TEST_F(Programs, ThatFailShowTheirLastOutput) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, shell("echo fine; echo 'Traceback: no such layer' >&2; exit 3")));
@@ -32,7 +32,7 @@ TEST_F(Programs, ThatFailShowTheirLastWords) {
   EXPECT_EQ(exit.message, "exit status 3");
 }
 
-TEST_F(Programs, KilledBySomebodySayBySignal) {
+TEST_F(Programs, KilledByASignalReportIt) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, shell("kill -SEGV $$")));
@@ -128,7 +128,7 @@ TEST_F(Programs, EndWithTheWorker) {
 }
 
 // As behind `docker run`: a daemon starts what is the program's, and nothing of it is the shim's descendant.
-TEST_F(Programs, TakeAlongWhatSomebodyElseStartedForThem) {
+TEST_F(Programs, EndWithProcessesThatOthersStartedForThem) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, shell(R"(echo "$HPSEARCH_ATTEMPT_MARK" > ../output/mark; )"

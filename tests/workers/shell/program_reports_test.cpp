@@ -21,7 +21,7 @@ using engine::Units;
 using jobs::LaunchSpec;
 using Cause = engine::ExitReport::Cause;
 
-TEST_F(Programs, ReportOnTheSocketAndHearTheDecision) {
+TEST_F(Programs, ReportOnTheSocketAndGetTheDecision) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, python(R"(
@@ -128,7 +128,7 @@ print(lines.readline())
   EXPECT_NE(read_log(key, "stdout").text.find("stop"), std::string::npos);
 }
 
-TEST_F(Programs, MaySayThatTheirHyperparametersAreInvalid) {
+TEST_F(Programs, ReportInvalidHyperparameters) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, python(R"(
@@ -140,7 +140,7 @@ sys.exit(0 if answer["directive"] == "stop" else 1)
   EXPECT_EQ(daemon_.reports_of<InvalidHparamsReport>(key)[0].why, "more heads than features");
 }
 
-TEST_F(Programs, WhatTheySaidLastBeforeTheyEndedCounts) {
+TEST_F(Programs, LastReportBeforeTheEndCounts) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, python(R"(
@@ -153,7 +153,7 @@ os._exit(3)
   EXPECT_EQ(daemon_.reports_of<MetricsReport>(key).size(), 2U);
 }
 
-TEST_F(Programs, ThatArePausedInMidLengthHearItAtTheNextReport) {
+TEST_F(Programs, PausedInMidLengthGetItAtTheNextReport) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, python(R"(

@@ -34,7 +34,7 @@ TEST_F(Programs, ThatAreMissingAreNamed) {
   EXPECT_TRUE(daemon_.started.empty());
 }
 
-TEST_F(Programs, MissingBehindAShellSayNotFound) {
+TEST_F(Programs, MissingBehindAShellAreReportedAsNotFound) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, shell("no-such-trainer --lr {lr}")));

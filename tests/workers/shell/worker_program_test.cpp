@@ -82,7 +82,7 @@ jobs::Entrypoint long_running() {
                R"(echo 'HPSEARCH {{"step":1,"acc":0}}'; wait)");
 }
 
-TEST_F(WorkerProgram, EndsItsProgramsOnSigtermAndSaysGoodbye) {
+TEST_F(WorkerProgram, EndsItsProgramsOnSigtermAndSendsGoodbye) {
   const pid_t pid = spawn_worker();
   daemon_.until("HELLO", [this] { return !daemon_.hellos.empty(); });
   EXPECT_EQ(daemon_.hellos[0].name, "w");
@@ -163,7 +163,7 @@ TEST_F(TakenOver, AfterItsDeathTheNextOneGoesOnWithItsPrograms) {
   expect_the_rest();
 }
 
-TEST_F(TakenOver, WhatTheySaidWhileNobodyWasThereIsTold) {
+TEST_F(TakenOver, ReportsWhileNoAgentRanAreSent) {
   const pid_t pid = begin();
   ::kill(pid, SIGKILL);
   wait_for_end(pid);
@@ -182,7 +182,7 @@ TEST_F(TakenOver, AQuestionOfTheDeadWorkersTimeIsAnsweredByTheNext) {
   expect_the_rest();
 }
 
-TEST_F(TakenOver, AnEndThatNobodySawIsTold) {
+TEST_F(TakenOver, UnseenEndIsReported) {
   const pid_t pid = begin();
   ::kill(pid, SIGKILL);
   wait_for_end(pid);
@@ -214,7 +214,7 @@ TEST_F(TakenOver, ADeadShimEndsItsProgramAndNothingIsTheProgramsFault) {
   EXPECT_FALSE(runs(program_));
 }
 
-TEST_F(TakenOver, ShimAndWorkerDeadTheNextOneSaysThatItIsLost) {
+TEST_F(TakenOver, ProgramOfADeadShimIsReportedLostByTheNextWorker) {
   const pid_t pid = begin();
   pid_t shim = process_info(program_)->parent;
   ::kill(pid, SIGKILL);
@@ -225,7 +225,7 @@ TEST_F(TakenOver, ShimAndWorkerDeadTheNextOneSaysThatItIsLost) {
   EXPECT_FALSE(runs(program_));
 }
 
-TEST_F(TakenOver, AnotherBootOfTheMachineIsSaid) {
+TEST_F(TakenOver, AnotherBootOfTheMachineIsReported) {
   const pid_t pid = begin();
   pid_t shim = process_info(program_)->parent;
   ::kill(pid, SIGKILL);
@@ -260,7 +260,7 @@ TEST_F(TakenOver, ASpoolThatCannotBeReadCostsNothing) {
   expect_the_rest();
 }
 
-TEST_F(TakenOver, AShimWhoseSocketIsGoneIsHeardAndItsProgramCanBeEnded) {
+TEST_F(TakenOver, ShimWithoutSocketIsReadAndItsProgramCanBeEnded) {
   const pid_t pid = begin();
   ::kill(pid, SIGKILL);
   wait_for_end(pid);
@@ -274,7 +274,7 @@ TEST_F(TakenOver, AShimWhoseSocketIsGoneIsHeardAndItsProgramCanBeEnded) {
   EXPECT_FALSE(runs(program_));
 }
 
-TEST_F(TakenOver, AJournalThatCannotBeReadKillsNobody) {
+TEST_F(TakenOver, JournalThatCannotBeReadKillsNoProcess) {
   const pid_t pid = begin();
   ::kill(pid, SIGKILL);
   wait_for_end(pid);
@@ -289,7 +289,7 @@ TEST_F(TakenOver, AJournalThatCannotBeReadKillsNobody) {
   expect_the_rest();
 }
 
-TEST_F(TakenOver, WhomItObeyedIsKnownToTheNext) {
+TEST_F(TakenOver, KnownDaemonIsKnownToTheNextAgent) {
   const pid_t pid = begin();
   ::kill(pid, SIGKILL);
   wait_for_end(pid);
@@ -344,7 +344,7 @@ TEST_F(WorkerProgram, TwoOnOneStateDirectoryIsAConflict) {
   EXPECT_NE(output().find("in use by another hpsearch-worker"), std::string::npos) << output();
 }
 
-TEST_F(WorkerProgram, WrongUseIsSaidInOneSentence) {
+TEST_F(WorkerProgram, WrongUseIsReportedInOneSentence) {
   const std::string state = (scratch_.path() / "state").string();
   struct Case {
     std::vector<std::string> arguments;

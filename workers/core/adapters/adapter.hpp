@@ -12,7 +12,7 @@
 
 namespace hpsearch::workers {
 
-/// What a launch is planned from.
+/// The inputs of a launch's plan.
 struct LaunchFacts {
   const jobs::LaunchSpec& spec;
   const AttemptPlaces& places;
@@ -27,8 +27,8 @@ struct Adapter {
   /// own variables. An error names what this machine or this experiment lacks.
   engine::Status (*add)(const LaunchFacts& facts, Launch& launch);
 
-  /// The variables by which the platform tells a program who it is; a name that ends in _ is a prefix.
-  /// Programs don't get the worker's own values of them.
+  /// The variables that identify a program on the platform; a name that ends in _ is a prefix. Programs don't
+  /// get the worker's own values of them.
   std::span<const std::string_view> identity = {};
 
   /// Whether the platform's own launcher starts the entrypoint, word for word. The launch then has no argv

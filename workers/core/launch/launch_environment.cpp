@@ -52,7 +52,7 @@ void lend_slots(const LaunchSpec& spec, const LentMachine& machine, Variables& e
   environment["HPSEARCH_SLOT_IDS"] = joined(slot_ids(spec, machine));
   environment["CUDA_VISIBLE_DEVICES"] = joined(devices);
   environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
-  // Programs tell "no GPU" by its absence.
+  // Without it, programs see no GPU.
   if (devices.empty()) {
     environment.erase("NVIDIA_VISIBLE_DEVICES");
   } else {
@@ -100,7 +100,7 @@ void set_own_variables(const LaunchFacts& facts, ProgramStart& program) {
   add_hyperparameters(facts.forms.variables(), program);
 }
 
-/// What the program has before hpsearch and the adapters add theirs.
+/// The program's variables before hpsearch and the adapters add theirs.
 Variables given_environment(const LaunchSpec& spec, const LentMachine& machine) {
   Variables environment;
   for (const auto& [name, value] : machine.environment) {

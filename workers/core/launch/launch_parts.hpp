@@ -12,7 +12,7 @@
 
 namespace hpsearch::workers {
 
-// What plan_launch and its adapters share.
+// Functions that plan_launch and its adapters share.
 
 using Variables = std::map<std::string, std::string>;
 

@@ -17,7 +17,7 @@ using jobs::LaunchSpec;
 
 namespace {
 
-/// What the worker would have to do as root for a user's program; "" = nothing of that kind.
+/// The part of the launch that the worker would have to do as root for a user's program; "" = none.
 std::string needs_root(const LaunchSpec& spec) {
   const jobs::JobContract& contract = spec.contract;
   if (!contract.image.empty() || !contract.gpu_image.empty()) {
@@ -47,7 +47,7 @@ Error refused(const std::string& why) {
                "this worker runs programs as their submitter (--run-as submitter): " + why};
 }
 
-/// What says how to find programs and how to speak, and nothing of whose they are.
+/// Variables for finding programs and for the language; none that identifies a user.
 constexpr std::string_view of_the_machine[] = {"PATH", "LANG", "LANGUAGE", "TZ"};
 constexpr std::string_view of_the_language = "LC_";
 

@@ -12,7 +12,7 @@ using jobs::LaunchSpec;
 
 namespace {
 
-/// What stays as it is while a slot's programs of one experiment come and go.
+/// Variables that are the same for all programs of one experiment in a slot.
 std::map<std::string, std::string> lasting(std::map<std::string, std::string> environment) {
   std::erase_if(environment, [](const auto& variable) { return is_identity_variable(variable.first); });
   return environment;

@@ -18,7 +18,7 @@ namespace hpsearch::workers {
 
 namespace {
 
-// A process that has said all, or was killed, is gone within moments unless the driver holds it.
+// A process that has answered, or was killed, exits within moments unless the driver holds it.
 constexpr std::chrono::milliseconds time_to_go{2'000};
 constexpr std::chrono::milliseconds retry_after{10};
 constexpr std::size_t longest_report = std::size_t{4} * 1024 * 1024;
@@ -120,7 +120,7 @@ void DeviceWatch::start() {
   });
 }
 
-/// The process under way is done with, whether it is gone or not.
+/// The process under way is not needed any more, whether it has exited or not.
 void DeviceWatch::let_go() {
   if (::waitpid(child_, nullptr, WNOHANG) == 0) {
     hanging_ = child_;

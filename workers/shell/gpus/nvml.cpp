@@ -122,7 +122,7 @@ bool add_processes(const Library& nvml, const char* name, Handle handle, Device&
       continue;
     }
     if (code != nvml_success) {
-      return code.has_value();  // It is known, and does not tell.
+      return code.has_value();  // The field is known, and the driver has no value.
     }
     for (unsigned i = 0; i < std::min<std::size_t>(count, held.size()); ++i) {
       const std::int64_t pid = held[i].pid;

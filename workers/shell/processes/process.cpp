@@ -120,8 +120,8 @@ struct ChildPlan {
   ::_exit(ignored < 0 ? 126 : 127);
 }
 
-/// A program that nobody watches any more holds its slots for ever. It does not get here when its shim died
-/// before this line; then the pipe of become() is closed.
+/// A program without a shim would hold its slots for ever. It does not get here when its shim died before
+/// this line; then the pipe of become() is closed.
 void die_with_parent(const ChildPlan& plan) noexcept {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != plan.parent) {
@@ -169,7 +169,7 @@ void change_user(const ChildPlan& plan) noexcept {
     got = ::read(plan.go, &go, 1);
   } while (got < 0 && errno == EINTR);
   if (got != 1) {
-    ::_exit(127);  // The parent is gone, or does not want it any more.
+    ::_exit(127);  // The parent has exited, or does not need it any more.
   }
   if (plan.user != nullptr) {
     change_user(plan);
@@ -462,7 +462,7 @@ void ProgramShim::terminate(pid_t pid, std::chrono::milliseconds grace) {
   found->second.leave_until = std::chrono::steady_clock::now() + grace;
   const auto all = all_processes();
   if (!all) {
-    ::kill(pid, SIGTERM);  // A child that was not reaped; those it began hear of it from it, or are killed.
+    ::kill(pid, SIGTERM);  // A child that was not reaped; it ends its own children, or they are killed.
     return;
   }
   for (const ProcessInfo& process : left_of(pid, *all)) {
@@ -490,8 +490,8 @@ void ProgramShim::force(Kept& kept, const std::vector<ProcessInfo>& left) {
   if (!kept.killed_at) {
     kept.killed_at = now;
   }
-  if (!kept.told_stuck && !left.empty() && now - *kept.killed_at >= patience_with_the_killed) {
-    kept.told_stuck = true;
+  if (!kept.reported_stuck && !left.empty() && now - *kept.killed_at >= patience_with_the_killed) {
+    kept.reported_stuck = true;
     if (on_stuck_) {
       on_stuck_(left.front().pid);
     }
@@ -580,7 +580,7 @@ std::vector<ProcessInfo> ProgramShim::left_of(pid_t pid, const std::vector<Proce
   for (const auto& [other, kept] : programs_) {
     alone = alone && other == pid;
   }
-  // Every program begins a session, so whoever is in ours was never a program's.
+  // Every program begins a session, so a process in this session never belongs to a program.
   const auto is_anothers = [&](const ProcessInfo& process) {
     return programs_.contains(process.session) || process.session == own_session ||
            before_us_.contains(process.pid);

@@ -129,7 +129,7 @@ void signal_exactly(const ProcessInfo& process, int signal) noexcept {
     }
     return;
   }
-  // The descriptor pins whoever has the pid now; it is the one that was meant if it began at the same tick.
+  // The descriptor pins the process that has the pid now; it is the right one if it began at the same tick.
   const auto now = process_info(process.pid);
   if (now && now->start_time == process.start_time) {
     ::syscall(SYS_pidfd_send_signal, held.get(), signal, nullptr, 0);

@@ -67,7 +67,7 @@ void WorkerNode::boot() {
   identity.slots = slots_;
   identity.slot_kind = "gpu";
   identity.address = uid_;
-  identity.ailing = ailing_;
+  identity.unusable = unusable_;
   note_broken_devices();
   WorkerRules rules;
   rules.orphans_end_after = orphans_end_after_;
@@ -157,7 +157,7 @@ void WorkerNode::stop_agent(Duration away) {
 void WorkerNode::has_to_end_soon() {
   const WorkerRules rules;
   // A signal, a write and a look at the disk take a while here.
-  const Duration most = rules.attempt.grace + rules.longest_farewell + Duration::seconds(60);
+  const Duration most = rules.attempt.grace + rules.longest_goodbye + Duration::seconds(60);
   time_.after(most, [this, life = starts_, standstills = standstills_] {
     if (life == starts_ && standstills == standstills_) {
       promises_.break_because("I13: " + uid_ + " was asked to stop minutes ago" +

@@ -138,7 +138,7 @@ class WorkerNode {
   engine::Instant shims_die_until_;
   engine::Instant programs_fail_until_;
   std::uint64_t machines_ = 1;  ///< That had its name.
-  std::vector<workers::AilingSlot> ailing_;
+  std::vector<workers::UnusableSlot> unusable_;
   std::uint64_t troubles_ = 0;
   engine::Duration orphans_end_after_{};    // 0: they run on.
   engine::Duration orphans_pause_after_{};  // 0: they wait on at their lengths.

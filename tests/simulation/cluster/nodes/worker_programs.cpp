@@ -202,23 +202,23 @@ void WorkerNode::break_programs(Duration time) {
 
 void WorkerNode::trouble_devices(Duration time) {
   const bool broken = draw_.below(2) == 0;
-  ailing_.clear();
+  unusable_.clear();
   for (std::uint64_t slot = 0; slot < slots_; ++slot) {
     if (draw_.below(2) == 0) {
-      ailing_.push_back(
+      unusable_.push_back(
           {engine::SlotIndex(slot), broken ? "its device is lost" : "its device cannot be asked", broken});
     }
   }
   const auto tell = [this] {
     agent_.deliver([this] {
       note_broken_devices();
-      push(DevicesJudged{ailing_});
+      push(DevicesJudged{unusable_});
     });
   };
   tell();
   time_.after(time, [this, tell, number = ++troubles_] {
     if (number == troubles_) {
-      ailing_.clear();
+      unusable_.clear();
       tell();
     }
   });
@@ -228,9 +228,10 @@ void WorkerNode::trouble_devices(Duration time) {
 void WorkerNode::note_broken_devices() {
   for (const auto& [key, kept] : attempts_) {
     const auto& slots = kept->spec.slots;
-    kept->own = kept->own || std::any_of(ailing_.begin(), ailing_.end(), [&slots](const AilingSlot& ailing) {
-                  return ailing.broken && std::find(slots.begin(), slots.end(), ailing.slot) != slots.end();
-                });
+    kept->own =
+        kept->own || std::any_of(unusable_.begin(), unusable_.end(), [&slots](const UnusableSlot& unusable) {
+          return unusable.broken && std::find(slots.begin(), slots.end(), unusable.slot) != slots.end();
+        });
   }
 }
 

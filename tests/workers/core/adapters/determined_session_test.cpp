@@ -111,7 +111,7 @@ std::string metrics_body(const std::string& group, int steps, const std::string&
 }
 
 /// On another node than the chief's, of two with two slots each.
-TEST(DeterminedMember, IsToldWhereEverybodyIsAndSaysNothing) {
+TEST(DeterminedMember, GetsAllAddressesAndReportsNothing) {
   DeterminedTrial trial = small_trial();
   trial.addresses = {"10.0.0.1", "10.0.0.2"};
   trial.rank = 1;
@@ -171,7 +171,7 @@ TEST(DeterminedSession, KeepsTrainingMetricsApart) {
             "\"report\"}\n");
 }
 
-TEST(DeterminedSession, SaysOneThingAtATime) {
+TEST(DeterminedSession, SendsOneLineAtATime) {
   Conversation talk;
   talk.ask("POST", "trials/7/metrics", metrics_body("training", 1, R"({"loss":3})"));
   talk.ask("POST", "trials/7/progress", "1");
@@ -181,7 +181,7 @@ TEST(DeterminedSession, SaysOneThingAtATime) {
   EXPECT_EQ(talk.happened(), "reply 1: 200 {}\nsay {\"step\":1.0,\"type\":\"progress\"}\n");
 }
 
-TEST(DeterminedSession, AsksOnceASecondAndPreemptsWhenTold) {
+TEST(DeterminedSession, AsksOnceASecondAndPreemptsOnPause) {
   Conversation talk;
   talk.ask("GET", "allocations/trial-7.2/signals/preemption", "", "0");
   EXPECT_EQ(talk.happened(), "reply 1: 200 {\"preempt\":false}\n");
@@ -215,7 +215,7 @@ TEST(DeterminedSession, APreemptionFromOutsideAsksToBeRunAgain) {
   EXPECT_EQ(talk.session().exit_status(3), 3);
 }
 
-TEST(DeterminedSession, TakesCheckpointsBeforeItSaysSo) {
+TEST(DeterminedSession, TakesCheckpointsBeforeItReportsThem) {
   Conversation talk;
   const std::string body =
       R"({"uuid":"12-ab","resources":{"model":"5"},"metadata":{"steps_completed":3},"state":"X"})";
@@ -244,7 +244,7 @@ TEST(DeterminedSession, RefusesCheckpointsThatLeadElsewhere) {
   EXPECT_EQ(talk.happened(), "reply 1: 400\nreply 2: 400\nreply 3: 400\n");
 }
 
-TEST(DeterminedSession, PlacesMetricsOnceItKnowsWhatAnEpochIs) {
+TEST(DeterminedSession, ReportsMetricsOnceTheLengthOfAnEpochIsKnown) {
   DeterminedTrial trial = small_trial();
   trial.unit = "epochs";
   Conversation talk(std::move(trial));
@@ -285,7 +285,7 @@ TEST(DeterminedSession, KnowsItsBestValidationOrNone) {
   EXPECT_EQ(talk.happened(), "reply 5: 200 {\"metric\":0.25}\n");
 }
 
-TEST(DeterminedSession, RefusesWhoeverIsNotOfThisAttempt) {
+TEST(DeterminedSession, RejectsRequestsWithoutTheTokenOfTheAttempt) {
   Conversation talk;
   for (const char* authorization : {"", "Bearer", "Bearer wrong", "secret"}) {
     talk.authorization = authorization;
@@ -311,7 +311,7 @@ TEST(DeterminedSession, TellsAboutTheTrial) {
             std::string::npos);
 }
 
-TEST(DeterminedSession, RefusesWhatItDoesNotServe) {
+TEST(DeterminedSession, RejectsUnknownRequests) {
   Conversation talk;
   talk.ask("GET", "trials/8/searcher/operation");
   talk.ask("DELETE", "trials/7");
@@ -353,7 +353,7 @@ TEST(DeterminedSession, PassesTheWorkersComplaintOn) {
   EXPECT_EQ(talk.happened(), "reply 1: 400\n");
 }
 
-TEST(DeterminedSession, TellsAValidationThatNobodyCompleted) {
+TEST(DeterminedSession, ReportsAValidationWithoutCompletedOperation) {
   Conversation talk;
   talk.ask("POST", "trials/7/metrics", metrics_body("validation", 4, R"({"loss":0.5})"));
   talk.happened();

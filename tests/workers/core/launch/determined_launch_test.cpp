@@ -56,7 +56,7 @@ TEST(DeterminedLaunch, RunsTheHostAndNotTheEntrypoint) {
   EXPECT_EQ(*config->at_path("scheduling_unit"), Value(100)) << "defaults are filled in";
 }
 
-TEST(DeterminedLaunch, SaysWhatIsMissing) {
+TEST(DeterminedLaunch, NamesMissingFields) {
   EXPECT_EQ(problem_of(spec_with(Value::Map{}), {}),
             "entrypoint: it needs the Determined harness, but this worker has no program hpsearch-determined "
             "beside it");
@@ -65,7 +65,7 @@ TEST(DeterminedLaunch, SaysWhatIsMissing) {
             std::string::npos);
 }
 
-TEST(DeterminedLaunch, SaysWhereItsOtherNodesAre) {
+TEST(DeterminedLaunch, NamesAddressesOfItsOtherNodes) {
   LaunchSpec spec = spec_with(Value::Map{});
   engine::Result<Launch> launch = plan_launch(spec, places(), machine());
   ASSERT_TRUE(launch) << launch.error().message;

@@ -63,7 +63,7 @@ TEST(HyperparameterForms, VariablesAreCapitalsAndUnderscores) {
                 {"PAI_HPS_A__B", "1"}, {"PAI_HPS_TRAIN_LEARNING_RATE", "0.001"}, {"PAI_HPS_X", "y"}}));
 }
 
-TEST(HyperparameterForms, WhatPaiCannotCarryIsLeftOutOfItsFormsOnly) {
+TEST(HyperparameterForms, ValuesThatPaiCannotHaveAreLeftOutOfItsFormsOnly) {
   const Value hparams = Value::Map{
       {"_hidden", 1}, {"layers", Value::List{64, 32}}, {"lr", 0.1}, {"none", nullptr}, {"two words", 2}};
   const HyperparameterForms forms(hparams, {});
@@ -74,7 +74,7 @@ TEST(HyperparameterForms, WhatPaiCannotCarryIsLeftOutOfItsFormsOnly) {
             (Argv{"--_hidden=1", "--layers=[64,32]", "--lr=0.1", "--none=None", "--two words=2"}));
 }
 
-TEST(HyperparameterForms, JsonIsWhatPythonWrites) {
+TEST(HyperparameterForms, JsonEqualsThatOfPython) {
   const Value hparams = Value::Map{{"a", "é漢😀\"\\\n\x7f"}, {"b", 1e-05}, {"c", 100000.0}};
   EXPECT_EQ(pai_hps(HyperparameterForms(hparams, {}), false),
             "{\"a\": \"\\u00e9\\u6f22\\ud83d\\ude00\\\"\\\\\\n\\u007f\", \"b\": 1e-05, \"c\": 100000.0}");

@@ -170,7 +170,7 @@ TEST(Entrypoints, EmptyOnesAreRefused) {
   EXPECT_NE(problem_of(spec_of({Argv{}})).find("names no program"), std::string::npos);
 }
 
-TEST(Environment, TellsTheProgramWhoItIs) {
+TEST(Environment, IdentifiesTheProgram) {
   LaunchSpec spec = spec_of({Argv{"p"}});
   spec.latest_checkpoint = "/c/3/17/1-3";
   const auto environment = plan(spec).program.environment;
@@ -260,7 +260,7 @@ TEST(Environment, TheWholeJobIsInOneFile) {
           "\n");
 }
 
-TEST(Environment, WhatIsLongerThanTheKernelTakesIsRefusedByName) {
+TEST(Environment, TooLongVariableIsRejectedByName) {
   LaunchSpec spec = spec_of({Argv{"p"}});
   spec.hparams = Value::Map{{"prompt", std::string(200'000, 'x')}};
   EXPECT_NE(problem_of(spec).find("would take 200"), std::string::npos);
@@ -330,7 +330,7 @@ TEST(Environment, TheWorkersOwnRankIsNotItsPrograms) {
   EXPECT_EQ(environment.at("SLURM_JOB_ID"), "9");
 }
 
-TEST(Environment, ThreadsAreTheSlotsShareUnlessTheExperimentSaysSo) {
+TEST(Environment, ThreadsAreTheSlotsShareUnlessTheExperimentSetsThem) {
   LentMachine machine{.slots = 4, .cores = 16, .devices = {}, .environment = {{"OMP_NUM_THREADS", "99"}}};
   LaunchSpec spec = spec_of({Argv{"p"}});
   EXPECT_EQ(plan(spec, machine).program.environment.at("OMP_NUM_THREADS"), "4");

@@ -55,7 +55,7 @@ std::string refusal(const LaunchSpec& spec, const RunAs& run_as = {.submitter = 
   return found.error().message;
 }
 
-TEST(RunAs, WorkersUserAsksNobody) {
+TEST(RunAs, WorkersUserNeedsNoLookup) {
   const auto never = [](const proto::UnixUser&) -> Result<std::optional<UnixAccount>> {
     ADD_FAILURE() << "no user is looked up";
     return std::optional<UnixAccount>();
@@ -93,13 +93,13 @@ TEST(RunAs, RootIsRefusedWhateverItsNameAndTheLimit) {
   }
 }
 
-TEST(RunAs, DirectoryServiceThatIsAwayIsNobodysFault) {
+TEST(RunAs, MissingDirectoryServiceIsNoFailure) {
   const auto found = account_for(spec_of("slow"), {.submitter = true}, machine);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, Errc::unavailable);
 }
 
-TEST(RunAs, WhatNeedsRootIsRefusedByName) {
+TEST(RunAs, LaunchesThatNeedRootAreRejectedByName) {
   const auto with = [](const std::function<void(LaunchSpec&)>& change) {
     LaunchSpec spec = spec_of("ann");
     change(spec);

@@ -67,7 +67,7 @@ TEST(Spare, FitsALaterTrialOfItsExperimentAndSlot) {
   EXPECT_TRUE(fits(*spare, Trial(1).program()));
 }
 
-TEST(Spare, RunsAsTheUserOfItsTrialsAndFitsNobodyElses) {
+TEST(Spare, RunsAsTheUserOfItsTrialsAndFitsNoOtherUser) {
   const Trial first(0);
   ProgramStart program = first.program();
   program.account =
@@ -83,7 +83,7 @@ TEST(Spare, RunsAsTheUserOfItsTrialsAndFitsNobodyElses) {
   EXPECT_FALSE(fits(*spare, next));
 }
 
-TEST(Spare, DoesNotFitWhatReadsOtherVariablesAtItsImports) {
+TEST(Spare, DoesNotFitProgramsThatReadOtherVariablesAtTheirImports) {
   const Trial first(0);
   const auto spare = spare_after(first.spec, first.program());
   Trial other_slot(1);

@@ -66,7 +66,7 @@ TEST_F(Nvml, NamesGpusInTheOrderOfTheBus) {
   EXPECT_EQ(second.processes[0].memory_bytes, 300ULL << 20U);
 }
 
-TEST_F(Nvml, OfAnOlderDriverTellsWhatItKnows) {
+TEST_F(Nvml, OlderDriverReturnsTheFieldsItHas) {
   drivers_say("uuid=GPU-bbbb bus=9 process=77:300\nuuid=GPU-aaaa bus=3 ecc=5\n");
   const DeviceReport report = ask_nvml(HPSEARCH_FAKE_NVML_OLD);
   ASSERT_EQ(report.devices.size(), 2U);
@@ -77,7 +77,7 @@ TEST_F(Nvml, OfAnOlderDriverTellsWhatItKnows) {
   EXPECT_EQ(report.devices[1].trouble, "") << "it cannot tell";
 }
 
-TEST_F(Nvml, TellsWhatIsBroken) {
+TEST_F(Nvml, ReportsBrokenDevices) {
   drivers_say(
       "uuid=GPU-aaaa bus=1 ecc=2\n"
       "uuid=GPU-bbbb bus=2 failed_rows=1\n"
@@ -104,7 +104,7 @@ TEST_F(Nvml, SeesTheInstancesOfAGpuInMigMode) {
   EXPECT_EQ(usable_devices(report, nullptr).size(), 2U);
 }
 
-TEST_F(Nvml, SaysWhyItSaysNothing) {
+TEST_F(Nvml, ReportsWhyItDoesNotAnswer) {
   EXPECT_NE(ask_nvml("/there/is/none.so").problem.find("cannot be loaded"), std::string::npos);
   EXPECT_NE(ask_nvml("libm.so.6").problem.find("is no NVML"), std::string::npos);
   drivers_say("init=18\n");
@@ -129,7 +129,7 @@ class Looking : public Nvml {
   DeviceLook look_;
 };
 
-TEST_F(Looking, GivesWhatTheLibrarySays) {
+TEST_F(Looking, ReturnsTheReportOfTheLibrary) {
   drivers_say("uuid=GPU-aaaa bus=3 memory=1000 process=77:300\n");
   const DeviceReport report = look_once(look_);
   EXPECT_EQ(report.problem, "");
@@ -150,7 +150,7 @@ TEST_F(Looking, OutlivesADriverThatHangsOrCrashes) {
   EXPECT_NE(look_once(look_).problem.find("/there/is/no/program"), std::string::npos);
 }
 
-TEST_F(Looking, AnswersEveryAskerWithWhatWasSeenAfterItAsked) {
+TEST_F(Looking, AnswersEachQuestionWithALaterReport) {
   drivers_say("uuid=GPU-aaaa bus=3\n");
   net::Loop loop;
   DeviceWatch watch(loop, look_);

@@ -66,7 +66,7 @@ TEST(ContainersThatAreLeft, AreWaitedForWhileTheyAreBeingRemoved) {
             "worker's rm --force goes\nworker's container inspect goes\nworker's rm --force goes\n");
 }
 
-TEST(ContainersThatAreLeft, AreToldWhenTheyStay) {
+TEST(ContainersThatAreLeft, AreReportedIfTheyStay) {
   const FakeRuntime runtime({.rm = 125});
   const engine::Status removed = runtime.remove("stays");
   ASSERT_FALSE(removed);
@@ -74,7 +74,7 @@ TEST(ContainersThatAreLeft, AreToldWhenTheyStay) {
   EXPECT_MESSAGE(removed.error().message);
 }
 
-TEST(ContainersThatAreLeft, AreNotSaidToBeGoneByARuntimeThatDoesNotAnswer) {
+TEST(ContainersThatAreLeft, AreNotRemovedIfTheRuntimeDoesNotAnswer) {
   EXPECT_FALSE(FakeRuntime({.rm = 1, .inspect = 1, .version = 1}).remove("unknown"));
 }
 

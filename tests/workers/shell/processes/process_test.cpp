@@ -120,7 +120,7 @@ TEST_F(ProgramShims, GiveAProgramATerminalWhoseLinesComeAsTheyWereWritten) {
   EXPECT_EQ(text, "50 240\na\tb\n");
 }
 
-TEST_F(ProgramShims, KillWhatOthersStartedForAProgramBeforeItCountsAsGone) {
+TEST_F(ProgramShims, KillProcessesThatOthersStartedForAProgramBeforeItsEnd) {
   const RunningProgram running = start("exec sleep 1000");
   EXPECT_TRUE(runs(before_));
   shim_.kill(running.pid);
@@ -129,7 +129,7 @@ TEST_F(ProgramShims, KillWhatOthersStartedForAProgramBeforeItCountsAsGone) {
   EXPECT_FALSE(runs(before_));
 }
 
-TEST_F(ProgramShims, LeaveAloneWhatOthersStartedWhileAProgramThatWasAskedToEndMayEnd) {
+TEST_F(ProgramShims, LeaveProcessesOfOthersAloneDuringTheGrace) {
   const RunningProgram running = start("trap 'sleep 0.3; exit 3' TERM; while :; do sleep 0.01; done");
   const net::Watch soon = loop_.after(std::chrono::milliseconds(100),
                                       [&] { shim_.terminate(running.pid, std::chrono::seconds(30)); });
@@ -145,7 +145,7 @@ TEST_F(ProgramShims, LeaveAloneWhatOthersStartedWhileAProgramThatWasAskedToEndMa
 }
 
 // The agent that asked for its end was killed before it could write that down.
-TEST_F(ProgramShims, EndWhatOutlivesAProgramThatWasAskedToEndThoughNobodySaysSo) {
+TEST_F(ProgramShims, KillProcessesThatOutliveATerminatedProgram) {
   const RunningProgram running =
       start("(trap '' TERM; exec sleep 1000) & trap 'exit 3' TERM; while :; do sleep 0.01; done");
   const net::Watch soon = loop_.after(std::chrono::milliseconds(100),
@@ -159,7 +159,7 @@ TEST_F(ProgramShims, EndWhatOutlivesAProgramThatWasAskedToEndThoughNobodySaysSo)
   EXPECT_FALSE(runs(before_));
 }
 
-TEST_F(ProgramShims, DoNotTakeForGoneWhatTheyCannotSee) {
+TEST_F(ProgramShims, DoNotAssumeAnExitTheyCannotSee) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer looks at objects through a pipe, which is a file too";
 #endif

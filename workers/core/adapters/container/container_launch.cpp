@@ -15,7 +15,7 @@ using jobs::BindMount;
 
 namespace {
 
-/// What the runtime itself obeys: it must not get the program's.
+/// The runtime itself reads these variables, so it must not get the program's.
 bool steers_the_runtime(std::string_view name) {
   constexpr std::array<std::string_view, 7> names{"HOME", "LOGNAME", "PATH",           "TMPDIR",
                                                   "USER", "SHELL",   "XDG_RUNTIME_DIR"};
@@ -26,7 +26,7 @@ bool steers_the_runtime(std::string_view name) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-/// CUDA's lasting names. Numbers mean other devices where only some are to be seen.
+/// CUDA's lasting names. Numbers mean other devices if only some devices are visible.
 bool are_lasting(const std::vector<std::string>& devices) {
   return std::all_of(devices.begin(), devices.end(), [](const std::string& device) {
     return device.starts_with("GPU-") || device.starts_with("MIG-");
@@ -161,7 +161,7 @@ Result<ProgramStart> container_command(const ContainerPlan& plan) {
       command.environment[name] = value;
     }
   }
-  // By its mark, whoever looks for this attempt's processes finds the runtime too.
+  // Its mark makes the runtime one of this attempt's processes.
   if (const auto mark = plan.program.environment.find(std::string(attempt_mark));
       mark != plan.program.environment.end()) {
     command.environment[mark->first] = mark->second;

@@ -23,8 +23,8 @@ using jobs::LaunchSpec;
 namespace {
 
 constexpr std::string_view determined_identity[] = {"DET_"};
-// The kernel takes no longer variable (MAX_ARG_STRLEN), and its answer, "argument list too long", helps
-// nobody.
+// The kernel takes no longer variable (MAX_ARG_STRLEN), and its error, "argument list too long", does not
+// name it.
 constexpr std::size_t longest_variable = 128UL * 1024 - 64;
 // An attempt has one port for itself, out of so many.
 constexpr std::uint64_t port_range = 4'000;
@@ -70,7 +70,7 @@ Status add_determined(const LaunchFacts& facts, Launch& launch) {
   environment["DET_TRIAL_SEED"] = std::to_string(spec.trial_seed);
   environment["DET_HPARAMS"] = engine::compact_json(facts.hparams);
   environment["DET_SLOT_IDS"] = "[" + joined(slot_ids(spec, facts.machine)) + "]";
-  // Programs tell a fresh start by its absence.
+  // Without it, programs start from scratch.
   environment.erase("DET_LATEST_CHECKPOINT");
   if (!spec.latest_checkpoint.empty()) {
     environment["DET_LATEST_CHECKPOINT"] = spec.latest_checkpoint;

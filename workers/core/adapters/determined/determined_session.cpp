@@ -235,7 +235,7 @@ void DeterminedSession::about_allocation(std::string_view what, const Determined
     out.emplace_back(good(request.id, Value::Map{{"rendezvousInfo", std::move(info)}}));
   } else if (post && (what == "notify_container_running" || what == "proxy_address" || what == "all_gather" ||
                       (what.starts_with("resources/") && what.ends_with("/daemon")))) {
-    // Only Slurm's nodes find each other in this way: whoever gathers here, gathers what it brought.
+    // Only Slurm's nodes find each other in this way: here each gathers its own data alone.
     const Result<Value> body = proto::parse_json(request.body, body_limits);
     const Value* data = body ? body->at_path("data") : nullptr;
     Value::List all;
@@ -254,7 +254,7 @@ void DeterminedSession::about_experiment(std::string_view what, const Determined
   if (what == "model_def" && request.method == "GET") {
     out.emplace_back(ModelToPack{request.id});
   } else if (what == "searcher/best_searcher_validation_metric" && request.method == "GET") {
-    // Of this attempt: the other trials' are not known here. A null would break the harness.
+    // This attempt's metric: those of other trials are not known here, and a null would break the harness.
     out.emplace_back(best_ ? good(request.id, Value::Map{{"metric", *best_}})
                            : refusal(request.id, 404, "there is no validation yet"));
   } else {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view here = "127.0.0.1";
 
-/// What the kinds say in their own words.
+/// The names that the kinds use.
 struct Nodes {
   std::vector<std::string> addresses;  ///< By rank, at least one.
   std::uint64_t rank = 0;
@@ -65,7 +65,7 @@ void set_pytorch_variables(const Nodes& nodes, RankLevel level, LaunchForm& form
   form.first_rank = nodes.rank * nodes.slots;
 }
 
-/// What TensorFlow calls the worker of that rank.
+/// The name that TensorFlow has for the worker of that rank.
 std::string_view role_of(std::uint64_t rank, std::uint64_t nodes, const LaunchRoles& roles) {
   if (rank == 0) {
     return "chief";
@@ -77,7 +77,7 @@ std::string_view role_of(std::uint64_t rank, std::uint64_t nodes, const LaunchRo
   return behind <= roles.evaluator + roles.ps ? "ps" : "worker";
 }
 
-/// How many ranks before this one say its address: each of them listens there.
+/// Number of ranks before this one with the same address: each of them listens there.
 std::uint64_t neighbours_before(const std::vector<std::string>& addresses, std::uint64_t rank) {
   const auto end = addresses.begin() + static_cast<std::ptrdiff_t>(rank);
   return static_cast<std::uint64_t>(std::count(addresses.begin(), end, addresses[rank]));

@@ -34,16 +34,17 @@ struct AttemptRules {
   engine::Duration first_resend = engine::Duration::seconds(1);
   engine::Duration longest_resend = engine::Duration::seconds(30);
   std::size_t kept_bytes =
-      std::size_t{256} * 1024 * 1024;  ///< Of unacknowledged reports; then only those that decide.
+      std::size_t{256} * 1024 *
+      1024;  ///< Limit of unacknowledged reports; beyond it only reports that decide are kept.
   engine::Duration spool_within = engine::Duration::seconds(1);  ///< For reports that decide nothing.
-  /// Of reports in one message: well below proto::max_frame_bytes, whatever one report adds to it.
+  /// Reports in one message: well below proto::max_frame_bytes, whatever one report adds to it.
   std::size_t batch_bytes = std::size_t{64} * 1024;
   engine::Duration log_within = engine::Duration::seconds(30);  ///< For the daemon to take a log.
 };
 
-/// What is to become of the files that an attempt leaves in its working directory.
+/// Whether the files that an attempt leaves in its working directory are kept.
 struct Keeping {
-  std::uint64_t max_bytes = 0;  ///< Of all trials of its experiment on this worker.
+  std::uint64_t max_bytes = 0;  ///< Limit for all trials of its experiment on this worker.
   bool larger_is_better = false;
   std::optional<double> metric;  ///< Its best one, if it reported any.
 };
@@ -51,26 +52,24 @@ struct Keeping {
 /// "experiment 1 trial 2 attempt 3", for log lines.
 [[nodiscard]] std::string attempt_text(const engine::AttemptKey& key);
 
-/// What an attempt wants done, and said to the daemon. Messages may be dropped while there is no session:
-/// each is either repeated by this machine or asked for again by the daemon, but for LogNotKept: nobody waits
-/// for it.
+/// The effects and the messages to the daemon of an attempt. Messages may be dropped while there is no
+/// session: each is either repeated by this machine or requested again by the daemon, but for LogNotKept,
+/// which nothing waits for.
 struct AttemptOutput {
   std::vector<Effect> effects;
   std::vector<proto::FromWorker> messages;
 };
 
 /// One attempt, from its lease to the acknowledgement of its exit: numbers its reports and keeps them until
-/// they are durable at the daemon, answers the program, and ends it when told to.
+/// they are durable at the daemon, answers the program, and ends it if that is decided.
 ///
-/// What it must not forget when its agent dies it wants written to the attempt's spool, and says nothing to
-/// the daemon that is not there yet: no start of a lease, no report, no acknowledgement of a decision. What
-/// the program said since the last write is in the journal, and a machine made from the spool reads it there
-/// again and gives it the same numbers.
+/// State that must survive the agent is written to the attempt's spool before the daemon gets it: the start
+/// of a lease, a report, the acknowledgement of a decision. Messages of the program since the last write are
+/// in the journal, and a machine made from the spool reads them there again and gives them the same numbers.
 ///
-/// The exit report is the last one and is made only when nothing of the program is left, so whoever reads it
-/// may use the slots again; or when something of it survives SIGKILL, which it then says. A program that
-/// reports by its socket is asked before it is forced; a kill, a fence or the end of someone's patience
-/// forces it.
+/// The exit report is the last one and is made only when all processes of the program have exited, so that
+/// the slots can be used again; or when some survive SIGKILL, which it then reports. A program that reports
+/// by its socket is asked before it is forced; a kill, a fence or a timeout forces it.
 ///
 /// Owns:    values only; no process, file, socket or clock.
 /// Threads: none of its own; callers take turns.
@@ -92,35 +91,34 @@ class AttemptMachine {
   [[nodiscard]] bool waits() const noexcept { return phase_ == Phase::waiting; }
   /// Its slots are in use: a program of it runs or may be starting.
   [[nodiscard]] bool alive() const noexcept { return phase_ == Phase::starting || phase_ == Phase::running; }
-  /// Nothing is left to do, say or keep; DeleteAttempt was asked for.
+  /// Nothing is left to do; DeleteAttempt was requested.
   [[nodiscard]] bool finished() const noexcept { return finished_; }
   /// Nothing of it is running or being published any more.
   [[nodiscard]] bool exited() const noexcept { return phase_ == Phase::exited; }
-  /// SIGKILL was sent; that its program is gone was not heard.
+  /// SIGKILL was sent, and the end of its program is not known yet.
   [[nodiscard]] bool was_killed() const noexcept { return alive() && ladder_.rung() == Rung::killed; }
-  /// All it has to report is on the disk, and may be told.
+  /// All its reports are on disk, and may be sent.
   [[nodiscard]] bool all_written() const noexcept { return spool_.on_disk().reports >= reports_.last(); }
   /// It is over, and something of its program survives SIGKILL in its slots.
   [[nodiscard]] bool leaves_leaked_processes() const noexcept { return end_.leaked_processes; }
-  /// And that is written down: the daemon may count on hearing it until they are gone, also from the next
-  /// agent.
+  /// And that is on disk: this agent or the next one reports it until they have exited.
   [[nodiscard]] bool reports_leaked_processes() const noexcept {
     return end_.leaked_processes && spool_.on_disk().leaked_processes;
   }
   /// The daemon has disowned it: it is ended, and reports nothing.
   [[nodiscard]] bool is_fenced() const noexcept { return fenced_; }
-  /// Its program runs: the highest step it reported, and since when it says nothing.
+  /// Its program runs: the highest step it reported, and the time of its last message.
   [[nodiscard]] bool runs() const noexcept { return phase_ == Phase::running; }
   [[nodiscard]] engine::Units last_step() const noexcept { return last_step_.value_or(engine::Units{}); }
   [[nodiscard]] engine::Instant silent_since() const noexcept { return silent_since_; }
   /// Reports that the daemon has not acknowledged.
   [[nodiscard]] std::uint64_t unacknowledged() const noexcept { return reports_.last() - reports_.acked(); }
-  /// What is to become of the files it leaves.
+  /// Whether the files it leaves are kept.
   [[nodiscard]] Keeping keeping() const noexcept {
     const bool in_place = spec_.contract.in_place;  // They are where they stay.
     return {in_place ? 0 : spec_.keep_files_mb * 1'000'000, spec_.larger_is_better, best_metric_};
   }
-  /// The daemon hears its reports and cannot take them now: what is not acknowledged is sent again then.
+  /// The daemon gets its reports and cannot take them now: those not acknowledged are sent again then.
   void asked_to_wait(engine::Instant until) noexcept { reports_.wait_until(until); }
   /// How often reports were sent again without any acknowledgement in between.
   [[nodiscard]] unsigned unanswered_resends() const noexcept { return reports_.unanswered_resends(); }
@@ -161,7 +159,7 @@ class AttemptMachine {
   void answered(std::uint64_t upto, engine::Instant now, AttemptOutput& out);
   void resend_from(std::uint64_t expect, engine::Instant now) noexcept { reports_.resend_from(expect, now); }
   void session_lost() noexcept;
-  /// Says every spooled report that was not said in this session yet, while no more than `window` bytes of
+  /// Sends every spooled report that was not sent in this session yet, while no more than `window` bytes of
   /// them (or one that is larger) and less than 64 batches are unacknowledged.
   void send(engine::Instant now, std::size_t window, AttemptOutput& out);
 
@@ -171,18 +169,17 @@ class AttemptMachine {
   [[nodiscard]] bool log_waits() const noexcept { return log_.waits(); }
   [[nodiscard]] bool log_under_way() const noexcept { return log_.is_under_way(); }
   [[nodiscard]] bool log_pending() const noexcept { return log_waits() || log_under_way(); }
-  /// All the daemon had to hear was heard: only its log keeps it here.
+  /// The daemon has acknowledged everything: only its log keeps it here.
   [[nodiscard]] bool only_log_left() const noexcept {
     return phase_ == Phase::exited && log_pending() && reports_.empty() && !end_.leaked_processes;
   }
   void hand_over_log(engine::Instant now, AttemptOutput& out);
   void log_handed_over(std::uint64_t delivery, const std::string& problem, AttemptOutput& out);
-  /// The daemon is told that it does not get it, and why.
+  /// Sends the daemon the reason why it does not get the log.
   void give_up_log(const std::string& why, AttemptOutput& out);
 
-  // --- the worker ---
-  /// It has done what it was asked for, and waits to hear what comes next or would hear a checkpoint signal.
-  /// Who only prints is asked by neither: it ends by itself, or would lose what it trained.
+  /// --- the worker --- It has reached its length, and waits for an answer or takes a checkpoint signal. A
+  /// program that only prints does neither: it ends by itself, or would lose its training.
   [[nodiscard]] bool waits_at_length() const;
   /// No daemon is there to decide: it is asked to leave a checkpoint and end, as Directive::pause asks it.
   void pause_alone(engine::Instant now, AttemptOutput& out);
@@ -196,7 +193,7 @@ class AttemptMachine {
     preparing,  ///< Its lease is being spooled.
     starting,   ///< StartProgram or AttachProgram was asked for.
     running,
-    ended,   ///< The program is gone; a checkpoint of it is still being published.
+    ended,   ///< The program has exited; a checkpoint of it is still being published.
     exited,  ///< The exit report is made.
   };
   using Rung = EndLadder::Rung;
@@ -233,7 +230,7 @@ class AttemptMachine {
   void answer_waiting(engine::Instant now, AttemptOutput& out);
   void answer_ahead(AttemptOutput& out);
   void answer_written_checkpoints(engine::Instant now, AttemptOutput& out);
-  void obey_stored(engine::Instant now, AttemptOutput& out);
+  void carry_out_stored_decisions(engine::Instant now, AttemptOutput& out);
   void publish_next(AttemptOutput& out);
   void checkpoint_settled(engine::Instant now, AttemptOutput& out);
   void ask_to_end(engine::Instant now, AttemptOutput& out);
@@ -252,7 +249,7 @@ class AttemptMachine {
   void stay_with_leaked_processes() noexcept;
   void no_more_leaked_processes(AttemptOutput& out);
   [[nodiscard]] bool takes_checkpoint_signal() const;
-  /// Of an attempt on several workers only the first part reports; the others tell of their end.
+  /// If an attempt runs on several workers, only rank 0 reports; the others report their end.
   [[nodiscard]] bool reports_for_attempt() const noexcept { return spec_.rendezvous.rank == 0; }
   void ask_by_signal(engine::Instant now, AttemptOutput& out);
   void never_ran(engine::ExitReport::Cause cause, const std::string& message, AttemptOutput& out,

@@ -8,7 +8,7 @@
 
 namespace hpsearch::workers {
 
-// What a worker writes to files that a power failure may cut, tear or fill with zeros:
+// The format of files that a power failure may cut, tear or fill with zeros:
 //
 //   length of the body (u32) | CRC-32C of the body (u32) | body
 //
@@ -16,7 +16,7 @@ namespace hpsearch::workers {
 
 inline constexpr std::size_t checked_head_bytes = 8;
 
-/// What stands before a body.
+/// The header of a body.
 struct CheckedHead {
   std::uint32_t body_bytes = 0;
   std::uint32_t checksum = 0;

@@ -18,7 +18,7 @@ namespace hpsearch::workers {
 /// A process that has a context on a device.
 struct DeviceProcess {
   std::int64_t pid = 0;
-  std::uint64_t memory_bytes = 0;  ///< 0 = not told.
+  std::uint64_t memory_bytes = 0;  ///< 0 = unknown.
 };
 
 void spell(auto& fields, proto::Is<DeviceProcess> auto& process) {
@@ -26,11 +26,11 @@ void spell(auto& fields, proto::Is<DeviceProcess> auto& process) {
   fields("memory_bytes", process.memory_bytes);
 }
 
-/// A GPU, or an instance of one in MIG mode, as the driver tells of it now.
+/// A GPU, or an instance of one in MIG mode, as the driver reports it now.
 struct Device {
   std::string uuid;
   std::string name;
-  std::uint64_t index = 0;         ///< Of the GPU, in the order of the PCI bus.
+  std::uint64_t index = 0;         ///< Number of the GPU, in the order of the PCI bus.
   bool instance = false;           ///< Part of a GPU in MIG mode; CUDA knows it by its UUID only.
   bool whole_in_mig_mode = false;  ///< The GPU of such parts; CUDA cannot use it as a whole.
   std::uint64_t memory_bytes = 0;
@@ -38,7 +38,7 @@ struct Device {
   std::optional<std::int64_t> temperature;  ///< Degrees Celsius.
   std::optional<std::int64_t> utilization;  ///< Percent of the driver's last sampling period.
   std::string trouble;                      ///< Why it is broken, or "".
-  std::string remark;                       ///< What its operator should know, or "".
+  std::string remark;                       ///< A problem for its operator, or "".
   std::vector<DeviceProcess> processes;
 };
 
@@ -57,12 +57,12 @@ void spell(auto& fields, proto::Is<Device> auto& device) {
   fields("processes", device.processes);
 }
 
-/// What the driver says of all of them.
+/// The driver's report about all of them.
 struct DeviceReport {
-  std::string problem;  ///< Why it says nothing, or "".
+  std::string problem;  ///< Why the driver does not answer, or "".
   std::string driver;   ///< Its version.
   std::vector<Device> devices;
-  std::vector<std::string> unknown;  ///< GPUs that do not tell their UUID, each with what is wrong.
+  std::vector<std::string> unknown;  ///< GPUs without a known UUID, each with its problem.
 };
 
 void spell(auto& fields, proto::Is<DeviceReport> auto& report) {
@@ -100,7 +100,7 @@ struct SlotPlan {
 [[nodiscard]] engine::Result<SlotPlan> plan_slots(std::string_view wanted, const std::vector<Device>& usable,
                                                   std::uint64_t cores);
 
-/// Attempts without slots that a worker with that many slots runs at once, if nobody says otherwise.
+/// Default number of attempts without slots that a worker with that many slots runs at once.
 [[nodiscard]] constexpr std::uint64_t usual_max_unslotted(std::uint64_t slots) noexcept {
   return 4 * (slots == 0 ? 1 : slots);
 }
@@ -108,7 +108,7 @@ struct SlotPlan {
 /// The devices by slot of a worker that holds attempts in the slots it had before.
 struct KeptSlots {
   std::vector<engine::SlotDevice> devices;
-  std::vector<AilingSlot>
+  std::vector<UnusableSlot>
       withheld;  ///< Kept for what runs in them; not among those it offers now, so not broken.
 };
 
@@ -126,12 +126,12 @@ struct KeptSlots {
 
 [[nodiscard]] engine::SlotDevice slot_device(const Device& device);
 
-/// Which slots are in trouble by this report: all whose device is broken or gone. When the driver says
-/// nothing, all of them, none as broken.
-[[nodiscard]] std::vector<AilingSlot> ailing_slots(const std::vector<engine::SlotDevice>& slots,
-                                                   const DeviceReport& report);
+/// The slots that this report makes unusable: those with a broken or missing device. If the driver does not
+/// answer, all of them, none as broken.
+[[nodiscard]] std::vector<UnusableSlot> unusable_slots(const std::vector<engine::SlotDevice>& slots,
+                                                       const DeviceReport& report);
 /// And those that are withheld, where nothing worse is known of them.
-[[nodiscard]] std::vector<AilingSlot> with_withheld(std::vector<AilingSlot> ailing,
-                                                    const std::vector<AilingSlot>& withheld);
+[[nodiscard]] std::vector<UnusableSlot> with_withheld(std::vector<UnusableSlot> unusable,
+                                                      const std::vector<UnusableSlot>& withheld);
 
 }  // namespace hpsearch::workers

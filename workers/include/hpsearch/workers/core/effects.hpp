@@ -23,7 +23,7 @@ inline constexpr int status_refuses_submitter = 77;
 /// either, so that an answer given twice is known as such.
 using QuestionId = engine::Id<struct QuestionKind>;
 
-/// The store whose daemon a worker obeys, and the latest start of that daemon it knows of.
+/// The store that a worker belongs to, and the latest known start of its daemon.
 struct KnownDaemon {
   std::uint64_t cluster = 0;  ///< 0 = none yet.
   std::uint64_t epoch = 0;
@@ -31,20 +31,20 @@ struct KnownDaemon {
 };
 
 /// A slot that cannot be used now.
-struct AilingSlot {
+struct UnusableSlot {
   engine::SlotIndex slot;
   std::string why;      ///< One sentence for people.
   bool broken = false;  ///< Its device is; else it only cannot be asked.
-  friend bool operator==(const AilingSlot&, const AilingSlot&) = default;
+  friend bool operator==(const UnusableSlot&, const UnusableSlot&) = default;
 };
 
 // --- what happened: the inputs of WorkerMachine ---
 
-/// The daemon said something on the present connection.
+/// A message came on the present connection.
 struct FrameReceived {
   proto::Framed<proto::FromDaemon> frame;
 };
-/// The present connection did not take a message: nobody is there, or its queue is full.
+/// The present connection did not take a message: the daemon is away, or the queue is full.
 struct SendRefused {};
 /// The present connection takes messages now.
 struct ConnectionMade {
@@ -60,7 +60,7 @@ struct ProgramNotStarted {
       false;                ///< Nothing that the experiment could do better: not counted against the trial.
   bool disk_fails = false;  ///< Files could not be written; perhaps none can be.
   bool checkpoint_gone = false;  ///< ExitReport::Cause::checkpoint_gone.
-  int status = 0;  ///< Of the submission's own refusals: status_same_everywhere, status_refuses_submitter.
+  int status = 0;  ///< If the submission is the cause: status_same_everywhere, status_refuses_submitter.
 };
 /// What a program said: on its socket, or by a line that it printed when it is no question.
 struct ProgramMessageReceived {
@@ -80,7 +80,7 @@ struct CheckpointNotPublished {
   bool was_empty = false;  ///< Nothing lay in the directory.
   std::string why;
 };
-/// The program and everything it started is gone; all it said was handed in before.
+/// The program and everything it started has exited; all its messages came before.
 struct ProgramEnded {
   engine::AttemptKey key;
   bool by_signal = false;
@@ -89,8 +89,8 @@ struct ProgramEnded {
   bool asked = false;          ///< An agent had signaled it before.
   bool out_of_memory = false;  ///< The kernel ended it for that.
 };
-/// Something of the program survives SIGKILL for a minute. ProgramEnded or ProgramLost follows when it is
-/// gone.
+/// Something of the program survives SIGKILL for a minute. ProgramEnded or ProgramLost follows when it has
+/// exited.
 struct ProgramStuck {
   engine::AttemptKey key;
   std::string why;  ///< One sentence naming a process.
@@ -103,9 +103,9 @@ struct ProgramLost {
   engine::AttemptKey key;
   std::string why;  ///< One sentence for people.
 };
-/// How the worker's devices are: all slots in trouble. What runs in a broken one is ended.
+/// All slots that cannot be used now. Programs in a broken one are ended.
 struct DevicesJudged {
-  std::vector<AilingSlot> ailing;
+  std::vector<UnusableSlot> unusable;
 };
 /// The answer to ProbeDisk: why the worker's files cannot be written, or "".
 struct DiskProbed {
@@ -127,7 +127,7 @@ struct SpoolNotWritten {
   std::string why;
   bool disk_fails = true;  ///< Or else only this attempt's directory is not there as the worker made it.
 };
-/// What a program says cannot be kept: why. Again and again while it lasts.
+/// Messages of a program cannot be written: why. Repeated while it lasts.
 struct JournalNotWritten {
   std::string why;
 };
@@ -141,9 +141,9 @@ struct LogHandedOver {
   std::uint64_t delivery = 0;
   std::string problem;  ///< Why the daemon does not have all of it, or "".
 };
-/// The worker is to end: gently the first time, at once the second.
+/// The worker should end: gently the first time, at once the second.
 struct StopAsked {};
-/// The worker is to end and its programs are to run on: the next agent takes them over.
+/// The worker should end while its programs run on: the next agent takes them over.
 struct LeaveAsked {};
 /// Nothing but time.
 struct TimePassed {};
@@ -160,7 +160,7 @@ struct SendMessage {
   proto::Envelope envelope;
   proto::FromWorker message;
 };
-/// The daemon serves contexts and takes logs there, as it was told to listen: "0.0.0.0:8077" or
+/// The address where the daemon serves contexts and takes logs, as in its options: "0.0.0.0:8077" or
 /// "unix:///path"; "" = nowhere.
 struct ContextsServed {
   std::string http;
@@ -171,32 +171,31 @@ struct ContextsServed {
 struct StartProgram {
   jobs::LaunchSpec spec;
 };
-/// Find a program that an earlier agent has started, and hand in what its journal says from `position` on.
-/// Answered by ProgramStarted, though it may have ended meanwhile, or by ProgramLost.
+/// Find a program that an earlier agent has started, and read its journal from `position` on. Answered by
+/// ProgramStarted, though it may have ended meanwhile, or by ProgramLost.
 struct AttachProgram {
   engine::AttemptKey key;
   std::uint64_t position = 0;
 };
-/// Put this on the disk, for good: behind what the attempt's spool holds, or in place of all of it, whole or
-/// not at all. Answered by SpoolWritten or SpoolNotWritten; the machine wants one at a time per attempt.
+/// Write this durably: at the end of the attempt's spool, or in place of all of it, whole or not at all.
+/// Answered by SpoolWritten or SpoolNotWritten; the machine wants one at a time per attempt.
 struct WriteSpool {
   engine::AttemptKey key;
   std::uint64_t write = 0;  ///< Names it in the answer.
   std::string bytes;
   bool anew = false;
-  std::uint64_t position = 0;  ///< What the journal holds before it is not needed once this is written.
+  std::uint64_t position = 0;  ///< The journal before this position is not needed once this is written.
 };
 /// Signal the program and everything it started.
 struct SignalProgram {
   engine::AttemptKey key;
   bool kill = false;        ///< SIGKILL instead of SIGTERM.
   bool checkpoint = false;  ///< Only its first process, with its experiment's checkpoint signal.
-  /// Of SIGTERM: what of it outlives its first process for longer is killed, also when nobody says so any
-  /// more.
+  /// After SIGTERM: processes that outlive the first one for longer are killed, also without another request.
   engine::Duration grace{};
 };
-/// A line of JSON for whoever asked. One that was answered before, or has hung up, hears nothing; that is
-/// fine.
+/// A line of JSON that answers a question. A question that was answered before, or whose connection is
+/// closed, gets nothing; that is fine.
 struct AnswerProgram {
   engine::AttemptKey key;
   QuestionId question;
@@ -228,15 +227,15 @@ struct NewConnection {};
 struct ReadLogPart {
   proto::ReadLog request;
 };
-/// Give the daemon what is to be kept of the attempt's output, of all its processes here. Answered by
-/// LogHandedOver.
+/// Deliver to the daemon the part of the attempt's output that it keeps, from all its processes here.
+/// Answered by LogHandedOver.
 struct HandOverLog {
   engine::AttemptKey key;
   std::uint64_t delivery = 0;  ///< Names it in the answer.
-  engine::Duration within{};   ///< Nobody waits longer.
+  engine::Duration within{};   ///< The machine does not wait longer.
 };
-/// Put down durably whom the next agent on this state directory obeys, before anything that follows is done:
-/// what is asked of the disk later waits for it too.
+/// Write durably which daemon the next agent on this state directory belongs to, before any later effect:
+/// later writes wait for it too.
 struct RememberDaemon {
   KnownDaemon daemon;
 };

@@ -21,8 +21,8 @@ class LineThinning {
   /// From this step on something is decided; 0 = that is not known.
   void decides_from(engine::Units step);
 
-  /// Whether nothing is missed without this line. Of those at or beyond the step that decides, the first with
-  /// each metric is needed: it is the one that asks. Asked once per line, in order.
+  /// Whether this line can be dropped. The first line with each metric at or beyond the step that decides is
+  /// needed: it asks. Asked once per line, in order.
   [[nodiscard]] bool spares(const ProgramMessage& message);
 
  private:

@@ -15,8 +15,8 @@ namespace hpsearch::workers {
 /// fits.
 [[nodiscard]] std::string last_lines(std::string_view text, std::size_t limit);
 
-/// Cuts a stream into lines, at LF and at CR (progress bars). Empty lines say nothing and are left out.
-/// A line longer than `longest` is dropped as a whole; its length is not limited by memory then.
+/// Cuts a stream into lines, at LF and at CR (progress bars). Empty lines are left out. A line longer than
+/// `longest` is dropped as a whole; its length is not limited by memory then.
 class LineSplitter {
  public:
   explicit LineSplitter(std::size_t longest) : longest_(longest) {}
@@ -24,8 +24,8 @@ class LineSplitter {
   /// Calls `line` for each line that ends within `bytes`. True if a line had to be dropped.
   bool feed(std::string_view bytes, const std::function<void(std::string_view)>& line);
 
-  /// The same for whom only lines with `word` matter: others may be told or not. Much cheaper where few lines
-  /// hold it, since the lines between them are not looked for.
+  /// The same if only lines with `word` matter: others may be left out. Much cheaper if few lines have it,
+  /// since the lines between them are not searched for.
   bool feed_lines_with(std::string_view word, std::string_view bytes,
                        const std::function<void(std::string_view)>& line);
 

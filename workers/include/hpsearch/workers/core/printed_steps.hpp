@@ -8,8 +8,8 @@
 
 namespace hpsearch::workers {
 
-/// When the steps came that a program printed. A program whose output is buffered trains in silence, and all
-/// its steps come at once.
+/// The times of the steps that a program printed. A program whose output is buffered trains in silence, and
+/// all its steps come at once.
 ///
 /// Cost: O(1).
 class PrintedSteps {
@@ -22,7 +22,7 @@ class PrintedSteps {
   [[nodiscard]] bool came_at_once() const noexcept;
   /// From its begin to its first step; 0 without one.
   [[nodiscard]] engine::Duration silence() const noexcept;
-  /// Of different steps, as long as they rise.
+  /// Number of different steps, as long as they rise.
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
  private:

@@ -12,8 +12,8 @@
 
 namespace hpsearch::workers {
 
-// What a training program says, on its socket or by a line on stdout (docs: job contract, "Answers"). The
-// shim reads the line; the journal and the agent have the message.
+// The messages of a training program, on its socket or by a line on stdout (docs: job contract, "Answers").
+// The shim reads the line; the journal and the agent have the message.
 
 /// No line is longer; what a program prints is a stranger too.
 inline constexpr std::size_t max_message_bytes = 64 * 1024;
@@ -40,18 +40,18 @@ struct CheckpointMessage {
 struct RemarkMessage {
   static constexpr const char* type = "remark";
   std::string log;               ///< The line; "" for progress.
-  std::optional<int> percent{};  ///< What is done of the present work, 0 ... 100, when it said so.
+  std::optional<int> percent{};  ///< Progress of the present work, 0 ... 100, if it was reported.
   static void list_fields(auto& fields, auto& self) {
     fields.maybe("log", self.log);
     fields.maybe("percent", self.percent);
   }
 };
-/// What a pattern of the experiment found where a number should be is none.
+/// A pattern of the experiment found text that is no number.
 struct UnreadableMessage {
   static constexpr const char* type = "unreadable";
   std::string metric;
   std::string text;
-  std::string why;  ///< As first_number() says it.
+  std::string why;  ///< The message of first_number().
   static void list_fields(auto& fields, auto& self) {
     fields("metric", self.metric);
     fields("text", self.text);
@@ -78,7 +78,7 @@ struct UnreadMessage {
     fields("pattern", self.pattern);
   }
 };
-/// What a pattern of the experiment finds may not be what its author means.
+/// A pattern of the experiment may find another number than its author means.
 struct DoubtfulMessage {
   static constexpr const char* type = "doubtful";
   std::string metric;
@@ -116,7 +116,7 @@ using ProgramMessage =
 /// Begins a line of stdout that is for us.
 inline constexpr std::string_view stdout_word = "HPSEARCH ";
 
-/// What follows stdout_word on a line of stdout, or nothing when the line is the program's own affair.
+/// The text behind stdout_word on a line of stdout, or nothing if the line is no message.
 [[nodiscard]] std::optional<std::string_view> stdout_payload(std::string_view line) noexcept;
 
 /// Reads such a payload: {"step":3,"val_acc":0.91}; everything but the step, and a group's name, is a metric.

@@ -46,7 +46,7 @@ class ReportQueue {
   void acknowledge(std::uint64_t upto);
   /// Acknowledges in answer to what was sent: this measures how long answers take.
   void answered(std::uint64_t upto, engine::Instant now);
-  /// All count as acknowledged: nobody wants them.
+  /// All count as acknowledged: they are not needed.
   void drop_all();
 
   /// The daemon misses report `expect`.
@@ -91,7 +91,7 @@ class ReportQueue {
   std::uint64_t acked_ = 0;
   std::uint64_t sent_ = 0;
   std::size_t in_flight_bytes_ = 0;
-  std::deque<std::uint64_t> batches_;  ///< Of each that is in flight, the last report.
+  std::deque<std::uint64_t> batches_;  ///< The last report of each batch in flight.
   std::optional<Timed> timed_;
   std::optional<engine::Duration> answer_time_;  ///< Smoothed as in RFC 6298, section 2.
   engine::Duration resend_after_;

@@ -6,8 +6,8 @@
 namespace hpsearch::workers {
 
 /// When to try again, as data: waits that double from `first` to `longest`, each shortened by chance to
-/// between half and all of its length, so that a thousand workers do not knock at a restarted daemon's door
-/// in step.
+/// between half and all of its length, so that a thousand workers do not connect to a restarted daemon in
+/// step.
 ///
 /// Chance: only through the Draw it is given.
 class Backoff {
@@ -21,7 +21,7 @@ class Backoff {
   /// The last try worked: the next wait is the shortest again.
   void reset() noexcept { step_ = first_; }
 
-  /// Anything from nothing to `most`: for crowds that somebody else has told to come again.
+  /// A random time up to `most`: for many workers that were asked at once to come again.
   [[nodiscard]] engine::Duration within(engine::Duration most) noexcept;
 
   /// `around` give or take a fifth: for what repeats for ever, like beats.

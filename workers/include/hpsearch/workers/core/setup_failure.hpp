@@ -10,7 +10,7 @@ namespace hpsearch::workers {
 /// could not be installed. Written by the script that installs them (node_setup.cpp).
 inline constexpr std::string_view requirements_failed = "hpsearch: requirements.txt could not be installed";
 
-/// What an exit says then, with pip's last error: "requirements.txt could not be installed: No matching
+/// The message of the exit then, with pip's last error: "requirements.txt could not be installed: No matching
 /// distribution found for x==9". Nothing for every other output.
 [[nodiscard]] std::optional<std::string> setup_failure_of(std::string_view log_tail);
 

@@ -16,10 +16,10 @@
 
 namespace hpsearch::workers {
 
-// What of an attempt outlives its agent, on the worker's disk: the lease, and for each write what the machine
-// knew then, with the reports that were new. A report is sent only after the write that holds it.
+// The state of an attempt that outlives its agent, on the worker's disk: the lease, and with each write the
+// state of the machine and the new reports. A report is sent only after the write that holds it.
 
-/// A checkpoint the program spoke of that is not published yet.
+/// A checkpoint that the program reported and that is not published yet.
 struct WantedCheckpoint {
   engine::Units step{};
   std::optional<QuestionId> question;
@@ -31,30 +31,31 @@ void spell(auto& fields, proto::Is<WantedCheckpoint> auto& wanted) {
   fields.maybe("question", wanted.question);
 }
 
-/// What an attempt's machine knows besides its reports.
+/// The state of an attempt's machine besides its reports.
 struct SpooledState {
-  bool exited = false;                    ///< The exit report is made.
-  std::uint64_t position = 0;             ///< Of the journal; what lies before it is dealt with.
-  std::uint64_t acked = 0;                ///< Reports up to here are the daemon's.
-  engine::Lsn last_decision;              ///< 0 = none.
-  std::optional<engine::Directive> told;  ///< To pause, to stop or to be killed.
-  bool may_finish = false;                ///< Decision::may_finish of that.
-  engine::Units length{};                 ///< Where it must ask next.
-  bool speaks_lines = false;              ///< It reports on stdout …
-  bool speaks_socket = false;             ///< … or on its socket.
+  bool exited = false;                     ///< The exit report is made.
+  std::uint64_t position = 0;              ///< Position in the journal; everything before it was taken.
+  std::uint64_t acked = 0;                 ///< The daemon has acknowledged reports up to here.
+  engine::Lsn last_decision;               ///< 0 = none.
+  std::optional<engine::Directive> order;  ///< pause, stop or kill.
+  bool may_finish = false;                 ///< Decision::may_finish of that.
+  engine::Units length{};                  ///< Where it must ask next.
+  bool speaks_lines = false;               ///< It reports on stdout …
+  bool speaks_socket = false;              ///< … or on its socket.
   std::optional<engine::Units> last_step;
   std::optional<engine::Units> length_reported;
   bool reported_checkpoint = false;
   bool reported_invalid = false;
-  bool no_progress = false;      ///< It is ended for saying nothing.
-  bool paused_alone = false;     ///< `told` is its worker's word, said while no daemon was there.
-  bool ended_here = false;       ///< Its worker ends it, of its own accord: it was stopped, say.
+  bool no_progress = false;   ///< It is ended because it made no progress.
+  bool paused_alone = false;  ///< `order` is its worker's decision, made while there was no daemon.
+  bool ended_here =
+      false;  ///< Its worker ends it without a decision: because the worker was stopped, for example.
   bool unkillable = false;       ///< It has exited, and something of it survives SIGKILL.
-  std::uint64_t held_since = 0;  ///< Its slots are in its use, in microseconds of its agent's clock …
-  std::uint64_t held_until = 0;  ///< … up to here, once it has exited.
+  std::uint64_t held_since = 0;  ///< When its use of the slots began, in microseconds of its agent's clock …
+  std::uint64_t held_until = 0;  ///< … and ended, once it has exited.
   std::string lost_checkpoint;
   std::vector<QuestionId> asking;
-  std::vector<QuestionId> saved;  ///< Their checkpoints are reported; they may not have heard of it.
+  std::vector<QuestionId> saved;  ///< Their checkpoints are reported; they may not have been answered.
   std::vector<WantedCheckpoint> checkpoints;
   friend bool operator==(const SpooledState&, const SpooledState&) = default;
 };
@@ -64,7 +65,7 @@ void spell(auto& fields, proto::Is<SpooledState> auto& state) {
   fields("position", state.position);
   fields("acked", state.acked);
   fields("last_decision", state.last_decision);
-  fields.maybe("told", state.told);
+  fields.maybe("order", state.order);
   fields.maybe("may_finish", state.may_finish);
   fields("length", state.length);
   fields.maybe("speaks_lines", state.speaks_lines);
@@ -85,7 +86,7 @@ void spell(auto& fields, proto::Is<SpooledState> auto& state) {
   fields.maybe("checkpoints", state.checkpoints);
 }
 
-/// An attempt as its spool tells it.
+/// An attempt as its spool describes it.
 struct SpooledAttempt {
   jobs::LaunchSpec spec;
   SpooledState state;

@@ -17,12 +17,12 @@ namespace hpsearch::workers {
 /// Cost:    O(1).
 class SpoolSchedule {
  public:
-  /// What a spool holds.
+  /// The content of a spool.
   struct Content {
     std::uint64_t reports = 0;      ///< Those up to this number.
-    std::uint64_t position = 0;     ///< Of the journal: what the program said before it is dealt with.
+    std::uint64_t position = 0;     ///< Position in the journal: earlier messages of the program were taken.
     engine::Lsn decision;           ///< This decision and those before it.
-    bool leaked_processes = false;  ///< That something of the attempt is left.
+    bool leaked_processes = false;  ///< Processes of the attempt survive SIGKILL.
   };
 
   /// Writes that decide nothing wait at most `within`.
@@ -35,7 +35,7 @@ class SpoolSchedule {
     on_disk_ = content;
     position_ = content.position;
   }
-  /// Reports that need no write: they were acknowledged, or nobody wants them.
+  /// Reports that need no write: they were acknowledged, or are not needed.
   void no_need_for(std::uint64_t reports) noexcept { on_disk_.reports = reports; }
   /// The journal's position that the newest write names.
   [[nodiscard]] std::uint64_t written_position() const noexcept { return position_; }

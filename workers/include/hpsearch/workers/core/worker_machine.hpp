@@ -16,7 +16,7 @@
 
 namespace hpsearch::workers {
 
-/// Who a worker says it is.
+/// The identity of a worker.
 struct WorkerIdentity {
   std::string uid;
   std::string name;
@@ -29,8 +29,8 @@ struct WorkerIdentity {
   std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
   std::string pool{};                         ///< "" = the default one.
   std::map<std::string, std::string> labels{};
-  std::vector<AilingSlot> ailing{};  ///< As found at the start; DevicesJudged tells what changes.
-  std::string address{};             ///< By which other workers reach this one.
+  std::vector<UnusableSlot> unusable{};  ///< As found at the start; DevicesJudged brings changes.
+  std::string address{};                 ///< By which other workers reach this one.
   std::uint64_t nonce =
       0;  ///< Random, of this run: copies of an agent may have the same pid, each in its container.
   std::optional<std::uint64_t> max_unslotted{};  ///< Most attempts without slots at once; nothing: no bound.
@@ -43,11 +43,10 @@ struct WorkerRules {
   engine::Duration first_retry = engine::Duration::millis(100);
   engine::Duration longest_retry = engine::Duration::seconds(5);
   engine::Duration welcome_within = engine::Duration::seconds(5);  ///< Then the HELLO is taken as lost.
-  engine::Duration farewell = engine::Duration::seconds(5);  ///< For the last acknowledgements when ending.
-  engine::Duration longest_farewell =
+  engine::Duration goodbye = engine::Duration::seconds(5);  ///< For the last acknowledgements when ending.
+  engine::Duration longest_goodbye =
       engine::Duration::seconds(60);  ///< The same, while exits are not on the disk.
-  engine::Duration first_probe =
-      engine::Duration::seconds(5);  ///< Of a disk that takes nothing; then ever later …
+  engine::Duration first_probe = engine::Duration::seconds(5);  ///< After a failed write; then ever later …
   engine::Duration longest_probe =
       engine::Duration::seconds(300);  ///< … when it fails again soon, up to this.
   engine::Duration check_checkpoints_after =
@@ -58,21 +57,20 @@ struct WorkerRules {
       orphans_pause_after{};  ///< So are, resumable, only those that wait at their length; 0 = they wait on.
 };
 
-/// The worker as values: what it hears goes in, what it wants done comes out. It keeps the session with the
-/// daemon alive, runs one AttemptMachine per lease, and ends in good order.
+/// The worker as values: inputs go in, effects come out. It keeps the session with the daemon alive, runs one
+/// AttemptMachine per lease, and ends in good order.
 ///
-/// A silent daemon changes nothing for programs: they run on, their reports are kept, and the machine knocks
-/// until it is let in. Programs are ended only by a decision, a fence or because this worker is asked to
-/// stop, or, where its operator wants that, because no daemon came back in time (orphans_end_after, and for
-/// those that have nothing left to do until somebody decides, orphans_pause_after); never because something
-/// is unknown.
+/// A silent daemon changes nothing for programs: they run on, their reports are kept, and the machine tries
+/// to get a session. Programs are ended only by a decision, a fence or because this worker is asked to stop,
+/// or, if its operator configures that, because no daemon came back in time (orphans_end_after, and for those
+/// that wait for a decision, orphans_pause_after); never because something is unknown.
 ///
-/// While it holds attempts it obeys only the store that gave them, and no start of its daemon older than the
-/// latest it knows; whom it knows outlives the agent. A refusal then is no end either: who refuses may be the
-/// wrong one, and the right one may come back.
+/// While it holds attempts it takes messages only from the store that leased them, and from no start of its
+/// daemon older than the latest one it knows; this knowledge outlives the agent. A refusal does not end it
+/// then: it may come from the wrong daemon, and the right one may come back.
 ///
-/// A disk that does not take the worker's files is nobody's failure but its own: no lease is taken until a
-/// probe works, which all slots are said to be in trouble for.
+/// A disk that does not take the worker's files is no failure of programs: no lease is taken until a probe
+/// works, and all slots are reported as unusable.
 ///
 /// Owns:    values only; no process, file, socket or clock.
 /// Threads: callers take turns.
@@ -83,13 +81,13 @@ class WorkerMachine {
     hello,     ///< Without a session: introducing itself.
     ready,     ///< In a session.
     draining,  ///< Asked to stop: takes nothing new, ends its programs.
-    over,      ///< EndAgent was said.
+    over,      ///< EndAgent was returned.
   };
 
   WorkerMachine(WorkerIdentity identity, WorkerRules rules, engine::Draw draw);
 
   /// The first effects; once, before the first step. `found` is what the spools of an earlier run of this
-  /// worker hold: those attempts go on where they were. `known` is what the last RememberDaemon said.
+  /// worker hold: those attempts go on where they were. `known` is from the last RememberDaemon.
   [[nodiscard]] std::vector<Effect> start(engine::Instant now, std::vector<SpooledAttempt> found = {},
                                           KnownDaemon known = {});
 
@@ -103,9 +101,9 @@ class WorkerMachine {
   /// O(attempts).
   [[nodiscard]] WorkerStatus status() const;
 
-  /// The one whose daemon it obeys; 0 = none yet.
+  /// The store it belongs to; 0 = none yet.
   [[nodiscard]] std::uint64_t store() const noexcept { return known_.cluster; }
-  /// What is to become of the files of an attempt that is held here.
+  /// Whether the files of an attempt that is held here are kept.
   [[nodiscard]] std::optional<Keeping> keeping(const engine::AttemptKey& key);
 
  private:
@@ -134,41 +132,41 @@ class WorkerMachine {
   void on_event(const DiskProbed& probed, engine::Instant now);
   void on_event(const CheckpointRootChecked& checked, engine::Instant now);
 
-  void obey(const proto::Welcome& welcome, const proto::Envelope& envelope, engine::Instant now);
+  void on_message(const proto::Welcome& welcome, const proto::Envelope& envelope, engine::Instant now);
   void take_credit(std::uint64_t granted) noexcept;
-  void obey(const proto::Lease& lease, engine::Instant now);
-  void obey(const proto::Ack& ack, engine::Instant now);
-  void obey(const proto::Nack& nack, engine::Instant now);
-  void obey(const proto::Decide& decide, engine::Instant now);
-  void obey(const proto::Fenced& fenced, engine::Instant now);
-  void obey(const proto::Hold& hold, engine::Instant now);
-  void obey(const proto::Resync& resync, engine::Instant now);
-  void obey(const proto::ReadLog& request, engine::Instant now);
-  void obey(const proto::RetryAfter& retry, const proto::Envelope& envelope, engine::Instant now);
-  void obey(const proto::Refused& refused, const proto::Envelope& envelope, engine::Instant now);
+  void on_message(const proto::Lease& lease, engine::Instant now);
+  void on_message(const proto::Ack& ack, engine::Instant now);
+  void on_message(const proto::Nack& nack, engine::Instant now);
+  void on_message(const proto::Decide& decide, engine::Instant now);
+  void on_message(const proto::Fenced& fenced, engine::Instant now);
+  void on_message(const proto::Hold& hold, engine::Instant now);
+  void on_message(const proto::Resync& resync, engine::Instant now);
+  void on_message(const proto::ReadLog& request, engine::Instant now);
+  void on_message(const proto::RetryAfter& retry, const proto::Envelope& envelope, engine::Instant now);
+  void on_message(const proto::Refused& refused, const proto::Envelope& envelope, engine::Instant now);
 
   [[nodiscard]] bool stale(const proto::Envelope& envelope) const noexcept;
   void notice_stale(const proto::Envelope& envelope);
   [[nodiscard]] bool listens_to(const proto::Envelope& envelope, engine::Instant now);
-  void knock_again_later(engine::Instant now);
+  void say_hello_later(engine::Instant now);
   void lose_session(engine::Instant now);
   void leave_session(engine::Instant now);
   void send_hello(engine::Instant now);
-  void say(proto::FromWorker message);
+  void send(proto::FromWorker message);
   void send_beat(engine::Instant now);
   void carry_out(AttemptOutput out);
   void settle(engine::Instant now);
   void hand_over_logs(engine::Instant now, AttemptOutput& out);
-  void start_what_fits(engine::Instant now);
+  void start_waiting_attempts(engine::Instant now);
   [[nodiscard]] bool must_wait(const AttemptMachine& attempt) const;
   /// Why a program in these slots cannot be trusted, or "".
-  [[nodiscard]] std::string ailment_of(const jobs::LaunchSpec& spec, bool broken_only) const;
+  [[nodiscard]] std::string problem_of(const jobs::LaunchSpec& spec, bool broken_only) const;
   [[nodiscard]] std::vector<engine::SlotTrouble> troubles() const;
-  void end_what_is_broken(AttemptOutput& out);
+  void end_on_broken_slots(AttemptOutput& out);
   void suspect_disk(const std::string& why, engine::Instant now,
                     const std::optional<engine::AttemptKey>& of = std::nullopt);
   void disk_fails(const std::string& why, engine::Instant now);
-  [[nodiscard]] std::string why_not_here(const jobs::LaunchSpec& spec) const;
+  [[nodiscard]] std::string missing_slot(const jobs::LaunchSpec& spec) const;
   void end_when_done(engine::Instant now);
   [[nodiscard]] engine::Instant end_of_grace(engine::Instant now) const noexcept;
   void drop_unknown_attempts(engine::Instant now);
@@ -180,24 +178,25 @@ class WorkerMachine {
   void notice(Notice::Level level, std::string text);
   /// By the lease it was started under, or the one it has now.
   [[nodiscard]] AttemptMachine* find(const engine::AttemptKey& key);
-  /// As the daemon wants it named in this session.
-  [[nodiscard]] engine::AttemptKey spoken(engine::AttemptKey key) const;
+  /// The key by which the daemon knows it in this session.
+  [[nodiscard]] engine::AttemptKey current_key(engine::AttemptKey key) const;
 
   WorkerIdentity identity_;
   WorkerRules rules_;
   Backoff backoff_;
-  std::vector<Effect> effects_;  ///< Of the step that is being made.
+  std::vector<Effect> effects_;  ///< The effects of the present step.
 
   Session session_ = Session::hello;
   KnownDaemon known_;
-  bool names_known_ = false;  ///< HELLO says whom it knows; not so an agent that begins with nothing.
+  bool names_known_ =
+      false;  ///< HELLO names the known daemon, but not for an agent that begins with nothing.
   std::uint64_t session_epoch_ = 0;
   std::uint64_t msg_no_ = 0;
   std::uint64_t hellos_ = 0;  ///< Number of the last one; each is higher than those of earlier agents too.
   std::uint64_t void_hellos_ =
       0;  ///< Up to here they are of earlier agents, of sessions that are over or of the present one.
-  bool hello_said_ = false;                  ///< On this connection, and taken.
-  std::optional<engine::Instant> hello_at_;  ///< When to say HELLO (again).
+  bool hello_sent_ = false;                  ///< On this connection, and taken.
+  std::optional<engine::Instant> hello_at_;  ///< When to send HELLO (again).
   engine::Instant ready_since_;
   engine::Instant alone_since_;  ///< Without a session.
   bool orphans_ended_ = false;
@@ -207,7 +206,7 @@ class WorkerMachine {
   bool noticed_foreign_ = false;
   bool noticed_stale_ = false;
   std::size_t credit_ =
-      0;  ///< Bytes of reports that may be under way; each attempt may have a batch in any case.
+      0;  ///< Bytes of unacknowledged reports that may be sent; each attempt may have one batch in any case.
 
   struct Suspicion {
     std::string why;
@@ -233,9 +232,9 @@ class WorkerMachine {
   bool draining_ = false;
   bool over_ = false;
   engine::Instant stop_asked_at_;
-  bool farewell_ = false;  ///< Every exit is on the disk.
+  bool exits_written_ = false;  ///< Every exit is on the disk.
   std::optional<engine::Instant>
-      leave_at_;  ///< When ending: programs are gone, acknowledgements may still come.
+      leave_at_;  ///< When ending: programs have exited, acknowledgements may still come.
   std::optional<engine::Instant>
       abandon_at_;  ///< When ending: programs are killed, and their ends not written down.
 };

@@ -7,7 +7,7 @@
 
 namespace hpsearch::workers {
 
-/// What a worker does now, for those who watch it.
+/// The state of a worker, for metrics.
 struct WorkerStatus {
   bool connected = false;            ///< In a session with the daemon.
   std::uint64_t slots = 0;           ///< All.
@@ -15,7 +15,7 @@ struct WorkerStatus {
   std::uint64_t out_of_use = 0;      ///< Slots whose device is broken or whose processes survive SIGKILL.
   std::uint64_t waiting = 0;         ///< Attempts whose slots are still in use.
   std::uint64_t running = 0;         ///< From preparing its files to publishing its last checkpoint.
-  std::uint64_t ended = 0;           ///< Attempts of whose end the daemon has not heard everything.
+  std::uint64_t ended = 0;           ///< Ended attempts that the daemon has not acknowledged completely.
   std::uint64_t unacknowledged = 0;  ///< Reports that the daemon has not acknowledged.
   std::vector<engine::AttemptKey> attempts{};  ///< All of them, by key.
 };

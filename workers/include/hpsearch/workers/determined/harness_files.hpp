@@ -10,7 +10,7 @@
 
 namespace hpsearch::workers {
 
-/// What hpsearch-determined keeps beside a harness's files in a checkpoint: uuid, steps, metadata.
+/// Data that hpsearch-determined keeps beside a harness's files in a checkpoint: uuid, steps, metadata.
 inline constexpr const char* determined_record_name = "determined.json";
 
 /// The files of one attempt that a harness and its worker both use.
@@ -44,7 +44,7 @@ class HarnessFiles {
   /// A checkpoint of the harness that has files here, or "".
   [[nodiscard]] std::string part_of_a_checkpoint() const;
 
-  /// Takes away what a harness that said nothing to TensorBoard left among the outputs.
+  /// Removes empty TensorBoard files that a harness left among the outputs.
   void tidy() const;
 
  private:

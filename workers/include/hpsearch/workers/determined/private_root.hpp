@@ -14,8 +14,7 @@ namespace hpsearch::workers {
 /// As root by a mount namespace; else by a user namespace in which this user is itself. For a process of one
 /// thread, before it runs another program. `scratch`: an empty directory to build on.
 ///
-/// unavailable: the machine does not allow it; the sentence says what was refused. The process is then good
-/// for nothing but to end.
+/// unavailable: the machine does not allow it; the sentence says what was refused. The process must end then.
 [[nodiscard]] engine::Status enter_private_root(
     const std::filesystem::path& scratch,
     const std::map<std::filesystem::path, std::filesystem::path>& places);

@@ -26,7 +26,7 @@ struct ProcessRecord {
   std::string boot_id;
   std::string socket;
   std::string group = {};  ///< Directory of its cgroup, or "".
-  std::string mark = {};   ///< Of a program that was a spare: the assignment it was started with; or "".
+  std::string mark = {};   ///< If the program was a spare: the assignment it was started with; or "".
 };
 
 void spell(auto& fields, proto::Is<ProcessRecord> auto& record) {
@@ -41,8 +41,8 @@ void spell(auto& fields, proto::Is<ProcessRecord> auto& record) {
 /// The assignment that is in the environment of every program of the attempt with this report socket.
 [[nodiscard]] std::string mark_of(const std::string& socket);
 
-/// Everything that still runs of a recorded program, of those that run: its session, and whoever carries its
-/// mark. Nothing when the machine was restarted since; whoever has that pid now is somebody else.
+/// The processes of a recorded program that still run: its session, and processes with its mark. None if the
+/// machine was restarted since: the pid may belong to another process now.
 [[nodiscard]] std::vector<ProcessInfo> leaked_processes_of(const ProcessRecord& record,
                                                            const std::vector<ProcessInfo>& all);
 
@@ -81,7 +81,7 @@ class AttemptDirectory {
   [[nodiscard]] std::filesystem::path process() const { return root_ / "process.json"; }
   [[nodiscard]] std::filesystem::path container() const {
     return root_ / "container.json";
-  }  ///< Of one that may be left.
+  }  ///< The container that may be left.
   [[nodiscard]] std::filesystem::path harness() const { return root_ / "harness"; }
   /// `process`: of those that the attempt has here, where it has one per slot.
   [[nodiscard]] std::filesystem::path log(std::string_view stream, std::uint64_t process = 0) const;
@@ -98,12 +98,12 @@ class AttemptDirectory {
   /// worker's, and that user may pass through it.
   [[nodiscard]] engine::Status hand_over(const UnixAccount& account) const;
 
-  /// As make() does, into the usercode that it made without a context. For a context that is somewhere where
-  /// the program's user says.
+  /// As make() does, into the usercode that it made without a context. For a context in a place that the
+  /// program's user names.
   [[nodiscard]] engine::Status take_context(const std::string& context, bool in_place) const;
 
-  /// As whom the attempt's program runs, by its launch order; none = as the worker's own user, or it never
-  /// ran. unavailable, corrupt: that cannot be told.
+  /// The user of the attempt's program, by its launch order; none = the worker's own user, or it never ran.
+  /// unavailable, corrupt: the order cannot be read.
   [[nodiscard]] engine::Result<std::optional<UnixAccount>> runs_as() const;
 
   /// The directory itself, below that of all attempts: it is not followed where a program has put a link in
@@ -122,8 +122,8 @@ class AttemptDirectory {
   /// not_found, corrupt, unavailable: checkpoint.json says it, and is absent, damaged or cannot be read.
   [[nodiscard]] engine::Result<OwnDirectory> made_for_checkpoints() const;
 
-  /// Appends to the spool or replaces it; durable when it returns. unavailable: the disk said no, and what
-  /// an append has left at the end is unknown.
+  /// Appends to the spool or replaces it; durable when it returns. unavailable: the write failed, and the end
+  /// of the file is unknown after an append.
   engine::Status write_spool(std::string_view bytes, bool anew) const;
 
   engine::Status write_process(const ProcessRecord& record) const;
@@ -136,9 +136,9 @@ class AttemptDirectory {
   /// Renames a spool that cannot be read, so that people can look at it.
   [[nodiscard]] engine::Status set_spool_aside() const;
 
-  /// What is not needed once the program is gone; logs and outputs stay, and what the program has put in the
-  /// place of the worker's directories, with what its links lead to. Where the whole directory is not the one
-  /// that was made, everything in it stays.
+  /// Removes files that are not needed once the program has exited; logs and outputs stay, and what the
+  /// program has put in the place of the worker's directories, with what its links lead to. Where the whole
+  /// directory is not the one that was made, everything in it stays.
   void remove_working_files() const;
   void remove_everything() const;
 

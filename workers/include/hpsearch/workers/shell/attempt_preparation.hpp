@@ -44,8 +44,8 @@ struct Prepared {
                                        const std::filesystem::path& setups,
                                        const std::filesystem::path* unpacked = nullptr);
 
-/// unavailable: somebody listens where the attempt's processes would meet, and this machine is where they do.
-/// Says nothing of attempts on one worker, which are given a port that is free.
+/// unavailable: another process listens on the port of this machine where the attempt's processes would meet.
+/// Attempts on one worker get a free port instead.
 [[nodiscard]] engine::Status meeting_port_is_free(const jobs::LaunchSpec& spec);
 
 }  // namespace hpsearch::workers

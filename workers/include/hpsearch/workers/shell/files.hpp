@@ -25,13 +25,13 @@ using files::write_all;
 [[nodiscard]] engine::Error file_error(std::string_view doing, const std::filesystem::path& path,
                                        const std::error_code& error);
 
-/// Whether a sentence of file_error() tells that a disk takes nothing: it is full, broken or read-only. Told
-/// by its words, since they are what comes through a shim's journal.
+/// Whether a sentence of file_error() tells that a disk takes nothing: it is full, broken or read-only.
+/// Recognized by its text, since a shim's journal has nothing else.
 [[nodiscard]] bool reports_a_bad_disk(std::string_view sentence);
 /// The same of a machine that is short of processes, threads, open files or memory.
 [[nodiscard]] bool reports_scarcity(std::string_view sentence);
 
-/// Writes a little below `directory`, for good, and takes it away again.
+/// Writes a small file below `directory` durably, and removes it.
 engine::Status try_to_write_in(const std::filesystem::path& directory);
 
 /// Whole content; not_found when there is no such file, corrupt when it is larger than `limit`.

@@ -15,8 +15,8 @@
 
 namespace hpsearch::workers {
 
-// What a shim saw of its program, in order, in a file. The shim appends; agents read, the present one and
-// those after it. A position is a byte of the file and stays what it is.
+// The events of a program that its shim recorded, in order, in a file. The shim appends; agents read, the
+// present one and those after it. A position is a byte of the file and stays what it is.
 
 struct JournalStarted {
   static constexpr const char* type = "started";
@@ -64,15 +64,15 @@ struct JournalEnded {
 using JournalRecord =
     std::variant<JournalStarted, JournalNotStarted, JournalMessageReceived, JournalStuck, JournalEnded>;
 
-/// The end of the file that is written to. Who has it holds the journal's lock, which ends with the process,
-/// so that the others know whether a shim lives.
+/// The writing end. Its owner holds the journal's lock, which ends with the process, so that others know
+/// whether a shim lives.
 class JournalWriter {
  public:
-  /// wrong_state: another process holds it. unavailable: the disk says no.
+  /// wrong_state: another process holds it. unavailable: the disk fails.
   [[nodiscard]] static engine::Result<JournalWriter> open(const std::filesystem::path& path);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  /// How much of it somebody still wants.
+  /// The part of it that is still needed.
   [[nodiscard]] std::uint64_t wanted() const noexcept { return size_ - wanted_from_; }
 
   /// All of the record or, with errno set, nothing. `durable` survives a power failure, on a disk that can be

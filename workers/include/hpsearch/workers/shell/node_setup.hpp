@@ -8,12 +8,12 @@
 
 namespace hpsearch::workers {
 
-/// What a context wants done on a machine before its programs run: Python packages (requirements.txt), and
+/// The setup of a context on a machine before its programs run: Python packages (requirements.txt), and
 /// anything (startup-hook.sh). Each context is done once per machine.
 struct NodeSetup {
-  std::filesystem::path
-      directory;       ///< Of this content alone: a lock, the packages, the mark that it is done.
-  std::string python;  ///< That installs requirements.txt; "": nobody does.
+  std::filesystem::path directory;  ///< Unique for this content: it has a lock, the packages, and the mark
+                                    ///< that the setup is done.
+  std::string python;               ///< The Python that installs requirements.txt; "" = none.
   bool has_hook = false;
 };
 

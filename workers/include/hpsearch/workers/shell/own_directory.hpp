@@ -13,11 +13,11 @@ namespace hpsearch::workers {
 /// symbolic link in its place; what is there then belongs to the training.
 struct OwnDirectory {
   std::filesystem::path path;
-  std::uint64_t device = 0;  ///< Of the file system it is on.
+  std::uint64_t device = 0;  ///< The device number of its file system.
   std::uint64_t inode = 0;
 };
 
-/// Without the path: whoever reads it looks at a place he knows.
+/// Without the path, which the reader knows.
 void spell(auto& fields, proto::Is<OwnDirectory> auto& made) {
   fields("device", made.device);
   fields("inode", made.inode);

@@ -105,7 +105,7 @@ class WorkerLoop {
   bool ending_ = false;  ///< stop() was called.
   bool removing_condemned_ = false;
   net::Watch condemned_;  ///< Checkpoints that only users may remove; with --run-as submitter.
-  /// Attempts whose spool is being written, and what is wanted of them afterwards.
+  /// Attempts whose spool is being written, and the effect that follows.
   std::map<engine::AttemptKey, std::optional<DeleteAttempt>> spooling_;
   std::optional<KnownDaemon> unremembered_;  ///< To be written before any spool.
   TransferCounts transfers_;

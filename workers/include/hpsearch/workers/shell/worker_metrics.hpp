@@ -21,13 +21,13 @@ namespace hpsearch::workers {
 /// How long moving files took, in seconds.
 inline constexpr std::array<double, 9> transfer_bounds{0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 1800};
 
-/// What a worker counts besides its status.
+/// Counts of a worker besides its status.
 struct TransferCounts {
   proto::Histogram<transfer_bounds.size()> checkpoints{transfer_bounds};  ///< Published ones.
   proto::Histogram<transfer_bounds.size()> contexts{transfer_bounds};     ///< Provided to attempts.
 };
 
-/// What the metrics of a worker are made of.
+/// The sources of a worker's metrics.
 struct WorkerMetricsSources {
   std::string version;
   std::string slot_kind;

@@ -23,12 +23,12 @@ struct WorkerOptions {
   std::string name;
   std::string host{};  ///< The name of the machine.
   std::string slot_kind = "cpu";
-  std::string kills_by;  ///< ControlGroup::may_be_made() tells: "cgroup" or "process table".
+  std::string kills_by;  ///< "cgroup" or "process table", by ControlGroup::may_be_made().
   std::string address;   ///< By which other workers reach this one.
   LentMachine machine;
   WorkerRules rules;
   std::filesystem::path shim;                        ///< The program hpsearch-shim.
-  std::uint64_t most_context_bytes = 2'000'000'000;  ///< Of contexts kept for later attempts.
+  std::uint64_t most_context_bytes = 2'000'000'000;  ///< Limit of contexts kept for later attempts.
   /// Between the tries to fetch a context; each is twice the one before. After `context_tries` the attempt is
   /// lost.
   std::chrono::milliseconds context_wait{1000};
@@ -36,8 +36,8 @@ struct WorkerOptions {
   std::string pool{};  ///< "" = the default one.
   std::map<std::string, std::string> labels{};
   std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
-  std::vector<AilingSlot> ailing{};           ///< As found at the start.
-  std::vector<AilingSlot> withheld{};         ///< Whatever their devices say.
+  std::vector<UnusableSlot> unusable{};       ///< As found at the start.
+  std::vector<UnusableSlot> withheld{};       ///< Whatever their devices say.
   DeviceLook look{};                          ///< How to look at them again.
   std::string version{};                      ///< Of the program.
   std::string metrics{};                      ///< "HOST:PORT" where they are served; "" = nowhere.

@@ -21,21 +21,21 @@ namespace hpsearch::workers {
 class WorkerState {
  public:
   /// Locks the directory (making it first), reads or makes the worker's identity, and counts this start,
-  /// durably. wrong_state: another process holds it; the sentence names it. unavailable: the disk says no.
+  /// durably. wrong_state: another process holds it; the sentence names it. unavailable: the disk fails.
   [[nodiscard]] static engine::Result<WorkerState> open(const std::filesystem::path& directory);
 
   /// Lets the users of programs pass through to what is theirs, and closes everything else of the directory:
-  /// attempts/ and setups/ have directories of users. bad_request: users could not come here, or sockets not
-  /// be where they find them; the sentence says why.
+  /// attempts/ and setups/ have directories of users. bad_request: users could not enter it, or could not
+  /// find sockets; the sentence names the reason.
   [[nodiscard]] engine::Status open_to_users() const;
 
   [[nodiscard]] const std::string& uid() const noexcept { return uid_; }
   [[nodiscard]] std::uint64_t incarnation() const noexcept { return incarnation_; }
-  /// Whom the run of this worker before this one obeyed.
+  /// The daemon that the earlier run of this worker belonged to.
   [[nodiscard]] const KnownDaemon& known() const noexcept { return known_; }
   /// For the next run, durably.
   [[nodiscard]] engine::Status remember(const KnownDaemon& daemon) const;
-  /// The devices behind its slots, as keep_devices() was told last; none where it never was. unavailable,
+  /// The devices behind its slots, as last passed to keep_devices(); none without such a call. unavailable,
   /// corrupt: what is there cannot be read.
   [[nodiscard]] engine::Result<std::vector<engine::SlotDevice>> devices() const;
   [[nodiscard]] engine::Status keep_devices(const std::vector<engine::SlotDevice>& devices) const;
@@ -56,11 +56,11 @@ class WorkerState {
   /// Removes the short directory for sockets, if there is one and nothing is in it.
   void tidy_sockets() const noexcept;
 
-  /// The attempts that an earlier run of this worker has left, as their spools tell. What runs of attempts
-  /// without a spool, or with a damaged one, is killed first, its end awaited, and what only running programs
-  /// need is removed, and so are spares; a damaged spool is named in the log and stays as spool.broken.
-  /// unavailable: something cannot be read, and then nothing is killed, removed or forgotten. wrong_state:
-  /// something does not die.
+  /// The attempts that an earlier run of this worker has left, as their spools describe them. What runs of
+  /// attempts without a spool, or with a damaged one, is killed first, its end awaited, and what only running
+  /// programs need is removed, and so are spares; a damaged spool is named in the log and stays as
+  /// spool.broken. unavailable: something cannot be read, and then nothing is killed, removed or forgotten.
+  /// wrong_state: something does not die.
   [[nodiscard]] engine::Result<std::vector<SpooledAttempt>> take_over() const;
 
  private:

@@ -21,8 +21,9 @@ struct AttemptPlaces {
   std::string ml = "/ml";            ///< Root of the tree in PAI's layout.
   std::string log_directory = {};    ///< Where the output of processes beside the first goes.
   std::string hostfile = {};         ///< HPSEARCH_HOSTFILE
-  std::uint64_t free_port = 0;  ///< Of this machine, a moment ago: for an attempt's processes to meet at.
-  std::string harness_directory = {};  ///< What a hosted harness needs while it runs.
+  std::uint64_t free_port =
+      0;  ///< A port of this machine that was free a moment ago: an attempt's processes meet there.
+  std::string harness_directory = {};  ///< Files that a hosted harness needs while it runs.
   /// Input channels: a directory, with / at the end, or a file.
   std::map<std::string, std::string> inputs = {};
   /// Output channels, model, checkpoints, logs and tensorboard among them: directories, with / at the end.

@@ -31,7 +31,7 @@ class HyperparameterForms {
   [[nodiscard]] const std::vector<Hyperparameter>& all() const noexcept { return all_; }
   [[nodiscard]] const Hyperparameter* find(std::string_view name) const noexcept;
 
-  /// Of one of them. A flag is there or not, but without hyphens, where it is True or False.
+  /// The argument of one of them. A flag is there or not, but without hyphens, where it is True or False.
   [[nodiscard]] static std::vector<std::string> arguments_of(const Hyperparameter& one,
                                                              jobs::ArgumentForm form);
   /// The same with what stands for its name and its text in a line for sh.

@@ -14,7 +14,7 @@
 
 namespace hpsearch::workers {
 
-/// What the worker's machine lends to programs.
+/// The resources of the worker's machine that programs get.
 struct LentMachine {
   std::uint64_t slots = 1;
   std::uint64_t cores = 1;
@@ -25,7 +25,7 @@ struct LentMachine {
   RunAs run_as = {};
 };
 
-/// A program that is to be started, and the files that it reads.
+/// A program to start, and the files that it reads.
 struct Launch {
   ProgramStart program;                      ///< argv is never empty. workers/shell sets the token.
   std::map<std::string, std::string> files;  ///< params_file_name or config_file() → text.
@@ -38,15 +38,15 @@ inline constexpr std::string_view config_directory_name = "ml/input/config";
   return std::string(config_directory_name) + "/" + std::string(name);
 }
 
-/// A variable of this name tells a program who it is: the worker's own ones of these names, which may itself
-/// be somebody's job, are not its programs'.
+/// A variable of this name identifies a program. Programs do not get the worker's own ones: the worker may
+/// itself be a job of another system.
 [[nodiscard]] bool is_identity_variable(std::string_view name) noexcept;
 
 /// The devices that the lease's slots are, by CUDA's names; none where slots are shares of the processors.
 [[nodiscard]] std::vector<std::string> devices_lent(const jobs::LaunchSpec& spec, const LentMachine& machine);
 
-/// Turns a lease into argv, environment and files. Later ones win: the worker's own environment (without what
-/// tells a program who it is), thread counts, the experiment's variables, the job contract's
+/// Turns a lease into argv, environment and files. Later ones win: the worker's own environment (without
+/// variables that identify a program), thread counts, the experiment's variables, the job contract's
 /// (docs/job-contract.md): hpsearch's own, those of other platforms in the order of
 /// core/adapters/adapters.cpp, and the slots.
 ///

@@ -33,8 +33,8 @@ void spell(auto& fields, proto::Is<UnixAccount> auto& account) {
   fields.bytes("home", account.home);
 }
 
-/// As whom a worker runs programs: as its own user, or (`--run-as submitter`) each as the user of who
-/// submitted it.
+/// As whom a worker runs programs: as its own user, or (`--run-as submitter`) each as the user who submitted
+/// it.
 struct RunAs {
   bool submitter = false;
   std::uint64_t min_uid = 1000;  ///< Users with a smaller uid are refused.
@@ -42,20 +42,20 @@ struct RunAs {
   std::vector<std::string> keep_environment{};
 };
 
-/// The user of that name; none where the machine has none. unavailable: that cannot be told now.
+/// The user of that name; none where the machine has none. unavailable: the lookup fails now.
 using FindAccount = std::function<engine::Result<std::optional<UnixAccount>>(const proto::UnixUser& user)>;
 
 /// As whom the attempt's program runs; none = as the worker's own user.
 ///
-/// bad_request: nobody whom this worker may run programs as, or a program of a kind that it runs as its own
-/// user only. The sentence names the value and what is allowed. unavailable: as `find`.
+/// bad_request: this worker may not run programs as that user, or runs programs of that kind as its own user
+/// only. The sentence names the value and what is allowed. unavailable: as `find`.
 [[nodiscard]] engine::Result<std::optional<UnixAccount>> account_for(const jobs::LaunchSpec& spec,
                                                                      const RunAs& run_as,
                                                                      const FindAccount& find);
 
-/// What a program of that user has of the worker's environment: PATH, the language and the time zone, and
-/// what `kept` names. HOME, USER and LOGNAME are the user's. All else stays the worker's: it may be a
-/// secret.
+/// The part of the worker's environment that a program of that user gets: PATH, the language and the time
+/// zone, and what `kept` names. HOME, USER and LOGNAME are the user's. All else stays the worker's: it may be
+/// a secret.
 [[nodiscard]] std::map<std::string, std::string> environment_of(
     const UnixAccount& account, const std::map<std::string, std::string>& workers,
     const std::vector<std::string>& kept);

@@ -26,7 +26,7 @@ inline constexpr std::string_view spare_variable = "HPSEARCH_SPARE";
 /// directory, and variables that identify an attempt.
 [[nodiscard]] bool fits(const ProgramStart& spare, const ProgramStart& program);
 
-/// What the spare reads to become `program`: the directory and each NAME=value, with a zero byte after each.
+/// The bytes that make the spare `program`: the directory and each NAME=value, with a zero byte after each.
 [[nodiscard]] std::string handed_over(const ProgramStart& program);
 
 }  // namespace hpsearch::workers

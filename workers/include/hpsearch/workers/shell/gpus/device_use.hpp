@@ -19,12 +19,12 @@ namespace hpsearch::workers {
 ///
 /// A process is an attempt's when it, or one it descends from, was started with one of the attempt's marks;
 /// and stays so while its number means the same process, also when the process table has lost it and only the
-/// driver still lists it. What was never seen so is somebody else's: it is told, and hinders nobody.
+/// driver still lists it. All other processes are strangers: they are reported, and block no attempt.
 ///
 /// Threads: none of its own; callers take turns.
 class DeviceUse {
  public:
-  /// `slots` says what is behind each slot.
+  /// `slots`: the device of each slot.
   explicit DeviceUse(std::vector<engine::SlotDevice> slots) : slots_(std::move(slots)) {}
 
   /// The attempt has these slots; its programs were started with one of the assignments `marks`.
@@ -35,13 +35,13 @@ class DeviceUse {
   void over(const engine::AttemptKey& key);
   [[nodiscard]] bool on_devices(const engine::AttemptKey& key) const { return attempts_.contains(key); }
 
-  /// Learns whose the processes are.
+  /// Finds out which processes belong to which attempt.
   void look(const DeviceReport& report);
 
   /// The attempt's processes that its devices still list.
   [[nodiscard]] std::vector<pid_t> of(const engine::AttemptKey& key, const DeviceReport& report) const;
 
-  /// "GPU 0: process 123 (python3), 512 MiB": those of nobody here on the attempt's devices; or "".
+  /// "GPU 0: process 123 (python3), 512 MiB": strangers on the attempt's devices; or "".
   [[nodiscard]] std::string strangers(const engine::AttemptKey& key, const DeviceReport& report) const;
 
   /// "GPU 0: 143000 of 143771 MiB free"; or "".

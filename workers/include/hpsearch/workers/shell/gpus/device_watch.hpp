@@ -50,7 +50,7 @@ class DeviceWatch {
   net::Loop& loop_;
   DeviceLook look_;
   pid_t child_ = 0;    ///< Under way, 0 = none.
-  pid_t hanging_ = 0;  ///< Done with, and not gone.
+  pid_t hanging_ = 0;  ///< Answered or given up, and not exited yet.
   std::chrono::steady_clock::time_point hanging_since_;
   Descriptor out_;
   std::string text_;

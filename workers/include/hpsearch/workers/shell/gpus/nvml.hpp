@@ -9,7 +9,8 @@ namespace hpsearch::workers {
 /// The library that NVIDIA's driver installs; HPSEARCH_NVML_LIBRARY names another file.
 [[nodiscard]] std::string nvml_library();
 
-/// Loads NVML, asks it about every GPU, and unloads it. What an older driver does not know is left out.
+/// Loads NVML, asks it about every GPU, and unloads it. Fields that an older driver does not know are left
+/// out.
 ///
 /// May hang, crash or end the process, as a broken driver pleases: for a process of its own (DeviceWatch).
 [[nodiscard]] DeviceReport ask_nvml(const std::string& library);

@@ -19,7 +19,7 @@ struct FoundRuntime {
 };
 
 /// The first of Apptainer, Podman and Docker that is on the PATH of `environment` and answers `version` well:
-/// Docker's client may be there without its daemon. unavailable: there is none; the sentence says what was
+/// Docker's client may be there without its daemon. unavailable: there is none; the sentence lists what was
 /// tried. Cost: starts programs; call it off the loop.
 [[nodiscard]] engine::Result<FoundRuntime> find_container_runtime(
     const std::map<std::string, std::string>& environment);

@@ -26,8 +26,8 @@ struct RunningProgram {
   pid_t pid = 0;
   std::uint64_t start_time = 0;
   std::string group;  ///< Directory of its cgroup; "" when it is followed in the process table.
-  std::string mark;   ///< Of a spare: the assignment that it was started with; "" otherwise.
-  Descriptor out;     ///< What it writes to stdout; does not block.
+  std::string mark;   ///< If it is a spare: the assignment that it was started with; else "".
+  Descriptor out;     ///< Its standard output; does not block.
   Descriptor err;
 };
 
@@ -38,12 +38,12 @@ struct ProgramEnd {
   bool out_of_memory = false;  ///< The kernel ended something of it for that.
 };
 
-/// Starts programs, each leading a session of its own, and knows when all of one is gone: the process itself
-/// and everything it started, detached daemons included.
+/// Starts programs, each leading a session of its own, and knows when all processes of one have exited: the
+/// first one and everything it started, detached daemons included.
 ///
 /// Where it may, it gives each a cgroup of its own. In any case this process adopts orphans of its
-/// descendants, so nothing escapes by a double fork, and what somebody else started for the program (the
-/// daemon behind `docker run`) is found by its mark. When a program's first process ends, what is left of it
+/// descendants, so nothing escapes by a double fork, and processes that others started for the program (the
+/// daemon behind `docker run`) are found by its mark. When a program's first process ends, what is left of it
 /// is killed; unless it was asked to end, then the rest has as long as the caller lets it. Killing goes on
 /// until nothing is left.
 ///
@@ -71,11 +71,11 @@ class ProgramShim {
   void rename(pid_t pid, const std::string& token, OnEnd on_end);
   void when_stuck(OnStuck on_stuck) { on_stuck_ = std::move(on_stuck); }
 
-  /// Signals the program's first process only; nothing happens when it is gone.
+  /// Signals the program's first process only; no effect if it has exited.
   void notify(pid_t pid, int signal);
-  /// Signals everything of the program that began as `pid`; nothing happens when it is gone. What outlives
-  /// its first process may do so for `grace` from the first of these signals on, and is killed then: who
-  /// asked for its end may be gone, and without it nobody would.
+  /// Signals all processes of the program that began as `pid`; no effect if they have exited. Processes that
+  /// outlive the first one are killed when `grace` has passed since the first of these signals: the process
+  /// that asked for the end may not live that long.
   void terminate(pid_t pid, std::chrono::milliseconds grace);
   void kill(pid_t pid);
 
@@ -84,14 +84,14 @@ class ProgramShim {
     std::vector<std::string> tokens;
     std::optional<ControlGroup> group;
     OnEnd on_end;
-    bool exited = false;  ///< The first process is gone.
+    bool exited = false;  ///< The first process has exited.
     int status = 0;
     std::optional<std::chrono::steady_clock::time_point>
         leave_until;  ///< SIGTERM was sent: let the rest end by itself.
     bool killing = false;
     std::int64_t sweeps = 0;
     std::optional<std::chrono::steady_clock::time_point> killed_at;  ///< When SIGKILL was sent first.
-    bool told_stuck = false;
+    bool reported_stuck = false;
     std::uint64_t oom_kills_before = 0;
     net::Watch again;
     Descriptor process;  ///< A pidfd; none where the kernel has none.

@@ -28,7 +28,7 @@ struct ProcessInfo {
   }
 };
 
-/// All that this process may see; nothing when some of them could not be read, which is not known to be gone.
+/// All that this process may see; nothing if some of them could not be read: they may still run.
 [[nodiscard]] std::optional<std::vector<ProcessInfo>> all_processes();
 [[nodiscard]] std::optional<ProcessInfo> process_info(pid_t pid);
 
@@ -38,7 +38,7 @@ struct ProcessInfo {
 /// Signals exactly this process: another one that got its pid meanwhile is not hit.
 void signal_exactly(const ProcessInfo& process, int signal) noexcept;
 
-/// Names this boot of the machine; "" when the kernel does not tell.
+/// Names this boot of the machine; "" if the kernel has no name for it.
 [[nodiscard]] std::string boot_id();
 
 }  // namespace hpsearch::workers

@@ -13,7 +13,7 @@
 
 namespace hpsearch::workers {
 
-/// What a node may run containers with, in the order in which it is looked for.
+/// The container runtimes of a node, in the order in which they are looked for.
 enum class ContainerRuntime : std::uint8_t { apptainer, podman, docker };
 inline constexpr std::array<std::string_view, 3> container_runtime_names = {"apptainer", "podman", "docker"};
 [[nodiscard]] std::string_view name_of(ContainerRuntime runtime) noexcept;
@@ -26,24 +26,24 @@ struct ContainerPlan {
   std::string runtime_file;
   std::string image;
   bool pull = false;       ///< Fetch the image anew.
-  std::string name;        ///< Of this attempt alone.
+  std::string name;        ///< Unique for this attempt.
   std::uint64_t user = 0;  ///< Whose the files are that it leaves.
   std::uint64_t group = 0;
   std::vector<std::string> shared;  ///< Read and written, at the same path.
   std::vector<std::string> shown;   ///< Only read, at the same path.
   std::vector<jobs::BindMount>
-      mounts;                        ///< The experiment's; a relative container_path is below the directory.
-  std::string ml;                    ///< What is seen at /ml, or "". The program then runs in /ml/usercode.
+      mounts;      ///< The experiment's; a relative container_path is below the directory.
+  std::string ml;  ///< The directory that is mounted at /ml, or "". The program then runs in /ml/usercode.
   std::vector<std::string> devices;  ///< Its GPUs, by CUDA's names.
   std::map<std::string, std::string>
       worker_environment;  ///< The worker's: what the runtime itself runs with.
 };
 
-/// What is started instead: the runtime, which runs the plan's program in its container, in the network and
-/// the process table of the node. All processes of the program are found by their mark, as without a
-/// container. Values of variables never stand among the arguments, which everybody on the node can read, but
-/// for those that the runtime itself would obey (PATH, HOME and the like). The worker's own variables do not
-/// enter.
+/// The command that is started instead: the runtime, which runs the plan's program in its container, in the
+/// network and the process table of the node. All processes of the program are found by their mark, as
+/// without a container. Values of variables never stand among the arguments, which everybody on the node can
+/// read, but for those that the runtime itself would read (PATH, HOME and the like). The worker's own
+/// variables do not enter.
 ///
 /// bad_request, naming it: a path that the runtime's arguments cannot spell (commas, quotes, line ends;
 /// colons for Apptainer).

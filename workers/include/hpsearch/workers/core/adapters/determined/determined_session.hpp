@@ -24,7 +24,7 @@ struct DeterminedTrial {
   std::uint64_t trial = 0;
   std::uint64_t run = 1;   ///< The attempt.
   std::string allocation;  ///< Names the attempt in paths.
-  std::string token;       ///< Who does not show it is refused.
+  std::string token;       ///< Requests without it are rejected.
   engine::Value config;    ///< determined_config()
   engine::Value hparams;
   engine::Units length{1};  ///< Where to train first, in the experiment's unit.
@@ -53,7 +53,7 @@ struct DeterminedReply {
   unsigned status = 200;
   std::string body;
 };
-/// A line for the attempt's report socket; nothing more is said until answered() brings what it answers.
+/// A line for the attempt's report socket; the next one follows after answered() has got its answer.
 struct SendToWorker {
   std::string line;
 };
@@ -67,7 +67,7 @@ struct CheckpointToTake {
 struct ModelToPack {
   DeterminedRequestId request;
 };
-/// A request that is not served; somebody should know.
+/// A request that is not served; it should be logged.
 struct UnknownRequest {
   std::string what;
 };
@@ -97,16 +97,16 @@ class DeterminedSession {
   explicit DeterminedSession(DeterminedTrial trial);
 
   void asked(const DeterminedRequest& request, engine::Instant now, Effects& out);
-  /// The worker's answer to the line that was said last.
+  /// The worker's answer to the line that was sent last.
   void answered(std::string_view line, engine::Instant now, Effects& out);
   void taken(const engine::Status& taken, Effects& out);
   void check_timers(engine::Instant now, Effects& out);
   [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept;
 
-  /// The harness is gone: what it left unsaid.
+  /// The harness has exited: returns its reports that were not sent.
   void ended(Effects& out);
-  /// What the attempt's program should exit with when the harness exited with `status`: one that left early
-  /// because somebody preempted it asks to be run again.
+  /// What the attempt's program should exit with when the harness exited with `status`: one that was
+  /// preempted asks to be run again.
   [[nodiscard]] int exit_status(int status) const noexcept;
 
  private:
@@ -155,17 +155,17 @@ class DeterminedSession {
   bool smaller_is_better_ = true;
   DeterminedSteps steps_;
   engine::Units length_{};
-  bool told_ = false;       ///< The worker said pause or stop.
-  bool preempted_ = false;  ///< The batch system under the harness said so.
-  bool leaving_ = false;    ///< The harness says that it leaves for that.
+  bool told_ = false;       ///< The worker answered pause or stop.
+  bool preempted_ = false;  ///< The batch system under the harness preempts it.
+  bool leaving_ = false;    ///< The harness reports that it leaves for that.
   bool invalid_ = false;
 
-  std::deque<Question> questions_;  ///< The first one is said when `open_`.
+  std::deque<Question> questions_;  ///< The first one is sent when `open_`.
   bool open_ = false;
   std::optional<engine::Instant> poll_at_;
   std::vector<LongPoll> polls_;
 
-  std::optional<std::uint64_t> last_steps_;  ///< Of the last metrics.
+  std::optional<std::uint64_t> last_steps_;  ///< Step of the last metrics.
   std::deque<Measured> unplaced_;            ///< Before it is known which step of the experiment's this is.
   std::optional<Measured> at_length_;        ///< Said with the operation's completion.
   std::optional<Measured> last_;             ///< Validation.

@@ -26,7 +26,7 @@ struct LaunchForm {
 };
 
 /// What `launch` means on this worker. Variables of a process level that differ between its processes (RANK,
-/// LOCAL_RANK) are not among them: whoever starts the processes adds them.
+/// LOCAL_RANK) are not among them: the program that starts the processes adds them.
 [[nodiscard]] LaunchForm launch_form(const jobs::LaunchSpec& spec, const MeetingPoint& meeting);
 
 /// Nothing of the experiment is started on this worker: of `mpi` beside rank 0, whose mpirun does that.
