@@ -87,7 +87,8 @@ std::string Output::loss() const {
 int Output::fail(const Failure& failure) const {
   if (json()) {
     const engine::Error error{failure.code, proto::to_utf8(failure.message)};
-    data(Value(Value::Map{{"error", proto::encode_value(api::error_of(error, failure.problems))}}));
+    data(engine::Value(
+        engine::Value::Map{{"error", proto::encode_value(api::error_of(error, failure.problems))}}));
   } else {
     message("hpsearch: " + printable_lines(failure.message));
     for (const engine::Problem& problem : failure.problems) {
