@@ -193,12 +193,17 @@ export function timelineFigure(
                 pen.rect(box.left, top + 1, box.right - box.left, tall - 2, theme.grid, 2, theme.dark ? 0.8 : 1);
                 if (tall >= HATCHED) hatch(pen, box.left, top + 1, box.right - box.left, tall - 2, {stroke: theme.rule, alpha: 0.55});
                 if (tall < 12) return;
-                pen.text(box.left < 50 ? String(slot.slot ?? "–") : say("plot.timeline.slot", {slot: slot.slot ?? "–"}), box.left - 8, top + tall / 2, {
-                    fill: theme.muted,
-                    size: 11,
-                    align: "right",
-                    base: "middle",
-                });
+                pen.text(
+                    box.left < 50 ? String(slot.slot ?? "–") : say("plot.timeline.slot", {slot: slot.slot ?? "–"}),
+                    box.left - 8,
+                    top + tall / 2,
+                    {
+                        fill: theme.muted,
+                        size: 11,
+                        align: "right",
+                        base: "middle",
+                    },
+                );
                 pen.text(shareText(busyOf(slot)), box.right + 8, top + tall / 2, {
                     fill: idleShare(timeline, slot) > 0.5 ? theme.bad : theme.muted,
                     size: 11,
