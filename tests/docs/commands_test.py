@@ -15,11 +15,13 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / "build" / "dev")
 PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs" / "testing").glob("*.md"))]
-BLOCK = re.compile(r"```(?:sh)?\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 
 
 def commands(page):
-    for block in BLOCK.findall(page.read_text()):
+    for language, block in BLOCK.findall(page.read_text()):
+        if language not in ("", "sh"):
+            continue
         for line in block.splitlines():
             for command in line.partition("  #")[0].split("&&"):
                 words = shlex.split(command, comments=True)

@@ -98,6 +98,7 @@ TEST(Summary, ListsFinalistsByTheirMeans) {
 
 TEST(Summary, LeavesOutSharesOfNothing) {
   SummaryInput input;
+  input.detail.id = engine::ExperimentId(1);
   input.detail.state = engine::ExperimentState::canceled;
   input.detail.metric = "loss";
   const Summary summary = summarize(input);

@@ -98,7 +98,7 @@ TEST_F(LifeRoutes, UsageCountsADeletedExperiment) {
 }
 
 TEST_F(LifeRoutes, KeptLogsOfADeletedExperimentGo) {
-  const auto directory = daemon_.folder.path() / "logs" / "1" / "0" / "1";
+  const auto directory = daemon_.folder.path() / "kept" / "1" / "0" / "1";
   std::filesystem::create_directories(directory);
   std::ofstream(directory / "1.problem") << "the disk was full";
   daemon_.restart();
@@ -107,8 +107,8 @@ TEST_F(LifeRoutes, KeptLogsOfADeletedExperimentGo) {
   daemon_.kept->remove(engine::ExperimentId(1));
   daemon_.pump_until(
       [&] { return daemon_.kept->log_problem_of(engine::ExperimentId(1), engine::TrialNumber(0)).empty(); });
-  EXPECT_FALSE(std::filesystem::exists(daemon_.folder.path() / "logs" / "1"));
-  EXPECT_TRUE(std::filesystem::exists(daemon_.folder.path() / "logs"));
+  EXPECT_FALSE(std::filesystem::exists(daemon_.folder.path() / "kept" / "1"));
+  EXPECT_TRUE(std::filesystem::exists(daemon_.folder.path() / "kept"));
 }
 
 TEST_F(LifeRoutes, OnlyAFailedTrialIsRetried) {
