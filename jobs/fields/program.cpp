@@ -44,6 +44,9 @@ void note_with_harness(Section& section, const Environment& environment) {
   if (environment.force_pull_image) {
     section.note("force_pull_image", std::string(no_harness_container));
   }
+  if (environment.terminal) {
+    section.note("terminal", "has no effect here: the Determined harness reads the output by itself");
+  }
   if (environment.requirements == "install") {
     section.problem("requirements", "is \"install\"",
                     "nothing with the Determined harness: startup-hook.sh can install packages");
@@ -65,7 +68,7 @@ JobContract contract_of(const Program& program, const Space& space) {
   contract.pai_hps_strings = program.pai.json_values_are_texts;
   contract.ml_layout = program.ml_layout;
   contract.in_place = program.in_place;
-  contract.terminal = program.environment.terminal;
+  contract.terminal = program.environment.terminal && !program.needs_harness;
   if (!program.needs_harness) {
     const Images images = program.environment.image.value_or(Images{});
     contract.image = images.cpu;

@@ -34,6 +34,9 @@ void make_relative(Section& section, CheckpointStorage& storage) {
     storage.storage_path = *below;
     return;
   }
+  if (section.has("host_path") && storage.host_path.empty() && !(*section.any("host_path") == Value(""))) {
+    return;  // A problem names it already.
+  }
   section.problem("storage_path", "is " + quoted(Value(storage.storage_path)),
                   "a path below host_path" + (storage.host_path.empty() ? std::string(", which is missing")
                                                                         : ", " + storage.host_path));

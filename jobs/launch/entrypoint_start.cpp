@@ -63,15 +63,18 @@ struct Interpreter {
   std::string_view with_value;
   std::string_view without_script;
 };
-constexpr std::array<Interpreter, 9> interpreters{{{"python", "WX", "cm"},
-                                                   {"pypy", "WX", "cm"},
-                                                   {"bash", "oO", "cs"},
-                                                   {"dash", "o", "cs"},
-                                                   {"sh", "o", "cs"},
-                                                   {"zsh", "o", "cs"},
-                                                   {"Rscript", "", "e"},
-                                                   {"perl", "I", "eE"},
-                                                   {"ruby", "I", "e"}}};
+constexpr std::array<Interpreter, 12> interpreters{{{"python", "WX", "cm"},
+                                                    {"pypy", "WX", "cm"},
+                                                    {"bash", "oO", "cs"},
+                                                    {"dash", "o", "cs"},
+                                                    {"sh", "o", "cs"},
+                                                    {"ash", "o", "cs"},
+                                                    {"ksh", "o", "cs"},
+                                                    {"mksh", "o", "cs"},
+                                                    {"zsh", "o", "cs"},
+                                                    {"Rscript", "", "e"},
+                                                    {"perl", "I", "eE"},
+                                                    {"ruby", "I", "e"}}};
 
 const Interpreter* interpreter_named(std::string_view word) {
   const std::string_view name = without_version(file_name_of(word));
@@ -152,18 +155,36 @@ std::optional<std::string> module_of(const std::vector<std::string>& start) {
 
 namespace {
 
-/// How many words before the text of a program its interpreter stands: of bash -l -c, 3. 0 if the next word
-/// is no such text.
+bool is_option(std::string_view word) {
+  return word.size() > 1 && (word.front() == '-' || word.front() == '+');
+}
+
+/// Whether these are options of the interpreter, and the last says that the text of a program follows.
+bool end_in_code(const Interpreter& interpreter, std::span<const std::string> options) {
+  std::size_t i = 0;
+  while (i < options.size() && is_option(options[i])) {
+    const bool has_value = !options[i].starts_with("--") && i + 1 < options.size() &&
+                           interpreter.with_value.find(options[i].back()) != std::string_view::npos;
+    i += has_value ? 2U : 1U;
+  }
+  const auto says_code = [&](char letter) {
+    return interpreter.without_script.find(letter) != std::string_view::npos &&
+           options.back().find(letter, 1) != std::string::npos;
+  };
+  return i == options.size() && i > 0 && options.back().front() == '-' && !options.back().starts_with("--") &&
+         (says_code('c') || says_code('e') || says_code('E'));
+}
+
+/// How many words before the text of a program its interpreter stands: of bash -o pipefail -c, 4. 0 if the
+/// next word is no such text.
 std::size_t words_of_interpreter(std::span<const std::string> words) {
-  if (words.empty() || !words.back().starts_with('-') || words.back().starts_with("--") ||
-      words.back().find_first_of("ceE") == std::string::npos) {
-    return 0;
+  for (std::size_t at = words.size(); at-- > 0;) {
+    const Interpreter* const known = interpreter_named(words[at]);
+    if (known != nullptr && end_in_code(*known, words.subspan(at + 1))) {
+      return words.size() - at;
+    }
   }
-  std::size_t at = words.size() - 1;
-  while (at > 0 && words[at].starts_with('-')) {
-    --at;
-  }
-  return interpreter_named(words[at]) != nullptr ? words.size() - at : 0;
+  return 0;
 }
 
 }  // namespace
@@ -175,8 +196,10 @@ bool takes_line_for_shell(std::span<const std::string> words) {
 
 bool parses_again(std::span<const std::string> words) {
   return words_of_interpreter(words) > 0 ||
-         std::any_of(words.begin(), words.end(),
-                     [](const std::string& word) { return word == "eval" || file_name_of(word) == "ssh"; });
+         std::any_of(words.begin(), words.end(), [](const std::string& word) {
+           const std::string_view name = file_name_of(word);
+           return word == "eval" || name == "ssh" || name == "su" || name == "watch" || name == "parallel";
+         });
 }
 
 std::string python_of(const Entrypoint& entrypoint) {

@@ -43,6 +43,7 @@ class Scanner {
 
   void locate(EntrypointPiece& name) {
     name.line = line_;
+    piped_.push_back(&name);
     name.parsed_again = in_document_ ? documents_.front().is_program : parses_again(words_);
     std::tie(name.place, name.inside) = place();
     is_lost_ = is_lost_ || reads_delimiter_;
@@ -51,6 +52,8 @@ class Scanner {
     document_line_ += '\1';
     before_ = '\1';
   }
+
+  void end() { end_command(); }
 
  private:
   struct HereDocument {
@@ -68,8 +71,7 @@ class Scanner {
       return {Place::refused, "what follows a backslash"};
     }
     if (in_document_) {
-      const bool is_code =
-          document_line_.find('`') != std::string::npos || document_line_.find("$(") != std::string::npos;
+      const bool is_code = document_has_code_ || has_code(document_line_);
       const bool fits = !documents_.front().is_literal && !is_code;
       return {fits ? Place::quotes : Place::refused,
               is_code ? "a command in a here-document" : "a here-document"};
@@ -89,6 +91,10 @@ class Scanner {
     }
     return is_outside() ? std::pair{Place::word, std::string_view()}
                         : std::pair{Place::quotes, std::string_view("double quotes")};
+  }
+
+  static bool has_code(std::string_view text) {
+    return text.find('`') != std::string_view::npos || text.find("$(") != std::string_view::npos;
   }
 
   [[nodiscard]] char top() const { return open_.empty() ? '\0' : open_.back(); }
@@ -167,6 +173,8 @@ class Scanner {
       end_word();
     } else if (is_one_of(c, "\n;&|")) {
       end_command();
+      is_piped_ = (c == '|' && before_ != '|' && next != '|') || (c == '&' && before_ == '|');
+      piped_.resize(is_piped_ ? piped_.size() : 0);
     } else {
       word_ += c;
     }
@@ -192,16 +200,19 @@ class Scanner {
   }
 
   void read_document(char c) {
+    const HereDocument& document = documents_.front();
+    const bool goes_on = is_escaped_ && !document.is_literal;
     is_escaped_ = c == '\\' && !is_escaped_;
-    if (c != '\n') {
+    if (c != '\n' || goes_on) {
       document_line_ += c;
       return;
     }
-    const HereDocument& document = documents_.front();
     const std::size_t tabs = document.strips_tabs ? document_line_.find_first_not_of('\t') : 0;
+    document_has_code_ = document_has_code_ || has_code(document_line_);
     if (tabs != std::string::npos && std::string_view(document_line_).substr(tabs) == document.delimiter) {
       documents_.pop_front();
       in_document_ = !documents_.empty();
+      document_has_code_ = false;
     }
     document_line_.clear();
   }
@@ -215,6 +226,10 @@ class Scanner {
 
   void end_command() {
     end_word();
+    if (is_piped_ && reads_program(words_)) {
+      std::for_each(piped_.begin(), piped_.end(), [](EntrypointPiece* piece) { piece->parsed_again = true; });
+      std::for_each(documents_.begin(), documents_.end(), [](HereDocument& one) { one.is_program = true; });
+    }
     words_.clear();
   }
 
@@ -231,6 +246,10 @@ class Scanner {
   bool reads_delimiter_ = false;
   bool in_document_ = false;
   std::string document_line_;
+  bool document_has_code_ =
+      false;  ///< A line of the document before this one has the beginning of a command.
+  std::vector<EntrypointPiece*> piped_;  ///< The placeholders of this pipeline.
+  bool is_piped_ = false;                ///< A pipe is this command's input.
 };
 
 }  // namespace
@@ -241,6 +260,7 @@ std::vector<EntrypointPiece> line_pieces(std::string_view line) {
   for (EntrypointPiece& piece : pieces) {
     piece.is_name ? scanner.locate(piece) : scanner.read(piece.text);
   }
+  scanner.end();
   return pieces;
 }
 

@@ -50,8 +50,11 @@ std::optional<BestResult> best_of(const ExperimentRecord& experiment) {
   const engine::Measurement& measured = *experiment.trials[best->number()].best;
   BestResult result{.trial = *best, .metric = measured.metric, .step = measured.step};
   if (!finalists.empty()) {
-    result.mean = finalists.front().mean;
-    result.deviation = finalists.front().deviation;
+    const auto metric_or_null = [](std::optional<double> value) {
+      return value ? std::optional<Metric>(*value) : std::nullopt;
+    };
+    result.mean = metric_or_null(finalists.front().mean);
+    result.deviation = metric_or_null(finalists.front().deviation);
   }
   return result;
 }

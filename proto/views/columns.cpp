@@ -108,6 +108,7 @@ Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const C
   scan.sample_ = query.sample;
   scan.states_ = query.states;
   const engine::Space& space = experiment.hparams.space();
+  const engine::Names names = trial_names(space);
   const auto want = [&](const TrialField& field, bool is_hidden) {
     scan.wanted_.push_back({field, type_of(field, space), is_hidden, !field.is_number(space)});
   };
@@ -125,7 +126,7 @@ Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const C
     }
   } else {
     for (const std::string& name : names_in(query.fields)) {
-      const auto field = find_field(space, "fields", name);
+      const auto field = find_field(space, names, "fields", name);
       if (!field) {
         return field.error();
       }
@@ -143,7 +144,7 @@ Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const C
   if (!query.where.empty()) {
     const auto filter =
         query.where.size() <= most_condition_bytes
-            ? engine::Formula::parse_condition(query.where, trial_names(space))
+            ? engine::Formula::parse_condition(query.where, names)
             : Error{Errc::bad_request, "longer than " + std::to_string(most_condition_bytes) + " bytes"};
     if (!filter) {
       return Error{Errc::bad_request, "where: " + filter.error().message};

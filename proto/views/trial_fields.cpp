@@ -148,8 +148,9 @@ TrialField trial_field(const engine::Space& space, std::size_t name) {
   return {FieldKind::hparam, leaf, std::string(hparam_prefix) + space.leaves()[leaf].path};
 }
 
-Result<TrialField> find_field(const engine::Space& space, std::string_view option, std::string_view name) {
-  const auto found = trial_names(space).find(name);
+Result<TrialField> find_field(const engine::Space& space, const engine::Names& names, std::string_view option,
+                              std::string_view name) {
+  const auto found = names.find(name);
   if (!found) {
     return Error{Errc::bad_request, std::string(option) + ": " + found.error().message};
   }

@@ -68,8 +68,9 @@ Result<TrialOrder> TrialOrder::read(const engine::ExperimentRecord& experiment, 
     }
     order.sort_ = *std::move(keys);
   }
+  const engine::Names names = trial_names(experiment.hparams.space());
   for (SortKey& key : order.sort_) {
-    const auto field = find_field(experiment.hparams.space(), "sort", key.name);
+    const auto field = find_field(experiment.hparams.space(), names, "sort", key.name);
     if (!field) {
       return field.error();
     }

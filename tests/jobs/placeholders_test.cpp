@@ -63,8 +63,9 @@ TEST(Placeholders, ValueIsOneWordOutsideQuotes) {
 }
 
 TEST(Placeholders, VariableIsExpandedInsideDoubleQuotesAndHereDocuments) {
-  expect_place(Place::quotes, {"p \"{q}\"", "p \"it's {q}\"", "p \"$(date) {q}\"", "sh -c \"p {q}\"",
-                               "p \"$(p \"{q}\")\"", "cat <<EOF\nit's {q}\nEOF", "cat <<-EOF\n\ta\n\t{q}"});
+  expect_place(Place::quotes,
+               {"p \"{q}\"", "p \"it's {q}\"", "p \"$(date) {q}\"", "sh -c \"p {q}\"", "p \"$(p \"{q}\")\"",
+                "cat <<EOF\nit's {q}\nEOF", "cat <<EOF\na\\\nEOF\n{q}\nEOF", "cat <<-EOF\n\ta\n\t{q}"});
 }
 
 TEST(Placeholders, CommentStays) {
@@ -72,11 +73,12 @@ TEST(Placeholders, CommentStays) {
 }
 
 TEST(Placeholders, PlaceWhereNoVariableIsExpandedAsOneWordIsRefused) {
-  expect_place(Place::refused,
-               {"p '{q}'", "sh -c 'p {q}'", "awk '{{print {q}}}' f", "p `p {q}`", "p ${X:-{q}}",
-                "p $(( {q} ))", "(( {q} ))", "p $[ {q} ]", "p \\{q}", "p \"\\{q}\"", "cat <<'EOF'\n{q}\nEOF",
-                "cat <<\\EOF\n{q}\nEOF", "cat <<EOF\n$(p {q})\nEOF", "cat <<{q}\nEOF", "cat <<E$F\nF\np {q}",
-                "p $'a' {q}", "p \"${X:-'}\" {q}", "x=$(case a in a) p {q};; esac)"});
+  expect_place(
+      Place::refused,
+      {"p '{q}'", "sh -c 'p {q}'", "awk '{{print {q}}}' f", "p `p {q}`", "p ${X:-{q}}", "p $(( {q} ))",
+       "(( {q} ))", "p $[ {q} ]", "p \\{q}", "p \"\\{q}\"", "cat <<'EOF'\n{q}\nEOF", "cat <<\\EOF\n{q}\nEOF",
+       "cat <<EOF\n$(p {q})\nEOF", "cat <<EOF\n$(p\n{q})\nEOF", "cat <<{q}\nEOF", "cat <<E$F\nF\np {q}",
+       "p $'a' {q}", "p \"${X:-'}\" {q}", "x=$(case a in a) p {q};; esac)"});
 }
 
 TEST(Placeholders, DeepNestingTakesLinearTime) {
@@ -90,14 +92,18 @@ TEST(Placeholders, DeepNestingTakesLinearTime) {
 
 TEST(Placeholders, CommandThatParsesItsWordsAgainIsFound) {
   const auto found = [](const std::string& line) { return last_name(line).parsed_again; };
-  for (const char* line : {"ssh node1 p {q}", "eval p {q}", "eval \"p {q}\"", "sh -c {q}",
-                           "bash -l -c \"p {q}\"", "timeout 9 python3 -u -c \"f({q})\"", "true; e'va'l p {q}",
-                           "\\eval p {q}", "bash -s <<EOF\np {q}\nEOF", "python3 - <<EOF\nf({q})\nEOF"}) {
+  for (const char* line :
+       {"ssh node1 p {q}", "eval p {q}", "eval \"p {q}\"", "sh -c {q}", "bash -l -c \"p {q}\"",
+        "timeout 9 python3 -u -c \"f({q})\"", "true; e'va'l p {q}", "\\eval p {q}",
+        "bash -s <<EOF\np {q}\nEOF", "python3 - <<EOF\nf({q})\nEOF", "bash -euo pipefail -c \"p {q}\"",
+        "ksh -c \"p {q}\"", "su u -c \"p {q}\"", "echo p {q} | bash", "echo {q} | tr a b | sh -s; true",
+        "cat <<EOF | bash\np {q}\nEOF"}) {
     EXPECT_TRUE(found(line)) << line;
   }
   for (const char* line :
        {"p {q}", "bash run.sh {q}", "python3 train.py -c {q}", "sh -c 'p \"$1\"' sh {q}",
-        "eval \"$(conda shell.bash hook)\" && p {q}", "srun -c 4 p {q}", "cat <<EOF\n{q}\nEOF"}) {
+        "eval \"$(conda shell.bash hook)\" && p {q}", "srun -c 4 p {q}", "cat <<EOF\n{q}\nEOF", "bash -e {q}",
+        "bash -o pipefail {q}", "p {q} | tee log", "p {q} || bash", "true | bash; p {q}"}) {
     EXPECT_FALSE(found(line)) << line;
   }
 }
@@ -108,6 +114,8 @@ TEST(Placeholders, ProgramOfAShellInAListIsALine) {
   };
   EXPECT_EQ(last({"bash", "-c", "p \"{q}\""}).place, Place::quotes);
   EXPECT_EQ(last({"/bin/sh", "-e", "-c", "p {q}"}).place, Place::word);
+  EXPECT_EQ(last({"bash", "-eo", "pipefail", "-c", "p {q}"}).place, Place::word);
+  EXPECT_EQ(last({"bash", "-e", "<{q}/train.sh"}).place, Place::item) << "a script, not a line";
   EXPECT_EQ(last({"docker", "run", "x", "bash", "-c", "p {q}"}).place, Place::item)
       << "its variables are other ones";
   EXPECT_TRUE(last({"docker", "run", "x", "bash", "-c", "p {q}"}).parsed_again);

@@ -192,8 +192,8 @@ void KeptStore::take(const KeptSet& set, engine::AttemptNumber attempt, FileOffe
 /// First the list says so, then its content goes.
 void KeptStore::leave_on_worker(const KeptSet& set, std::shared_ptr<const Offered> offered,
                                 const Answer& then) {
-  files_.run([this, set, offered = std::move(offered), then,
-              directory = directory_]() -> net::Background::Afterwards {
+  disk_.run([this, set, offered = std::move(offered), then,
+             directory = directory_]() -> net::Background::Afterwards {
     const Result<Directory> there = make_set(directory, set);
     Result<StoredFiles> stored = !there ? Result<StoredFiles>(there.error())
                                  : offered != nullptr
@@ -221,8 +221,8 @@ void KeptStore::leave_on_worker(const KeptSet& set, std::shared_ptr<const Offere
 }
 
 void KeptStore::store(const KeptSet& set, std::shared_ptr<const Offered> offered, const OfferAnswer& answer) {
-  files_.run([this, set, offered = std::move(offered), answer,
-              directory = directory_]() -> net::Background::Afterwards {
+  disk_.run([this, set, offered = std::move(offered), answer,
+             directory = directory_]() -> net::Background::Afterwards {
     const auto failed = [answer](const Error& error) { return [answer, error] { answer(error); }; };
     const Result<Directory> there = make_set(directory, set);
     if (!there) {
@@ -272,11 +272,12 @@ void KeptStore::add_piece(const KeptSet& set, const std::string& digest, std::ui
     answer(Error{Errc::wrong_state, "content with this digest was not offered; offer the files again"});
     return;
   }
-  files_.run([set, digest, offset, body = request.body, upload = request.uploaded,
-              bytes = offered->second->bytes.at(digest), answer = std::move(answer), directory = directory_,
-              arriving = arriving_]() -> net::Background::Afterwards {
+  disk_.run([set, digest, offset, body = request.body, upload = request.uploaded,
+             bytes = offered->second->bytes.at(digest), answer = std::move(answer), directory = directory_,
+             arriving = arriving_]() -> net::Background::Afterwards {
     const auto add = [&]() -> Result<std::uint64_t> {
-      const Result<Directory> there = open_set(directory, set);
+      // Removed logs may have taken the empty directory with them.
+      const Result<Directory> there = make_set(directory, set);
       const Result<std::string> piece = body_of(body, upload, proto::most_piece_bytes);
       if (!there || !piece) {
         return there ? piece.error() : there.error();
@@ -343,8 +344,8 @@ void KeptStore::list(engine::ExperimentId experiment,
 }
 
 void KeptStore::lists_of(engine::ExperimentId experiment, engine::TrialNumber trial, ListsAnswer answer) {
-  files_.run([experiment, trial, answer = std::move(answer),
-              directory = directory_]() -> net::Background::Afterwards {
+  disk_.run([experiment, trial, answer = std::move(answer),
+             directory = directory_]() -> net::Background::Afterwards {
     const auto read_all = [&]() -> Result<Lists> {
       Lists lists;
       const Result<Directory> root = Directory::open(directory);
@@ -375,8 +376,8 @@ void KeptStore::lists_of(engine::ExperimentId experiment, engine::TrialNumber tr
 
 void KeptStore::read(const KeptSet& set, const std::string& digest, std::uint64_t offset, std::uint64_t limit,
                      ReadAnswer answer) {
-  files_.run([set, digest, offset, limit, answer = std::move(answer),
-              directory = directory_]() -> net::Background::Afterwards {
+  disk_.run([set, digest, offset, limit, answer = std::move(answer),
+             directory = directory_]() -> net::Background::Afterwards {
     const Result<Directory> there = open_set(directory, set);
     return [answer, bytes = there ? read_at(*there, digest, offset, limit)
                                   : Result<std::string>(there.error())] { answer(bytes); };

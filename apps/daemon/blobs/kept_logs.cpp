@@ -86,7 +86,7 @@ Result<proto::TextPiece> read_kept(const std::string& directory, const LogName& 
 }  // namespace
 
 void KeptStore::take_log(LogName name, const net::HttpRequest& request, Answer answer) {
-  logs_.run([this, directory = directory_, name = std::move(name), body = request.body,
+  disk_.run([this, directory = directory_, name = std::move(name), body = request.body,
              upload = request.uploaded, answer = std::move(answer)]() mutable -> net::Background::Afterwards {
     const Result<std::string> packed = body_of(body, upload, logs::most_packed_bytes);
     const Result<Written> written =
@@ -108,7 +108,7 @@ void KeptStore::take_log(LogName name, const net::HttpRequest& request, Answer a
 
 void KeptStore::read_log(LogName name, std::uint64_t offset, std::uint64_t limit, bool from_end,
                          LogAnswer answer) {
-  logs_.run([directory = directory_, name = std::move(name), offset, limit, from_end,
+  disk_.run([directory = directory_, name = std::move(name), offset, limit, from_end,
              answer = std::move(answer)]() -> net::Background::Afterwards {
     return [answer, piece = read_kept(directory, name, offset, limit, from_end)] { answer(piece); };
   });
@@ -118,7 +118,7 @@ void KeptStore::note_log_problem(const engine::AttemptKey& key, engine::WorkerId
                                  std::string_view why) {
   std::string text = proto::to_utf8(why.substr(0, longest_problem / 4));
   problems_[{key.experiment, key.trial}][{engine::label_of(key), worker}] = text;
-  logs_.run([directory = directory_, key, worker, text = std::move(text)]() -> net::Background::Afterwards {
+  disk_.run([directory = directory_, key, worker, text = std::move(text)]() -> net::Background::Afterwards {
     const Result<Directory> set = make_set(directory, set_of(key, worker));
     const Status done =
         set ? set->write(problem_name(key), text, false, kept_file_mode) : Status(set.error());

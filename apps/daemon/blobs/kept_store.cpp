@@ -149,8 +149,7 @@ KeptStore::KeptStore(net::Loop& loop, std::string directory, Limits limits, Ende
       ended_at_(std::move(ended_at)),
       arriving_(make_arriving()),
       looking_(loop, 1),
-      files_(loop, 1),
-      logs_(loop, 1) {
+      disk_(loop, 1) {
   std::error_code error;
   std::filesystem::create_directories(directory_, error);  // A failure shows in the first write.
   looking_.run([this, where = directory_]() -> net::Background::Afterwards {
@@ -243,7 +242,7 @@ void KeptStore::remove_logs(const std::vector<TrialKey>& gone) {
     up_to = std::max(up_to, trial.second);
     problems_.erase(trial);
   }
-  logs_.run([directory = directory_, gone]() -> net::Background::Afterwards {
+  disk_.run([directory = directory_, gone]() -> net::Background::Afterwards {
     const Result<Directory> root = Directory::open(directory);
     for (const auto& [experiment, trial] : gone) {
       const Result<Directory> there =
@@ -270,12 +269,9 @@ void KeptStore::remove(ExperimentId experiment) {
       std::erase_if(problems_, [experiment](const auto& entry) { return entry.first.first == experiment; });
     };
   };
-  const auto next = [](net::Background& queue, auto then) {
-    return [&queue, then = std::move(then)]() -> net::Background::Afterwards {
-      return [&queue, then] { queue.run(then); };
-    };
-  };
-  looking_.run(next(files_, next(logs_, remove_all)));
+  looking_.run([this, remove_all]() -> net::Background::Afterwards {
+    return [this, remove_all] { disk_.run(remove_all); };
+  });
 }
 
 }  // namespace hpsearch::daemon

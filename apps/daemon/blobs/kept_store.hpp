@@ -183,8 +183,9 @@ class KeptStore {
   std::map<TrialKey, Problems> problems_;
   std::map<engine::ExperimentId, engine::TrialNumber> removed_up_to_;
   net::Background looking_;
-  net::Background files_;
-  net::Background logs_;
+  /// Logs and files of a trial share directories, which one may remove while another fills it: one after the
+  /// other.
+  net::Background disk_;
 };
 
 /// What the list says of a set that had to make room.

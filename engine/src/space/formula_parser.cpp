@@ -212,7 +212,8 @@ class FormulaParser {
     if (!takes_conditions_ || !text_.begins(begins_name)) {
       return std::nullopt;
     }
-    const auto [name, other] = names_.look_up(take_name().text);
+    const auto [word, is_quoted] = take_name();
+    const auto [name, other] = names_.look_up(word, meant_by(word, is_quoted));
     const std::size_t end = text_.next();
     const std::string_view rest = text_.rest();
     const bool compares = rest.starts_with("=") || rest.starts_with("!=") || text_.take_word("in");
@@ -388,6 +389,13 @@ class FormulaParser {
     return !odd.empty() && text_.take(odd) ? FormulaText::Word{std::string(odd), false} : text_.take_name();
   }
 
+  /// A quoted name is a hyperparameter's if there is such a hyperparameter.
+  [[nodiscard]] Names::Among meant_by(std::string_view word, bool is_quoted) const {
+    return is_quoted && names_.look_up(word, Names::Among::hyperparameters).name
+               ? Names::Among::hyperparameters
+               : Names::Among::all;
+  }
+
   void name() {
     const std::size_t begin = text_.next();
     const auto [word, is_quoted] = take_name();
@@ -395,8 +403,9 @@ class FormulaParser {
       return;
     }
     if (!is_quoted) {
+      const bool is_call = text_.rest().starts_with("(") || !names_.look_up(word, Names::Among::all).name;
       for (const Function& function : functions) {
-        if (function.name == word) {
+        if (function.name == word && is_call) {
           call(function, begin);
           return;
         }
@@ -409,7 +418,7 @@ class FormulaParser {
       }
     }
     const auto found =
-        names_.find(word, is_quoted ? Names::Among::hyperparameters : Names::Among::all,
+        names_.find(word, meant_by(word, is_quoted),
                     is_quoted ? std::span<const std::string_view>() : std::span(builtin_names));
     if (!found) {
       text_.fail(begin, found.error().message);

@@ -82,7 +82,8 @@ inline std::size_t place_of(const std::vector<Value>& values, std::string_view t
     return place;
   }
   const auto is_meant = [&](const Value& value) {
-    return (value.as_text() != nullptr || value.as_list() != nullptr || value.as_map() != nullptr) &&
+    return (value.as_text() != nullptr || value.as_list() != nullptr || value.as_map() != nullptr ||
+            value.as_bool() != nullptr) &&
            FormulaText::same_letters(python_text(value), text);
   };
   return static_cast<std::size_t>(std::find_if(values.begin(), values.end(), is_meant) - values.begin());

@@ -71,6 +71,7 @@ Names::Names(std::span<const Space::Leaf> leaves, std::vector<Name> variables, b
 Names::Found Names::look_up(std::string_view word, Among among) const {
   const auto [path, has_prefix] = without_prefix(word);
   Found ends;
+  std::optional<std::size_t> whole;  // A group may be called hp or hparams.
   for (std::size_t i = 0; i < names_.size(); ++i) {
     const Name& name = names_[i];
     if (name.is_hyperparameter ? name.name == path
@@ -80,8 +81,11 @@ Names::Found Names::look_up(std::string_view word, Among among) const {
     if (name.is_hyperparameter && !has_prefix && is_end_of(name.name, word)) {
       (ends.name ? ends.other : ends.name) = i;
     }
+    if (name.is_hyperparameter && has_prefix && name.name == word) {
+      whole = i;
+    }
   }
-  return ends;
+  return whole ? Found{whole, std::nullopt} : ends;
 }
 
 Result<std::size_t> Names::find(std::string_view word, Among among,

@@ -74,6 +74,25 @@ TEST(Condition, ComparesNumbers) {
   EXPECT_TRUE(holds("nan != nan"));
 }
 
+TEST(Condition, FindsHyperparametersWhoseNamesHaveAMeaning) {
+  const Value odd = Value::Map{{"hparams", Value::Map{{"lr", integers(1, 9)}}},
+                               {"hp", Value::Map{{"units", integers(1, 9)}}},
+                               {"exp", integers(1, 9)},
+                               {"nesterov", choice({true, false})}};
+  const auto allows = [&](const std::string& condition) {
+    const Constrained made = constrained({condition}, odd);
+    EXPECT_EQ(made.problems, "");
+    return made.space.allows(Value::Map{{"hparams", Value::Map{{"lr", 3}}},
+                                        {"hp", Value::Map{{"units", 4}}},
+                                        {"exp", 5},
+                                        {"nesterov", true}});
+  };
+  EXPECT_TRUE(allows("hparams.lr == 3 and hp.hparams.lr == 3"));
+  EXPECT_TRUE(allows("hp.units == 4"));
+  EXPECT_TRUE(allows("exp == 5 and exp(0) == 1"));
+  EXPECT_TRUE(allows("nesterov == 'true'"));
+}
+
 TEST(Condition, JoinsConditions) {
   EXPECT_TRUE(holds("layers < 3 or width == 512"));
   EXPECT_FALSE(holds("layers < 3 or width == 512 and lr > 1"));

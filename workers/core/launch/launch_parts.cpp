@@ -17,8 +17,13 @@ void add_hyperparameters(Variables hyperparameters, ProgramStart& program) {
   static constexpr std::string_view goes_on = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   const auto names = [&program](const std::string& variable) {
     return std::any_of(program.argv.begin(), program.argv.end(), [&](const std::string& word) {
-      const std::size_t end = word.find(variable) + variable.size();
-      return word.find(variable) != std::string::npos && (word + " ").find_first_of(goes_on, end) != end;
+      for (std::size_t at = word.find(variable); at != std::string::npos; at = word.find(variable, at + 1)) {
+        const std::size_t end = at + variable.size();
+        if (end == word.size() || goes_on.find(word[end]) == std::string_view::npos) {
+          return true;
+        }
+      }
+      return false;
     });
   };
   std::erase_if(hyperparameters, [&](const auto& one) {

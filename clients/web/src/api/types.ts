@@ -123,9 +123,9 @@ export interface components {
         /** @description The best result so far. */
         readonly BestResult: {
             /** @description Sample standard deviation of these; null with fewer than two. */
-            readonly deviation?: components["schemas"]["Metric"];
+            readonly deviation?: components["schemas"]["Metric"] | null;
             /** @description Mean over the repeated trainings of the finalist. */
-            readonly mean?: components["schemas"]["Metric"];
+            readonly mean?: components["schemas"]["Metric"] | null;
             /** @description Its best metric. */
             readonly metric: components["schemas"]["Metric"];
             /** @description Step at which it was measured. */

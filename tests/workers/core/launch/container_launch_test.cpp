@@ -133,6 +133,7 @@ TEST(ContainerCommand, OfApptainerIsThis) {
   EXPECT_EQ(command.token, plan.program.token);
   EXPECT_EQ(command.environment.at("APPTAINERENV_TOKEN"), "se\ncret");
   EXPECT_EQ(command.environment.at("APPTAINERENV_HOME"), "/root");
+  EXPECT_EQ(command.environment.at("APPTAINER_NO_EVAL"), "1") << "a value is not executed";
   EXPECT_EQ(command.environment.at("HOME"), "/home/ann");
   EXPECT_FALSE(command.environment.contains("TOKEN"));
   for (const char* image : {"/images/python.sif", "library://python", "python.sif"}) {

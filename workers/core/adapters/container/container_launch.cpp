@@ -166,6 +166,11 @@ Result<ProgramStart> container_command(const ContainerPlan& plan) {
       mark != plan.program.environment.end()) {
     command.environment[mark->first] = mark->second;
   }
+  if (apptainer) {
+    // Without these, the runtime's start script executes commands that values contain.
+    command.environment["APPTAINER_NO_EVAL"] = "1";
+    command.environment["SINGULARITY_NO_EVAL"] = "1";
+  }
   command.argv = apptainer ? apptainer_words(plan, mounts) : docker_words(plan, mounts);
   command.argv.insert(command.argv.begin(), plan.runtime_file);
   command.argv.insert(command.argv.end(), plan.program.argv.begin(), plan.program.argv.end());

@@ -218,7 +218,16 @@ export function fromJson(answer: JsonColumns): Columns {
         return {name: field.name, type, ...(field.words ? {words: field.words} : {}), data, ...(type === "i64" ? {integers} : {})};
     });
     const rows = fields[0]?.data.length ?? answer.rows;
-    return {lsn: answer.lsn, rows, total: answer.total, filled: rows, fields, length: lengthOf(answer.length), lengths: answer.lengths ?? []};
+    return {
+        lsn: answer.lsn,
+        rows,
+        total: answer.total,
+        filled: rows,
+        fields,
+        length: lengthOf(answer.length),
+        lengths: answer.lengths ?? [],
+        terms: answer.terms ?? [],
+    };
 }
 
 /** The binary form of columns, for tests and for saving what a page holds. */

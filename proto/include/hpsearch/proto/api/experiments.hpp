@@ -142,8 +142,8 @@ struct BestResult {
   engine::TrialNumber trial{};
   Metric metric{};
   engine::Units step{};
-  std::optional<Metric> mean{};
-  std::optional<Metric> deviation{};
+  std::optional<std::optional<Metric>> mean{};
+  std::optional<std::optional<Metric>> deviation{};
 
   static void list_fields(auto& fields, auto& self) {
     fields("trial", self.trial, "Number of the trial.");

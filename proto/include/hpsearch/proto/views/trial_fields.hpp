@@ -59,10 +59,10 @@ struct TrialField {
 [[nodiscard]] engine::Names trial_names(const engine::Space& space);
 /// The field of one of these names, by its index.
 [[nodiscard]] TrialField trial_field(const engine::Space& space, std::size_t name);
-/// The field of that name. bad_request: there is none; the message names `option`, the name, and one that is
-/// near.
-[[nodiscard]] engine::Result<TrialField> find_field(const engine::Space& space, std::string_view option,
-                                                    std::string_view name);
+/// The field of that name, where `names` are those of the space (trial_names). bad_request: there is none;
+/// the message names `option`, the name, and one that is near.
+[[nodiscard]] engine::Result<TrialField> find_field(const engine::Space& space, const engine::Names& names,
+                                                    std::string_view option, std::string_view name);
 
 /// Reads fields of an experiment's trials. Of every trial the same moment, if nothing happens meanwhile; what
 /// did happen to a trial is read by reading it again.
