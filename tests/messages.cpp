@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of each test, its messages as they stand in the table.
+/// The messages of each test, as they stand in the table.
 using Table = std::map<std::string, std::vector<std::string>>;
 
 // A test's name is a line of its own. Its messages follow: "- " before the first line, two blanks before

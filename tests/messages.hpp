@@ -7,9 +7,9 @@
 
 namespace hpsearch {
 
-/// What users read, compared whole with tests/ROOM/messages/PROGRAM.txt: the messages of each test in the
-/// order in which it compares them. A table that has more messages for a test than the test compares fails,
-/// too. Write the tables with HPSEARCH_BLESS=1, and read the difference before you commit it.
+/// Compares texts that users read whole with tests/ROOM/messages/PROGRAM.txt: the messages of each test in
+/// the order in which it compares them. A table that has more messages for a test than the test compares
+/// fails, too. Write the tables with HPSEARCH_BLESS=1, and read the difference before you commit it.
 ///
 /// A message must be the same in each run on each machine: directories of Scratch are called SCRATCH in the
 /// table; compare a part of a text that holds other names, numbers or times of this run.

@@ -79,7 +79,7 @@ void take_note(ExperimentRecord& record, const AttemptKey& key, const NoteReport
 /// One more failure of its program.
 void count_failure(TrialRecord& trial, const ExitReport& exit, const std::string& where = "");
 
-/// Its hyperparameters were: what it measured counts as no best. O(trials) if it was.
+/// If its hyperparameters were invalid, its results count as no best. O(trials) if it was.
 void note_invalid(ExperimentRecord& record, TrialNumber number, Instant now);
 
 /// The experiment's best is better than before.
@@ -89,7 +89,7 @@ void note_best(ExperimentRecord& record, Instant now);
 [[nodiscard]] AttemptEnd end_of(const ExperimentRecord& record, const TrialRecord& trial,
                                 const ExitReport& exit) noexcept;
 
-/// Its checkpoints may be looked at, now that no trial can need more of them than its experiment's retention
+/// Its checkpoints may be examined, now that no trial can need more of them than its experiment's retention
 /// says.
 void note_settled(ExperimentRecord& record, TrialNumber number);
 

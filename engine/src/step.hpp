@@ -222,7 +222,7 @@ void evict_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std
 /// The same where it had to make room: no failure of the trial.
 void revoke_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why);
 
-/// Its worker found it missing: the trial goes on from the one before, or afresh.
+/// A worker found the checkpoint missing: the trial goes on from the one before, or afresh.
 void forget_latest_checkpoint(Step& step, ExperimentId id, TrialNumber number);
 
 /// Attempts of the trial in a row, `end` included.

@@ -232,7 +232,7 @@ class ContractCheck {
     }
   }
 
-  /// What a shell does not leave alone is split, or executed, by who parses it again.
+  /// A command that parses its words again splits or executes characters that a shell interprets.
   void note_parsed_again(const EntrypointPiece& piece, const std::string& at) {
     for (const Space::Leaf& leaf : config_.space.leaves()) {
       const bool is_inside = piece.text.starts_with(leaf.path + ".");

@@ -175,7 +175,7 @@ bool end_in_code(const Interpreter& interpreter, std::span<const std::string> op
          (says_code('c') || says_code('e') || says_code('E'));
 }
 
-/// How many words before the text of a program its interpreter stands: of bash -o pipefail -c, 4. 0 if the
+/// The number of words from the interpreter to the text of its program: 4 for bash -o pipefail -c. 0 if the
 /// next word is no such text.
 std::size_t words_of_interpreter(std::span<const std::string> words) {
   for (std::size_t at = words.size(); at-- > 0;) {

@@ -21,7 +21,7 @@ using engine::TrialState;
 
 namespace {
 
-/// What of its search its user may not mean, one text each.
+/// Parts of the search that its user may not mean, one text each.
 std::vector<std::string> doubts_of(const ExperimentRecord& experiment) {
   std::vector<std::string> doubts;
   for (const engine::Doubt& doubt : engine::doubts_of(experiment.config)) {

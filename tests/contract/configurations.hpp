@@ -32,7 +32,7 @@ namespace hpsearch::contract {
   return values;
 }
 
-/// How many different configurations a space has that its conditions allow; nothing if they are not
+/// The number of different configurations of a space that its conditions allow; nothing if they are not
 /// countable. With conditions of `where` it looks at each of them.
 [[nodiscard]] inline std::optional<engine::Cardinality> configurations_in(const engine::Space& space) {
   const std::optional<engine::Cardinality> size = space.cardinality();

@@ -1,4 +1,4 @@
-// What the program knows of experiment files, as JSON.
+// Prints the program's knowledge of experiment files as JSON.
 //
 //   describe_experiment           prints the fields that are declared in tables, section by section, and
 //   those that

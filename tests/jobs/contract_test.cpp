@@ -357,6 +357,15 @@ TEST(JobContract, TheHarnessIsNoGangOfAnotherKind) {
             std::string::npos);
 }
 
+TEST(JobContract, TerminalHasNoEffectWithTheHarness) {
+  const Value tree = with(small_experiment(), "environment", Value::Map{{"terminal", true}});
+  EXPECT_EQ(notes_of(tree).find("terminal"), std::string::npos);
+  EXPECT_TRUE(read_experiment(tree).program.contract.terminal);
+  const Value harness = with(tree, "entrypoint", "model_def:Trial");
+  EXPECT_NE(notes_of(harness).find("environment.terminal: has no effect here"), std::string::npos);
+  EXPECT_FALSE(read_experiment(harness).program.contract.terminal);
+}
+
 TEST(JobContract, BindMountsDoNotClimb) {
   const Value mount = Value::Map{{"host_path", "/data"}, {"container_path", "../../data"}};
   EXPECT_EQ(problems_of(with(small_experiment(), "bind_mounts", Value::List{mount})),

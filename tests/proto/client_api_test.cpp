@@ -254,6 +254,14 @@ TEST(ClientApi, WhatTheModelHasLearntOrNull) {
   EXPECT_EQ(at(proto::encode_value(api::model_of(record)), "best"), "null");
 }
 
+TEST(ClientApi, BestResultOfAFinalistHasAMeanThatMayBeNull) {
+  api::BestResult best;
+  EXPECT_EQ(proto::encode_value(best).at_path("mean"), nullptr) << "the search has no finalists";
+  best.mean.emplace();
+  ASSERT_NE(proto::encode_value(best).at_path("mean"), nullptr);
+  EXPECT_TRUE(proto::encode_value(best).at_path("mean")->is_null());
+}
+
 TEST(ClientApi, TheBestTrialOrNull) {
   ExperimentRecord record = experiment();
   EXPECT_EQ(proto::encode_value(api::best_trial(record, now)).as_map()->find("id")->as_integer()[0], 10);

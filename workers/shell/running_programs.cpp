@@ -145,7 +145,7 @@ Result<pid_t> RunningPrograms::start_program(const jobs::LaunchSpec& spec) {
   return started;
 }
 
-/// Its context cannot be provided. Tries again: the daemon may be starting, or the disk may get space.
+/// The context cannot be provided. Tries again: the daemon may be starting, or the disk may get space.
 void RunningPrograms::not_prepared(const AttemptKey& key, const Error& why) {
   Preparing& preparing = preparing_.at(key);
   const bool may_help = why.code == Errc::unavailable;

@@ -21,7 +21,7 @@ Value number(std::uint64_t count) {
   return static_cast<std::int64_t>(count);
 }
 
-/// As the daemon answers them, with the directory of each.
+/// The trials in the form of the daemon's answer, each with its directory.
 Value trials_here(const KeptFiles& kept) {
   const proto::KeptTrials all = kept.trials();
   Value::List trials;

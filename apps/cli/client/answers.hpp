@@ -15,7 +15,7 @@
 
 namespace hpsearch::cli {
 
-/// Of an answer that lacks a field, or has another type there.
+/// The failure when an answer lacks a field, or a field has another type.
 [[nodiscard]] Failure unexpected_answer(const engine::Error& error);
 
 template <class T>

@@ -16,7 +16,7 @@ namespace hpsearch::cli {
 
 // How pieces of the daemon's answers read to people.
 
-/// How far the trials of an experiment are: "108 of 243 epochs", or "≥ 108 of 243 epochs (unknown for 3
+/// The progress of an experiment's trials: "108 of 243 epochs", or "≥ 108 of 243 epochs (unknown for 3
 /// trials)".
 [[nodiscard]] std::string training_text(const api::Experiment& detail);
 

@@ -29,7 +29,7 @@ namespace {
 constexpr std::string_view part_ending = ".part";
 // An offer has a megabyte at most, and a worker whose offer is forgotten offers again.
 constexpr std::size_t most_offers = 64;
-// Of what is on the worker alone: the worker can name all.
+// The daemon names only some files that stayed on the worker: the worker can name all.
 constexpr std::size_t most_named_left = 20;
 
 std::string part_of(const std::string& digest) {
@@ -97,7 +97,7 @@ Status sync_above(const std::string& directory, const KeptSet& set) {
 
 }  // namespace
 
-/// How far the digests of arriving content have come.
+/// The digests of contents that have arrived in part.
 struct KeptStore::Arriving {
   struct Part {
     files::Sha256 digest;

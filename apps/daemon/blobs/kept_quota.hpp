@@ -12,8 +12,8 @@
 
 namespace hpsearch::daemon {
 
-/// What is counted, and removed, as one: the files that one worker handed over of a trial, or all logs of a
-/// trial. In the order in which an experiment loses what has no metric.
+/// The unit that is counted and removed: the files of a trial from one worker, or all logs of a trial. Their
+/// order is the one in which an experiment loses items without a metric.
 struct KeptItem {
   enum class Kind : std::uint8_t { files, logs };
 
@@ -24,7 +24,7 @@ struct KeptItem {
   friend auto operator<=>(const KeptItem&, const KeptItem&) = default;
 };
 
-/// What a file of that size takes on the disk: most logs are short, and there are many.
+/// The disk space of a file of that size, in whole blocks: most logs are shorter than one.
 [[nodiscard]] std::uint64_t bytes_on_disk(std::uint64_t bytes) noexcept;
 
 /// The one limit for everything that the daemon keeps of workers, and what is removed beyond it: first from
@@ -53,7 +53,7 @@ class KeptQuota {
 
   /// When the experiment ended; nothing while it goes on.
   using EndedAt = std::function<std::optional<engine::Instant>(engine::ExperimentId)>;
-  /// What has to be removed now; it counts no more. Only `latest` if nothing else could make room for it.
+  /// The items to remove now; they count no more. Only `latest` if nothing else can make room for it.
   [[nodiscard]] std::vector<KeptItem> take_surplus(const EndedAt& ended_at, const KeptItem& latest = {});
 
   [[nodiscard]] bool has(const KeptItem& item) const { return items_.contains(item); }

@@ -129,7 +129,7 @@ Result<std::string> body_of(const std::string& body, const std::shared_ptr<const
   return place ? place->read(path.filename(), limit) : place.error();
 }
 
-/// What is in the directory when the daemon starts.
+/// The content of the directory when the daemon starts.
 struct KeptStore::Found {
   struct Set {
     KeptSet set;

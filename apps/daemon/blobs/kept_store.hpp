@@ -21,7 +21,7 @@
 
 namespace hpsearch::daemon {
 
-/// What one worker hands over of one trial.
+/// Logs and files of one trial from one worker.
 struct KeptSet {
   engine::ExperimentId experiment;
   engine::TrialNumber trial;
@@ -103,7 +103,7 @@ class KeptStore {
   void add_piece(const KeptSet& set, const std::string& digest, std::uint64_t offset,
                  const net::HttpRequest& piece, PieceAnswer answer);
 
-  /// Of all trials of the experiment, by trial and worker.
+  /// The kept files of one trial from one worker.
   struct Summary {
     KeptSet set;
     engine::AttemptNumber attempt;
@@ -176,7 +176,7 @@ class KeptStore {
   KeptQuota quota_;
   EndedAt ended_at_;
   std::map<KeptSet, Summary> listed_;
-  /// Whose content is arriving; nullptr: it had to make room, and offering it again does not help.
+  /// Offers whose content is arriving; nullptr: it had to make room, and offering it again does not help.
   std::map<KeptSet, std::shared_ptr<const Offered>> offers_;
   std::uint64_t offers_made_ = 0;
   std::shared_ptr<Arriving> arriving_;  ///< Touched beside the loop only.
@@ -188,7 +188,7 @@ class KeptStore {
   net::Background disk_;
 };
 
-/// What the list says of a set that had to make room.
+/// The reason in the list of a set that had to make room.
 inline constexpr const char* no_room_for_files = "there is no room at the daemon (hpsearchd --kept-quota)";
 
 }  // namespace hpsearch::daemon

@@ -1,4 +1,4 @@
-// What workers hand over: logs of attempts, and files that programs left.
+// Workers hand over logs of attempts, and files that programs left.
 
 #include <algorithm>
 #include <functional>

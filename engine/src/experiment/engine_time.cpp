@@ -11,7 +11,7 @@
 namespace hpsearch::engine {
 namespace {
 
-/// Those that wait for a time: no others have anything to move.
+/// Only experiments that wait for a time have anything to move.
 bool somebody_waits(const EngineState& state, Instant now) {
   if (!state.going.empty()) {
     return true;

@@ -64,7 +64,7 @@ std::string first_difference(const Value& a, const Value& b) {
   return "";
 }
 
-/// How the request differs from the one that made the experiment, or "".
+/// The difference between the request and the one that made the experiment, or "".
 std::string difference(const ExperimentRecord& record, const CreateExperiment& command,
                        const Value& effective) {
   const Value& first = record.created_with ? *record.created_with : record.effective;

@@ -22,7 +22,7 @@ Standing standing_in_gang(const Gang& gang, WorkerId worker) {
   return member != nullptr && member->exited ? Standing::over : Standing::superseded;
 }
 
-/// How the sender of `key` stands to its trial.
+/// The relation of the sender of `key` to its trial.
 Standing standing_of(const EngineState& state, const AttemptKey& key, WorkerId worker) {
   const TrialRecord* known = find_granted_trial(state, worker, key);
   if (known == nullptr) {

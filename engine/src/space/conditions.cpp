@@ -11,7 +11,7 @@ namespace {
 // A condition that one in a thousand configurations satisfies is missed by all of them once in 10^9 draws.
 constexpr std::uint64_t most_tries = 20'000;
 
-// How many allowed_share() draws; a share of one in a hundred is exact to a fifth.
+// The number of draws of allowed_share(): a share of one in a hundred is exact to a fifth.
 constexpr std::uint64_t drawn_for_share = 2'000;
 
 }  // namespace

@@ -90,7 +90,7 @@ class FormulaText {
     }
     return name;
   }
-  /// What was read since `begin`, without blanks at its end.
+  /// The text since `begin`, without blanks at its end.
   [[nodiscard]] std::string read_since(std::size_t begin) const {
     const std::string_view read = text_.substr(begin, at_ - begin);
     return std::string(read.substr(0, read.find_last_not_of(" \t\n\r") + 1));

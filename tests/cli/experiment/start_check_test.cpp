@@ -28,11 +28,11 @@ class StartCheckTest : public testing::Test {
   void check(const std::string& entrypoint, Machine machine, const std::string& more = "",
              std::optional<std::string> slots = std::nullopt) {
     ExperimentFile file = open_experiment_file(scratch.write(
-        "work/e.yaml",
+        "project/e.yaml",
         "entrypoint: " + entrypoint + "\nsearcher: {name: single, metric: loss, max_length: 3}\n" + more));
     ASSERT_TRUE(file.config) << texts(file.problems).front();
     file.notes.clear();
-    check_start(file, {scratch.path() / "work", machine, std::move(slots)});
+    check_start(file, {scratch.path() / "project", machine, std::move(slots)});
     problems = texts(file.problems);
     notes = texts(file.notes);
     EXPECT_EQ(file.config.has_value(), problems.empty());
@@ -50,8 +50,8 @@ class StartCheckTest : public testing::Test {
 };
 
 TEST_F(StartCheckTest, SaysNothingOfWhatIsThere) {
-  executable("work/run.sh");
-  scratch.write("work/train.py", "");
+  executable("project/run.sh");
+  scratch.write("project/train.py", "");
   for (const char* entrypoint :
        {"./run.sh", "sh run.sh {args}", "[/bin/sh, train.py]", "[sh, -c, nothing]", "cd x && nothing",
         "[\"{x}\"]\nhyperparameters: {x: {type: const, val: a}}"}) {
@@ -76,7 +76,7 @@ TEST_F(StartCheckTest, ProgramThatIsNotOnPathIsAProblemOnlyHere) {
 }
 
 TEST_F(StartCheckTest, ProgramOfTheContextNeedsADot) {
-  executable("work/train");
+  executable("project/train");
   check("train --lr 1", Machine::this_one);
   EXPECT_MESSAGE(problems);
 }
@@ -90,14 +90,14 @@ TEST_F(StartCheckTest, PathOfTheProgramIsThatOfTheExperiment) {
   EXPECT_MESSAGE(problems);
   check("[fit]", Machine::this_one, "environment: {requirements: install}\n");
   EXPECT_THAT(problems, IsEmpty()) << "a requirement may bring it";
-  scratch.write("work/startup-hook.sh", "");
+  scratch.write("project/startup-hook.sh", "");
   check("[fit]", Machine::this_one);
   EXPECT_THAT(problems, IsEmpty()) << "the hook may";
   EXPECT_MESSAGE(notes);
 }
 
 TEST_F(StartCheckTest, ScriptThatIsNotInTheContextIsAProblemWhereTheContextIsKnown) {
-  scratch.write("work/train.py", "");
+  scratch.write("project/train.py", "");
   for (const Machine machine : {Machine::worker, Machine::this_one}) {
     check("[/bin/sh, trian.py]", machine);
     EXPECT_MESSAGE(problems);
@@ -107,7 +107,7 @@ TEST_F(StartCheckTest, ScriptThatIsNotInTheContextIsAProblemWhereTheContextIsKno
   EXPECT_THAT(notes,
               ElementsAre("e.yaml:1: entrypoint: starts trian.py, which isn't in the context directory "
                           "(did you mean train.py?)"));
-  scratch.write("work/startup-hook.sh", "");
+  scratch.write("project/startup-hook.sh", "");
   check("[/bin/sh, trian.py]", Machine::this_one);
   EXPECT_THAT(problems, IsEmpty()) << "the hook may make it";
   EXPECT_EQ(notes.size(), 1U);
@@ -117,10 +117,10 @@ TEST_F(StartCheckTest, ScriptThatIsNotInTheContextIsAProblemWhereTheContextIsKno
 TEST_F(StartCheckTest, ProgramBehindTheStandInForWandbIsLookedFor) {
   executable("python3");
   const std::string path = "environment: {environment_variables: {PATH: " + scratch.path().string() + "}}\n";
-  scratch.write("work/train.py", "");
-  scratch.write("work/pkg/__init__.py", "");
-  scratch.write("work/pkg/train.py", "");
-  scratch.write("work/pkg/tool/__main__.py", "");
+  scratch.write("project/train.py", "");
+  scratch.write("project/pkg/__init__.py", "");
+  scratch.write("project/pkg/train.py", "");
+  scratch.write("project/pkg/tool/__main__.py", "");
   for (const char* there :
        {"train.py", "-m, pkg.train", "-m, pkg.tool", "-m, installed.train", "-m, installed"}) {
     check("[python3, -m, hpsearch.wandb, " + std::string(there) + "]", Machine::this_one, path);
@@ -135,7 +135,7 @@ TEST_F(StartCheckTest, ProgramBehindTheStandInForWandbIsLookedFor) {
 }
 
 TEST_F(StartCheckTest, InterpreterThatIsNotPackedNamesTheWaysToReachIt) {
-  executable("work/.venv/bin/python");
+  executable("project/.venv/bin/python");
   check("[.venv/bin/python, -c, x]", Machine::this_one);
   EXPECT_MESSAGE(problems);
   executable("env/bin/python");
@@ -146,18 +146,18 @@ TEST_F(StartCheckTest, InterpreterThatIsNotPackedNamesTheWaysToReachIt) {
     EXPECT_THAT(problems, IsEmpty());
   }
   check("[.venv/bin/python, -c, x]", Machine::this_one,
-        "bind_mounts: [{host_path: " + scratch.path("work/.venv") + ", container_path: .venv}]\n");
+        "bind_mounts: [{host_path: " + scratch.path("project/.venv") + ", container_path: .venv}]\n");
   EXPECT_THAT(problems, IsEmpty());
 }
 
 TEST_F(StartCheckTest, ProgramMustBeExecutable) {
-  scratch.write("work/run.sh", "#!/bin/sh\n");
+  scratch.write("project/run.sh", "#!/bin/sh\n");
   check("./run.sh", Machine::worker);
   EXPECT_MESSAGE(problems);
-  executable("work/dos.sh", "#!/bin/sh\r\necho\r\n");
+  executable("project/dos.sh", "#!/bin/sh\r\necho\r\n");
   check("./dos.sh", Machine::worker);
   EXPECT_MESSAGE(problems);
-  executable("work/other.py", "#!/no/such/python\n");
+  executable("project/other.py", "#!/no/such/python\n");
   check("./other.py", Machine::this_one);
   EXPECT_MESSAGE(problems);
   check("[/no/such/program]", Machine::this_one);
@@ -176,7 +176,7 @@ TEST_F(StartCheckTest, MountsAndInputsMustExistHere) {
 }
 
 TEST_F(StartCheckTest, RequirementsAreNotedWhenNobodyInstallsThem) {
-  scratch.write("work/requirements.txt", "numpy\n");
+  scratch.write("project/requirements.txt", "numpy\n");
   check("[sh]", Machine::this_one);
   EXPECT_MESSAGE(notes);
   for (const char* more : {"environment: {requirements: install}\n", "layout: /ml\n"}) {

@@ -43,7 +43,7 @@ class FailureHintHere : public testing::Test {
     return path;
   }
   [[nodiscard]] std::string hint(const std::string& tail) const {
-    return failure_hint(tail, program, scratch.path() / "work");
+    return failure_hint(tail, program, scratch.path() / "project");
   }
 
   Scratch scratch;
@@ -51,9 +51,9 @@ class FailureHintHere : public testing::Test {
 };
 
 TEST_F(FailureHintHere, OnAFileIsGivenOnlyWhereItIsTrue) {
-  scratch.write("work/train.py", "");
-  scratch.write("work/there.csv", "");
-  scratch.write("work/secret/a.pem", "");
+  scratch.write("project/train.py", "");
+  scratch.write("project/there.csv", "");
+  scratch.write("project/secret/a.pem", "");
   scratch.write("data/train.csv", "");
   const std::string lacks = "FileNotFoundError: [Errno 2] No such file or directory: ";
   EXPECT_MESSAGE(hint(lacks + "'../data/train.csv'"));
@@ -67,13 +67,13 @@ TEST_F(FailureHintHere, OnAFileIsGivenOnlyWhereItIsTrue) {
 
 // Stand-ins for Python: which modules they have is what their exit says.
 TEST_F(FailureHintHere, OnAModuleNamesThePythonThatHasIt) {
-  scratch.write("work/train.py", "");
+  scratch.write("project/train.py", "");
   const std::string without = executable("bin/python3", "#!/bin/sh\nexit 3\n");
   program.entrypoint.command = std::vector<std::string>{without, "train.py"};
   const std::string lacks = "ModuleNotFoundError: No module named 'hpsearch_no_such_module'";
   EXPECT_THAT(hint(lacks), AllOf(HasSubstr(without + " has no module hpsearch_no_such_module"),
                                  HasSubstr(without + " -m pip install")));
-  const std::string with = executable("work/.venv/bin/python", "#!/bin/sh\nexit 0\n");
+  const std::string with = executable("project/.venv/bin/python", "#!/bin/sh\nexit 0\n");
   EXPECT_THAT(hint(lacks),
               AllOf(HasSubstr("but " + with + " has"), HasSubstr("entrypoint: [" + with + ", ...]")));
   program.entrypoint.command = std::string("sh train.sh");
@@ -86,9 +86,9 @@ TEST_F(FailureHintHere, OnAModuleNamesThePythonThatHasIt) {
 }
 
 TEST_F(FailureHintHere, OnAModuleThatIsNotPackedSaysSo) {
-  scratch.write("work/train.py", "");
-  scratch.write("work/own.py", "");
-  scratch.write("work/.hpsearchignore", "own.py\n");
+  scratch.write("project/train.py", "");
+  scratch.write("project/own.py", "");
+  scratch.write("project/.hpsearchignore", "own.py\n");
   EXPECT_MESSAGE(hint("ModuleNotFoundError: No module named 'own'"));
 }
 

@@ -126,6 +126,14 @@ TEST_F(KeptFilesTest, AreListedWhenAllOfThemIsThereAndNotBefore) {
   EXPECT_NE(trials.text.find("\"bytes\":13"), std::string::npos) << trials.text;
 }
 
+TEST_F(KeptFilesTest, PieceArrivesAfterItsEmptyDirectoryWasRemoved) {
+  const auto offered = offer_of({file("a", "text")});
+  ASSERT_EQ(offer(offered).count("missing"), 1U);
+  fs::remove(directory());  // Logs that had to make room may take it along.
+  EXPECT_EQ(piece(sha256_of("text"), 0, "text").at("have"), "4");
+  EXPECT_EQ(offer(offered).at("kept"), "true");
+}
+
 TEST_F(KeptFilesTest, APieceMayComeTwiceOrBeLost) {
   const std::string text = "0123456789";
   const auto offered = offer_of({file("a", text)});

@@ -32,7 +32,7 @@ KeptQuota::EndedAt ended(std::map<std::uint64_t, std::int64_t> when) {
   };
 }
 
-/// What is removed for it.
+/// Returns the items that are removed for it.
 Items add(KeptQuota& quota, const KeptItem& item, const KeptQuota::Weight& weight,
           const KeptQuota::EndedAt& ended_at = nothing_ended) {
   quota.count(item, weight);

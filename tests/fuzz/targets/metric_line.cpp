@@ -6,8 +6,8 @@
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/shim/metric_scanner.hpp"
 
-// What a training program prints. A line for us is a message with sorted, unique metrics, or an error; so is
-// what a pattern finds in any other line. The input is a pattern, then the lines.
+// The input is the output of a training program. A line for us is a message with sorted, unique metrics, or
+// an error; so is what a pattern finds in any other line. The input is a pattern, then the lines.
 
 namespace hpsearch::fuzz {
 namespace {

@@ -76,8 +76,8 @@ class Witness {
   }
 
  private:
-  /// What may not change about each name. The time of the last change of the inode is not among it: whoever
-  /// removes a hard link changes it.
+  /// The facts about each name that may not change. The time of the last change of the inode is not among it:
+  /// whoever removes a hard link changes it.
   [[nodiscard]] std::map<std::string, std::string> state() const {
     std::map<std::string, std::string> all;
     const auto add = [&all](const fs::path& path) {

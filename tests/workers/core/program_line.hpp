@@ -8,12 +8,12 @@
 
 namespace hpsearch::workers {
 
-/// What a shim reads in a line: on the socket, or printed behind HPSEARCH when it is no question.
+/// The message that a shim reads in a line: on the socket, or printed behind HPSEARCH when it is no question.
 inline ProgramMessage message_in(std::optional<QuestionId> question, std::string_view line) {
   return understood(question ? parse_socket_line(line) : parse_stdout_payload(line));
 }
 
-/// What the agent gets of that line.
+/// The message that the agent receives for that line.
 inline ProgramMessageReceived program_line(const engine::AttemptKey& key, std::optional<QuestionId> question,
                                            std::string_view line, std::uint64_t position = 0,
                                            bool answered = false) {

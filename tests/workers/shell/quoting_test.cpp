@@ -121,7 +121,7 @@ class Quoting : public testing::Test {
     return chance_() % 16 == 0 ? text + std::string(1'000, '\'') : text;
   }
 
-  /// What would run; nothing when a place is refused.
+  /// The texts that would run; nothing when a place is refused.
   Texts planned(const std::string& line) {
     LaunchSpec spec = spec_of(key_of(0), {line});
     if (chance_() % 2 == 0) {

@@ -59,7 +59,7 @@ class Expansion {
   }
 
  private:
-  /// What stands for the value there.
+  /// The text that stands for the value there.
   [[nodiscard]] std::string put(Place place, std::string_view placeholder, const std::string& value) {
     switch (place) {
       case Place::word:

@@ -287,7 +287,7 @@ Result<pid_t> fork_program(const ProgramStart& what, const std::string& program,
     return Error{Errc::unavailable, "cannot make a process: " + error_text(errno)};
   }
   if (pid == 0) {
-    // Its own copies of our ends would keep both pipes open for ever.
+    // Copies of our ends in the child would keep both pipes open for ever.
     ::close(pipes.go.write_end.get());
     ::close(pipes.failure.read_end.get());
     become(plan);

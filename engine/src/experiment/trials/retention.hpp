@@ -31,7 +31,7 @@ using CheckpointPlaces = std::set<std::pair<TrialNumber, std::size_t>>;
 /// Without its latest checkpoint it goes on from the one before, or begins anew.
 [[nodiscard]] bool has_own_checkpoint(const TrialRecord& trial);
 
-/// Its checkpoint `path` came, was measured or was removed: latest and best are set anew.
+/// Sets latest and best anew after a checkpoint came, was measured or was removed.
 void name_checkpoints(KnownCheckpoints& checkpoints, Goal goal);
 
 }  // namespace hpsearch::engine

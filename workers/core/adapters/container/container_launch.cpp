@@ -161,7 +161,7 @@ Result<ProgramStart> container_command(const ContainerPlan& plan) {
       command.environment[name] = value;
     }
   }
-  // Its mark makes the runtime one of this attempt's processes.
+  // The mark makes the runtime one of this attempt's processes.
   if (const auto mark = plan.program.environment.find(std::string(attempt_mark));
       mark != plan.program.environment.end()) {
     command.environment[mark->first] = mark->second;

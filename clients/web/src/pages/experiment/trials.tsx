@@ -49,7 +49,7 @@ const defaultSort = (experiment: Experiment, by: string) => (experiment.smaller_
 
 const noTrials = new Uint32Array(0);
 
-/// How far apart requests for all trials are, in milliseconds.
+/// The time between requests for all trials, in milliseconds.
 const refreshEvery = (experiment: Experiment) => (experiment.trials_total > 20_000 ? 5000 : 2000);
 
 /// The trials that satisfy the condition of the filter, as the daemon reads it.

@@ -99,7 +99,7 @@ struct UnmeasuredReport {
 using Report = std::variant<MetricsReport, CheckpointReport, InvalidHparamsReport, ExitReport, NoteReport,
                             UnmeasuredReport>;
 
-/// What an attempt has to do at or before its length.
+/// An attempt must do this at or before its length.
 enum class Directive : std::uint8_t {
   train_on,  ///< To `length`.
   pause,     ///< Checkpoint, then exit; it will be continued.

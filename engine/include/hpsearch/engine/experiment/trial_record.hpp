@@ -107,7 +107,7 @@ struct LiveAttempt {
 /// trial fails.
 inline constexpr std::uint64_t most_fruitless_attempts = 10;
 
-/// What went wrong with a trial lately; removed once it succeeds again.
+/// The latest failures of a trial; removed once it succeeds again.
 struct FailureHistory {
   std::optional<LiveAttempt>
       lost;  ///< Its worker went silent and may come back with it; no other has started since.

@@ -48,8 +48,8 @@ class Names {
   /// are near, or the first ones, with `others` in front. Cost: O(names).
   [[nodiscard]] Result<std::size_t> find(std::string_view word, Among among = Among::all,
                                          std::span<const std::string_view> others = {}) const;
-  /// How many bytes at the beginning of `text` are the name of a hyperparameter with characters that other
-  /// names don't have, such as batch-size; 0: none.
+  /// The number of bytes at the beginning of `text` that are the name of a hyperparameter with characters
+  /// that other names don't have, such as batch-size; 0: none.
   [[nodiscard]] std::size_t odd_name_at(std::string_view text) const;
 
  private:

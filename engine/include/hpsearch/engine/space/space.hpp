@@ -104,7 +104,7 @@ class Space {
   /// if it stood right after the last of its parents. Nothing is materialised.
   [[nodiscard]] Value grid_point(Cardinality index) const;
 
-  /// How many different configurations `sample` can give without conditions, at most 2^127-1;
+  /// The number of different configurations that `sample` can give without conditions, at most 2^127-1;
   /// nothing when a leaf is continuous.
   [[nodiscard]] std::optional<Cardinality> cardinality() const;
 

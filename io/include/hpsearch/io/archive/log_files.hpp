@@ -38,7 +38,7 @@ class LogReader {
   [[nodiscard]] std::uint64_t back() const noexcept;   ///< What follows this can be read.
   /// Up to `limit` bytes; fewer at the end and where something was left out.
   [[nodiscard]] std::string read(std::uint64_t offset, std::uint64_t limit) const;
-  /// As unpack() reads a kept log.
+  /// The bytes that unpack() would give for a kept log.
   [[nodiscard]] Stretch stretch(std::uint64_t offset, std::uint64_t limit, bool from_end) const;
 
  private:

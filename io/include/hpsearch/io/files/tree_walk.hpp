@@ -11,7 +11,7 @@
 
 namespace hpsearch::files {
 
-/// Of an entry itself, also if it is a link. Nothing: it can't be looked at, or is not there any more.
+/// The status of the entry itself, also if it is a link. Nothing: it is not accessible, or was removed.
 [[nodiscard]] std::optional<struct ::stat> status_of(const Directory& directory, const std::string& name);
 
 /// An entry of a tree that is no directory.

@@ -64,7 +64,7 @@ struct LaunchSpec {
   engine::Rendezvous rendezvous;
 };
 
-/// What the attempts of an experiment have in common. `effective`: its configuration as a tree.
+/// The part that all attempts of an experiment share. `effective`: its configuration as a tree.
 [[nodiscard]] LaunchSpec launch_of(const engine::ExperimentConfig& config, const Program& program,
                                    const Value& effective);
 

@@ -66,7 +66,7 @@ struct EntrypointPiece {
 /// Whether it stands for all hyperparameters, as words of their own.
 [[nodiscard]] bool is_all(const EntrypointPiece& piece) noexcept;
 
-/// What is wrong with the place of a placeholder, and what to write instead; nothing if it can be replaced
+/// The problem with the place of a placeholder, and its cure; nothing if it can be replaced
 /// there. Without a path.
 [[nodiscard]] std::optional<Problem> problem_of(const EntrypointPiece& piece);
 

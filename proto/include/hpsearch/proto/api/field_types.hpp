@@ -23,7 +23,7 @@
 
 namespace hpsearch::api {
 
-/// What the description of the API says about a struct.
+/// The struct in the description of the API.
 struct Schema {
   enum class Kind : bool { answer, body };  ///< Answers may gain members; bodies may not have others.
   std::string_view name;

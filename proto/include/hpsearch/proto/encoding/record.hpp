@@ -27,7 +27,7 @@ template <class T>
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// What messages call a T.
+/// The word for a T in messages.
 template <class T>
 [[nodiscard]] constexpr std::string_view name_of_record() {
   if constexpr (requires { T::schema.name; }) {

@@ -12,8 +12,9 @@ struct TextPiece {
   std::string text;
 };
 
-/// Of these bytes. `may_begin_inside`: the first character may have begun before them; its rest is left out.
-/// `goes_on`: the next piece follows without a gap; a character that is cut at the end is left to it.
+/// The piece of text in these bytes. `may_begin_inside`: the first character may have begun before them; its
+/// rest is left out. `goes_on`: the next piece follows without a gap; a character that is cut at the end is
+/// left to it.
 [[nodiscard]] TextPiece text_piece(std::uint64_t offset, std::uint64_t size, std::string bytes,
                                    bool may_begin_inside, bool goes_on);
 

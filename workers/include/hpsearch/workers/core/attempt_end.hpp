@@ -9,7 +9,7 @@
 
 namespace hpsearch::workers {
 
-/// What is known about the end of an attempt.
+/// The known facts about the end of an attempt.
 struct AttemptEnd {
   std::optional<ProgramEnded> program;      ///< How its first process ended.
   std::optional<std::string> lost_because;  ///< The end was not seen: why.

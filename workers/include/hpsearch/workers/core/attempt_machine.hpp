@@ -107,7 +107,7 @@ class AttemptMachine {
   }
   /// The daemon has disowned it: it is ended, and reports nothing.
   [[nodiscard]] bool is_fenced() const noexcept { return fenced_; }
-  /// Its program runs: the highest step it reported, and the time of its last message.
+  /// Whether its program runs.
   [[nodiscard]] bool runs() const noexcept { return phase_ == Phase::running; }
   [[nodiscard]] engine::Units last_step() const noexcept { return last_step_.value_or(engine::Units{}); }
   [[nodiscard]] engine::Instant silent_since() const noexcept { return silent_since_; }

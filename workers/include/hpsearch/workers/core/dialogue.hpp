@@ -13,7 +13,7 @@
 
 namespace hpsearch::workers {
 
-/// What the daemon has decided about an attempt.
+/// The decisions of the daemon about an attempt.
 struct Orders {
   engine::Lsn last_decision{};
   engine::Units length{};                     ///< Where the program must ask next.

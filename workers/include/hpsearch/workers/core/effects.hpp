@@ -62,7 +62,7 @@ struct ProgramNotStarted {
   bool checkpoint_gone = false;  ///< ExitReport::Cause::checkpoint_gone.
   int status = 0;  ///< If the submission is the cause: status_same_everywhere, status_refuses_submitter.
 };
-/// What a program said: on its socket, or by a line that it printed when it is no question.
+/// A message of a program: on its socket, or as a line that it printed, which is no question.
 struct ProgramMessageReceived {
   engine::AttemptKey key;
   std::optional<QuestionId> question;

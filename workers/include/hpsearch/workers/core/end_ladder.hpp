@@ -8,7 +8,7 @@
 
 namespace hpsearch::workers {
 
-/// How far a program was brought to its end: it is asked, then terminated (SIGTERM), then killed (SIGKILL).
+/// The steps that end a program: it is asked, then terminated (SIGTERM), then killed (SIGKILL).
 ///
 /// Owns: values only. Time comes from the caller. Cost: O(1).
 class EndLadder {

@@ -26,7 +26,7 @@ class ReportReview {
   /// Gets a mistake: its short name, and a sentence. The same mistake may come again.
   using Note = std::function<void(std::string_view about, const std::string& text)>;
 
-  /// What a report is compared with.
+  /// A report is compared with these facts.
   struct Context {
     const jobs::LaunchSpec& spec;
     engine::Units length;                    ///< Where the program must ask next.

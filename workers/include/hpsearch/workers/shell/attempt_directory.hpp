@@ -98,8 +98,8 @@ class AttemptDirectory {
   /// worker's, and that user may pass through it.
   [[nodiscard]] engine::Status hand_over(const UnixAccount& account) const;
 
-  /// As make() does, into the usercode that it made without a context. For a context in a place that the
-  /// program's user names.
+  /// Unpacks as make() does, into the usercode that it made without a context. For a context in a place that
+  /// the program's user names.
   [[nodiscard]] engine::Status take_context(const std::string& context, bool in_place) const;
 
   /// The user of the attempt's program, by its launch order; none = the worker's own user, or it never ran.

@@ -16,7 +16,7 @@ struct AttemptSockets {
   std::string agent;
 };
 
-/// How the preparation of an attempt ended.
+/// The result of preparing an attempt.
 struct Prepared {
   engine::Status made = engine::Done{};
   bool outage = false;  ///< The storage of its checkpoints cannot be reached now: not counted as a failure.

@@ -28,7 +28,7 @@ struct JournalNotStarted {
   std::string why;
   static void list_fields(auto& fields, auto& self) { fields("why", self.why); }
 };
-/// What the program said; `question` counts those that want an answer, 0 is a line of its output.
+/// A message of the program; `question` counts those that want an answer, 0 is a line of its output.
 struct JournalMessageReceived {
   static constexpr const char* type = "said";
   std::uint64_t question = 0;

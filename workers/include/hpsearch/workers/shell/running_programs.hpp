@@ -56,7 +56,7 @@ class RunningPrograms {
   void carry_out(const SignalProgram& signal);
   void carry_out(const AnswerProgram& answer);
   void carry_out(const AnswerAhead& ahead);
-  /// What the attempt's journal holds before `position` is not needed.
+  /// Drops the part of the attempt's journal before `position`.
   void drop_journal_before(const engine::AttemptKey& key, std::uint64_t position);
   void forget(const engine::AttemptKey& key);
 

@@ -15,7 +15,7 @@
 
 namespace hpsearch::workers {
 
-/// What a worker is started with.
+/// The options of a worker.
 struct WorkerOptions {
   std::string daemon;                       ///< "tcp://127.0.0.1:8078"
   bool over_ipv6 = false;                   ///< Its name has no other addresses.

@@ -33,8 +33,8 @@ void spell(auto& fields, proto::Is<UnixAccount> auto& account) {
   fields.bytes("home", account.home);
 }
 
-/// As whom a worker runs programs: as its own user, or (`--run-as submitter`) each as the user who submitted
-/// it.
+/// The user as whom a worker runs programs: its own user, or (`--run-as submitter`) each as the user who
+/// submitted it.
 struct RunAs {
   bool submitter = false;
   std::uint64_t min_uid = 1000;  ///< Users with a smaller uid are refused.

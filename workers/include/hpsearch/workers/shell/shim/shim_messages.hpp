@@ -10,7 +10,7 @@
 
 namespace hpsearch::workers {
 
-// What an agent and a shim say to each other on their socket. Each message is one checked record
+// An agent and a shim exchange these messages on their socket. Each message is one checked record
 // (checked_record.hpp).
 
 /// The answer to a question of the program.
@@ -47,7 +47,7 @@ struct SendSignal {
   }
 };
 
-/// What the journal holds before this position is not needed any more.
+/// The shim may drop the part of the journal before this position.
 struct DropJournal {
   static constexpr const char* type = "drop";
   std::uint64_t before = 0;
@@ -89,7 +89,7 @@ class MessageReader {
   /// The messages that are whole with these bytes; nothing if the stream is no such messages.
   [[nodiscard]] std::optional<std::vector<Message>> feed(std::string_view bytes);
 
-  /// How many bytes are missing for the next message, or for its head.
+  /// The number of bytes that are missing for the next message, or for its head.
   [[nodiscard]] std::size_t missing() const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace hpsearch::workers {
 
-/// How one session reaches the daemon's HTTP interface, which serves contexts and takes logs and files.
+/// The way of one session to the daemon's HTTP interface, which serves contexts and takes logs and files.
 struct DaemonAccess {
   std::string address;  ///< As contexts_address() returns it; "" = the daemon has announced none.
   std::string key;      ///< Of this session; "" = none is needed.
@@ -29,7 +29,7 @@ struct DaemonRequest {
 /// Whether the same request may succeed later: the daemon has no room or no time.
 [[nodiscard]] bool may_help_later(const net::HttpResponse& answer) noexcept;
 
-/// What the daemon says is wrong; where it says nothing, the status.
+/// The problem in the daemon's answer; the status if the answer names none.
 [[nodiscard]] std::string problem_in(const net::HttpResponse& answer);
 
 }  // namespace hpsearch::workers

@@ -105,7 +105,7 @@ class DeterminedSession {
 
   /// The harness has exited: returns its reports that were not sent.
   void ended(Effects& out);
-  /// What the attempt's program should exit with when the harness exited with `status`: one that was
+  /// The exit status of the attempt's program when the harness exited with `status`: one that was
   /// preempted asks to be run again.
   [[nodiscard]] int exit_status(int status) const noexcept;
 
