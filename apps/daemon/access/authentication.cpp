@@ -30,7 +30,7 @@ Caller caller_of_token(const TokenRecord& token) {
   return caller;
 }
 
-/// "" where the machine has no such user.
+/// "" if the machine has no such user.
 std::string user_name(std::uint32_t uid) {
   std::array<char, 4096> room{};
   passwd entry{};
@@ -140,7 +140,7 @@ std::optional<Caller> Authentication::signed_in(const net::HttpRequest& request,
   } else if (caller.uid) {
     const auto role = role_of_user(*caller.uid, now);
     if (!role) {
-      return std::nullopt;  // No member of a group any more.
+      return std::nullopt;  // The user left the group that had the role.
     }
     caller.role = *role;
   }

@@ -11,13 +11,14 @@ namespace hpsearch::daemon {
 /// How many connections each token keeps busy: those with a request that is being answered, or a stream that
 /// is being read. Idle ones are limited by their address (net::HttpServer).
 ///
-/// Threads: any. What take() returned is let go with the last copy of a reply, and a copy may be on the
-/// store's thread or beside the loop. Cost:    O(log tokens).
+/// Threads: any. What take() returned is released with the last copy of a reply, and a copy may be on the
+///          store's thread or beside the loop.
+/// Cost:    O(log tokens).
 class BusyConnections {
  public:
   static constexpr std::size_t most_of_a_token = 128;
 
-  /// One more, while what is returned lives. Null: the token has 128 already.
+  /// Counts one more while the returned pointer lives. Null: the token has 128 already.
   [[nodiscard]] std::shared_ptr<const void> take(const std::string& token);
   [[nodiscard]] std::size_t count(const std::string& token) const;
 
@@ -26,7 +27,8 @@ class BusyConnections {
     std::mutex mutex;
     std::map<std::string, std::size_t> of_tokens;
   };
-  std::shared_ptr<Counts> counts_ = std::make_shared<Counts>();  ///< With each that is out.
+  std::shared_ptr<Counts> counts_ = std::make_shared<Counts>();  ///< Shared with each pointer that take()
+                                                                 ///< returned.
 };
 
 }  // namespace hpsearch::daemon

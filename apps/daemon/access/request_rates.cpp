@@ -7,7 +7,7 @@ namespace hpsearch::daemon {
 
 std::optional<engine::Duration> RequestRates::take(const std::string& token, engine::Instant now) {
   if (left_.size() >= most_tokens && !left_.contains(token)) {
-    // After two seconds a token has all its requests again, as one that is not here.
+    // After two seconds a token has all its requests again, so its entry can be removed.
     const auto refilled = engine::Duration::seconds(static_cast<std::int64_t>(at_once / a_second));
     std::erase_if(left_, [&](const auto& one) { return one.second.at + refilled <= now; });
   }

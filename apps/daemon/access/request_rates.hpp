@@ -9,8 +9,8 @@
 
 namespace hpsearch::daemon {
 
-/// How many requests each token may still send: 300 a second, and 600 at once after a pause. So one script
-/// that asks without a pause leaves time for others.
+/// Limits how many requests each token may send: 300 a second, and 600 at once after a pause. So one script
+/// that sends requests without a pause leaves time for others.
 ///
 /// Threads: one. Cost: O(log tokens).
 class RequestRates {
@@ -19,8 +19,8 @@ class RequestRates {
   static constexpr double at_once = 600;
   static constexpr std::size_t most_tokens = 2'000;
 
-  /// Takes one request of the token into account. Nothing: it may be answered. Else it is too early by this
-  /// time, and does not count.
+  /// Counts one request of the token. Null: it may be answered. Otherwise it comes too early by this time,
+  /// and is not counted.
   [[nodiscard]] std::optional<engine::Duration> take(const std::string& token, engine::Instant now);
 
  private:

@@ -9,17 +9,17 @@
 
 namespace hpsearch::daemon {
 
-/// What a client may do, in the workspaces of its Scope. Each role may do what those before it may.
+/// The permissions of a client in the workspaces of its Scope. Each role includes those before it.
 enum class Role : std::uint8_t {
-  anyone,   ///< Has shown nothing: health and version.
-  worker,   ///< A session of a worker: fetches contexts, hands over logs.
+  anyone,   ///< Shows no credentials: health and version.
+  worker,   ///< A worker's session: fetches contexts, uploads logs.
   viewer,   ///< Reads everything but secrets.
-  submit,   ///< Submits experiments, and changes those.
+  submit,   ///< Submits experiments, and changes its own.
   operate,  ///< Changes all experiments, trials and workers.
   admin,    ///< Also tokens, workspaces, quotas and backups.
 };
 
-/// Those that a token may have, by their names.
+/// A role that a token may have, with its name.
 struct NamedRole {
   std::string_view name;
   Role role;
@@ -28,7 +28,7 @@ inline constexpr std::array token_roles{
     NamedRole{"viewer", Role::viewer}, NamedRole{"submitter", Role::submit},
     NamedRole{"operator", Role::operate}, NamedRole{"admin", Role::admin}};
 
-/// Nothing: no token may have a role of that name.
+/// Null: no token may have a role of that name.
 [[nodiscard]] std::optional<Role> token_role(std::string_view name) noexcept;
 [[nodiscard]] std::string_view name_of(Role role) noexcept;
 

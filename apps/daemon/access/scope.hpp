@@ -8,7 +8,7 @@
 
 namespace hpsearch::daemon {
 
-/// The workspaces in which a caller has its role: all of them, or those that it names.
+/// The workspaces in which a caller has its role: all of them, or those that are named.
 class Scope {
  public:
   static constexpr std::string_view everything = "*";

@@ -37,7 +37,7 @@ const unsigned char* bytes_of(std::string_view text) {
 std::string in_base64(std::span<const unsigned char> bytes) {
   std::string text(sodium_base64_encoded_len(bytes.size(), base64), '\0');
   sodium_bin2base64(text.data(), text.size(), bytes.data(), bytes.size(), base64);
-  text.pop_back();  // The zero byte at its end.
+  text.pop_back();  // Removes the zero byte at the end.
   return text;
 }
 
@@ -112,7 +112,7 @@ Value SealedSecrets::seal(const Value& config) const {
     crypto_generichash_state hash;
     crypto_generichash_init(&hash, nonce_key_.data(), nonce_key_.size(), nonce_bytes);
     crypto_generichash_update(&hash, bytes_of(path),
-                              path.size() + 1);  // With its zero byte, between the two.
+                              path.size() + 1);  // Includes the zero byte between the two.
     crypto_generichash_update(&hash, bytes_of(secret), secret.size());
     crypto_generichash_final(&hash, sealed.data(), nonce_bytes);
     crypto_aead_xchacha20poly1305_ietf_encrypt(sealed.data() + nonce_bytes, nullptr, bytes_of(secret),

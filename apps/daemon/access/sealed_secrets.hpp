@@ -17,8 +17,8 @@ namespace hpsearch::daemon {
 /// daemon's state directory.
 ///
 /// A sealed secret is "sealed:" and base64 of a nonce and the ciphertext of XChaCha20-Poly1305 (libsodium),
-/// which also covers the secret's path: it opens nowhere but in its own field. The nonce is a keyed hash of
-/// path and secret, so that the same configuration is sealed the same way, as a repeated submission needs.
+/// which also covers the secret's path: it can be opened only in its own field. The nonce is a keyed hash of
+/// path and secret: the same configuration must be sealed the same way when a submission is repeated.
 ///
 /// Threads: any.
 class SealedSecrets {
@@ -27,7 +27,7 @@ class SealedSecrets {
 
   enum class Missing : std::uint8_t { made, refused };
 
-  /// Reads DIRECTORY/secrets.key, and makes it (mode 0600) when it is missing. corrupt: it is no key, or
+  /// Reads DIRECTORY/secrets.key, and makes it (mode 0600) if it is missing. corrupt: it is not a key, or
   /// others may read it; unavailable: it cannot be read or made.
   [[nodiscard]] static engine::Result<SealedSecrets> in(const std::string& state_directory,
                                                         Missing missing = Missing::made);
@@ -37,7 +37,7 @@ class SealedSecrets {
   [[nodiscard]] static bool are_in(const engine::Value& config);
 
   [[nodiscard]] engine::Value seal(const engine::Value& config) const;
-  /// bad_request: a secret was sealed with another key, or is damaged; the first such path is named.
+  /// bad_request: a secret was sealed with another key, or is damaged; the message names the first such path.
   [[nodiscard]] engine::Result<engine::Value> open(const engine::Value& config) const;
 
  private:
@@ -45,8 +45,8 @@ class SealedSecrets {
   std::array<unsigned char, key_bytes> nonce_key_{};
 };
 
-/// Secrets that somebody has copied from an answer: hidden or sealed ones. Taken for the secrets themselves,
-/// they would start programs with nonsense.
+/// Secrets that a user has copied from an answer, hidden or sealed. Programs would start with these texts in
+/// the place of the secrets.
 [[nodiscard]] engine::Problems secrets_copied_from_answers(const engine::Value& config);
 
 }  // namespace hpsearch::daemon

@@ -8,7 +8,8 @@ namespace hpsearch::daemon {
 namespace {
 
 constexpr const char* cookie_over_tls = "__Host-hpsearch";
-constexpr const char* cookie_below_a_path = "__Secure-hpsearch";  // __Host- is for the path / alone.
+// Browsers accept the prefix __Host- only with the path /.
+constexpr const char* cookie_below_a_path = "__Secure-hpsearch";
 
 std::string_view port_of(std::string_view host) {
   const std::size_t colon = host.rfind(':');

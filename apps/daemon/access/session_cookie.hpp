@@ -18,7 +18,7 @@ inline constexpr std::string_view session_path = "/api/v1/session";
 /// The secret in the cookie of that name; "" = none.
 [[nodiscard]] std::string_view session_secret_of(const net::HttpRequest& request);
 
-/// Set-Cookie for a new session of that secret, or one that removes the cookie ("").
+/// Set-Cookie for a new session with this secret; "" removes the cookie.
 [[nodiscard]] std::string set_session_cookie(const net::HttpRequest& request, std::string_view secret);
 
 }  // namespace hpsearch::daemon

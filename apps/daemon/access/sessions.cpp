@@ -100,7 +100,7 @@ void Sessions::store_uses(Instant now) {
     const std::scoped_lock lock(mutex_);
     std::erase_if(all_, [now](const auto& one) { return has_ended(one.second, now); });
   }
-  static_cast<void>(store());  // The times of use are stored again with the next change.
+  static_cast<void>(store());  // If this fails, the times of use are stored with the next change.
 }
 
 Status Sessions::end(std::string_view hash) {

@@ -17,14 +17,15 @@
 
 namespace hpsearch::daemon {
 
-/// Who signed in with a browser.
+/// The user who signed in with a browser.
 struct SignedIn {
   std::string name;          ///< As Caller::name.
   std::string token_id{};    ///< The session ends with this token; "" = it came from a user of the socket.
-  std::string token_hash{};  ///< Of its secret: the session ends when it is replaced, too.
-  Role role = Role::viewer;  ///< Of that user; a token's role is looked up at each request.
-  std::optional<std::uint32_t> uid{};  ///< Of that user.
-  bool makes_tokens = false;           ///< Its code was asked for with this right (hpsearch open --admin).
+  std::string token_hash{};  ///< Hash of the token's secret: the session ends when the secret is replaced,
+                             ///< too.
+  Role role = Role::viewer;  ///< Role of a user of the socket; a token's role is looked up at each request.
+  std::optional<std::uint32_t> uid{};  ///< The user of the socket.
+  bool makes_tokens = false;           ///< The code was requested with this right (hpsearch open --admin).
 };
 
 /// Two secrets that identify a new session; a request needs both. Browsers send the cookie to every port of
@@ -57,9 +58,8 @@ void spell(auto& fields, proto::Is<SessionRecord> auto& session) {
   fields("used", session.used);
 }
 
-/// Sessions of browsers, in the file sessions.json of the state directory (mode 0600): a page that is open
-/// stays signed in when the daemon restarts. A file that can't be read is as good as none: people sign in
-/// again.
+/// Sessions of browsers, in the file sessions.json of the state directory (mode 0600): an open page stays
+/// signed in when the daemon restarts. A file that can't be read counts as empty: users sign in again.
 ///
 /// Threads: any. Changes return when they are durable; cost: one file of at most most_sessions lines.
 class Sessions {
@@ -75,18 +75,18 @@ class Sessions {
   Sessions(const Sessions&) = delete;
   Sessions& operator=(const Sessions&) = delete;
 
-  /// A new session; its secrets, which nobody can be told again. The one that was idle longest gives way when
-  /// there are too many. unavailable: it can't be stored.
+  /// Begins a session and returns its secrets, which cannot be read again. If there are too many sessions,
+  /// the one that was idle longest ends. unavailable: it can't be stored.
   [[nodiscard]] engine::Result<SessionSecrets> begin(const SignedIn& who, engine::Instant now);
 
-  /// The session of both secrets, if it has not ended; notes that it is used. Cost: two SHA-256.
+  /// The session with both secrets, if it has not ended; records its use. Cost: two SHA-256.
   [[nodiscard]] std::optional<SessionRecord> find(std::string_view cookie, std::string_view page_key,
                                                   engine::Instant now);
   /// Whether the file has older times of use than it should; then store_uses() is due.
   [[nodiscard]] bool uses_are_due() const;
   void store_uses(engine::Instant now);
 
-  /// Ends it. Without effect if there is none.
+  /// Ends the session. Without effect if there is none.
   [[nodiscard]] engine::Status end(std::string_view hash);
 
   /// Whether a browser is signed in.
@@ -97,7 +97,7 @@ class Sessions {
   /// Uses the code up and returns its owner.
   [[nodiscard]] std::optional<SignedIn> take_code(std::string_view code, engine::Instant now);
 
-  /// When the session of that hash ends, whatever happens; nothing if there is none.
+  /// When the session with this hash ends at the latest; null if there is none.
   [[nodiscard]] std::optional<engine::Instant> end_of(std::string_view hash) const;
 
  private:
@@ -108,10 +108,10 @@ class Sessions {
   [[nodiscard]] engine::Status store();
 
   std::string path_;
-  std::mutex storing_;        ///< One file after the other; taken before mutex_.
-  mutable std::mutex mutex_;  ///< Of what follows; held for a look at memory only.
+  std::mutex storing_;        ///< Serializes writes of the file; taken before mutex_.
+  mutable std::mutex mutex_;  ///< Guards the members below; held for memory accesses only.
   std::map<std::string, SessionRecord, std::less<>> all_;         ///< By hash.
-  std::map<std::string, std::int64_t, std::less<>> stored_uses_;  ///< As the file has them.
+  std::map<std::string, std::int64_t, std::less<>> stored_uses_;  ///< The times of use that the file has.
   std::map<std::string, Code, std::less<>> codes_;                ///< By hash.
 };
 

@@ -82,7 +82,8 @@ std::optional<TokenRecord> Tokens::find(const Token& token, Instant now) const {
   const std::scoped_lock lock(reading_);
   std::size_t found = all_.size();
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    // All of it for each, and no branch: the time tells nothing about the tokens that there are.
+    // Compares all of it for each token without a branch: the time must reveal nothing about the existing
+    // tokens.
     const auto same = static_cast<std::size_t>(equal_hashes(all_[i].hash, hash));
     const auto named = static_cast<std::size_t>(all_[i].id == token.id);
     const auto valid = static_cast<std::size_t>(!has_expired(all_[i], now));

@@ -17,18 +17,19 @@
 
 namespace hpsearch::daemon {
 
-/// What is kept of a token; its secret is not.
+/// The stored part of a token; its secret is not stored.
 struct TokenRecord {
   std::string id;
   std::string hash;          ///< hash_of() its secret.
   std::string name;          ///< For people: 1 to 64 printable characters of ASCII, unique.
   Role role = Role::viewer;  ///< One of token_roles.
-  std::int64_t created = 0;  ///< Microseconds since the epoch, as the next two.
+  std::int64_t created = 0;  ///< Microseconds since the epoch, like the next two.
   std::int64_t expires = 0;  ///< 0 = never.
   std::int64_t used = 0;     ///< The start of the day (UTC) on which it was last used; 0 = not yet.
   std::string creator;       ///< "uid 0" or "token NAME".
-  std::vector<std::string> workspaces{};  ///< In which it has its role; none = in all.
-  std::string unix_user{};  ///< As whom workers may run what it submits (proto::UnixUser); "" = none.
+  std::vector<std::string> workspaces{};  ///< The workspaces in which it has its role; none = all.
+  std::string unix_user{};  ///< The user as whom workers may run what it submits (proto::UnixUser); "" =
+                            ///< none.
 };
 
 void spell(auto& fields, proto::Is<TokenRecord> auto& token) {
@@ -45,9 +46,9 @@ void spell(auto& fields, proto::Is<TokenRecord> auto& token) {
 }
 
 /// The tokens of a daemon, in the file tokens.json of its state directory (mode 0600). They are not events: a
-/// log that is copied or replayed gives nobody access.
+/// copied or replayed log gives no access.
 ///
-/// An expired token is removed when that is noticed, therefore no clock that is set back revives it.
+/// An expired token is removed when its expiry is noticed, so a clock that is set back does not revive it.
 /// Threads: any. Changes return when they are durable.
 class Tokens {
  public:
@@ -56,20 +57,20 @@ class Tokens {
   static constexpr std::size_t most_tokens = 1'000;
   static constexpr std::size_t most_name_chars = 64;
 
-  /// Reads the file; none are there while there is no file. When it cannot be read, none are there either,
-  /// problem() says why, and changes are refused: what it holds stays for a person to look at.
+  /// Reads the file; a missing file has no tokens. If the file cannot be read, there are no tokens either,
+  /// problem() has the reason, and changes are refused, so that a person can still look at its content.
   explicit Tokens(std::string state_directory);
   Tokens(const Tokens&) = delete;
   Tokens& operator=(const Tokens&) = delete;
 
-  /// Why the file cannot be used; "" when it can.
+  /// Why the file cannot be used; "" if it can.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
   /// The record of a token whose secret is right and that has not expired. Takes the same time whatever is
-  /// wrong. Cost: one SHA-256 and a look through at most `most_tokens` records.
+  /// wrong. Cost: one SHA-256 and a comparison with at most `most_tokens` records.
   [[nodiscard]] std::optional<TokenRecord> find(const Token& token, engine::Instant now) const;
 
-  /// The same for one that was found before: nothing if it has been revoked or replaced since.
+  /// Like find(), for a token that was found before: null if it has been revoked or replaced since.
   [[nodiscard]] std::optional<TokenRecord> find_again(std::string_view id, std::string_view hash,
                                                       engine::Instant now) const;
 
@@ -77,31 +78,31 @@ class Tokens {
 
   struct Made {
     TokenRecord record;
-    std::string text;  ///< The token. Nobody can be told it again.
+    std::string text;  ///< The token. It cannot be read again.
   };
-  /// `life`: nothing = it never expires. bad_request: name, role or life is wrong; wrong_state: the name is
+  /// `life`: null = it never expires. bad_request: name, role or life is wrong; wrong_state: the name is
   /// taken; unavailable: it cannot be stored.
   [[nodiscard]] engine::Result<Made> create(const std::string& name, Role role,
                                             std::optional<engine::Duration> life, const std::string& creator,
                                             engine::Instant now, const Scope& scope = {},
                                             const std::string& unix_user = {});
-  /// A new secret and as much life as the old one had. not_found: there is no such token.
+  /// Gives the token a new secret and the lifetime that the old one had. not_found: there is no such token.
   [[nodiscard]] engine::Result<Made> rotate(std::string_view id, engine::Instant now);
-  /// Counts from the next request on. not_found: there is no such token.
+  /// Takes effect from the next request on. not_found: there is no such token.
   [[nodiscard]] engine::Status revoke(std::string_view id);
 
-  /// The start of that day (UTC), as TokenRecord::used says it.
+  /// The start of that day (UTC), as in TokenRecord::used.
   [[nodiscard]] static std::int64_t day_of(engine::Instant now) noexcept;
   void note_use(std::string_view id, engine::Instant now);
 
  private:
-  /// Changes a copy, stores it, and only then goes by it.
+  /// Changes a copy, stores it, and then uses it.
   [[nodiscard]] engine::Status change(const std::function<engine::Status(std::vector<TokenRecord>&)>& how);
 
   std::string path_;
   std::string problem_;
-  std::mutex changing_;         ///< One change after the other; taken before reading_.
-  mutable std::mutex reading_;  ///< Held for a look at memory only.
+  std::mutex changing_;         ///< Serializes changes; taken before reading_.
+  mutable std::mutex reading_;  ///< Held for memory accesses only.
   std::vector<TokenRecord> all_;
 };
 

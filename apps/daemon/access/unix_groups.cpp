@@ -51,7 +51,7 @@ std::vector<std::uint32_t> groups_of_user(std::uint32_t uid) {
   std::vector<gid_t> groups(64);
   int count = static_cast<int>(groups.size());
   if (::getgrouplist(found->pw_name, found->pw_gid, groups.data(), &count) < 0) {
-    groups.resize(static_cast<std::size_t>(count));  // Now it is the number that there are.
+    groups.resize(static_cast<std::size_t>(count));  // `count` is the number of groups now.
     if (::getgrouplist(found->pw_name, found->pw_gid, groups.data(), &count) < 0) {
       return {};
     }

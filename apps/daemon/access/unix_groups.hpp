@@ -28,9 +28,9 @@ struct GroupRole {
 /// service.
 [[nodiscard]] std::vector<std::uint32_t> groups_of_user(std::uint32_t uid);
 
-/// Which role users of this machine have by their groups.
+/// The roles that users of this machine have by their groups.
 ///
-/// Threads: one. Cost: one look at the groups of a user in a minute.
+/// Threads: one. Cost: at most one lookup of a user's groups per minute.
 class UnixGroups {
  public:
   using GroupsOf = std::function<std::vector<std::uint32_t>(std::uint32_t uid)>;
@@ -41,7 +41,7 @@ class UnixGroups {
   explicit UnixGroups(std::vector<GroupRole> roles, GroupsOf groups_of = groups_of_user)
       : roles_(std::move(roles)), groups_of_(std::move(groups_of)) {}
 
-  /// The highest role of the user's groups; nothing: none of them has one.
+  /// The highest role of the user's groups; null: none of them has one.
   [[nodiscard]] std::optional<Role> role_of(std::uint32_t uid, engine::Instant now);
 
   [[nodiscard]] const std::vector<GroupRole>& roles() const noexcept { return roles_; }

@@ -22,7 +22,7 @@ Value text_schema(std::string_view pattern) {
 }
 
 Value number_schema() {
-  // Handlers take all that 64 bits hold; JSON readers do not.
+  // Handlers accept all 64 bits; many JSON readers do not.
   return Value::Map{{"maximum", std::int64_t{9'007'199'254'740'991}}, {"minimum", 0}, {"type", "integer"}};
 }
 
@@ -41,7 +41,7 @@ Value schema_of(Placeholder placeholder) {
   return number_schema();
 }
 
-/// OpenAPI wants each placeholder of a path declared as a parameter.
+/// OpenAPI requires that each placeholder of a path is declared as a parameter.
 Value::List path_parameters(std::string_view path) {
   Value::List parameters;
   while (!path.empty()) {

@@ -18,9 +18,9 @@ struct QueryParameter {
   std::string_view name;
   Kind kind = Kind::text;
   std::string_view about;
-  std::uint64_t least = 0;  ///< Of a whole number.
+  std::uint64_t least = 0;  ///< Least value of a whole number.
   std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  std::span<const std::string_view> choices{};  ///< One of these.
+  std::span<const std::string_view> choices{};  ///< The allowed values.
 };
 
 inline constexpr std::string_view yes_or_no[] = {"0", "1", "false", "true"};
@@ -34,17 +34,17 @@ inline constexpr QueryParameter page_limit{"limit", QueryParameter::Kind::whole_
                                            "The most entries of the page; pages of many entries end earlier.",
                                            1};
 
-/// Queries of pages of things that have numbers, and of things that have places.
+/// Queries of pages of numbered items, and of items with places.
 inline constexpr QueryParameter page_query[] = {after_number, page_limit};
 inline constexpr QueryParameter place_page_query[] = {after_position, page_limit};
 
-/// Parameters that are not declared.
+/// A problem for each parameter that is not declared.
 [[nodiscard]] engine::Problems unknown_parameters(std::span<const QueryParameter> declared,
                                                   const net::HttpRequest& request);
-/// bad_request: a value is not what its declaration allows. An empty one counts as absent.
+/// bad_request: a value is not what its declaration allows. An empty value counts as absent.
 [[nodiscard]] engine::Status check_parameters(std::span<const QueryParameter> declared,
                                               const net::HttpRequest& request);
-/// As OpenAPI describes them.
+/// The parameters as OpenAPI describes them.
 [[nodiscard]] engine::Value::List described(std::span<const QueryParameter> declared);
 
 }  // namespace hpsearch::daemon

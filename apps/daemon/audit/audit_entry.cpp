@@ -27,7 +27,7 @@ AuditEntry cut_to_size(AuditEntry entry) {
     if (text->size() > most_audit_text) {
       text->resize(most_audit_text);
       while (!text->empty() && (static_cast<unsigned char>(text->back()) & 0x80U) != 0) {
-        text->pop_back();  // No half of a letter.
+        text->pop_back();  // Don't keep a part of a UTF-8 character.
       }
       *text += "...";
     }

@@ -22,7 +22,7 @@ using engine::Result;
 using engine::Status;
 using engine::Value;
 
-/// A log that is written has another part now and then; so many times it is looked at again.
+/// A log that is being written gets new parts now and then; the list of parts is read at most this often.
 constexpr int most_looks = 1'000;
 
 Error audit_failure(const std::string& path) {
@@ -33,14 +33,14 @@ std::string part_path(const std::string& path, unsigned part) {
   return part == 0 ? path : path + "." + std::to_string(part);
 }
 
-/// A part that is open: it stays the same file when it gets another name.
+/// An open part. It stays the same file when it is renamed.
 struct OpenPart {
   std::string path;
   ino_t inode = 0;
   std::ifstream in{};
 };
 
-/// Those that are there, the oldest first.
+/// Opens the existing parts, the oldest first.
 std::vector<OpenPart> parts_now(const std::string& newest, const AuditKind& kind) {
   std::vector<OpenPart> parts;
   for (unsigned part = kind.most_parts + 1; part-- > 0;) {
@@ -53,8 +53,8 @@ std::vector<OpenPart> parts_now(const std::string& newest, const AuditKind& kind
   return parts;
 }
 
-/// The same, open. While they are opened one after another, the daemon may begin another part and rename all
-/// of them: then they are opened again.
+/// Like parts_now(), but repeats if the daemon began another part and renamed all of them while they were
+/// opened.
 std::vector<OpenPart> open_parts(const std::string& directory, const AuditKind& kind) {
   const std::string newest = directory + "/" + kind.name;
   std::vector<OpenPart> parts;
@@ -85,7 +85,7 @@ std::pair<AuditLink, std::uint64_t> last_link(const std::string& path) {
     last = line;
   }
   if (!last.empty()) {
-    static_cast<void>(follow_audit_line(last, link));  // Without a hash before it, it follows.
+    static_cast<void>(follow_audit_line(last, link));  // `last` has no hash yet, so the line follows it.
   }
   return {link, end};
 }
@@ -179,7 +179,7 @@ Result<std::vector<Value>> AuditFiles::read(const std::string& directory, const 
   std::vector<Value> lines;
   for (auto& [path, inode, in] : open_parts(directory, kind)) {
     std::string line;
-    std::uint64_t number = 0;  // Within a part they are consecutive: those that are skipped need no reading.
+    std::uint64_t number = 0;  // Lines within a part are consecutive: skipped lines need no reading.
     while (lines.size() < limit && std::getline(in, line) && !in.eof()) {
       if (number != 0 && number + 1 <= after) {
         ++number;
@@ -211,14 +211,14 @@ Result<AuditFiles::Verdict> AuditFiles::verify(const std::string& directory, con
     std::string line;
     for (std::uint64_t number = 1; std::getline(in, line); ++number) {
       if (in.eof()) {
-        break;  // It is being written, or a crash cut it off: nobody was answered.
+        break;  // It is being written, or a crash cut it off: its request was not answered.
       }
       if (const Status follows = follow_audit_line(line, verdict.last); !follows) {
         verdict.problem = path + ", line " + std::to_string(number) + ": " + follows.error().message;
         return verdict;
       }
       found = found || verdict.last.hash == holds;
-      // Only the oldest of all parts has lost what was before it.
+      // Only the oldest of all parts may lack the lines before it.
       if (++verdict.lines == 1 && verdict.last.number != 1 && path != oldest) {
         verdict.problem = path + ", line 1: has number " + std::to_string(verdict.last.number) +
                           ": the lines before it are missing";

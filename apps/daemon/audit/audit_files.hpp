@@ -11,19 +11,20 @@
 
 namespace hpsearch::daemon {
 
-/// The two audit logs of a state directory. Strangers can cause any number of refusals; in a log of their own
-/// these move no change out of the other one.
+/// The two audit logs of a state directory. Unknown clients can cause any number of refusals; since refusals
+/// have a log of their own, they displace no change from the other log.
 struct AuditKind {
-  const char* name;          ///< Of the newest part; the older ones have .1, .2, … behind it.
-  std::uint64_t part_bytes;  ///< When a part is full.
-  unsigned most_parts;       ///< How many older ones are kept.
+  const char* name;          ///< Name of the newest part; older parts append .1, .2, ….
+  std::uint64_t part_bytes;  ///< Size at which a part is full.
+  unsigned most_parts;       ///< How many older parts are kept.
 };
 inline constexpr AuditKind audited_changes{"audit.jsonl", std::uint64_t{64} << 20U, 10};
 inline constexpr AuditKind audited_refusals{"refusals.jsonl", std::uint64_t{16} << 20U, 3};
 
-/// One of them, mode 0600. A line that a crash cut off was never answered; it is removed at the next start.
+/// One audit log, mode 0600. A request whose line a crash cut off was not answered; the next start removes
+/// that line.
 ///
-/// Threads: one at a time. read() and verify() may be called beside whoever writes the log.
+/// Threads: one at a time. read() and verify() may be called while another process writes the log.
 class AuditFiles {
  public:
   /// unavailable: the file can't be opened or written.
@@ -33,10 +34,10 @@ class AuditFiles {
   AuditFiles(const AuditFiles&) = delete;
   ~AuditFiles();
 
-  /// All of them, durable on return, or none. unavailable: why not.
+  /// Appends all entries, durable on return, or none. unavailable: with the reason.
   [[nodiscard]] engine::Status append(std::span<const AuditEntry> entries);
 
-  /// Lines behind number `after`, oldest first, at most `limit`.
+  /// Lines after number `after`, oldest first, at most `limit`.
   [[nodiscard]] static engine::Result<std::vector<engine::Value>> read(const std::string& directory,
                                                                        const AuditKind& kind,
                                                                        std::uint64_t after,
@@ -47,8 +48,8 @@ class AuditFiles {
     AuditLink last;
     std::string problem;  ///< "audit.jsonl, line 7: …"; "" = the chain is whole.
   };
-  /// `holds`: the hash of a line that was there before, for a log whose last lines may have been cut off; ""
-  /// = none is known. not_found: there is no audit log. Cost: reads all of it.
+  /// `holds`: the hash of an earlier line, to check a log whose last lines may have been cut off; "" = none
+  /// is known. not_found: there is no audit log. Cost: reads all of it.
   [[nodiscard]] static engine::Result<Verdict> verify(const std::string& directory, const AuditKind& kind,
                                                       const std::string& holds = "");
 
@@ -60,7 +61,7 @@ class AuditFiles {
   std::string path_;
   AuditKind kind_;
   int file_ = -1;
-  std::uint64_t bytes_ = 0;  ///< That are whole lines.
+  std::uint64_t bytes_ = 0;  ///< Bytes of whole lines.
   AuditLink last_;
 };
 

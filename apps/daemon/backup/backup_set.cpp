@@ -40,7 +40,7 @@ constexpr std::string_view audit_name = "audit";
 constexpr std::size_t piece_bytes = std::size_t{1} << 20U;
 constexpr std::size_t most_record_bytes = std::size_t{256} << 20U;
 
-/// Hands out a file from its beginning, and returns its SHA-256. not_found: it is gone.
+/// Passes a file to `take` from its beginning, and returns its SHA-256. not_found: the file was removed.
 template <class Take>
 Result<std::string> read_through(const std::string& path, const Take& take) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -103,7 +103,7 @@ bool is_context(std::string_view name) {
          files::is_sha256(name.substr(0, name.size() - context_ending.size()));
 }
 
-/// The files that are copied as they are, by their paths.
+/// Paths of the files that are copied unchanged.
 std::vector<std::string> open_files_in(const std::string& directory) {
   std::vector<std::string> paths;
   for (const std::string& name : kernel_files().names_in(directory + "/contexts")) {
@@ -140,7 +140,7 @@ Result<std::map<std::string, std::string>> copy_files(const std::string& from, c
     }
     const auto digest = copy(from + "/" + path, to + "/" + path);
     if (!digest && digest.error().code == Errc::not_found) {
-      continue;  // Its daemon has removed it meanwhile: no experiment needs it.
+      continue;  // The daemon has removed it meanwhile, because no experiment needs it.
     }
     if (!digest) {
       return digest.error();
@@ -159,7 +159,7 @@ Result<std::map<std::string, std::string>> copy_files(const std::string& from, c
   return digests;
 }
 
-/// Removes what an unfinished backup consists of, and nothing else.
+/// Removes only the parts of an unfinished backup.
 void remove_draft(const std::string& draft) noexcept {
   std::error_code ignored;
   for (const std::string& path : open_files_in(draft)) {

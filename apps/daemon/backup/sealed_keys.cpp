@@ -20,7 +20,7 @@ using engine::Error;
 using engine::Result;
 using engine::Value;
 
-// Sealed is: the mark, the salt, the nonce, the ciphertext with its tag.
+// Format: the mark, the salt, the nonce, the ciphertext with its tag.
 constexpr std::string_view mark = "hpsearch sealed keys 1\n";
 constexpr std::size_t salt_bytes = crypto_pwhash_argon2id_SALTBYTES;
 constexpr std::size_t nonce_bytes = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;

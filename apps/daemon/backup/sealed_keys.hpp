@@ -12,19 +12,20 @@ namespace hpsearch::daemon {
 struct BackupKey {
   std::string secret;
 
-  /// Bytes of a key file, at least 16; text may end with a line break, which doesn't count. not_found,
+  /// Reads a key file of at least 16 bytes; a line break at the end of text doesn't count. not_found,
   /// unavailable: it cannot be read; bad_request: it is shorter.
   [[nodiscard]] static engine::Result<BackupKey> in_file(const std::string& path);
 };
 
-/// Small files by their names.
+/// Contents of small files by their names.
 using KeyFiles = std::map<std::string, std::string>;
 
-/// The files as one text that only the key opens: Argon2id makes a key of the secret, and
+/// Packs the files into one text that only the key opens: Argon2id makes a key of the secret, and
 /// XChaCha20-Poly1305 (libsodium) seals with it. Cost: 64 MiB of memory and tenths of a second.
 [[nodiscard]] engine::Result<std::string> seal_keys(const KeyFiles& files, const BackupKey& key);
 
-/// bad_request: it was sealed with another key, or a byte of it was changed; corrupt: it is no such text.
+/// bad_request: it was sealed with another key, or a byte of it was changed; corrupt: it is not a sealed
+/// text.
 [[nodiscard]] engine::Result<KeyFiles> open_keys(std::string_view sealed, const BackupKey& key);
 
 }  // namespace hpsearch::daemon

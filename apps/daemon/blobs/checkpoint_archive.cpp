@@ -24,7 +24,7 @@ using engine::Status;
 using files::Directory;
 using proto::manifest_name;
 
-/// Relative, spelled in one way, and inside.
+/// The path is relative, normalized, and stays inside.
 bool stays_inside(const fs::path& path) {
   return !path.empty() && path.is_relative() && path == path.lexically_normal() && *path.begin() != ".." &&
          path.has_filename() && path != ".";
@@ -107,7 +107,7 @@ Status CheckpointArchive::add_file(const std::string& path, std::uint64_t size) 
 Result<CheckpointArchive> CheckpointArchive::of(Directory checkpoint,
                                                 const proto::CheckpointManifest& manifest, std::string top) {
   CheckpointArchive archive(std::move(checkpoint), std::move(top));
-  // The worker writes it last.
+  // The worker writes the manifest last.
   const Result<struct ::stat> list = status_of_file(archive.checkpoint_, manifest_name);
   if (!list) {
     return list.error();

@@ -13,17 +13,17 @@
 namespace hpsearch::daemon {
 
 /// The list of files of an open checkpoint. wrong_state: there is none, it is damaged, it names a path that
-/// leaves the directory, or it is that of another trial. Cost: O(length of the list).
+/// leaves the directory, or it belongs to another trial. Cost: O(length of the list).
 [[nodiscard]] engine::Result<proto::CheckpointManifest> read_manifest_of(const files::Directory& checkpoint,
                                                                          engine::ExperimentId experiment,
                                                                          engine::TrialNumber trial);
 
-/// A checkpoint as a tar archive, of which any part can be read.
+/// A checkpoint as a tar archive that can be read from any offset.
 ///
-/// It holds the files that the manifest lists, in its order, and at last the manifest, all below one
+/// It contains the files that the manifest lists, in its order, and then the manifest, all below one
 /// directory. Only regular files are opened, and no link is followed. A link is in the archive if its target
-/// lies in the checkpoint; other links are left out, so that unpacking writes and reads nothing elsewhere.
-/// The same checkpoint has the same bytes each time.
+/// lies in the checkpoint; other links are left out, so that unpacking the archive writes and reads nothing
+/// elsewhere. The same checkpoint always gives the same bytes.
 ///
 /// Threads: any, one at a time.
 class CheckpointArchive {
@@ -35,16 +35,16 @@ class CheckpointArchive {
                                                             std::string top);
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-  /// At most `limit` bytes from `offset` on, at least one before the end. unavailable: a file cannot be read
-  /// any more, or became shorter. Cost: O(limit + log files).
+  /// At most `limit` bytes from `offset` on, at least one before the end. unavailable: a file can no longer
+  /// be read, or became shorter. Cost: O(limit + log files).
   [[nodiscard]] engine::Result<std::string> read(std::uint64_t offset, std::size_t limit) const;
 
  private:
-  /// What precedes a file, the file, and zeros up to a multiple of 512.
+  /// A header, the content of its file, and zeros up to a multiple of 512.
   struct Part {
-    std::uint64_t begin = 0;  ///< In the archive.
+    std::uint64_t begin = 0;  ///< Offset in the archive.
     std::string head;
-    std::string path{};  ///< "" = there is no content.
+    std::string path{};  ///< "" = the part has no content.
     std::uint64_t size = 0;
     [[nodiscard]] std::uint64_t end() const noexcept;
   };
@@ -55,8 +55,8 @@ class CheckpointArchive {
 
   files::Directory checkpoint_;
   std::string top_;
-  std::int64_t written_at_ = 0;  ///< Of all entries, in seconds since the epoch.
-  std::vector<Part> parts_;      ///< By `begin`; together without gaps. The last one is the end mark.
+  std::int64_t written_at_ = 0;  ///< The time of all entries, in seconds since the epoch.
+  std::vector<Part> parts_;      ///< Sorted by `begin`, without gaps. The last one is the end mark.
   std::uint64_t bytes_ = 0;
 };
 

@@ -21,22 +21,22 @@ namespace fs = std::filesystem;
 constexpr std::chrono::minutes again_after{1};
 using proto::manifest_name;
 
-/// The complaint, or "". Manifest first: without it, what is left is no checkpoint.
+/// Returns the problem, or "". Removes the manifest first: without it, the rest is no longer a checkpoint.
 std::string remove_remote(const std::string& address, const std::map<std::string, std::string>& environment) {
   const std::string place = jobs::rclone_place(address);
-  // One try: the next one comes by itself, and the daemon's end waits for this one.
+  // One try only: the next one comes in a minute, and the daemon's shutdown waits for this one.
   const auto remove = [&environment](std::vector<std::string> words) {
     words.insert(words.begin(), {"--retries=1", "--low-level-retries=1", "--contimeout=10s"});
     return net::run_rclone(words, environment);
   };
   static_cast<void>(remove({"deletefile", place + "/" + manifest_name}).has_value());
   const engine::Status gone = remove({"delete", "--rmdirs", place});
-  // What is not there any more was removed by an earlier try.
+  // A directory that is missing was removed by an earlier try.
   const bool missing = !gone && gone.error().message.find("directory not found") != std::string::npos;
   return gone || missing ? "" : "cannot remove the checkpoint " + address + ": " + gone.error().message;
 }
 
-/// The complaint, or "".
+/// Returns the problem, or "".
 std::string remove_from_directory(const fs::path& place, std::uint64_t store) {
   const auto shelf = checkpoints::open_shelf(place);
   if (!shelf) {
@@ -63,7 +63,7 @@ std::string remove_checkpoint(const std::string& path, engine::ExperimentId expe
 struct CheckpointRemover::Shared {
   std::mutex mutex;
   std::deque<Wanted> wanted;
-  bool ended = false;  ///< Only on the loop's thread.
+  bool ended = false;  ///< Used only on the loop's thread.
 };
 
 CheckpointRemover::CheckpointRemover(Runtime& runtime, EmployStoreExecutor employ,
@@ -88,7 +88,8 @@ void CheckpointRemover::remove_condemned() {
     }
   }
   for (const auto& [id, deleted] : runtime_.engine().deleted()) {
-    if (!deleted.condemned.empty() && !is_waiting(id)) {  // There may be many, and they are on their way.
+    // There may be many, and their removal is already queued.
+    if (!deleted.condemned.empty() && !is_waiting(id)) {
       remove({id, {deleted.condemned.begin(), deleted.condemned.end()}});
     }
   }
@@ -171,7 +172,7 @@ bool CheckpointRemover::work() {
 void CheckpointRemover::removed(engine::ExperimentId experiment, std::vector<std::string> paths, Left left) {
   const auto before = left_.find(experiment);
   const bool is_known = before != left_.end() && before->second.complaint == left.complaint;
-  if (!left.paths.empty() && !is_known) {  // It is tried again every minute.
+  if (!left.paths.empty() && !is_known) {  // Removal is retried every minute.
     net::log(net::Level::warning, left.complaint);
   }
   if (left.paths.empty()) {

@@ -22,7 +22,7 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 
-/// Not again at each start: a full disk has no room for it.
+/// Don't write the mark at each start: a full disk has no room for it.
 Status mark(const std::string& root, std::uint64_t store) {
   const std::string path = root + "/" + proto::checkpoint_owner_name;
   const std::string text = proto::checkpoint_owner(store);

@@ -26,7 +26,7 @@ using engine::Status;
 
 constexpr std::string_view ending = ".tar";
 constexpr std::string_view upload_ending = ".upload";
-// Long enough for whoever brings an older copy of the store back, and then thinks better of it.
+// Long enough for an operator who restores an older copy of the store and then returns to the newer one.
 constexpr std::chrono::hours kept_for{7 * 24};
 
 /// The digest in a file's name, or "".
@@ -36,7 +36,8 @@ std::string digest_in(const std::string& name, std::string_view kind) {
   return files::is_sha256(digest) ? digest : "";
 }
 
-/// A file's content, as long as this lives. It is ours: nobody makes it shorter meanwhile.
+/// A file's content, mapped while this object lives. Only the daemon writes the file, so it does not become
+/// shorter meanwhile.
 class MappedFile {
  public:
   MappedFile(const std::string& path, std::uint64_t bytes) : size_(bytes) {
@@ -54,7 +55,7 @@ class MappedFile {
       ::munmap(place_, size_);
     }
   }
-  /// "" when it cannot be read.
+  /// "" if it cannot be read.
   [[nodiscard]] std::string_view text() const noexcept {
     return place_ == MAP_FAILED ? std::string_view()
                                 : std::string_view(static_cast<const char*>(place_), size_);
@@ -84,7 +85,7 @@ Contexts::Contexts(net::Timeline& loop, FileSystem& files, std::string directory
       directory_(std::move(directory)),
       limit_megabytes_(limit_megabytes),
       run_beside_(std::move(run_beside)) {
-  // When it cannot be made, each take() says so.
+  // If it cannot be made, each take() reports the error.
   if (const auto made = files_.make_directory(directory_); made && *made) {
     static_cast<void>(files_.sync_directory(std::filesystem::path(directory_).parent_path().string()));
   }
@@ -101,7 +102,7 @@ Contexts::Contexts(net::Timeline& loop, FileSystem& files, std::string directory
     }
   }
   for (const std::string& name :
-       names) {  // What an interrupted take() left, and contexts that are there twice.
+       names) {  // The rest of an interrupted take(), and contexts that are stored twice.
     const std::string digest = name.substr(0, name.find('.'));
     if (!known_.contains(digest) || directory_ + "/" + name != path(digest)) {
       files_.remove(directory_ + "/" + name);
@@ -160,7 +161,7 @@ void Contexts::take(std::string digest, std::shared_ptr<const net::UploadedFile>
     answer(Done{});
     return;
   }
-  // One that is here is not stored again: what comes shows that the client has it, too.
+  // A context that is stored already is not stored again: the upload shows that the client has it, too.
   run_beside_([this, is_here = known_.contains(digest), digest = std::move(digest),
                archive = std::move(archive), client = std::move(client),
                answer = std::move(answer)]() mutable -> net::Background::Afterwards {
@@ -203,7 +204,7 @@ void Contexts::note_use(const std::string& digest) {
   }
   const std::string uploaded = path(digest);
   found->second.is_used = true;
-  // Where that fails, it is tried again by keep_only().
+  // If that fails, keep_only() tries it again.
   if (!files_.rename(uploaded, path(digest))) {
     found->second.is_used = false;
   }

@@ -22,8 +22,9 @@ namespace hpsearch::daemon {
 /// The contexts of experiments (hpsearch/io/archive/context_archive.hpp), each content once:
 /// DIRECTORY/DIGEST.tar, and DIRECTORY/DIGEST.upload until an experiment names it.
 ///
-/// A digest alone opens nothing: a client may name a context that it brought itself, for an hour. Until an
-/// experiment names it, its bytes count for those who brought it, and it goes after that hour.
+/// A digest alone gives no access: a client may name a context that it uploaded itself in the last hour.
+/// Until an experiment names it, its bytes count for the clients that uploaded it, and it is removed after
+/// that hour.
 ///
 /// Threads: on the loop's; archives are checked and written beside it.
 class Contexts {
@@ -31,8 +32,8 @@ class Contexts {
   /// Runs one task at a time beside the loop, as net::Background does.
   using RunBeside = std::function<void(net::Background::Task task)>;
 
-  /// Begins with what is in `directory`. Files and loop must outlive this; no task may run when this goes.
-  /// `limit_megabytes` (of 10^6 bytes) is what the files of one may hold.
+  /// Begins with the content of `directory`. Files and loop must outlive this; no task may run when this is
+  /// destroyed. `limit_megabytes` (of 10^6 bytes) limits the files of one context.
   Contexts(net::Timeline& loop, FileSystem& files, std::string directory, std::uint64_t limit_megabytes,
            RunBeside run_beside);
   Contexts(const Contexts&) = delete;
@@ -40,21 +41,21 @@ class Contexts {
 
   static constexpr engine::Duration uploads_kept_for = engine::Duration::seconds(3600);
 
-  /// Bytes of the one of that digest; nothing when it is not here.
+  /// Size of the context with this digest; null if it is not stored.
   [[nodiscard]] std::optional<std::uint64_t> find(const std::string& digest) const;
   [[nodiscard]] std::string path(const std::string& digest) const;
 
-  /// Whether that client brought it in the last hour, which begins again then.
+  /// Whether that client uploaded it in the last hour; if so, the hour begins again.
   [[nodiscard]] bool was_brought_by(const std::string& digest, const std::string& client);
-  /// Bytes of such uploads: of one client, and of those that may submit to that workspace, but not to all.
+  /// Bytes of such uploads: of one client, and of clients that may submit to that workspace, but not to all.
   [[nodiscard]] std::uint64_t uploaded_by(const std::string& client) const;
   [[nodiscard]] std::uint64_t uploaded_to(std::string_view workspace) const;
 
-  /// Where archives may be written while they come; made by the constructor.
+  /// Where archives may be written while they arrive; the constructor makes it.
   [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
 
-  /// Takes one in; when `answer` hears of it, it is durable. bad_request: it is not what its digest says, not
-  /// as contexts are made, or too large. unavailable: it cannot be written.
+  /// Stores a context; it is durable when `answer` is called. bad_request: its digest differs, it is not made
+  /// as contexts are, or it is too large. unavailable: it cannot be written.
   using Answer = std::function<void(const engine::Status&)>;
   struct Client {
     std::string name;
@@ -63,25 +64,25 @@ class Contexts {
   void take(std::string digest, std::shared_ptr<const net::UploadedFile> archive, Client client,
             Answer answer);
 
-  /// An experiment names it: it is no upload any more.
+  /// Records that an experiment names it: it no longer counts as an upload.
   void note_use(const std::string& digest);
-  /// Removes those that none of `named` is: an hour after they came or were brought again, and those that an
-  /// experiment named before, a week after they came. To be called now and then.
+  /// Removes contexts that are not in `named`: uploads an hour after they last arrived, and contexts that an
+  /// experiment named before a week after they arrived. Must be called now and then.
   void keep_only(const std::set<std::string>& named);
 
-  /// No request for a larger one need be read to its end.
+  /// A request with a larger body need not be read to its end.
   [[nodiscard]] std::uint64_t most_bytes() const noexcept;
 
  private:
   struct Bringer {
-    engine::Instant at;  ///< Last.
+    engine::Instant at;  ///< Time of the last upload.
     Scope scope{};
   };
   struct Known {
     std::uint64_t bytes = 0;
-    bool is_used = false;  ///< An experiment names it, or did.
+    bool is_used = false;  ///< An experiment names it, or named it.
     engine::Instant came;
-    std::map<std::string, Bringer> brought_by{};  ///< By name; empty after a restart.
+    std::map<std::string, Bringer> brought_by{};  ///< By client; empty after a restart.
   };
   [[nodiscard]] engine::Status store(const std::string& digest, const net::UploadedFile& archive,
                                      bool is_here) const;

@@ -27,9 +27,9 @@ using proto::FileOffer;
 namespace {
 
 constexpr std::string_view part_ending = ".part";
-// An offer has a megabyte at most, and a worker whose offer is forgotten offers again.
+// An offer has at most a megabyte, and a worker whose offer was dropped offers again.
 constexpr std::size_t most_offers = 64;
-// The daemon names only some files that stayed on the worker: the worker can name all.
+// The daemon names only some of the files that stayed on the worker; the worker can list all.
 constexpr std::size_t most_named_left = 20;
 
 std::string part_of(const std::string& digest) {
@@ -54,7 +54,7 @@ void leave(proto::DroppedFiles& left, const std::string& path, std::uint64_t byt
   }
 }
 
-/// The same list when nothing of it is here.
+/// The same list with all files marked as left on the worker.
 StoredFiles all_left(StoredFiles stored) {
   for (const proto::OfferedFile& file : std::exchange(stored.offer.files, {})) {
     leave(stored.offer.left, file.path, file.bytes, no_room_for_files);
@@ -62,7 +62,7 @@ StoredFiles all_left(StoredFiles stored) {
   return stored;
 }
 
-/// Removes contents that are not wanted, and those that have not come to their end.
+/// Removes contents that are not wanted, and incomplete ones.
 void remove_others(const Directory& set, const std::map<std::string, std::uint64_t>& wanted) {
   for (const files::Entry& entry : entries_of(set)) {
     if (entry.name != list_file && !is_about_logs(entry.name) && !wanted.contains(entry.name)) {
@@ -77,7 +77,7 @@ Result<std::string> read_at(const Directory& directory, const std::string& name,
   return file ? files::read_at(directory, *file, name, offset, limit) : file.error();
 }
 
-/// Names of directories on the way to the set are on the disk as well.
+/// Syncs the directories above the set, so that their entries are durable as well.
 Status sync_above(const std::string& directory, const KeptSet& set) {
   const Result<Directory> root = Directory::open(directory);
   const Result<Directory> experiment =
@@ -105,7 +105,7 @@ struct KeptStore::Arriving {
   };
   std::map<std::pair<KeptSet, std::string>, Part> parts;
 
-  /// Of what is on the disk; read again where this process has not seen all of it.
+  /// Read from the disk, unless this process wrote all of it.
   Result<Part*> find(const KeptSet& set, const std::string& digest, const Directory& directory,
                      std::uint64_t size) {
     if (parts.size() >= most_offers) {
@@ -149,7 +149,7 @@ void KeptStore::offer(const KeptSet& set, engine::AttemptNumber attempt, FileOff
     answer(good.error());
     return;
   }
-  // After the first look, which would count it again.
+  // Runs after the first scan, which would count it again.
   looking_.run([this, set, attempt, offer = std::move(offer),
                 answer = std::move(answer)]() mutable -> net::Background::Afterwards {
     return [this, set, attempt, offer = std::move(offer), answer = std::move(answer)]() mutable {
@@ -189,7 +189,7 @@ void KeptStore::take(const KeptSet& set, engine::AttemptNumber attempt, FileOffe
   store(set, offered, answer);
 }
 
-/// First the list says so, then its content goes.
+/// The list is changed before the content is removed.
 void KeptStore::leave_on_worker(const KeptSet& set, std::shared_ptr<const Offered> offered,
                                 const Answer& then) {
   disk_.run([this, set, offered = std::move(offered), then,
@@ -200,7 +200,7 @@ void KeptStore::leave_on_worker(const KeptSet& set, std::shared_ptr<const Offere
                                      ? Result<StoredFiles>(StoredFiles{offered->attempt, offered->offer})
                                      : list_in(*there);
     if (!stored && there && stored.error().code == Errc::not_found) {
-      remove_others(*there, {});  // Content of an offer that never came to its end.
+      remove_others(*there, {});  // Removes content of an offer that was never completed.
       return [then] { then(Done{}); };
     }
     if (!stored) {
@@ -276,7 +276,7 @@ void KeptStore::add_piece(const KeptSet& set, const std::string& digest, std::ui
              bytes = offered->second->bytes.at(digest), answer = std::move(answer), directory = directory_,
              arriving = arriving_]() -> net::Background::Afterwards {
     const auto add = [&]() -> Result<std::uint64_t> {
-      // Removed logs may have taken the empty directory with them.
+      // The removal of logs may have removed the empty directory.
       const Result<Directory> there = make_set(directory, set);
       const Result<std::string> piece = body_of(body, upload, proto::most_piece_bytes);
       if (!there || !piece) {

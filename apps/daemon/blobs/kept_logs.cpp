@@ -72,7 +72,7 @@ Result<proto::TextPiece> read_kept(const std::string& directory, const LogName& 
   const Result<std::string> packed = set->read(file_name(name, name.stream), logs::most_packed_bytes);
   if (!packed && packed.error().code == Errc::not_found && name.stream == "stderr" &&
       set->has(file_name(name, "stdout"))) {
-    return proto::TextPiece{};  // Workers send stderr only if something is in it.
+    return proto::TextPiece{};  // Workers send stderr only if it is not empty.
   }
   Result<logs::Stretch> stretch =
       packed ? logs::unpack(*packed, offset, limit, from_end) : Result<logs::Stretch>(packed.error());

@@ -12,28 +12,28 @@
 
 namespace hpsearch::daemon {
 
-/// The unit that is counted and removed: the files of a trial from one worker, or all logs of a trial. Their
-/// order is the one in which an experiment loses items without a metric.
+/// The unit that is counted and removed: the files of a trial from one worker, or all logs of a trial. Items
+/// without a metric are removed in this order.
 struct KeptItem {
   enum class Kind : std::uint8_t { files, logs };
 
   engine::ExperimentId experiment;
   Kind kind = Kind::files;
   engine::TrialNumber trial;
-  engine::WorkerId worker;  ///< Of files.
+  engine::WorkerId worker;  ///< The worker, for files.
   friend auto operator<=>(const KeptItem&, const KeptItem&) = default;
 };
 
-/// The disk space of a file of that size, in whole blocks: most logs are shorter than one.
+/// The disk space of a file of that size, in whole blocks: most logs are shorter than one block.
 [[nodiscard]] std::uint64_t bytes_on_disk(std::uint64_t bytes) noexcept;
 
-/// The one limit for everything that the daemon keeps of workers, and what is removed beyond it: first from
-/// ended experiments, in the order of their ends, then from the oldest running one. An experiment loses files
-/// before logs: files of trials without a metric first, then those of the worst trials; logs by the numbers
-/// of their trials. The files that came last go only for those of the best trial, as on workers.
+/// Applies one limit to everything that the daemon keeps of workers, and chooses what is removed beyond it:
+/// first from ended experiments, in the order of their ends, then from the oldest running one. An experiment
+/// loses files before logs: files of trials without a metric first, then those of the worst trials; logs by
+/// the numbers of their trials. The latest files are removed only for those of the best trial, as on workers.
 ///
 /// Threads: one at a time. Cost: count() and forget() logarithmic; take_surplus() linear in the experiments
-/// and in the files of those that lose some, if there is a surplus.
+/// and, if there is a surplus, in the files of those that lose some.
 class KeptQuota {
  public:
   explicit KeptQuota(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
@@ -44,16 +44,16 @@ class KeptQuota {
     bool larger_is_better = false;
   };
 
-  /// Counts the item in the place of what it was before; without bytes it is forgotten.
+  /// Replaces what was counted for the item; an item without bytes is removed.
   void count(const KeptItem& item, const Weight& weight);
-  /// A file of the item has so many bytes now, and had so many before; 0: there was none.
+  /// A file of the item has `bytes` now, and had `before`; 0: there was none.
   void count_file(const KeptItem& item, std::uint64_t bytes, std::uint64_t before = 0);
   void forget(const KeptItem& item) { count(item, {}); }
   void forget(engine::ExperimentId experiment);
 
-  /// When the experiment ended; nothing while it goes on.
+  /// When the experiment ended; null while it is active.
   using EndedAt = std::function<std::optional<engine::Instant>(engine::ExperimentId)>;
-  /// The items to remove now; they count no more. Only `latest` if nothing else can make room for it.
+  /// The items to remove now; they are no longer counted. Only `latest` if nothing else can make room for it.
   [[nodiscard]] std::vector<KeptItem> take_surplus(const EndedAt& ended_at, const KeptItem& latest = {});
 
   [[nodiscard]] bool has(const KeptItem& item) const { return items_.contains(item); }

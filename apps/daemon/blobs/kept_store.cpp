@@ -47,7 +47,8 @@ void warn(const Status& done, const std::string& what) {
   }
 }
 
-/// First what people are told, then what it is about. Directories that hold no files go, too.
+/// Removes first the files that users see as logs, then the files about them. Removes directories that become
+/// empty, too.
 Status remove_logs_of(const Directory& experiment, TrialNumber trial) {
   const std::string name = std::to_string(trial.number());
   const std::uint64_t up_to = std::max(removed_up_to(experiment).value_or(0), trial.number());
@@ -134,7 +135,7 @@ struct KeptStore::Found {
   struct Set {
     KeptSet set;
     std::optional<StoredFiles> list;
-    std::uint64_t bytes = 0;  ///< Of files, without the list.
+    std::uint64_t bytes = 0;  ///< Bytes of contents, without the list.
   };
   std::vector<Set> sets;
   std::map<TrialKey, std::uint64_t> log_bytes;
@@ -157,8 +158,8 @@ KeptStore::KeptStore(net::Loop& loop, std::string directory, Limits limits, Ende
   });
 }
 
-/// Takes a while if there are many, so logs are taken meanwhile: one that comes before it is counted here
-/// counts twice until the next start.
+/// Takes a while if there are many files, and logs are stored meanwhile: a log that arrives before it is
+/// counted here counts twice until the next start.
 KeptStore::Found KeptStore::look_around(const std::string& directory) {
   Found found;
   const Result<Directory> root = Directory::open(directory);
@@ -253,7 +254,7 @@ void KeptStore::remove_logs(const std::vector<TrialKey>& gone) {
   });
 }
 
-/// After the first look, which counts what it finds, and after what is being written.
+/// Runs after the first scan, which counts what it finds, and after writes in progress.
 void KeptStore::remove(ExperimentId experiment) {
   const auto remove_all = [this, experiment, directory = directory_]() -> net::Background::Afterwards {
     const std::string name = std::to_string(experiment.number());

@@ -32,19 +32,19 @@ struct KeptSet {
 /// The files of one worker at the end of an attempt.
 struct StoredFiles {
   engine::AttemptNumber attempt;
-  proto::FileOffer offer;  ///< `files`: those that are here, whole. `left`: those that are not.
+  proto::FileOffer offer;  ///< `files`: those that are stored here completely. `left`: those that are not.
 };
 
 /// One stream of one process of an attempt.
 struct LogName {
   engine::AttemptKey key;
-  engine::WorkerId worker;    ///< Where it ran.
-  std::uint64_t process = 0;  ///< Of those on that worker.
+  engine::WorkerId worker;    ///< The worker where it ran.
+  std::uint64_t process = 0;  ///< Number of the process on that worker.
   std::string stream;         ///< "stdout" or "stderr".
 };
 
-/// Keeps what programs left in their working directories, and the output of attempts that have ended
-/// (hpsearch/io/archive/kept_log.hpp), so that both can be read when their workers are gone:
+/// Keeps files that programs left in their working directories, and the output of attempts that have ended
+/// (hpsearch/io/archive/kept_log.hpp), so that both can be read when their workers have left:
 ///
 ///   DIRECTORY/EXPERIMENT/TRIAL/WORKER/list.json                     StoredFiles
 ///   DIRECTORY/EXPERIMENT/TRIAL/WORKER/SHA256                        content of a file, whole
@@ -54,16 +54,17 @@ struct LogName {
 ///   DIRECTORY/EXPERIMENT/removed                                    highest trial whose logs were removed
 ///
 /// A worker offers all files that it has of a trial, sends the missing content piece by piece, and offers
-/// them again: that replaces the list in one step. A log comes whole. Names that programs gave are in the
-/// list alone: none of them becomes a path here. Files are durable before they are listed; logs are written
+/// them again: that replaces the list in one step. A log arrives whole. Names that programs chose are only in
+/// the list: none of them becomes a path here. Files are durable before they are listed; logs are written
 /// without waiting for the disk, and damage is reported.
 ///
-/// Threads: on the loop's. The disk is read and written beside it: one file at a time, and one log.
+/// Threads: call it on the loop's thread. The disk is read and written beside it: one file at a time, and one
+/// log.
 class KeptStore {
  public:
   using EndedAt = KeptQuota::EndedAt;
   struct Limits {
-    std::uint64_t quota = 0;  ///< Bytes of everything.
+    std::uint64_t quota = 0;  ///< Bytes of everything that is kept.
     bool files = true;        ///< Whether files are kept at all.
   };
 
@@ -73,31 +74,31 @@ class KeptStore {
   KeptStore(const KeptStore&) = delete;
   KeptStore& operator=(const KeptStore&) = delete;
 
-  /// Removes everything of an experiment that was deleted, after what is being written. What cannot be
-  /// removed is logged, and stays until the next start.
+  /// Removes everything of an experiment that was deleted, after writes in progress. Failures are logged, and
+  /// the next start tries again.
   void remove(engine::ExperimentId experiment);
 
   // ------------------------------------------------------------------------------------------------- files
 
   [[nodiscard]] bool keeps_files() const noexcept { return limits_.files && limits_.quota > 0; }
 
-  /// Content that an offer names and that is not here, and how much of it came before.
+  /// Content that an offer names and that is not stored here, and how much of it has arrived.
   struct Missing {
     std::string digest;
     std::uint64_t bytes = 0;
     std::uint64_t have = 0;
   };
   struct Taken {
-    std::vector<Missing> missing;  ///< None: the offer is the list now.
-    std::string why_not;           ///< All stays on the worker, as the list says; "" = it does not.
+    std::vector<Missing> missing;  ///< Empty: the offer is the list now.
+    std::string why_not;           ///< Why all files stay on the worker, as the list says; "" = they don't.
   };
   using OfferAnswer = std::function<void(const engine::Result<Taken>&)>;
-  /// The offer replaces the one before of that worker. bad_request: proto::check().
+  /// The offer replaces the worker's last one. bad_request: proto::check().
   void offer(const KeptSet& set, engine::AttemptNumber attempt, proto::FileOffer offer, OfferAnswer answer);
 
-  /// Appends a piece to what is here of a content; the answer is how much that is now. A piece that came
-  /// before changes nothing. wrong_state: the content was not offered since the last start, bytes before the
-  /// piece are missing, or the whole has another digest: offer again. bad_request: more than was offered, or
+  /// Appends a piece to a content; the answer is how much of it is stored now. A piece that arrived before
+  /// changes nothing. wrong_state: the content was not offered since the last start, bytes before the piece
+  /// are missing, or the whole has another digest: offer again. bad_request: it exceeds the offered size, or
   /// there is no room.
   using PieceAnswer = std::function<void(const engine::Result<std::uint64_t>&)>;
   void add_piece(const KeptSet& set, const std::string& digest, std::uint64_t offset,
@@ -109,7 +110,7 @@ class KeptStore {
     engine::AttemptNumber attempt;
     std::uint64_t files = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t left = 0;  ///< Files on the worker only.
+    std::uint64_t left = 0;  ///< Files that are only on the worker.
     std::optional<double> metric{};
   };
   void list(engine::ExperimentId experiment, const std::function<void(const std::vector<Summary>&)>& answer);
@@ -119,29 +120,29 @@ class KeptStore {
   using ListsAnswer = std::function<void(const engine::Result<Lists>&)>;
   void lists_of(engine::ExperimentId experiment, engine::TrialNumber trial, ListsAnswer answer);
 
-  /// Up to `limit` bytes of the content. not_found: it is not here.
+  /// Up to `limit` bytes of the content. not_found: it is not stored here.
   using ReadAnswer = std::function<void(const engine::Result<std::string>&)>;
   void read(const KeptSet& set, const std::string& digest, std::uint64_t offset, std::uint64_t limit,
             ReadAnswer answer);
 
   // -------------------------------------------------------------------------------------------------- logs
 
-  /// Replaces the log of that name. bad_request: it is not as workers pack them. unavailable: it cannot be
+  /// Replaces the log of that name. bad_request: it is not packed as workers do. unavailable: it cannot be
   /// written.
   using Answer = std::function<void(const engine::Status&)>;
   void take_log(LogName name, const net::HttpRequest& packed, Answer answer);
 
-  /// Up to `limit` bytes from `offset` on, or the last ones; of what is left out, what follows it. not_found:
-  /// nothing is kept under that name. corrupt, unavailable: it cannot be read.
+  /// Up to `limit` bytes from `offset` on, or the last ones; if that part was left out, the part after it.
+  /// not_found: nothing is kept under that name. corrupt, unavailable: it cannot be read.
   using LogAnswer = std::function<void(const engine::Result<proto::TextPiece>&)>;
   void read_log(LogName name, std::uint64_t offset, std::uint64_t limit, bool from_end, LogAnswer answer);
 
-  /// The worker could not hand over its logs of the attempt; remembered until a log of the same attempt and
-  /// worker comes after all.
+  /// Records that the worker could not upload its logs of the attempt, until a log of the same attempt and
+  /// worker arrives after all.
   void note_log_problem(const engine::AttemptKey& key, engine::WorkerId worker, std::string_view why);
-  /// Why no log of the attempt came from that worker; "" = no reason is known.
+  /// Why no log of the attempt arrived from that worker; "" = no reason is known.
   [[nodiscard]] std::string log_problem_of(const engine::AttemptKey& key, engine::WorkerId worker) const;
-  /// The same of the trial's last attempt that has a reason.
+  /// The same for the trial's last attempt that has a reason.
   [[nodiscard]] std::string log_problem_of(engine::ExperimentId experiment, engine::TrialNumber trial) const;
 
   /// Whether logs of the trial were removed to make room.
@@ -149,12 +150,13 @@ class KeptStore {
 
  private:
   using TrialKey = std::pair<engine::ExperimentId, engine::TrialNumber>;
-  using Problems = std::map<std::pair<std::string, engine::WorkerId>, std::string>;  ///< By attempt's label.
+  /// By label of the attempt.
+  using Problems = std::map<std::pair<std::string, engine::WorkerId>, std::string>;
   struct Offered {
     engine::AttemptNumber attempt;
     proto::FileOffer offer;
     std::map<std::string, std::uint64_t> bytes;  ///< By digest.
-    std::uint64_t number = 0;                    ///< Later ones have higher ones.
+    std::uint64_t number = 0;                    ///< Later sets have higher numbers.
   };
   struct Found;
   struct Arriving;
@@ -176,19 +178,20 @@ class KeptStore {
   KeptQuota quota_;
   EndedAt ended_at_;
   std::map<KeptSet, Summary> listed_;
-  /// Offers whose content is arriving; nullptr: it had to make room, and offering it again does not help.
+  /// Offers whose content is arriving; nullptr: the set was removed to make room, and offering it again does
+  /// not help.
   std::map<KeptSet, std::shared_ptr<const Offered>> offers_;
   std::uint64_t offers_made_ = 0;
   std::shared_ptr<Arriving> arriving_;  ///< Touched beside the loop only.
   std::map<TrialKey, Problems> problems_;
   std::map<engine::ExperimentId, engine::TrialNumber> removed_up_to_;
   net::Background looking_;
-  /// Logs and files of a trial share directories, which one may remove while another fills it: one after the
-  /// other.
+  /// Logs and files of a trial share directories, which one task could remove while another fills them: tasks
+  /// run one after the other.
   net::Background disk_;
 };
 
-/// The reason in the list of a set that had to make room.
+/// The reason in the list of a set that was removed to make room.
 inline constexpr const char* no_room_for_files = "there is no room at the daemon (hpsearchd --kept-quota)";
 
 }  // namespace hpsearch::daemon

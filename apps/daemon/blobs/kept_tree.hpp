@@ -15,7 +15,7 @@
 
 namespace hpsearch::daemon {
 
-// The directory of KeptStore, for its sources.
+// The directory of KeptStore, for its sources only.
 
 inline constexpr const char* list_file = "list.json";
 inline constexpr const char* removed_logs_file = "removed";
@@ -27,24 +27,24 @@ inline constexpr std::uint32_t kept_file_mode = 0600;
 [[nodiscard]] bool is_about_logs(std::string_view name) noexcept;
 
 [[nodiscard]] engine::Result<files::Directory> open_set(const std::string& directory, const KeptSet& set);
-/// Makes what is missing of it.
+/// Opens the directory of the set, and makes missing parts of its path.
 [[nodiscard]] engine::Result<files::Directory> make_set(const std::string& directory, const KeptSet& set);
 
-/// Nothing where the directory cannot be read.
+/// Empty if the directory cannot be read.
 [[nodiscard]] std::vector<files::Entry> entries_of(const files::Directory& directory);
-/// Calls it with each directory that is named by a number.
+/// Calls it with each directory whose name is a number.
 void each_numbered(const files::Directory& directory,
                    const std::function<void(std::uint64_t number, const files::Directory& inside)>& take);
 
-/// Nothing where there is no such file.
+/// Null if there is no such file.
 [[nodiscard]] std::optional<std::uint64_t> size_of(const files::Directory& directory,
                                                    const std::string& name);
 
 [[nodiscard]] engine::Result<StoredFiles> list_in(const files::Directory& set);
 engine::Status write_list(const files::Directory& set, const StoredFiles& stored);
 
-/// The body of a request, which is a file if large bodies of its type go to the disk. corrupt: it is longer
-/// than `limit`.
+/// The body of a request, which is in a file if large bodies of its type go to the disk. corrupt: it is
+/// longer than `limit`.
 [[nodiscard]] engine::Result<std::string> body_of(const std::string& body,
                                                   const std::shared_ptr<const net::UploadedFile>& upload,
                                                   std::uint64_t limit);

@@ -13,13 +13,13 @@
 
 namespace hpsearch::daemon {
 
-/// Where an attempt ran or runs: who has its logs.
+/// The workers where an attempt ran or runs, which have its logs.
 struct AttemptPlaces {
   engine::AttemptKey key;
-  std::vector<engine::Place> nodes;  ///< By rank; never none.
-  std::string lost_because;          ///< Its node was lost: why; "" = it was not.
+  std::vector<engine::Place> nodes;  ///< By rank; never empty.
+  std::string lost_because;          ///< Why its node was lost; "" = it was not.
 
-  /// The one on that worker; nullptr: it had nothing there.
+  /// The attempt's place on that worker; nullptr: it had none.
   [[nodiscard]] const engine::Place* on(engine::WorkerId worker) const noexcept;
 };
 
@@ -28,7 +28,7 @@ struct AttemptPlaces {
                                                       engine::ExperimentId experiment,
                                                       engine::TrialNumber trial, std::uint64_t attempt);
 
-/// Where that worker ran the attempt; nothing if it did not, or if the attempt has another key.
+/// Where that worker ran the attempt; null if it did not, or if the attempt has another key.
 [[nodiscard]] std::optional<engine::Place> place_of(EventStore& store, const engine::Numbering& numbering,
                                                     const engine::AttemptKey& key, engine::WorkerId worker);
 

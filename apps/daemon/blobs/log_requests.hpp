@@ -17,28 +17,29 @@ namespace hpsearch::daemon {
 
 using LogAnswer = std::function<void(const engine::Result<proto::LogPart>&)>;
 
-/// Parts of logs that workers were asked for and have not sent yet. Every answer is called exactly once.
+/// Parts of logs that were requested from workers and have not arrived yet. Every answer is called exactly
+/// once.
 class LogRequests {
  public:
   /// `patience` is how long a worker may take to read a log.
   explicit LogRequests(engine::Duration patience) : patience_(patience) {}
 
-  /// Nothing: too many are open.
+  /// Null: too many requests are open.
   [[nodiscard]] std::optional<std::uint64_t> next_number();
   void add(std::uint64_t number, engine::WorkerId worker, LogAnswer answer, engine::Instant now);
 
-  /// A part that nobody asked this worker for is dropped.
+  /// Drops a part that was not requested from this worker.
   void take(engine::WorkerId worker, const proto::LogPart& part);
 
-  /// Fails those that are late. `name_of` names a worker in the error.
+  /// Fails the requests that are late. `name_of` names a worker in the error.
   void expire(engine::Instant now, const std::function<std::string(engine::WorkerId)>& name_of);
 
-  /// The worker let a question go unanswered, and nothing was heard of it since: the next one would only wait
-  /// as long.
+  /// The worker left a request unanswered, and has sent nothing since: another request would only wait as
+  /// long.
   [[nodiscard]] bool is_silent(engine::WorkerId worker) const { return silent_.contains(worker); }
   void heard(engine::WorkerId worker) { silent_.erase(worker); }
 
-  /// Fails all.
+  /// Fails all requests.
   void fail_all(const engine::Error& error);
 
  private:

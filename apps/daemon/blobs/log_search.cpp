@@ -5,10 +5,10 @@
 namespace hpsearch::daemon {
 namespace {
 
-// A line without an end does not fill the memory: it is taken for several.
+// A line without an end must not fill the memory: it is split.
 constexpr std::size_t longest_line = std::size_t{1} << 20U;
 
-/// Not in the middle of a letter of UTF-8.
+/// Doesn't cut a UTF-8 character.
 std::string_view begin_of(std::string_view line) {
   if (line.size() <= LogSearch::most_line_bytes) {
     return line;

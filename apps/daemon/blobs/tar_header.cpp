@@ -44,7 +44,7 @@ std::string ustar_header(std::string_view name, std::string_view link, char kind
   put_octal(header, at_gid, 7, 0);
   put_octal(header, at_size, 11, std::min(bytes, most_octal));
   put_octal(header, at_time, 11, std::min(static_cast<std::uint64_t>(written_at), most_octal));
-  put(header, at_checksum, "        ");  // Counts as blanks.
+  put(header, at_checksum, "        ");  // In the sum, the checksum counts as blanks.
   header[at_kind] = kind;
   put(header, at_link, link.substr(0, longest_name));
   put(header, at_magic, std::string_view("ustar\00000", 8));
@@ -57,7 +57,7 @@ std::string ustar_header(std::string_view name, std::string_view link, char kind
   return header;
 }
 
-/// "LENGTH KEY=VALUE\n", where LENGTH counts itself.
+/// "LENGTH KEY=VALUE\n", where LENGTH includes itself.
 std::string pax_record(std::string_view key, std::string_view value) {
   const std::size_t rest = key.size() + value.size() + 3;
   std::size_t length = rest + std::to_string(rest).size();

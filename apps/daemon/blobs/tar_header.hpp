@@ -9,13 +9,13 @@ namespace hpsearch::daemon {
 struct TarEntry {
   std::string path;
   std::string link{};       ///< Its target; "" = a regular file.
-  std::uint64_t bytes = 0;  ///< Of the content, which follows the header.
+  std::uint64_t bytes = 0;  ///< Size of the content, which follows the header.
   bool is_executable = false;
   std::int64_t written_at = 0;  ///< Seconds since the epoch.
 };
 
-/// The bytes before the content, a multiple of 512: a ustar header, and a pax header before it where a name
-/// or a size is too long for ustar (POSIX.1-2001, pax). Cost: O(length of the names).
+/// The bytes before the content, a multiple of 512: a ustar header, preceded by a pax header if a name or a
+/// size is too long for ustar (POSIX.1-2001, pax). Cost: O(length of the names).
 [[nodiscard]] std::string tar_header(const TarEntry& entry);
 
 /// The two blocks that end an archive.

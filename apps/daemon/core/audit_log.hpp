@@ -15,28 +15,28 @@
 
 namespace hpsearch::daemon {
 
-/// Writes the audit logs beside the loop: entries that come while the disk is busy go there together.
+/// Writes the audit logs beside the loop: entries that arrive while the disk is busy are written together.
 ///
-/// Threads: the loop's. It must outlive what it calls.
+/// Threads: the loop's. The loop must outlive this.
 class AuditLog {
  public:
   using Then = std::function<void(const engine::Status& written)>;
   static constexpr engine::Duration tried_again_after = engine::Duration::seconds(5);
 
-  static constexpr std::size_t at_once = 500;  ///< Entries that go to the disk together.
+  static constexpr std::size_t at_once = 500;  ///< Entries that are written together.
   static constexpr std::size_t busy_from = 1'000;
 
   AuditLog(net::Loop& loop, AuditFiles changes, AuditFiles refusals);
 
   /// Calls `then` on the loop when the entry is durable, or can't be written.
   void record(AuditEntry entry, Then then);
-  /// Whether so many entries wait that nobody should add one without waiting for it.
+  /// Whether so many entries wait that no request should add one without waiting for it.
   [[nodiscard]] bool is_busy() const noexcept { return waiting_.size() >= busy_from; }
 
-  /// Records a request that was refused; nobody waits for that.
+  /// Records a request that was refused; its answer does not wait.
   void note_refusal(AuditEntry entry) { refusals_.note(std::move(entry)); }
 
-  /// Why nothing can be written now; "" = it can. After a failure one change in tried_again_after tries
+  /// Why nothing can be written now; "" = it can. After a failure, one change per tried_again_after tries
   /// again.
   [[nodiscard]] std::string why_not(engine::Instant now) const;
 

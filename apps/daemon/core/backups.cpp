@@ -22,7 +22,7 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 
-// 4 MiB: a commit that comes meanwhile waits for no more.
+// 4 MiB: a commit waits for at most this much.
 constexpr int pages_per_step = 1'024;
 
 namespace {

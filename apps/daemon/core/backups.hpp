@@ -11,31 +11,30 @@
 
 namespace hpsearch::daemon {
 
-/// Copies of the store, made while the daemon serves: a few megabytes at a time, between the commits.
+/// Copies the store while the daemon runs: a few megabytes at a time, between the commits.
 ///
 /// A copy lies in the state directory until its client has made a backup of it and reports the result. Only a
-/// good result counts as a backup. A copy whose client never reports goes with the next one, or with the next
-/// start.
+/// good result counts as a backup. A copy without a report is removed by the next copy, or by the next start.
 ///
-/// Threads: on the loop's; the copying is done on the store's.
+/// Threads: call it on the loop's; copying runs on the store's.
 class Backups {
  public:
-  /// Copies are put below the state directory, into `backups_directory`. Runtime and store must outlive this.
+  /// Copies are put below the state directory, in `backups_directory`. Runtime and store must outlive this.
   Backups(Runtime& runtime, SqliteStore& store, std::string state_directory);
   Backups(const Backups&) = delete;
   Backups& operator=(const Backups&) = delete;
 
-  /// Makes a copy that holds at least every event that is durable now; tells its path. wrong_state: one is
-  /// being made; unavailable: it cannot be written, and nothing is left of it.
+  /// Makes a copy that contains at least every event that is durable now; answers its path. wrong_state: one
+  /// is being made; unavailable: it cannot be written, and nothing is left of it.
   using Answer = std::function<void(const engine::Result<std::string>&)>;
   void make(Answer answer);
 
   enum class Became : std::uint8_t { backup, nothing };
-  /// Removes the copy. not_found: it is not the last one that was made.
+  /// Removes the copy. not_found: it is not the last copy that was made.
   engine::Status conclude(const std::string& path, Became became);
 
-  /// When the copy was made that last became a backup, or a backup of the stopped daemon's store. Nothing:
-  /// there is none.
+  /// When the last copy was made that became a backup, or a backup of the stopped daemon's store. Null: there
+  /// is none.
   [[nodiscard]] std::optional<engine::Instant> last_good() const noexcept { return last_good_; }
 
  private:

@@ -6,10 +6,10 @@
 namespace hpsearch::daemon {
 namespace {
 
-// Bounds what one sync waits for and how long the first in a group waits for the last.
+// Bounds what one sync writes, and how long the first entry in a group waits for the last.
 constexpr std::size_t most_events_per_group = 2'000;
 
-// How soon a group that found no room is tried again.
+// Wait before a group that found no room is tried again.
 constexpr std::chrono::milliseconds retry_every{200};
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -29,7 +29,7 @@ Committer::~Committer() = default;
 
 void Committer::commit(std::vector<engine::Event> events, Then then) {
   if (events.empty() && idle()) {
-    ++waiting_;  // No need to wake the other thread; but never from within the call that asked.
+    ++waiting_;  // The entry can be stored without the other thread, but never from within the caller's call.
     std::deque<Entry> done;
     done.push_back(Entry{{}, nullptr, std::move(then)});
     post_finish(std::move(done));
@@ -61,7 +61,7 @@ void Committer::push(Entry entry) {
   }
   to_spare_ = alone && executor_->may_be_spared();
   if (!to_spare_) {
-    executor_->wake();  // It takes all, also what came alone before.
+    executor_->wake();  // The executor stores everything, including the entry that came alone before.
     return;
   }
   loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
@@ -71,12 +71,12 @@ void Committer::push(Entry entry) {
   });
 }
 
-/// By who stores. False when there is nothing left to do for now.
+/// Called by the executor. False if there is nothing left to do for now.
 bool Committer::store_next_group() {
   return !failed_once_ && take_group() && store_group();
 }
 
-/// By who stores. False when there is no group, or not yet time to try the one that waits for room.
+/// Called by the executor. False if there is no group, or if the group that waits for room is not due yet.
 bool Committer::take_group() {
   const std::scoped_lock lock(mutex_);
   if (waiting_for_room_) {
@@ -92,15 +92,16 @@ bool Committer::take_group() {
   return !group_.entries.empty();
 }
 
-/// By who stores. False when the group was not stored: then nothing of it, and nothing after it, is run.
+/// Called by the executor. False if the group was not stored: then nothing of it, and nothing after it, is
+/// run.
 bool Committer::store_group() {
   std::shared_ptr<const Observer> observer;
   if (!group_.events.empty()) {
     const auto start = std::chrono::steady_clock::now();
     const engine::Status stored = store_.append(group_.events);
     if (!stored) {
-      // Nothing of it was committed, so it may be given to the store once more; after any other failure it
-      // may not.
+      // Nothing of the group was committed, so the store may be given the group again; after any other
+      // failure it may not.
       waiting_for_room_ = stored.error().code == engine::Errc::unavailable;
       failed_once_ = !waiting_for_room_;
       loop_.post(
@@ -157,7 +158,7 @@ void Committer::find_no_room(const engine::Error& error) {
   full_(error);
 }
 
-/// Entries go back to the loop whole: what they hold (sessions, replies) may only be let go there.
+/// Entries return to the loop whole: what they own (sessions, replies) may only be released there.
 void Committer::post_finish(std::deque<Entry> done) {
   loop_.post([this, alive = std::weak_ptr<bool>(alive_), done = std::move(done)] {
     for (const Entry& entry : done) {

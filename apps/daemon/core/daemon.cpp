@@ -61,9 +61,9 @@ using net::Level;
 constexpr std::chrono::milliseconds drain_look_every{5};
 constexpr std::size_t most_checks_at_once = 2;
 constexpr std::chrono::minutes unused_contexts_looked_for_every{5};
-constexpr std::size_t most_metrics_body = 1024;  ///< Nobody has to send any.
+constexpr std::size_t most_metrics_body = 1024;  ///< No client has to send a body.
 constexpr std::chrono::minutes session_look_every{1};
-constexpr const char* port_file = "/http-port";  ///< The last port for browsers that was opened on request.
+constexpr const char* port_file = "/http-port";  ///< The port for browsers that was last opened on request.
 constexpr std::chrono::hours warned_before_expiry{14 * 24};
 constexpr Duration drain_patience = Duration::seconds(10);
 
@@ -80,7 +80,7 @@ std::string absolute(const std::string& path) {
   return std::filesystem::absolute(path).lexically_normal().string();
 }
 
-/// One daemon from start to end; its parts are built in the order of their members and go in the reverse one.
+/// One daemon from start to end; its parts are built in the order of their members and destroyed in reverse.
 class Daemon {
  public:
   Daemon(const Options& options, engine::SearcherRegistry registry)
@@ -122,8 +122,7 @@ class Daemon {
   }
 
  private:
-  /// It is ending: being told so once more is not to take away the status that says why, nor to leave behind
-  /// what it tidies up.
+  /// The daemon is ending: a second signal must not replace its exit status, nor interrupt the cleanup.
   static void leave_signals() {
     sigset_t told;
     sigemptyset(&told);
@@ -137,7 +136,7 @@ class Daemon {
     return code;
   }
 
-  /// Logs what others can do who reach the addresses.
+  /// Logs what anyone who reaches the addresses can do.
   void warn_of(const proto::DaemonFile& here) const {
     if (!is_on_this_machine(here.workers) && (here.http.empty() || is_on_this_machine(here.http))) {
       net::log(Level::warning,
@@ -178,7 +177,8 @@ class Daemon {
       net::log(Level::warning, directory_->warning());
     }
     net::forbid_core_files();
-    net::raise_descriptor_limit();  // Peers are descriptors. Not before: who is refused has one thing to say.
+    // Peers need descriptors. Raised only here: a daemon that is refused should print one message only.
+    net::raise_descriptor_limit();
     auto store = SqliteStore::open(directory_->database(), {}, directory_->take_store_lock());
     if (!store) {
       return remedy(store.error());
@@ -193,7 +193,7 @@ class Daemon {
     return read_secrets_key();
   }
 
-  /// Without the key of their secrets the trials that wait would all fail: better not to start.
+  /// Without the key of their secrets all waiting trials would fail: refuse to start instead.
   Status read_secrets_key() {
     bool have_secrets = false;
     for (const auto& [id, record] : runtime_->engine().experiments()) {
@@ -243,7 +243,7 @@ class Daemon {
         break;
       case Errc::not_found:
       case Errc::wrong_state:
-        break;  // They say what to do.
+        break;  // The warnings already name the remedy.
       case Errc::version_mismatch:
         error.message += ". Use the release that wrote this state directory";
         break;
@@ -255,7 +255,7 @@ class Daemon {
     return error;
   }
 
-  /// Opens the ports. Each step needs those before it.
+  /// Opens the ports. Each step needs the ones before it.
   Status listen() {
     if (Status allowed = check_http_options(); !allowed) {
       return allowed;
@@ -348,7 +348,7 @@ class Daemon {
                                  [this] { contexts_->keep_only(contexts_of_experiments()); });
     const auto ended_at = [this](engine::ExperimentId experiment) {
       const engine::ExperimentRecord* record = runtime_->engine().find(experiment);
-      // Of one that is not in this store nobody knows more.
+      // An experiment that is not in this store has no other record.
       return record == nullptr                 ? std::optional(engine::Instant{})
              : engine::is_ended(record->state) ? std::optional(record->ended_at)
                                                : std::nullopt;
@@ -425,7 +425,7 @@ class Daemon {
       reopen_http_port();
     }
     session_uses_ = loop_.every(session_look_every, [this] { store_session_uses(); });
-    // Workers on a Unix socket are of this machine, and of a user that the other socket admits too.
+    // Workers on a Unix socket run on this machine, as a user that the other socket admits too.
     const bool over_a_socket = sessions_->endpoint().starts_with("ipc://");
     sessions_->announce_http(http_ && !over_a_socket ? http_->address() : socket_->address());
     return Done{};
@@ -451,7 +451,8 @@ class Daemon {
     storage_.emplace(*runtime_, directory_->path(), directory_->database());
     ownership_.emplace(loop_, *directory_, *store_, [this](const Error& error) { storage_failed(error); });
     remover_->remove_condemned();
-    for (const auto& [id, deleted] : runtime_->engine().deleted()) {  // What a crash may have left.
+    // A crash may have left files of deleted experiments.
+    for (const auto& [id, deleted] : runtime_->engine().deleted()) {
       kept_->remove(id);
     }
     lateness_ = net::watch_lateness(loop_);
@@ -477,7 +478,7 @@ class Daemon {
     return Done{};
   }
 
-  /// A page that was open before the daemon ended finds it again.
+  /// Reopens the port, so that a page that was open before the daemon ended works again.
   void reopen_http_port() {
     const auto port = kernel_files().read(directory_->path() + port_file);
     if (!port || !browsers_->any(loop_.now())) {
@@ -492,7 +493,7 @@ class Daemon {
     }
   }
 
-  /// 127.0.0.1 only, and for those who sign in. The same port as last time, if it is free.
+  /// Opens 127.0.0.1 only, for browsers that sign in. Uses the same port as last time, if it is free.
   Result<std::string> open_http_port() {
     if (http_) {
       return http_->address();
@@ -584,7 +585,7 @@ class Daemon {
     return Done{};
   }
 
-  /// Whoever knows it by its fingerprint does not care.
+  /// A client that identifies the certificate by its fingerprint doesn't check its names.
   void warn_of_names() const {
     std::vector<std::string> wanted =
         options_.tls_self_signed ? options_.tls_names : std::vector<std::string>();
@@ -638,8 +639,8 @@ class Daemon {
     return digests;
   }
 
-  /// A worker of this name was forgotten. Others of that name keep the keys that they use; while one of them
-  /// is away, nobody knows which that is.
+  /// A worker of this name was forgotten. Other workers of that name keep the keys that they use; while one
+  /// of them is away, its key is not known.
   void remove_keys_of(const std::string& name) {
     if (!worker_keys_) {
       return;
@@ -665,7 +666,7 @@ class Daemon {
     }
   }
 
-  /// Only of an attempt that ran there.
+  /// Only if the attempt ran on that worker.
   void note_log_problem(engine::WorkerId worker, const proto::LogNotKept& message) {
     if (!kept_ || runtime_->stalled()) {
       return;
@@ -711,10 +712,11 @@ class Daemon {
     loop_.stop();
   }
 
-  /// Takes nothing more, makes durable and answers what was taken, then ends. Programs on workers run on.
+  /// Accepts no more requests, makes the accepted ones durable and answers them, then ends. Programs on
+  /// workers keep running.
   void begin_to_end() {
     if (draining_) {
-      loop_.stop();  // Asked twice: what is not yet durable was not yet acknowledged.
+      loop_.stop();  // A second signal ends at once: what is not durable yet was not acknowledged.
       return;
     }
     net::log(Level::info, "ending");
@@ -741,10 +743,10 @@ class Daemon {
   net::Loop loop_;
   std::unique_ptr<StateDirectory> directory_;
   std::unique_ptr<SqliteStore> store_;
-  std::optional<RelativePathStore> movable_store_;  ///< What everybody but backups goes through.
+  std::optional<RelativePathStore> movable_store_;  ///< The store for everything except backups.
   std::unique_ptr<Runtime> runtime_;
   std::optional<WorkerKeys>
-      worker_keys_;  // Before the sessions, whose port asks for them on a thread of its own.
+      worker_keys_;  // Declared before the sessions, whose port reads the keys on its own thread.
   std::unique_ptr<WorkerSessions> sessions_;
   std::optional<Tokens> tokens_;
   std::optional<Sessions> browsers_;
@@ -760,9 +762,9 @@ class Daemon {
   std::optional<LostWorkers> lost_workers_;
   std::optional<StorageWatch> storage_;
   std::function<void()> end_streams_ = [] {};
-  std::unique_ptr<net::HttpServer> socket_;   ///< For clients on this machine.
-  std::unique_ptr<net::HttpServer> http_;     ///< Over TCP, if asked for.
-  std::unique_ptr<net::HttpServer> metrics_;  ///< For scrapers, if asked for.
+  std::unique_ptr<net::HttpServer> socket_;   ///< Serves clients on this machine.
+  std::unique_ptr<net::HttpServer> http_;     ///< Serves TCP, if configured.
+  std::unique_ptr<net::HttpServer> metrics_;  ///< Serves scrapers, if configured.
   std::optional<net::TlsIdentity> tls_;
   net::Watch certificate_watch_;
   net::HttpRules rules_;
@@ -772,17 +774,17 @@ class Daemon {
   net::Watch signals_;
   net::Watch lateness_;
   net::Watch draining_;
-  net::Background checks_{loop_, most_checks_at_once};  ///< Ends first: it calls the routes.
+  net::Background checks_{loop_, most_checks_at_once};  ///< Destroyed first: it calls the routes.
 };
 
 }  // namespace
 
 Exit run_daemon(const Options& options, engine::SearcherRegistry registry) {
   net::set_log_level(options.log_level);
-  // A client that goes away and a file at its size limit are errors of one call, not of the process.
+  // A client that disconnects and a file at its size limit are errors of one call, not of the process.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  ::umask(0077);  // Configurations and logs may hold secrets: they are for their owner.
+  ::umask(0077);  // Configurations and logs may contain secrets: only their owner may read them.
   return Daemon(options, registry).run();
 }
 

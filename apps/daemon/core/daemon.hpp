@@ -5,8 +5,8 @@
 
 namespace hpsearch::daemon {
 
-/// Runs a daemon until a signal ends it or its storage fails. Failures are said on stderr, with the remedy.
-/// `registry` says which searchers experiments can name.
+/// Runs a daemon until a signal ends it or its storage fails. Prints failures and their remedy on stderr.
+/// `registry` has the searchers that experiments can name.
 [[nodiscard]] Exit run_daemon(const Options& options, engine::SearcherRegistry registry);
 
 }  // namespace hpsearch::daemon

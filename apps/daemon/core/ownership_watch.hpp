@@ -8,15 +8,15 @@
 
 namespace hpsearch::daemon {
 
-/// Looks once a second whether the state directory is still ours, and the store's files are where a start
-/// would look for them. A daemon to which nobody says anything commits nothing, and would not notice.
+/// Checks once a second that the state directory is still ours, and that the store's files are where a start
+/// would look for them. A daemon without requests commits nothing, and would not notice otherwise.
 ///
 /// Threads: on the loop's.
 class OwnershipWatch {
  public:
   using Lost = std::function<void(const engine::Error&)>;
 
-  /// All of them must outlive this. `lost` hears of it once.
+  /// All of them must outlive this. `lost` is called once.
   OwnershipWatch(net::Timeline& loop, StateDirectory& directory, const SqliteStore& store, Lost lost);
   OwnershipWatch(const OwnershipWatch&) = delete;
   OwnershipWatch& operator=(const OwnershipWatch&) = delete;

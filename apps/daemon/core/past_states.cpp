@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t most_waiting_looks = 32;
 constexpr std::size_t events_at_once =
-    4'096;  // The store takes in nothing while they are read: a few milliseconds.
+    4'096;  // The store commits nothing while they are read: a few milliseconds.
 constexpr std::chrono::seconds kept_for{60};
 
 }  // namespace

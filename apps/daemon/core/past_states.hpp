@@ -12,15 +12,15 @@
 
 namespace hpsearch::daemon {
 
-/// The engine as it was after some event of the log. A copy replays the log up to there, beside the loop, in
-/// pieces that the store reads between its commits. The last copy is kept for a minute: a later moment goes
-/// on from it.
+/// The engine as it was after some event of the log. A copy of the engine replays the log up to that event,
+/// beside the loop, in pieces that the store reads between its commits. The last copy is kept for a minute,
+/// and a later event continues from it.
 ///
-/// Threads: everything on the loop's.
+/// Threads: call it on the loop's.
 /// Cost:    that of a start of the daemon up to that event; as much memory as the engine had then.
 class PastStates {
  public:
-  /// Says what is wanted of the engine then; beside the loop, while nobody else uses that engine.
+  /// Computes the answer from that engine; runs beside the loop, while no other task uses that engine.
   using Look = std::function<std::string(const engine::Engine& then, engine::Instant at)>;
   using Answer = std::function<void(const engine::Result<std::string>&)>;
 
@@ -29,7 +29,7 @@ class PastStates {
   PastStates(const PastStates&) = delete;
   PastStates& operator=(const PastStates&) = delete;
 
-  /// `lsn` is of an event that is durable. One after the other; unavailable: 32 others wait.
+  /// `lsn` must be that of a durable event. Calls run one after the other; unavailable: 32 others wait.
   void look(engine::Lsn lsn, Look look, Answer answer);
 
  private:
@@ -38,7 +38,7 @@ class PastStates {
     Look look;
     Answer answer;
   };
-  /// A replica and where it stands.
+  /// A copy of the engine and the event that it has reached.
   struct Replica {
     explicit Replica(engine::SearcherRegistry registry) : engine(registry) {}
     engine::Engine engine;
@@ -56,7 +56,7 @@ class PastStates {
   std::shared_ptr<Replica> replica_;
   net::Watch forget_;
   bool busy_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // What was posted may outlive us.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // Posted work may outlive this object.
 };
 
 }  // namespace hpsearch::daemon

@@ -38,7 +38,7 @@ void RefusalLog::note(AuditEntry entry) {
 
 void RefusalLog::add_sums() {
   for (AuditEntry& sum : counts_.sums(loop_.now())) {
-    waiting_.push_back(std::move(sum));  // Of at most RefusalCounts::most_sources.
+    waiting_.push_back(std::move(sum));  // At most RefusalCounts::most_sources entries.
   }
   write_next();
 }

@@ -12,20 +12,20 @@
 
 namespace hpsearch::daemon {
 
-/// Writes refused requests to a log of their own, beside the loop. Nobody waits for it, and it never holds
-/// more than most_waiting of them: what comes while the disk is slow is counted (RefusalCounts). What can't
-/// be written is dropped.
+/// Writes refused requests to a log of their own, beside the loop. No answer waits for it, and it never holds
+/// more than most_waiting entries: refusals that arrive while the disk is slow are counted (RefusalCounts).
+/// Entries that can't be written are dropped.
 ///
 /// Threads: the loop's.
 class RefusalLog {
  public:
   static constexpr std::size_t most_waiting = 1'000;
-  static constexpr std::size_t at_once = 250;  ///< Entries that go to the disk together.
+  static constexpr std::size_t at_once = 250;  ///< Entries that are written together.
 
   RefusalLog(net::Loop& loop, AuditFiles files);
   RefusalLog(const RefusalLog&) = delete;
   RefusalLog& operator=(const RefusalLog&) = delete;
-  /// Writes what was counted.
+  /// Writes the counts.
   ~RefusalLog();
 
   void note(AuditEntry entry);

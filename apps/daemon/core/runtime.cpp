@@ -19,7 +19,7 @@ namespace {
 template <class Event, class... Kinds>
 constexpr bool is_one_of = (std::is_same_v<Event, Kinds> || ...);
 
-/// Whose state, limits or program the event changes.
+/// The experiment whose state, limits or program the event changes.
 std::optional<engine::ExperimentId> changed_experiment(const engine::EventBody& body) {
   return std::visit(
       []<class Event>(const Event& event) -> std::optional<engine::ExperimentId> {
@@ -40,20 +40,20 @@ using engine::Duration;
 using engine::Status;
 
 constexpr std::chrono::seconds look_every{1};
-constexpr std::size_t workers_a_second = 1'000;  // Workers in each second: about a millisecond.
-constexpr std::size_t most_waiting = 8;          // Steps whose events have yet to be stored.
-constexpr std::size_t most_orders = 128;  // Carried out in one turn of the loop: each is spelled and sent.
+constexpr std::size_t workers_a_second = 1'000;  // Workers checked per second: about a millisecond.
+constexpr std::size_t most_waiting = 8;          // Steps whose events are not stored yet.
+constexpr std::size_t most_orders = 128;  // Orders sent in one turn of the loop: each is encoded and sent.
 
-// Looks are a second apart. If it was much longer, it was we who stood still (stopped, swapped out,
-// suspended), and then the silence of others says nothing: what they sent meanwhile lies unread before us.
-// Long is half of what anybody's silence may last, or this; but looks that are late by their own length are
-// no standstill.
+// The clock is checked every second. If the gap is much longer, the daemon itself stood still (stopped,
+// swapped out, suspended), and the silence of workers means nothing: their messages wait unread. A gap is
+// long if it exceeds half of the shortest silence limit, or this constant; a gap that is late by less than
+// its own length is no standstill.
 constexpr Duration longest_own_silence = Duration::seconds(15);
 constexpr Duration shortest_own_silence = Duration::seconds(2);
 
-// What a killed daemon may add to a budget of time.
+// The most time that a killed daemon may add to a time budget.
 constexpr Duration longest_unnoted_time = Duration::seconds(60);
-// A clock that is set by less is only kept right.
+// A smaller change is a clock that is being kept right.
 constexpr std::int64_t smallest_jump_seconds = 2;
 
 std::int64_t whole_seconds(Duration duration) {
@@ -118,7 +118,7 @@ void Runtime::start(OnOrder on_order, Committer::Failed failed, Committer::Faile
   committer_ = std::make_unique<Committer>(loop_, store_, std::move(failed), std::move(full), employ_);
   last_look_ = now();
   clock_ = loop_.every(look_every, [this] { check_timers(); });
-  // The log may end in the middle of what follows from its last event: this goes on with it.
+  // The log may end between an event and the events that follow from it: continue from there.
   static_cast<void>(perform(engine::ContinueTime{}));
 }
 
@@ -167,7 +167,7 @@ engine::Result<Runtime::Outcome> Runtime::perform(engine::Command command, Answe
   return outcome;
 }
 
-/// What one step decides may be an order for each slot of the cluster.
+/// One step may decide an order for each slot of the cluster.
 void Runtime::send_some() {
   const std::weak_ptr<bool> alive = alive_;
   std::size_t sent = 0;
@@ -198,12 +198,12 @@ void Runtime::arm_deadline() {
   }
   const std::optional<engine::Instant> due = engine_.next_deadline();
   if (due && *due <= engine_.last_instant() && committer_->waiting() > most_waiting) {
-    // What one step left to the next makes events as fast as it can. Who asks for something meanwhile gets
-    // the answer when the store has come to it, so it goes on when the store has taken in what there is.
+    // Steps that follow from a step make events as fast as they can. A client's answer then waits until the
+    // store has caught up, so the next step begins when the store has stored the waiting events.
     waits_for_store_ = true;
     committer_->commit({}, [this] {
       waits_for_store_ = false;
-      if (clock_) {  // Not stopped meanwhile.
+      if (clock_) {  // The runtime was not stopped meanwhile.
         arm_deadline();
       }
     });
@@ -265,7 +265,7 @@ void Runtime::heard(engine::WorkerId worker) {
   liveness_.heard(worker, present);
   if (back && !draining_.contains(worker)) {
     engine_.set_suspect(worker, false);
-    static_cast<void>(perform(engine::CheckTimers{}));  // Its free slots are offered again.
+    static_cast<void>(perform(engine::CheckTimers{}));  // Offers its free slots again.
   }
 }
 
@@ -354,7 +354,7 @@ void Runtime::note_wall_clock() {
                                     "; budgets, delays and timeouts don't follow it");
 }
 
-/// O(experiments).
+/// Cost: O(experiments).
 Duration Runtime::own_silence() const {
   const engine::Patience& patience = liveness_.patience();
   Duration shortest = std::min(patience.suspect_after, patience.lost_after);
@@ -388,7 +388,7 @@ void Runtime::expire(const engine::Silence& silence) {
   }
 }
 
-/// Of a crowd, some in each second: each of 10,000 after 11 s at the latest.
+/// Checks some workers per second: each of 10,000 within 11 s.
 void Runtime::update_suspicion(engine::Instant present) {
   const std::uint64_t shares = 1 + engine_.workers().size() / workers_a_second;
   const std::uint64_t turn = static_cast<std::uint64_t>(present.micros() / 1'000'000) % shares;

@@ -25,33 +25,34 @@
 
 namespace hpsearch::daemon {
 
-/// What is taken from outside, which depends on the room to store it.
+/// Which input is accepted, depending on the room to store it.
 enum class Intake : std::uint8_t {
   everything,
-  no_experiments,  ///< No new ones.
-  what_ends,       ///< No reports of workers either, which keep them, but of programs that were told to end.
-  nothing,         ///< Not even what makes room: it could not be stored.
+  no_experiments,  ///< No new experiments.
+  what_ends,  ///< Also no reports of workers, which keep them, except about programs that were ordered to
+              ///< end.
+  nothing,    ///< Not even requests that make room: they could not be stored.
 };
 
-/// The store's disk, as it was looked at last.
+/// The state of the store's disk at the last check.
 struct Storage {
   std::string state = "ample";  ///< A Room's name, or "full".
   std::uint64_t free_bytes = 0;
   std::uint64_t total_bytes = 0;
-  std::uint64_t store_bytes = 0;  ///< Of the store's file.
-  std::uint64_t wal_bytes = 0;    ///< Of its write-ahead log.
+  std::uint64_t store_bytes = 0;  ///< Size of the store's file.
+  std::uint64_t wal_bytes = 0;    ///< Size of its write-ahead log.
   Intake intake = Intake::everything;
-  std::string why;  ///< Why not everything is taken.
+  std::string why;  ///< Why not everything is accepted.
 };
 
 /// The loop around the engine: a command goes in, its events are made durable, and only then its orders and
-/// its answer go out, in the order of the commands.
+/// its answer are sent, in the order of the commands.
 ///
-/// Owns:    the engine, and who stores.
-/// Threads: everything on the loop's.
+/// Owns:    the engine, and the store's executor.
+/// Threads: call it on the loop's.
 class Runtime {
  public:
-  /// What a command came to, beside its orders.
+  /// Results of a command, besides its orders.
   struct Outcome {
     std::optional<engine::ExperimentId> created;
     std::optional<engine::WorkerId> joined;
@@ -60,30 +61,29 @@ class Runtime {
   using Answer = std::function<void(const engine::Result<Outcome>&)>;
   using OnOrder = std::function<void(const engine::Order&)>;
 
-  /// Loop and store must outlive this. `registry` says which searchers there are, `employ` who waits for the
-  /// store's disk.
+  /// Loop and store must outlive this. `registry` has the searchers; `employ` makes the executor that waits
+  /// for the store's disk.
   Runtime(net::Timeline& loop, EventStore& store, engine::SearcherRegistry registry,
           engine::Patience patience, EmployStoreExecutor employ = on_a_thread_of_its_own);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
   ~Runtime();
 
-  /// Start-up is recovery: replays the log. To be called first. After that every
-  /// known worker counts as heard now, but gets nothing new before it is connected again.
+  /// Recovers by replaying the log. Must be called first. After that every known worker counts as alive now,
+  /// but gets no lease before it connects again.
   engine::Status recover();
 
-  /// Begins to take commands. `on_order` carries an order out; `failed` hears that the store takes nothing
-  /// more, `full` that it lacks room and everything waits.
+  /// Begins to accept commands. `on_order` carries an order out; `failed` is called when the store accepts
+  /// nothing more, `full` when it lacks room and everything waits.
   void start(
       OnOrder on_order, Committer::Failed failed, Committer::Failed full = [](const engine::Error&) {});
-  /// Ends the look at the clock. Commands already given are still made durable.
+  /// Stops checking the clock. Commands already given are still made durable.
   void stop();
 
-  /// Lets the engine do what `command` asks, now, and returns what came of it, which is not to leave the
-  /// process yet; `answer` is told the same, later, when it is durable. A refusal, too, is told only when
-  /// everything it may rest on is durable.
-  /// `request` is the client's whom it is for: the log has a note of it in the same commit.
-  /// `actor`: whose request it is, as events name it; "" = not known.
+  /// Performs `command` in the engine now, and returns the outcome, which must not leave the process yet;
+  /// `answer` is called with it later, when it is durable. A refusal, too, is answered only when everything
+  /// that it may depend on is durable. `request` names the client's request: the log records it in the same
+  /// commit. `actor`: who made the request, as events name it; "" = not known.
   engine::Result<Outcome> perform(engine::Command command, Answer answer = {},
                                   std::optional<AnsweredRequests::Name> request = {},
                                   const std::string& actor = {});
@@ -92,29 +92,29 @@ class Runtime {
   /// as the Watch lives.
   [[nodiscard]] net::Watch watch_events(std::function<void(const engine::Event&)> watcher);
 
-  /// Runs `then` when everything the engine shows now is durable.
+  /// Runs `then` when everything that the engine shows now is durable.
   void when_durable(std::function<void()> then);
   void read(std::function<Committer::Then(EventStore&)> job) { committer_->read(std::move(job)); }
-  /// Hands over all events that become durable from now on, in order, on another thread:
+  /// Passes all events that become durable from now on to `observer`, in order, on another thread:
   /// Committer::observe().
   void observe_stored(Committer::Observer observer);
   [[nodiscard]] bool idle() const noexcept { return committer_->idle() && outgoing_.empty(); }
 
-  /// While true, nothing can be made durable for lack of room, and everything that has to be waits.
+  /// True while nothing can be made durable for lack of room, and all commits wait.
   [[nodiscard]] bool stalled() const noexcept { return committer_ != nullptr && committer_->stalled(); }
   void set_storage(Storage storage) { storage_ = std::move(storage); }
   [[nodiscard]] const Storage& storage() const noexcept { return storage_; }
 
-  // --- workers: what is heard of them is not journaled ---
+  // --- workers: their signs of life are not stored ---
 
-  void connected(engine::WorkerId worker);  ///< It may get new leases from the next step on.
+  void connected(engine::WorkerId worker);  ///< The worker may get new leases from the next step on.
   void disconnected(engine::WorkerId worker);
   void heard(engine::WorkerId worker);
   void set_draining(engine::WorkerId worker,
-                    bool draining);  ///< It takes no leases any more, connected or not.
+                    bool draining);  ///< The worker takes no leases any more, connected or not.
   [[nodiscard]] bool suspect(engine::WorkerId worker) const;
 
-  /// Requests of clients, as the log has them and as they are answered.
+  /// Requests of clients, from the log, with their answers.
   [[nodiscard]] AnsweredRequests& requests() noexcept { return requests_; }
 
   // --- queries ---
@@ -123,8 +123,7 @@ class Runtime {
   [[nodiscard]] std::optional<engine::WorkerId> worker_with_uid(const std::string& uid) const;
   [[nodiscard]] const views::MetricNames& metric_names() const noexcept { return metric_names_; }
   [[nodiscard]] const views::WorkerTimes& worker_times() const noexcept { return worker_times_; }
-  /// The event that last changed the experiment's state, limits or program; what its trials do does not
-  /// count.
+  /// The event that last changed the experiment's state, limits or program; events of its trials don't count.
   [[nodiscard]] engine::Lsn last_change_of(engine::ExperimentId experiment) const;
   [[nodiscard]] engine::SearcherRegistry registry() const noexcept { return registry_; }
   [[nodiscard]] engine::Instant now() const noexcept { return loop_.now(); }
@@ -140,7 +139,7 @@ class Runtime {
   [[nodiscard]] Committer::Counters store_counters() const { return committer_->counters(); }
 
  private:
-  /// What a step has to tell others, once it is durable.
+  /// Orders and answers of a step, to be sent once it is durable.
   struct Outgoing {
     std::vector<engine::Order> orders;
     std::size_t next = 0;
@@ -152,18 +151,18 @@ class Runtime {
   /// Carries out orders and answers in the order of their steps, a limited number in each turn of the loop.
   void send_some();
   void check_timers();
-  /// Budgets of time end to the moment, not at the next look.
+  /// Time budgets end at their exact time, not at the next check.
   void arm_deadline();
-  /// The log says how late it is while a budget or a pause runs: a restart continues from its last event.
+  /// Records the time in the log while a budget or a pause runs: a restart continues from its last event.
   void note_time(engine::Instant now);
-  /// Somebody has set the wall clock: nothing follows it, and people should know.
+  /// Logs that the wall clock was set: no timer follows it, and users should know.
   void note_wall_clock();
-  /// Looks further apart than this mean that we stood still.
+  /// A longer gap between checks means that the daemon stood still.
   [[nodiscard]] engine::Duration own_silence() const;
   /// Ends the leases of a silent worker whose time is up.
   void expire(const engine::Silence& silence);
   void update_suspicion(engine::Instant now);
-  /// It is to get nothing new: silent, away or about to leave.
+  /// The worker must get no new lease: it is silent, disconnected or about to leave.
   [[nodiscard]] bool is_unfit(engine::WorkerId worker, engine::Instant now) const;
 
   net::Timeline& loop_;
@@ -181,7 +180,7 @@ class Runtime {
   AnsweredRequests requests_;
   std::map<engine::ExperimentId, engine::Lsn> last_changes_;
   std::set<engine::WorkerId> connected_;
-  std::set<engine::WorkerId> draining_;  ///< Those that said so.
+  std::set<engine::WorkerId> draining_;  ///< Workers that announced that they leave.
   std::uint64_t cluster_;
   std::uint64_t daemon_epoch_;
   double recovery_seconds_ = 0;
@@ -191,12 +190,12 @@ class Runtime {
   Storage storage_;
   OnOrder on_order_;
   std::deque<std::shared_ptr<Outgoing>> outgoing_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // What was posted may outlive us.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // Posted work may outlive this object.
   engine::Instant last_look_;
-  engine::Duration wall_ahead_;  ///< As it was noted last.
+  engine::Duration wall_ahead_;  ///< As it was last recorded.
   net::Watch clock_;
   std::optional<engine::Instant> armed_for_;
-  bool waits_for_store_ = false;  // Then what is due at once goes on.
+  bool waits_for_store_ = false;  // If so, due steps continue when the store has caught up.
   net::Watch deadline_;
   std::unique_ptr<Committer> committer_;
 };

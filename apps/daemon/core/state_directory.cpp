@@ -76,7 +76,7 @@ Result<std::string> absolute(std::string path) {
   return path;
 }
 
-/// What is written in the lock's file; "" while nothing is.
+/// The content of the lock's file; "" while it has none.
 std::string pid_in(const std::string& lock) {
   const Descriptor file(::open(lock.c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 32> text{};
@@ -88,7 +88,7 @@ std::string pid_in(const std::string& lock) {
   return pid;
 }
 
-/// Who has announced itself, where the file `lock` is gone.
+/// The process that daemon.json names, if the file `lock` was removed.
 std::string announced_in(const std::string& path) {
   const auto bytes = kernel_files().read(path + "/" + proto::daemon_file_name);
   const auto value = bytes ? proto::parse_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()})
@@ -98,8 +98,8 @@ std::string announced_in(const std::string& path) {
   return file ? std::to_string(file->pid) : "";
 }
 
-/// Who has the directory; "" when nobody can be named. Whoever has just taken it has not yet written itself
-/// down: until then nothing stands there, or a process that is long gone.
+/// The process that holds the directory; "" if it cannot be named. A process that has just locked it has not
+/// written its pid yet: until then the file is empty, or names a process that ended long ago.
 std::string holder_of(const std::string& directory) {
   for (int tries = 0; tries < holder_tries; ++tries) {
     for (const std::string& pid : {pid_in(directory + "/lock"), announced_in(directory)}) {
@@ -119,8 +119,8 @@ Error in_use(const std::string& path) {
                                       "; stop that process, or use another --state-dir"};
 }
 
-/// A lock on the directory itself, whatever lies in it. Some network file systems have none: there, the
-/// database's and the owner's record have to do.
+/// Locks the directory itself, whatever is in it. Some network file systems have no such lock: there, the
+/// database's lock and the owner's record must suffice.
 Result<Descriptor> lock_directory(const std::string& path) {
   Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) {
@@ -132,8 +132,8 @@ Result<Descriptor> lock_directory(const std::string& path) {
   return directory;
 }
 
-/// What the command line asks for whether a daemon runs. An open-file-description lock: it belongs to this
-/// descriptor, not to whoever in the process opens the file.
+/// Takes the lock by which the command line finds out whether a daemon runs. An open-file-description lock
+/// belongs to this descriptor, not to any open of the file in this process.
 Result<Descriptor> lock_file(const std::string& directory) {
   const std::string path = directory + "/lock";
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -179,7 +179,8 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
   if (auto free = owner.check_free(); !free && others == OtherHosts::respected) {
     return free.error();
   }
-  // Before its locks are relied on, and behind those that may already tell that it is another's.
+  // Checked before its locks are relied on, and after the locks that may already show that another process
+  // has it.
   if (auto passed = files::check_place(*path, on); !passed) {
     return passed.error();
   }
@@ -211,11 +212,12 @@ StateDirectory::~StateDirectory() {
   }
 }
 
-/// From here on it is ours, and may be written to.
+/// From here on the directory is ours, and may be written.
 Status StateDirectory::take() {
-  // What a daemon that was killed left behind says where nobody listens.
+  // The daemon.json of a daemon that was killed names addresses where no daemon listens.
   ::unlink((path_ + "/" + proto::daemon_file_name).c_str());
-  // It may have been killed because the disk is full. Its reserve is for that; with room there is one again.
+  // It may have been killed because the disk is full. The reserve is removed for that case; it is made again
+  // when there is room.
   if (const auto space = disk_space_at(path_); space && space->free < room_to_start) {
     DiskReserve(path_ + "/reserve").give_up();
   }
@@ -249,7 +251,7 @@ Status StateDirectory::check_ours() {
 
 Status StateDirectory::announce(proto::DaemonFile announcement) {
   announcement.pid = ::getpid();
-  // It says nothing that outlives this process.
+  // Not durable: its content does not outlive this process.
   const auto failed = files::replace_file(path_ + "/" + proto::daemon_file_name,
                                           engine::compact_json(proto::encode_value(announcement)) + "\n",
                                           files::Durability::of_the_process, files::Readers::owner);
@@ -258,7 +260,7 @@ Status StateDirectory::announce(proto::DaemonFile announcement) {
 
 void StateDirectory::retract() noexcept {
   if (!check_ours()) {
-    return;  // What lies there is another daemon's.
+    return;  // The file there belongs to another daemon.
   }
   ::unlink((path_ + "/" + proto::daemon_file_name).c_str());
 }

@@ -16,20 +16,20 @@
 
 namespace hpsearch::daemon {
 
-/// The directory of one daemon: its lock, its store, the file that says where it listens.
+/// The directory of one daemon: its lock, its store, and the file with the addresses where it listens.
 ///
-/// Locks on the directory itself and on the database keep a second daemon out, whatever is removed in there
-/// and whichever way leads to it. The owner's record keeps out those on other hosts, which may not see the
-/// locks. The file `lock` only tells the command line that a daemon runs, and which.
+/// Locks on the directory itself and on the database keep a second daemon out, whatever is removed in the
+/// directory and whichever path leads to it. The owner's record keeps out daemons on other hosts, which may
+/// not see the locks. The file `lock` only shows the command line that a daemon runs, and its pid.
 ///
-/// Owns:    the locks, for as long as it lives; the kernel gives them back however the process ends.
+/// Owns:    the locks, as long as it lives; the kernel releases them however the process ends.
 class StateDirectory {
  public:
   using NetworkFileSystems = files::NetworkFileSystems;
   enum class OtherHosts { respected, ignored };
 
-  /// Makes the directory if need be (0700) and locks it. Nothing below it is made, renamed or written before
-  /// every lock is held, but an empty database where there never was one. wrong_state: another process has
+  /// Makes the directory if necessary (0700) and locks it. Nothing below it is made, renamed or written
+  /// before every lock is held, except an empty database if there was none. wrong_state: another process has
   /// it, named by its pid and, unless it is ours, its host; bad_request: it is on a file system that needs
   /// the user's consent, or that failed its test; not_found: its database is missing; unavailable: the file
   /// system refuses.
@@ -48,7 +48,7 @@ class StateDirectory {
   [[nodiscard]] std::string http_socket() const { return sockets() + "/api.sock"; }
   [[nodiscard]] std::string workers_socket() const { return sockets() + "/workers.sock"; }
 
-  /// What its owner is told at the first start on a network file system; "" later, and on a local one.
+  /// The warning for its owner at the first start on a network file system; "" later, and on a local one.
   [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
 
   /// The lock of the database, to open it with; once.
@@ -56,13 +56,13 @@ class StateDirectory {
     return std::exchange(store_lock_, std::nullopt);
   }
 
-  /// Whether the path still leads here, and the owner's record is ours; renews it when that is due. corrupt:
-  /// saying what happened. To be called every few seconds.
+  /// Checks that the path still leads here, and that the owner's record is ours; renews the record when due.
+  /// corrupt: with what happened. Must be called every few seconds.
   engine::Status check_ours();
 
-  /// Writes daemon.json, whole or not at all, with this process in it.
+  /// Writes daemon.json atomically, with the pid of this process.
   engine::Status announce(proto::DaemonFile announcement);
-  /// Takes daemon.json away, where the directory is still ours.
+  /// Removes daemon.json, if the directory is still ours.
   void retract() noexcept;
 
  private:
@@ -75,7 +75,8 @@ class StateDirectory {
         owner_(std::move(owner)),
         on_(std::move(on)) {}
   engine::Status take();
-  /// Where sockets are: here, or beside a network file system, which may have none.
+  /// The directory of the sockets: this one, or another one if this is on a network file system, which may
+  /// not support sockets.
   [[nodiscard]] const std::string& sockets() const noexcept { return sockets_ ? sockets_->path() : path_; }
 
   std::string path_;

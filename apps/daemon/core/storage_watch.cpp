@@ -50,7 +50,7 @@ void StorageWatch::found_no_room(const engine::Error& error) {
 void StorageWatch::look() {
   const auto space = disk_space_at(directory_);
   if (!space) {
-    return;  // The store itself will say what is wrong with its disk.
+    return;  // The store itself reports errors of its disk.
   }
   const Room room = space->room();
   const std::string left = in_mib(space->free) + " of " + in_mib(space->total) + " are left at " + directory_;

@@ -7,9 +7,9 @@
 
 namespace hpsearch::daemon {
 
-/// Watches the room on the store's disk, and has the daemon take less as it runs out: first no new
-/// experiments, then nothing that workers report, while what users want ended still ends. With room, all of
-/// it is taken again.
+/// Watches the free space on the store's disk, and makes the daemon accept less as it runs out: first no new
+/// experiments, then no reports of workers, while users can still end things. With enough space, everything
+/// is accepted again.
 ///
 /// Owns:    the reserve file.
 /// Threads: on the loop's.
@@ -20,7 +20,7 @@ class StorageWatch {
   StorageWatch(const StorageWatch&) = delete;
   StorageWatch& operator=(const StorageWatch&) = delete;
 
-  /// The committer found no room for a group: the reserve is given up for it.
+  /// Called when the committer found no room for a group: the reserve is removed for it.
   void found_no_room(const engine::Error& error);
 
  private:

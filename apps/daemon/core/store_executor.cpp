@@ -91,8 +91,8 @@ class StoreThread final : public StoreExecutor {
   static constexpr int quick_enough = 64;
 
   std::function<bool()> work_;
-  std::mutex working_;          ///< Held by who does a piece.
-  std::atomic<int> quick_ = 0;  ///< Pieces in a row that took no longer than that.
+  std::mutex working_;          ///< Held while a piece of work runs.
+  std::atomic<int> quick_ = 0;  ///< Pieces in a row that took at most `quick`.
   std::mutex mutex_;
   std::condition_variable changed_;
   bool woken_ = false;

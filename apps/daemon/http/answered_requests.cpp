@@ -132,7 +132,7 @@ void AnsweredRequests::make_room(Instant now) {
     if (found == entries_.end() || found->second.at != at) {
       continue;
     }
-    if (found->second.running) {  // Its answer is to come.
+    if (found->second.running) {  // Its answer has not been made yet.
       found->second.at = now;
       by_age_.emplace_back(now, key);
       if (entries_.size() > most_requests) {

@@ -15,12 +15,12 @@
 
 namespace hpsearch::daemon {
 
-/// Changes that clients asked for under an Idempotency-Key, and what they were answered, for 24 hours.
+/// Changes that clients requested with an Idempotency-Key, and their answers, for 24 hours.
 ///
-/// The log has those that changed the engine's state (RequestTaken), in the same commit as the change.
-/// Answers are in memory only: after a restart such a request is known to be done, and is answered with what
-/// it changed as that is then. Only successes are kept: a refused request changed nothing, and may be made
-/// again. Threads: one.
+/// The log has the requests that changed the engine's state (RequestTaken), in the same commit as the change.
+/// Answers are in memory only: after a restart such a request is known to be done, and the answer shows the
+/// changed object in its current state. Only successes are kept: a refused request changed nothing, and may
+/// be made again. Threads: one.
 class AnsweredRequests {
  public:
   static constexpr engine::Duration kept_for = engine::Duration::seconds(24LL * 3600);
@@ -35,7 +35,7 @@ class AnsweredRequests {
   };
   /// bad_request: there is an Idempotency-Key, and it is not up to 200 bytes of printable ASCII.
   [[nodiscard]] static engine::Status check_key(const net::HttpRequest& request);
-  /// Nothing: it has no Idempotency-Key. bad_request: see check_key.
+  /// Null: it has no Idempotency-Key. bad_request: see check_key.
   [[nodiscard]] static engine::Result<std::optional<Name>> name_of(const std::string& caller,
                                                                    const net::HttpRequest& request);
 
@@ -44,17 +44,17 @@ class AnsweredRequests {
     running,        ///< It is not answered yet.
     other_request,  ///< The key was used for another request.
     answered,       ///< answer_to() has the answer.
-    done,           ///< It changed what the log has; its answer is lost with an earlier daemon, or forgotten.
-    forgotten,      ///< It changed something else, and its answer is forgotten.
+    done,           ///< The log has its change; its answer was lost with an earlier daemon, or dropped.
+    forgotten,      ///< It changed something that the log doesn't have, and its answer was dropped.
   };
   [[nodiscard]] Known look_up(const Name& name, engine::Instant now);
-  /// Of one that is answered: until the next call of anything here.
+  /// The answer of a request in the state `answered`, valid until the next call of any function.
   [[nodiscard]] const net::HttpResponse& answer_to(const Name& name) const;
 
-  /// To be called for one that is not known, or done, before it is carried out.
+  /// Must be called before a request is carried out that is not known, or `done`.
   void begin(const Name& name, engine::Instant now);
   void end(const Name& name, const net::HttpResponse& answer);
-  /// The log has it.
+  /// Records that the log has it.
   void note(const engine::RequestTaken& event, engine::Instant at);
 
  private:
@@ -72,7 +72,8 @@ class AnsweredRequests {
   void make_room(engine::Instant now);
 
   std::map<std::string, Entry> entries_;                        ///< By key.
-  std::deque<std::pair<engine::Instant, std::string>> by_age_;  ///< Keys; some are gone or younger.
+  std::deque<std::pair<engine::Instant, std::string>> by_age_;  ///< Keys; some have been removed or are
+                                                                ///< younger now.
   std::deque<std::string> answered_;  ///< Keys in the order of their answers; the same.
   std::size_t answer_bytes_ = 0;
 };

@@ -13,7 +13,7 @@
 
 namespace hpsearch::daemon {
 
-// How answers are spelled.
+// How responses are spelled.
 
 [[nodiscard]] net::HttpResponse with(unsigned status, const engine::Value& value);
 /// A struct of the API (proto/api).
@@ -24,14 +24,14 @@ requires requires {
 [[nodiscard]] net::HttpResponse with(unsigned status, const Answer& answer) {
   return with(status, proto::encode_value(answer));
 }
-/// Failures are problems (io/http/http_problem.hpp); by default the error's code says the status.
+/// Failures are problems (io/http/http_problem.hpp); by default the error's code decides the status.
 [[nodiscard]] net::HttpResponse failure(const engine::Error& error);
 [[nodiscard]] net::HttpResponse failure(unsigned status, const engine::Error& error);
 
-/// What the paths of problems name.
+/// Whether the paths of problems name parts of the body or of the query.
 enum class ProblemsIn : bool { body, query };
-/// 400. The items of `errors` have `pointer` (a JSON pointer) or `parameter`, `detail`, `allowed`, and `line`
-/// where there are lines.
+/// Status 400. The items of `errors` have `pointer` (a JSON pointer) or `parameter`, `detail`, `allowed`, and
+/// `line` if the text has lines.
 [[nodiscard]] net::HttpResponse failure(const std::string& message, const engine::Problems& problems,
                                         ProblemsIn where = ProblemsIn::body);
 [[nodiscard]] net::HttpResponse failure(const std::string& message,
@@ -40,7 +40,7 @@ enum class ProblemsIn : bool { body, query };
 /// "/searcher/prior/2/step" for "searcher.prior[2].step".
 [[nodiscard]] std::string json_pointer(std::string_view path);
 
-/// For who may not do it (401, 403, 429).
+/// The response to a caller without permission (401, 403, 429).
 [[nodiscard]] net::HttpResponse refusal(unsigned status, const std::string& message);
 
 }  // namespace hpsearch::daemon

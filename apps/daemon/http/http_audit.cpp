@@ -13,7 +13,7 @@
 namespace hpsearch::daemon {
 namespace {
 
-/// What clients that run trials do thousands of times a second; the event log has it.
+/// Clients that run trials send these thousands of times a second; the event log has them.
 constexpr std::array<std::string_view, 3> work_of_clients{"ask_trials", "report_metrics", "tell_trial"};
 
 bool is_work_of_clients(const Route* route) {
@@ -21,14 +21,14 @@ bool is_work_of_clients(const Route* route) {
          std::find(work_of_clients.begin(), work_of_clients.end(), route->about.id) != work_of_clients.end();
 }
 
-/// Not what workers hand over: on the Unix socket their role is that of the daemon's user.
+/// Without what workers upload: on the Unix socket their role is that of the daemon's user.
 bool is_change(const Call& call, const Route* route) {
   const bool of_worker =
       call.caller.role == Role::worker || (route != nullptr && route->least == Role::worker);
   return call.request.method != "GET" && call.request.method != "HEAD" && !of_worker;
 }
 
-/// What the answer of a route that makes something says of it.
+/// How the answer of a route names what it made.
 struct Made {
   std::string_view route;
   std::string_view member;
@@ -36,7 +36,7 @@ struct Made {
 constexpr std::array makers{Made{"create_experiment", "experiment"}, Made{"create_workspace", "name"},
                             Made{"create_token", "id"}};
 
-/// "experiments/3" of a path; "session".
+/// "experiments/3" for a path; "session".
 std::string resource_of(std::string_view path) {
   static constexpr std::string_view root = "/api/v1/";
   if (!path.starts_with(root)) {
@@ -57,7 +57,7 @@ std::string workspace_of(const Runtime& runtime, std::uint64_t experiment) {
   return deleted == runtime.engine().deleted().end() ? "" : deleted->second.workspace;
 }
 
-/// What the path says of it.
+/// Takes the names from the path.
 void name_resource(AuditEntry& entry, const Call& call, const Route* route, const Runtime& runtime) {
   entry.resource = resource_of(entry.path);
   if (route != nullptr && route->path.starts_with("/api/v1/experiments/{experiment}") &&
@@ -68,7 +68,7 @@ void name_resource(AuditEntry& entry, const Call& call, const Route* route, cons
   }
 }
 
-/// What the answer says of something that was made.
+/// Takes the names from the answer of a route that made something.
 void name_made(AuditEntry& entry, const Route* route, const HttpResponse& response, const Runtime& runtime) {
   const auto maker = std::find_if(makers.begin(), makers.end(), [route](const Made& one) {
     return route != nullptr && one.route == route->about.id;
@@ -91,13 +91,13 @@ void name_made(AuditEntry& entry, const Route* route, const HttpResponse& respon
   }
 }
 
-/// Not let in, or not so often.
+/// The caller was not admitted, or sent too many requests.
 bool is_refusal(unsigned status) {
   return status == 401 || status == 403 || status == 429;
 }
 
-/// Of a call that is a change: whether somebody who may make it asked for it. What strangers send is one only
-/// once they have signed in.
+/// For a call that is a change: whether its caller may make it. Requests of unknown callers count only if
+/// they have signed in.
 bool was_let_through(bool is_known, const Route* route, unsigned status) {
   return route != nullptr && !is_refusal(status) && (is_known || status / 100 == 2);
 }

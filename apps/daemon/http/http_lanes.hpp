@@ -16,10 +16,10 @@ struct RequestContext;
 struct Route;
 
 /// The part of the daemon that a request keeps busy. Requests of one lane wait for each other, and clients
-/// take turns. No other request waits for them.
+/// take turns. Other requests don't wait for them.
 enum class Lane : std::uint8_t {
-  none,         ///< Nothing: short requests are carried out as they come.
-  experiments,  ///< The loop and the memory, with everything that is known of an experiment.
+  none,         ///< Short requests run at once.
+  experiments,  ///< The loop and the memory, for reads of whole experiments.
   logs,         ///< Workers that read logs.
   checkpoints,  ///< The storage of checkpoints.
   checks,       ///< Threads that check configurations.
@@ -28,7 +28,7 @@ enum class Lane : std::uint8_t {
 /// How a route is queued.
 struct Queued {
   Lane lane = Lane::none;
-  /// Only if the query has one of these; nothing: always.
+  /// Queued only if the query has one of these parameters; empty: always.
   std::span<const std::string_view> only_with{};
 };
 
@@ -41,12 +41,12 @@ class Lanes {
   std::array<FairQueue, 4> queues_;
 };
 
-/// Threads of each lane: no more run at once.
+/// The number of requests of each lane that run at once.
 inline constexpr std::size_t most_experiment_reads = 3;
 inline constexpr std::size_t most_log_searches = 8;
 inline constexpr std::size_t most_checkpoint_reads = 4;
 
-/// Carries the call out when it is the turn of its client. 503: too many wait.
+/// Carries the call out when it is its client's turn. 503: too many wait.
 void carry_out_in_turn(RequestContext& context, const Route& route, Call call);
 
 }  // namespace hpsearch::daemon

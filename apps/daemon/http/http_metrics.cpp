@@ -28,7 +28,7 @@ net::HttpResponse metrics_now(const RequestContext& context, const net::HttpRequ
   return response;
 }
 
-/// While its store is read at the start, the daemon does not listen: that is over here.
+/// The daemon does not listen while it reads its store at the start, so that check has passed here.
 net::HttpResponse readiness_now(const RequestContext& context) {
   const Storage& storage = context.runtime.storage();
   api::Readiness readiness;

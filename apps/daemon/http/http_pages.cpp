@@ -13,9 +13,9 @@ namespace {
 
 using engine::TrialNumber;
 
-// Spelling so much takes the loop some milliseconds (docs/benchmarks.md, turns of the loop).
+// Encoding this much takes the loop some milliseconds (docs/benchmarks.md, turns of the loop).
 constexpr std::size_t enough_bytes = std::size_t{128} << 10;
-constexpr std::uint64_t most_trials_looked_at = 20'000;  // Most may have nothing for the list.
+constexpr std::uint64_t most_trials_looked_at = 20'000;  // Most trials may have no entry for the list.
 
 std::string fields_text(const Value::Map& fields) {
   std::string text = engine::compact_json(Value(fields));
@@ -26,13 +26,13 @@ Error limit_is_zero() {
   return Error{Errc::bad_request, "limit is 0; it must be at least 1"};
 }
 
-/// An entry of a trial.
+/// The position of an entry of a trial.
 struct Position {
   std::uint64_t trial = 0;
   std::uint64_t place = 0;
 };
 
-/// Where the page behind `after` begins; "" = at the start.
+/// Where the page after `after` begins; "" = at the start.
 engine::Result<Position> first_behind(std::string_view after) {
   if (after.empty()) {
     return Position{};
@@ -65,7 +65,7 @@ void answer_page(RequestContext& context, const Call& call, const Listing& listi
     context.answer(call, failure(limit_is_zero()));
     return;
   }
-  // Numbers have no gaps, and no trial is ever removed.
+  // Trial numbers have no gaps, and trials are never removed.
   const std::uint64_t total = (*record)->trials.size();
   const std::uint64_t most = std::min(*limit, listing.most);
   std::string list;

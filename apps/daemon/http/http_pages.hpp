@@ -8,24 +8,23 @@
 
 namespace hpsearch::daemon {
 
-/// What of each trial goes into a list. A page is made between two decisions, which it must not hold up: it
-/// ends when it is long enough, and says behind what the next begins (?after=N&limit=N): a trial's number, or
-/// "TRIAL.PLACE" when it ends behind so many entries of a trial.
+/// How the entries of each trial are put into a list. A page is made between two decisions, which must not
+/// wait for it: it ends when it is long enough, and names where the next page begins (?after=N&limit=N): a
+/// trial's number, or "TRIAL.PLACE" if it ends after this many entries of a trial.
 struct Listing {
-  std::string name;  ///< Of the list in the answer.
+  std::string name;  ///< Name of the list in the answer.
   std::function<std::size_t(const engine::ExperimentRecord&, engine::TrialNumber)> count;
   std::function<engine::Value(const engine::ExperimentRecord&, engine::TrialNumber, std::size_t place)> entry;
   std::uint64_t most = 500;  ///< Entries of a page, unless `limit` is less.
 };
 
-/// The page that the call asks for: {next, total, NAME} and `more`. `next` is null on the last one; `total`
+/// The page that the call requests: {next, total, NAME} and `more`. `next` is null on the last one; `total`
 /// counts trials.
 void answer_page(RequestContext& context, const Call& call, const Listing& listing,
                  const std::function<engine::Value::Map(const engine::ExperimentRecord&)>& more = {});
 
-/// One page of a list of things whose numbers grow: those behind ?after=N, at most ?limit=N of them, until it
-/// is long enough. Its answer is {NAME, next}: the number behind which the next page begins, null on the last
-/// one.
+/// One page of a list of numbered items: those after ?after=N, at most ?limit=N of them, until it is long
+/// enough. Its answer is {NAME, next}: the number after which the next page begins, null on the last one.
 class NumberedPage {
  public:
   /// bad_request: the query is wrong.
@@ -35,7 +34,7 @@ class NumberedPage {
   [[nodiscard]] std::uint64_t after() const noexcept { return after_; }
   [[nodiscard]] bool takes_more() const noexcept;
   void add(std::uint64_t number, const engine::Value& entry);
-  /// `more`: there are some behind the last one that was added.
+  /// `more`: there are items after the last one that was added.
   [[nodiscard]] net::HttpResponse answer(bool more) const;
 
  private:

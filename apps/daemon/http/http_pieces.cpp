@@ -5,7 +5,7 @@
 namespace hpsearch::daemon {
 namespace {
 
-/// Lives in what it has posted, and in the connection until its end.
+/// Owned by what it has posted, and by the connection until its end.
 class Pieces : public std::enable_shared_from_this<Pieces> {
  public:
   Pieces(std::shared_ptr<net::HttpBody> body, std::function<void(TakePiece)> make)

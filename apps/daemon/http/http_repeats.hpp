@@ -4,8 +4,8 @@
 
 namespace hpsearch::daemon {
 
-/// Whether the call is to be carried out. Under an Idempotency-Key, its answer is then kept for those who
-/// repeat the request. False: it is a repetition, and is answered.
+/// Whether the call must be carried out. With an Idempotency-Key, its answer is then kept for repetitions of
+/// the request. False: it is a repetition, and is answered.
 [[nodiscard]] bool is_to_be_carried_out(RequestContext& context, const Route& route, Call& call);
 
 }  // namespace hpsearch::daemon

@@ -175,16 +175,16 @@ void RequestContext::perform(const Call& call, engine::Command command, std::fun
       reply(failure(outcome.error()));
       return;
     }
-    // Between the commit and now others may have moved it on: wait for that, too.
+    // Other requests may have changed it since the commit: wait for those changes, too.
     runtime.when_durable([reply, response = shown()] { reply(response); });
   };
-  // What it came to is told when it is durable, and not before.
+  // The outcome is answered when it is durable, and not before.
   static_cast<void>(runtime.perform(std::move(command), std::move(answer), call.name, actor_of(call.caller)));
 }
 
 void RequestContext::perform(engine::Command command, Runtime::Answer answer,
                              std::optional<AnsweredRequests::Name> name) {
-  // What it came to is told when it is durable, and not before.
+  // The outcome is answered when it is durable, and not before.
   static_cast<void>(runtime.perform(std::move(command), std::move(answer), std::move(name)));
 }
 

@@ -37,31 +37,31 @@ using net::HttpResponse;
 
 class PastStates;
 
-// What the handlers of all routes share. One file per resource: http_<resource>_routes.cpp.
+// Shared by the handlers of all routes. One file per resource: http_<resource>_routes.cpp.
 
-/// One request, and whom to answer.
+/// One request, and where its response goes.
 struct Call {
   net::HttpRequest request;
-  std::vector<std::uint64_t> numbers;  ///< What stands for the #s of the route's path.
-  std::string digest;                  ///< What stands for its *.
-  std::string token_id;                ///< What stands for its $.
-  std::string word;                    ///< What stands for its %.
+  std::vector<std::uint64_t> numbers;  ///< Values of the path's placeholders for numbers.
+  std::string digest;                  ///< Value of the placeholder for a digest.
+  std::string token_id;                ///< Value of the placeholder for a token's id.
+  std::string word;                    ///< Value of the placeholder for a name.
   net::HttpServer::Reply reply;
   Caller caller{};
-  std::optional<AnsweredRequests::Name> name{};  ///< Of a change under an Idempotency-Key.
-  bool is_done = false;  ///< It was carried out before: it is to be answered and nothing else.
-  /// The route keeps its lane busy no longer. The reply does it, too; not set: it is in no lane.
+  std::optional<AnsweredRequests::Name> name{};  ///< Name of a change with an Idempotency-Key.
+  bool is_done = false;                          ///< It was carried out before: it must only be answered.
+  /// Releases the route's lane early. The reply releases it, too; not set: it is in no lane.
   std::function<void()> leave_lane{};
 
   [[nodiscard]] engine::ExperimentId experiment() const { return engine::ExperimentId(numbers.at(0)); }
   [[nodiscard]] engine::WorkerId worker() const { return engine::WorkerId(numbers.at(0)); }
   [[nodiscard]] engine::TrialNumber trial() const { return engine::TrialNumber(numbers.at(1)); }
 
-  /// The body, a JSON object; {} when there is none. bad_request: it is something else.
+  /// The body, a JSON object; {} if there is none. bad_request: it is something else.
   [[nodiscard]] engine::Result<engine::Value> object() const;
 };
 
-/// What is sent as it happens.
+/// Open streams, which send changes as they happen.
 struct Streams {
   Streams(Runtime& runtime, net::Loop& loop, OpenStreams::MayRead may_read, TopicFeed::Values values)
       : open(loop, std::move(may_read)),
@@ -79,48 +79,50 @@ struct Streams {
   net::Watch new_places;
 };
 
-/// Where handlers work. Nothing leaves it that a crash could take back.
+/// The environment of handlers. They answer only what a crash cannot undo.
 struct RequestContext {
   Runtime& runtime;
   WorkerSessions& sessions;
   AboutDaemon about;
-  std::shared_ptr<PastStates> past{};  ///< Always there.
+  std::shared_ptr<PastStates> past{};  ///< Never null.
   HttpCounts http_counts{};
   RequestRates rates{};
   BusyConnections connections{};
-  std::unique_ptr<Streams> streams{};                   ///< Always there.
-  std::unique_ptr<Lanes> lanes{};                       ///< Always there.
-  std::unique_ptr<net::Background> reads{};             ///< Always there: it spells long answers.
-  std::unique_ptr<net::Background> checkpoint_reads{};  ///< Always there: their storage may be slow.
-  std::unique_ptr<ExternalLeases> leases{};             ///< Always there.
+  std::unique_ptr<Streams> streams{};                   ///< Never null.
+  std::unique_ptr<Lanes> lanes{};                       ///< Never null.
+  std::unique_ptr<net::Background> reads{};             ///< Never null: encodes long answers.
+  std::unique_ptr<net::Background> checkpoint_reads{};  ///< Never null: the storage of checkpoints may be
+                                                        ///< slow.
+  std::unique_ptr<ExternalLeases> leases{};             ///< Never null.
 
-  /// Answers from the engine's memory, once what it shows is durable.
+  /// Answers from the engine's memory, once everything that the response shows is durable.
   void answer(const Call& call, net::HttpResponse response);
   void answer(const Call& call, const engine::Result<engine::Value>& value);
 
-  /// The same where the answer takes long to spell: `make` runs beside the loop, and uses nothing that
-  /// changes.
+  /// Like answer(), for a response that takes long to encode: `make` runs beside the loop, and uses nothing
+  /// that changes.
   void answer_beside(const Call& call, std::function<net::HttpResponse()> make);
 
-  /// Runs `then` when everything the engine shows now is durable; answers itself if nothing can be stored.
+  /// Runs `then` when everything that the engine shows now is durable; answers the call if nothing can be
+  /// stored.
   void when_durable(const Call& call, std::function<void()> then);
 
   /// Answers from the store.
   void read(const Call& call, std::function<Committer::Then(EventStore&)> job);
 
-  /// Shows what the command changed as it is then; refused while there is no room to store anything. A call
-  /// that is done is only shown.
+  /// Performs the command and answers with `show` as of the commit; refuses it while there is no room to
+  /// store anything. If the call is done, it is only shown.
   void perform(const Call& call, engine::Command command, std::function<net::HttpResponse()> shown);
   void perform(engine::Command command, Runtime::Answer answer,
                std::optional<AnsweredRequests::Name> name = {});
-  /// Shows what the command came to as that is right after it, once it is durable.
+  /// Performs the command and answers with `show` as of right after it, once it is durable.
   void perform_and_show(const Call& call, engine::Command command,
                         std::function<net::HttpResponse(const Runtime::Outcome&)> show);
 
-  /// not_found: there is none of this number, or, if the caller may know, it was deleted.
+  /// not_found: there is no such experiment, or, if the caller may know, it was deleted.
   [[nodiscard]] engine::Error missing(const Caller& caller, engine::ExperimentId id) const;
 
-  /// Those that the path names. not_found: there is no such thing.
+  /// The object that the path names. not_found: there is none.
   [[nodiscard]] engine::Result<const engine::ExperimentRecord*> experiment(const Call& call) const;
   [[nodiscard]] engine::Result<const engine::ExperimentRecord*> experiment_with_trial(const Call& call) const;
 };
@@ -128,42 +130,41 @@ struct RequestContext {
 /// The schema of an answer or a body: api::schema_of<T>.
 using JsonSchema = engine::Value (*)(engine::Value::Map& named);
 
-/// What the description of the API says about a route (api/openapi.hpp).
+/// What the description of the API contains about a route (api/openapi.hpp).
 struct Operation {
   std::string_view
       id;  ///< "list_trials"; "" = only workers or browsers use the route, and it is not described.
-  std::string_view tag;       ///< "trials": what it is about.
+  std::string_view tag;       ///< Its resource: "trials".
   std::string_view summary;   ///< One line.
-  JsonSchema answer;          ///< Of its JSON; nullptr = not JSON, or nothing.
-  JsonSchema body = nullptr;  ///< The same for the body.
+  JsonSchema answer;          ///< Schema of its JSON; nullptr = not JSON, or nothing.
+  JsonSchema body = nullptr;  ///< Schema of the body, likewise.
   unsigned success = 200;
   std::string_view answer_type{};  ///< "" = application/json; several: "text/csv, …".
-  std::string_view body_type{};    ///< "" = application/json, where there is a body.
+  std::string_view body_type{};    ///< "" = application/json, if there is a body.
   bool takes_yaml = false;         ///< The body may be an experiment file, application/yaml.
   unsigned not_yet = 0;            ///< Another status with the same answer, which is not final; 0 = none.
 };
 inline constexpr Operation only_for_workers{"", "", "", nullptr};
 inline constexpr Operation only_for_browsers{"", "", "", nullptr};
 
-/// For which workspaces a caller needs the role of a route.
+/// The workspaces for which a caller needs the role of a route.
 enum class Reach : std::uint8_t {
   /// Below /experiments/{experiment}: that of the experiment, which a submitter changes only if it is its
-  /// own. Elsewhere
-  /// any one, but all of them where operators or admins are needed.
+  /// own. Elsewhere any workspace, but all of them if operators or admins are needed.
   usual,
-  any_experiment,  ///< That of the experiment, also if it belongs to others: the route changes nothing.
+  any_experiment,  ///< That of the experiment, also if another user owns it: the route changes nothing.
   all,             ///< All of them.
 };
 
 struct Route {
   std::string_view method;
   std::string_view path;  ///< With placeholders, as in OpenAPI: "/api/v1/workers/{worker}" (route_path.hpp).
-  Role least;             ///< Who may use it.
+  Role least;             ///< The least role that may use it.
   void (*handler)(RequestContext& context, Call call);
   Operation about;
-  std::span<const QueryParameter> query{};  ///< Any other one is refused.
-  /// A change under an Idempotency-Key is carried out once (http_repeats.hpp). False: the handler looks at
-  /// the key itself, changes nothing, or sets a cookie, which is given to one browser once.
+  std::span<const QueryParameter> query{};  ///< Other parameters are refused.
+  /// A change with an Idempotency-Key is carried out once (http_repeats.hpp). False: the handler checks the
+  /// key itself, changes nothing, or sets a cookie, which only one browser may get.
   bool keeps_answer = true;
   Reach reach = Reach::usual;
   Queued queued{};
@@ -171,7 +172,7 @@ struct Route {
 
 /// The path of all addresses that are pages for people (Pages::is_page).
 inline constexpr std::string_view page_paths = "/{page}";
-/// Of a route that takes whatever stands in the query.
+/// For a route that accepts any query.
 inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text, "Anything."}};
 
 [[nodiscard]] std::array<std::span<const Route>, 22> all_routes() noexcept;
@@ -198,34 +199,34 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 [[nodiscard]] std::span<const Route> worker_routes() noexcept;
 [[nodiscard]] std::span<const Route> workspace_routes() noexcept;
 
-/// As is answered where there is none, or the caller may not see it.
+/// The error if there is none, or if the caller may not see it.
 [[nodiscard]] engine::Error no_experiment(engine::ExperimentId id);
 /// Whether it is in a workspace of the caller.
 [[nodiscard]] bool may_see(const Caller& caller, const engine::ExperimentRecord& record);
 
-// Values as more than one route shows them: from the engine's memory, and what is known beyond the log.
+// Objects as several routes show them: from the engine's memory, with data that is not in the log.
 [[nodiscard]] engine::Value summary_now(const RequestContext& context,
                                         const engine::ExperimentRecord& record);
 [[nodiscard]] engine::Value detail_now(const RequestContext& context, const engine::ExperimentRecord& record);
-/// Its ETag: of its state, limits and program.
+/// Its ETag, of its state, limits and program.
 [[nodiscard]] std::string tag_of(const RequestContext& context, engine::ExperimentId experiment);
 /// Why none of its trials runs; "" if one does.
 [[nodiscard]] std::string waits_for(const RequestContext& context, const engine::ExperimentRecord& record);
-/// Without what it runs for experiments outside of the scope.
+/// Leaves out what it runs for experiments outside of the scope.
 [[nodiscard]] engine::Value worker_now(const RequestContext& context, const engine::WorkerRecord& record,
                                        const Scope& scope = {});
-/// Without experiments outside of the scope.
+/// Leaves out experiments outside of the scope.
 [[nodiscard]] engine::Value status_now(const RequestContext& context, const Scope& scope);
 
-/// Whether the caller may read that context and run it: it brought it itself, or an experiment that it sees
-/// names it. A digest alone opens nothing of other workspaces.
+/// Whether the caller may read and run that context: it uploaded it itself, or an experiment that it sees
+/// names it. A digest alone gives no access to contexts of other workspaces.
 [[nodiscard]] bool may_use_context(const RequestContext& context, const Caller& caller,
                                    const std::string& digest);
-/// Bytes of the context of that digest. wrong_state: the daemon does not have it, or not for this caller.
+/// Size of the context with that digest. wrong_state: the daemon does not have it, or not for this caller.
 [[nodiscard]] engine::Result<std::uint64_t> context_bytes(const RequestContext& context, const Caller& caller,
                                                           const std::string& digest);
 
-/// For what cannot be taken for lack of room.
+/// The response to a request that cannot be accepted for lack of room.
 [[nodiscard]] net::HttpResponse no_room(const Storage& storage);
 
 [[nodiscard]] bool is_yaml(const net::HttpRequest& request) noexcept;
@@ -235,7 +236,7 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 
 [[nodiscard]] engine::Value integer(std::uint64_t number);
 
-/// The first of these results that is an error; null = there is none.
+/// The first of these results that is an error; null if there is none.
 template <class... Results>
 [[nodiscard]] const Error* first_error(const Results&... results) {
   const Error* first = nullptr;
@@ -243,7 +244,7 @@ template <class... Results>
   return first;
 }
 
-/// A number of the query; `otherwise` when it is absent.
+/// A number of the query; `otherwise` if it is absent.
 [[nodiscard]] engine::Result<std::uint64_t> number_of(const net::HttpRequest& request, std::string_view name,
                                                       std::uint64_t otherwise);
 [[nodiscard]] std::optional<std::uint64_t> read_number(std::string_view text);

@@ -21,13 +21,13 @@ namespace {
 
 using net::HttpRequest;
 
-/// What names of searchers, workspaces and the like look like.
+/// Whether the text is spelled like names of searchers, workspaces and so on.
 bool is_word(std::string_view text) noexcept {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
   return !text.empty() && text.size() <= 100 && text.find_first_not_of(letters) == std::string_view::npos;
 }
 
-/// Whether `text` can be what the placeholder stands for; then the call has it.
+/// Whether the placeholder accepts `text`; if so, stores the value in the call.
 bool take(Placeholder placeholder, std::string_view text, Call& call) {
   switch (placeholder) {
     case Placeholder::none:
@@ -50,7 +50,7 @@ bool take(Placeholder placeholder, std::string_view text, Call& call) {
   return false;
 }
 
-/// Whether the path of `call` is of that pattern; then it has what the placeholders stand for.
+/// Whether the path of `call` matches the pattern; if so, stores the values of the placeholders in the call.
 bool match(std::string_view pattern, Call& call) {
   if (pattern == page_paths) {
     return Pages::is_page(call.request.path);
@@ -79,7 +79,7 @@ net::HttpResponse not_allowed(const Caller& caller, const Route& route) {
 
 constexpr std::string_view below_an_experiment = "/api/v1/experiments/{experiment}";
 
-/// Why the caller, whose role is enough, may not use the route for what the call names.
+/// Why the caller, whose role is sufficient, may not use the route for the object that the call names.
 std::optional<net::HttpResponse> out_of_reach(const RequestContext& context, const Call& call,
                                               const Route& route) {
   const Caller& caller = call.caller;
@@ -112,7 +112,7 @@ std::optional<net::HttpResponse> out_of_reach(const RequestContext& context, con
   return std::nullopt;
 }
 
-/// Finds the route of the call and whether its caller may use it; otherwise what he is answered.
+/// Finds the route of the call and checks that its caller may use it; otherwise returns the response.
 std::variant<const Route*, net::HttpResponse> find_route(RequestContext& context, Call& call) {
   std::variant<Caller, net::HttpResponse> caller =
       context.about.authentication->caller_of(call.request, context.runtime.now());
@@ -138,7 +138,7 @@ std::variant<const Route*, net::HttpResponse> find_route(RequestContext& context
     }
   }
   if (call.caller.role == Role::anyone) {
-    return token_needed();  // Strangers are not told what is there.
+    return token_needed();  // Unknown callers must not learn which paths exist.
   }
   return path_known
              ? failure(405, Error{Errc::bad_request, call.request.method + " is not served on this path"})
@@ -151,8 +151,8 @@ net::HttpResponse too_much(const Caller& caller, const std::string& of_what) {
   return response;
 }
 
-/// What a caller gets whose token has sent too many requests, or keeps too many connections busy. Nothing: it
-/// has one more of both.
+/// The response to a caller whose token has sent too many requests, or keeps too many connections busy. Null:
+/// the call is within both limits, and counts.
 std::optional<net::HttpResponse> over_its_limits(RequestContext& context, Call& call) {
   const std::string& token = call.caller.token_id;
   if (token.empty()) {
@@ -175,7 +175,7 @@ std::optional<net::HttpResponse> over_its_limits(RequestContext& context, Call& 
   return std::nullopt;
 }
 
-/// A reply that also counts what it answers.
+/// A reply that also counts the response.
 net::HttpServer::Reply counted(HttpCounts& counts, const Call& call, std::string_view route,
                                std::string_view method) {
   ++counts.in_flight;
@@ -191,7 +191,7 @@ net::HttpServer::Reply counted(HttpCounts& counts, const Call& call, std::string
   };
 }
 
-/// For those who have shown nothing yet.
+/// For callers that have not shown credentials yet.
 bool has_large_body(const HttpRequest& head) {
   constexpr std::uint64_t most = 4096;
   const std::string_view length = head.header("Content-Length");

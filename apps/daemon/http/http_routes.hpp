@@ -21,48 +21,48 @@
 
 namespace hpsearch::daemon {
 
-/// HttpRules::other_type: of experiment files.
+/// HttpRules::other_type: the type of experiment files.
 inline constexpr std::string_view yaml_type = "application/yaml";
 
 class AuditLog;
 class CheckpointRemover;
 
-/// What HTTP answers say about the daemon itself.
+/// What HTTP answers show about the daemon itself.
 struct AboutDaemon {
   std::string version;
   std::string state_dir;
   engine::Instant started;
-  Backups* backups = nullptr;                ///< None where the store is not in a file.
-  Contexts* contexts = nullptr;              ///< None where nothing is kept but the store.
-  KeptStore* kept = nullptr;                 ///< The same.
-  CheckpointRemover* remover = nullptr;      ///< The same.
+  Backups* backups = nullptr;                ///< Null if the store is not in a file.
+  Contexts* contexts = nullptr;              ///< Null if only the store is kept.
+  KeptStore* kept = nullptr;                 ///< Null likewise.
+  CheckpointRemover* remover = nullptr;      ///< Null likewise.
   net::Background* checks = nullptr;         ///< Where submissions are checked; must be set.
   Authentication* authentication = nullptr;  ///< Must be set.
-  const SealedSecrets* secrets = nullptr;    ///< None where configurations are stored as they come.
-  AuditLog* audit = nullptr;                 ///< None: what callers change is not recorded.
-  bool audits_reads = false;                 ///< What they read is recorded, too.
-  Sessions* sessions = nullptr;              ///< None: browsers cannot sign in.
-  Tokens* tokens = nullptr;                  ///< None where there are no files.
-  const Pages* pages = nullptr;              ///< None: those in the program.
-  /// Opens a TCP port of this machine for browsers, unless clients have one; its address. Not set: there is
-  /// none.
+  const SealedSecrets* secrets = nullptr;    ///< Null if configurations are stored with plain secrets.
+  AuditLog* audit = nullptr;                 ///< Null: changes by callers are not recorded.
+  bool audits_reads = false;                 ///< Reads are recorded, too.
+  Sessions* sessions = nullptr;              ///< Null: browsers cannot sign in.
+  Tokens* tokens = nullptr;                  ///< Null if there are no files.
+  const Pages* pages = nullptr;              ///< Null: the files embedded in the program.
+  /// Opens a TCP port of this machine for browsers, unless clients have one; returns its address. Not set:
+  /// not possible.
   std::function<engine::Result<std::string>()> open_http_port{};
   std::function<bool()> is_ending{};   ///< Whether the daemon shuts down; not set: never.
-  std::size_t named_experiments = 50;  ///< Experiments with metrics of their own.
-  net::LoopLag* lag = nullptr;         ///< Of the loop that serves the routes; none where nobody measures it.
+  std::size_t named_experiments = 50;  ///< Number of experiments with metrics of their own.
+  net::LoopLag* lag = nullptr;  ///< Lag of the loop that serves the routes; null if it is not measured.
 };
 
-/// The HTTP interface: one table from method and path to a handler. What it is given must outlive it.
+/// The HTTP interface: one table from method and path to a handler. Its arguments must outlive it.
 ///
-/// Nothing is answered that a crash could still take back: answers leave when everything they may rest on is
+/// A crash cannot undo what an answer shows: answers are sent when everything that they may depend on is
 /// durable.
 struct ServedRoutes {
   net::HttpServer::Handler handler;
-  /// HttpRules::let_in: whoever may not send it needs not send its body.
+  /// HttpRules::let_in: a caller without permission need not send its body.
   std::function<net::HttpEntry(const net::HttpRequest& head)> let_in;
-  /// Says goodbye to all who read a stream, also to those that come later.
+  /// Ends all streams, and those that begin later.
   std::function<void()> end_streams;
-  /// Answers scrapers without a token, on an address of their own.
+  /// Answers scrapers without a token, on a separate address.
   net::HttpServer::Handler metrics;
 };
 [[nodiscard]] ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about);

@@ -32,7 +32,7 @@ std::uint64_t random_seed() {
   return files::random_number() % seeds;
 }
 
-/// `problems` gets everything that is wrong with it.
+/// Adds everything that is wrong with it to `problems`.
 Submission read_submission(const Value::Map& body, engine::Problems& problems) {
   static constexpr std::array<std::string_view, 5> known{"config", "name", "context_directory",
                                                          "context_digest", "seed"};
@@ -84,7 +84,7 @@ Submission read_submission(const Value::Map& body, engine::Problems& problems) {
   return read;
 }
 
-/// Bytes that a lease of this experiment takes at most, apart from small differences between trials.
+/// The size of a lease of this experiment, apart from small differences between trials.
 std::size_t lease_bytes(const jobs::ParsedExperiment& parsed, const Submission& submission) {
   jobs::LaunchSpec spec = jobs::launch_of(*parsed.config, parsed.program, to_value(*parsed.config));
   spec.hparams = parsed.config->hyperparameters;
@@ -134,7 +134,7 @@ ExaminedSubmission examine_submission(const SubmissionText& text, engine::Search
       return out;
     }
   }
-  std::set<std::string> told;  // Of what could not even be read, no second thing is wrong.
+  std::set<std::string> told;  // A field that could not be read gets only one problem.
   for (const yaml::FileProblem& one : out.problems) {
     told.insert(one.problem.path);
   }
@@ -149,7 +149,7 @@ ExaminedSubmission examine_submission(const SubmissionText& text, engine::Search
     }
   }
   if (out.parsed.config && found.empty()) {
-    // Half a frame is left to checkpoint paths and whatever else a trial adds.
+    // The other half of a frame is for checkpoint paths and other parts that differ between trials.
     const std::size_t bytes = lease_bytes(out.parsed, submission);
     if (bytes > proto::max_frame_bytes / 2) {
       found.push_back({"", "takes " + std::to_string(bytes) + " bytes on its way to a worker",

@@ -13,20 +13,21 @@
 
 namespace hpsearch::daemon {
 
-/// The body of a submission: an object of JSON with the configuration in it, or an experiment file in YAML.
+/// The body of a submission: a JSON object that contains the configuration, or an experiment file in YAML.
 struct SubmissionText {
   std::string body;
   bool is_yaml = false;
 };
 
-/// What a submission says, with everything that is wrong with it.
+/// A submission with all its problems.
 struct ExaminedSubmission {
-  std::optional<net::HttpResponse> refusal;  ///< It is no submission at all; then nothing else is set.
-  engine::Value config;                      ///< As it came.
+  std::optional<net::HttpResponse> refusal;  ///< Set if the body is not a submission; then nothing else is
+                                             ///< set.
+  engine::Value config;                      ///< As submitted.
   jobs::ParsedExperiment parsed;
   std::string context_directory;
   std::string context_digest;
-  std::vector<yaml::FileProblem> problems;  ///< In the order of their lines; JSON has none.
+  std::vector<yaml::FileProblem> problems;  ///< Sorted by line; JSON has no lines.
   std::vector<yaml::FileProblem> notes;
   engine::SearcherRegistry registry;
 };
@@ -36,18 +37,18 @@ struct ExaminedSubmission {
 [[nodiscard]] ExaminedSubmission examine_submission(const SubmissionText& text,
                                                     engine::SearcherRegistry registry);
 
-/// The body of POST /experiments after all checks that need nothing but the body.
+/// The body of POST /experiments after all checks that need only the body.
 struct CheckedSubmission {
-  std::optional<net::HttpResponse> refusal;  ///< What is wrong; then nothing else is set.
+  std::optional<net::HttpResponse> refusal;  ///< Set if something is wrong; then nothing else is set.
   jobs::ParsedExperiment parsed;
   std::string context_directory;
   std::string context_digest;
-  std::string owner;      ///< Who submits it.
+  std::string owner;      ///< The user who submits it.
   std::string unix_user;  ///< unix_user_of() the caller.
 };
 
-/// examine_submission, and refuses what is wrong. With `secrets`, those of the configuration are sealed in
-/// the answer.
+/// Like examine_submission, but refuses a submission with problems. With `secrets`, the secrets of the
+/// configuration are sealed in the answer.
 [[nodiscard]] CheckedSubmission check_submission(const SubmissionText& text,
                                                  engine::SearcherRegistry registry,
                                                  const SealedSecrets* secrets);

@@ -5,11 +5,11 @@
 
 namespace hpsearch::daemon {
 
-/// Kinds of values that a placeholder of a route's path accepts; a value of another kind is a path of no
-/// route.
+/// Kinds of values that a placeholder of a route's path accepts; a path with a value of another kind matches
+/// no route.
 enum class Placeholder : std::uint8_t { none, number, digest, token_id, name };
 
-/// The name of the placeholder that a segment is, "/{trial}" → "trial"; "" for a plain segment.
+/// The name of the segment's placeholder, "/{trial}" → "trial"; "" for a plain segment.
 [[nodiscard]] constexpr std::string_view placeholder_name(std::string_view segment) noexcept {
   return segment.starts_with("/{") && segment.ends_with('}') ? segment.substr(2, segment.size() - 3)
                                                              : std::string_view();

@@ -35,10 +35,10 @@ bool is_name(std::string_view name) {
 
 struct Line {
   std::size_t number = 0;
-  std::optional<WorkerKey> worker;  ///< Nothing: it cannot be read.
+  std::optional<WorkerKey> worker;  ///< Null: it cannot be read.
 };
 
-/// Those that say something.
+/// The lines that are not empty or comments.
 std::vector<Line> lines_of(std::string_view text) {
   constexpr std::string_view blank = " \t\r";
   std::vector<Line> lines;

@@ -24,7 +24,7 @@ std::string searcher_of(const engine::Value& config) {
   return name == nullptr || name->as_text() == nullptr ? "" : *name->as_text();
 }
 
-/// Of an effective config: {"epochs": 9}.
+/// From an effective config: {"epochs": 9}.
 std::uint64_t max_length_of(const engine::Value& config) {
   const engine::Value* length = member(member(&config, "searcher"), "max_length");
   const engine::Value::Map* map = length == nullptr ? nullptr : length->as_map();
@@ -43,7 +43,7 @@ std::string pool_of_config(const engine::Value& config) {
                                                                                    : *name->as_text();
 }
 
-/// Those of one experiment.
+/// Durations of one experiment.
 template <class Times>
 void forget_all(Times& times, engine::ExperimentId experiment) {
   auto first = times.lower_bound({experiment, engine::TrialNumber(0)});

@@ -14,8 +14,8 @@
 
 namespace hpsearch::daemon {
 
-/// What has happened since the store was created, counted from its events. A restart replays them, so the
-/// counts continue and agree with the log.
+/// Counts the events since the store was created. A restart replays them, so the counts continue and agree
+/// with the log.
 ///
 /// Cost: O(log trials that wait, start or run) per event; memory for those, and 16 bytes for each trial.
 class EventCounts {
@@ -24,21 +24,21 @@ class EventCounts {
   EventCounts(const EventCounts&) = delete;
   EventCounts& operator=(const EventCounts&) = delete;
 
-  /// Decisions of one kind of searcher.
+  /// Decisions of searchers of one kind.
   struct Decisions {
     std::uint64_t promoted = 0;
     std::uint64_t paused = 0;
     std::uint64_t stopped = 0;
   };
 
-  /// Of the trials that run on the workers of one pool.
+  /// Counts of the trials that run on the workers of one pool.
   struct OfPool {
     Histogram<wait_bounds.size()> schedule_wait{wait_bounds};  ///< From ready to leased, seconds.
     double slot_seconds_saved = 0;
   };
 
   void note(const engine::Event& event);
-  /// Where trials of the experiment run, also if it was deleted; "default" if it is not known.
+  /// The pool where trials of the experiment run, also if it was deleted; "default" if it is not known.
   [[nodiscard]] std::string_view pool_of(engine::ExperimentId experiment) const;
 
   std::uint64_t trials_created = 0;
@@ -47,22 +47,22 @@ class EventCounts {
   std::map<std::string_view, std::uint64_t> attempts_ended{};  ///< By cause.
   std::map<std::string, Decisions> decisions{};                ///< By searcher.
   std::uint64_t reports = 0;
-  std::uint64_t nonfinite_reports = 0;  ///< With a metric that is NaN or infinite.
-  std::uint64_t checkpoint_bytes = 0;   ///< As programs saved them.
+  std::uint64_t nonfinite_reports = 0;  ///< Reports with a metric that is NaN or infinite.
+  std::uint64_t checkpoint_bytes = 0;   ///< Sizes as programs saved them.
   std::uint64_t checkpoints_deleted = 0;
   std::map<std::string, OfPool, std::less<>> pools{};         ///< By name.
   Histogram<wait_bounds.size()> lease_to_start{wait_bounds};  ///< From leased to started, seconds.
 
  private:
   using Trial = std::pair<engine::ExperimentId, engine::TrialNumber>;
-  /// How fast a trial has trained.
+  /// How fast a trial trained.
   struct Training {
     double slot_seconds = 0;    ///< From the starts of its programs to their last reports.
-    std::uint64_t reached = 0;  ///< The highest step of those, in units.
+    std::uint64_t reached = 0;  ///< The highest step of those reports, in units.
   };
   struct Experiment {
-    Decisions* decisions = nullptr;                ///< Into `decisions`, whose places stay.
-    std::pair<const std::string, OfPool>* pool{};  ///< Into `pools`, likewise.
+    Decisions* decisions = nullptr;                ///< Points into `decisions`, whose elements don't move.
+    std::pair<const std::string, OfPool>* pool{};  ///< Points into `pools`, likewise.
     std::uint64_t max_length = 0;                  ///< Units.
     std::vector<Training> trials{};                ///< By number.
   };
@@ -76,7 +76,7 @@ class EventCounts {
   void take(const engine::ReportTaken& event, engine::Instant at);
   void create(const engine::ExperimentCreated& event);
   void measure(const Trial& trial, engine::Units step, engine::Instant at);
-  /// A trial that trained no further than now, although it might have.
+  /// Adds what a trial did not train of its maximum length.
   void save(const Trial& trial);
   void begin_wait(engine::ExperimentId experiment, engine::TrialNumber trial, engine::Instant at);
   void forget(const Trial& trial);
@@ -84,8 +84,8 @@ class EventCounts {
 
   std::map<engine::ExperimentId, Experiment> experiments_;
   std::map<Trial, engine::Instant> ready_;  ///< Trials that wait for a slot.
-  std::map<Trial, Lease> leased_;           ///< Those whose program has not started yet.
-  std::map<Trial, Lease> running_;          ///< Those whose program runs: since their last report.
+  std::map<Trial, Lease> leased_;           ///< Trials whose program has not started yet.
+  std::map<Trial, Lease> running_;          ///< Trials whose program runs: time since their last report.
 };
 
 /// All causes that attempts_ended may have.

@@ -12,16 +12,16 @@
 
 namespace hpsearch::daemon {
 
-/// What the HTTP interface has answered since the daemon started.
+/// Counts of the HTTP interface's answers since the daemon started.
 struct HttpCounts {
-  /// Route pattern ("" for paths that nothing serves), method, first digit of the status.
+  /// Route pattern ("" for unknown paths), method, first digit of the status.
   using Answered = std::tuple<std::string_view, std::string_view, unsigned>;
 
   std::map<Answered, std::uint64_t> answers{};
   Histogram<request_bounds.size()> seconds{request_bounds};
   std::array<proto::Exemplar, request_bounds.size() + 1> exemplars{};  ///< The last request of each bucket.
   std::uint64_t in_flight = 0;
-  /// One request was answered after so many seconds.
+  /// Counts one request that was answered after this many seconds.
   void take(const std::string& request, double after) {
     exemplars.at(seconds.bucket_of(after)) = {
         request, after,

@@ -8,8 +8,8 @@
 
 namespace hpsearch::daemon {
 
-/// The pools that labels name: those of workers, a limited number. Experiments may name any others, which
-/// are summed under "other".
+/// The pools that labels name: those of workers, a limited number. Other pools that experiments name are
+/// summed as "other".
 class PoolNames {
  public:
   static constexpr std::size_t most = 20;
@@ -17,7 +17,7 @@ class PoolNames {
   PoolNames() = default;
   explicit PoolNames(const engine::Engine& engine);
 
-  /// Of a pool as workers and experiments have it; "" = the default one.
+  /// The label for a pool of workers or experiments; "" = the default one.
   [[nodiscard]] std::string_view shown(std::string_view pool) const;
 
  private:

@@ -13,8 +13,8 @@
 namespace hpsearch::daemon {
 namespace {
 
-// Fields of /proc/self/stat behind the program's name in parentheses (proc(5)): of the whole line, 22 is the
-// start in ticks since boot and 24 the resident pages.
+// Fields of /proc/self/stat after the program's name in parentheses (proc(5)): counted in the whole line,
+// field 22 is the start in ticks since boot and field 24 the resident pages.
 constexpr int start_field = 22;
 constexpr int resident_field = 24;
 constexpr int first_field_behind_name = 3;
@@ -41,7 +41,7 @@ ProcessStat read_stat() {
   return stat;
 }
 
-/// Seconds since the epoch at which the machine started.
+/// When the machine started, in seconds since the epoch.
 double boot_time() {
   std::ifstream file("/proc/stat");
   std::string word;

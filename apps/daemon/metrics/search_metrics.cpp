@@ -27,7 +27,7 @@ constexpr std::array trial_states{TrialState::pending,   TrialState::running, Tr
 constexpr std::array experiment_states{ExperimentState::active,   ExperimentState::paused,
                                        ExperimentState::stopping, ExperimentState::completed,
                                        ExperimentState::canceled, ExperimentState::failed};
-// More of them would make a family whose size nobody expects.
+// More of them would make a family of unexpected size.
 constexpr std::size_t most_named_workspaces = 30;
 constexpr std::string_view others = "other";
 
@@ -37,7 +37,7 @@ double count(std::uint64_t number) {
 
 using ByState = std::array<std::uint64_t, experiment_states.size()>;  ///< By ExperimentState.
 
-/// What is summed over all experiments.
+/// Sums over all experiments.
 struct Sums {
   std::array<std::uint64_t, trial_states.size()> trials{};
   std::map<std::string_view, ByState> experiments;  ///< By workspace.
@@ -59,7 +59,7 @@ Sums sums_of(const Runtime* runtime, const PoolNames& pools) {
         sums.experiments.size() < most_named_workspaces || name == engine::default_workspace;
     of_workspace[&workspace] = &sums.experiments[is_named ? std::string_view(name) : others];
   }
-  const engine::WorkspaceRecord* last_workspace = nullptr;  // Mostly that of the next experiment too.
+  const engine::WorkspaceRecord* last_workspace = nullptr;  // Usually the next experiment is in the same one.
   ByState* states = nullptr;
   std::string last_pool;
   double* slot_seconds = &sums.slot_seconds["default"];

@@ -8,9 +8,8 @@
 
 namespace hpsearch::daemon {
 
-/// Experiments, trials, attempts, reports and what became of them. Without a runtime: the families alone.
-/// At most `named` experiments have metrics of their own.
-/// Cost: O(experiments).
+/// Experiments, trials, attempts, reports and their outcomes. Without a runtime: the families only. At most
+/// `named` experiments have metrics of their own. Cost: O(experiments).
 void add_search_metrics(proto::PrometheusText& text, const Runtime* runtime, const PoolNames& pools,
                         std::size_t named);
 

@@ -7,8 +7,7 @@
 
 namespace hpsearch::daemon {
 
-/// Workers, their slots, and what they exchange with the daemon. Without sources: the families alone.
-/// Cost: O(workers).
+/// Workers, their slots, and their messages. Without sources: the families only. Cost: O(workers).
 void add_worker_metrics(proto::PrometheusText& text, const Runtime* runtime, const WorkerSessions* sessions,
                         const PoolNames& pools);
 

@@ -10,7 +10,7 @@
 
 #include "hpsearch/io/files/sha256.hpp"
 
-/// Names and contents of all files, one after the other: cmake/HpsearchPackPages.cmake.
+/// Names and contents of all files, concatenated: cmake/HpsearchPackPages.cmake.
 extern "C" const unsigned char hpsearch_page_files[];
 
 namespace hpsearch::daemon {

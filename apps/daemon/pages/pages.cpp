@@ -18,7 +18,8 @@ using net::HttpResponse;
 constexpr std::string_view base_word = "{{base}}";
 constexpr std::size_t least_hash_chars = 8;
 
-// Scripts, styles and connections only of this server, no script in the page itself, no frame around it.
+// Allows scripts, styles and connections of this server only, no script in the page itself, and no frame
+// around it.
 constexpr const char* page_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src "
     "'self'; "
@@ -46,7 +47,7 @@ std::string type_of_page(std::string_view name) {
   return "application/octet-stream";
 }
 
-/// assets/NAME.HASH.EXT: whoever has it has it right.
+/// The content behind a name assets/NAME.HASH.EXT never changes.
 bool has_hash_in_name(std::string_view name) noexcept {
   if (!name.starts_with("assets/")) {
     return false;
@@ -57,7 +58,7 @@ bool has_hash_in_name(std::string_view name) noexcept {
   return before != std::string_view::npos && last - before > least_hash_chars;
 }
 
-/// "gzip" among the words of Accept-Encoding, and not as "gzip;q=0".
+/// "gzip" is a word of Accept-Encoding, but not as "gzip;q=0".
 bool accepts_gzip(std::string_view accepted) {
   while (!accepted.empty()) {
     const std::string_view one = accepted.substr(0, accepted.find(','));
@@ -134,13 +135,15 @@ HttpResponse Pages::answer(const HttpRequest& request) const {
   std::optional<PageFile> file = is_file ? find_(name) : std::nullopt;
   const bool is_index = !file;
   if (is_index) {
-    const std::string_view last = name.substr(name.rfind('/') + 1);  // npos + 1 = 0: all of it.
+    // If there is no slash, npos + 1 is 0: the whole name.
+    const std::string_view last = name.substr(name.rfind('/') + 1);
     if (name.starts_with("assets/") || (name != "index.html" && last.find('.') != std::string_view::npos) ||
         !(file = find_("index.html"))) {
       return failure(engine::Error{engine::Errc::not_found, "there is nothing at this path"});
     }
   }
-  const bool is_unknown = is_index && !is_address_of_page(name);  // The page says so, and so does the status.
+  // The page shows that it is not found, and so does the status.
+  const bool is_unknown = is_index && !is_address_of_page(name);
   const std::string way = is_index ? way_back_from(request.path) : "";
   const bool sends_gzip = !is_index && file->is_gzipped && accepts_gzip(request.header("Accept-Encoding"));
   const std::string etag = '"' + file->hash +

@@ -11,7 +11,7 @@ namespace {
 // A cell takes 20 to 100 ns: a turn is about 2 ms (docs/benchmarks.md, bulk reads).
 constexpr std::size_t cells_per_turn = 30'000;
 
-/// One answer on its way. Lives in what it has posted.
+/// One answer in progress. Owned by what it has posted.
 class ColumnRead : public std::enable_shared_from_this<ColumnRead> {
  public:
   using Then = std::function<void(const engine::ExperimentRecord&, views::ColumnScan)>;
@@ -40,7 +40,7 @@ class ColumnRead : public std::enable_shared_from_this<ColumnRead> {
       end(failure(record.error()));
       return;
     }
-    if ((*record)->counts_from_zero != counts_from_zero_) {  // That changed steps of all trials.
+    if ((*record)->counts_from_zero != counts_from_zero_) {  // That changed the steps of all trials.
       end(refusal_to_wait());
       return;
     }

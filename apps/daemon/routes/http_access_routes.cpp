@@ -35,7 +35,7 @@ api::Token shown(const TokenRecord& token) {
           .unix_user = token.unix_user};
 }
 
-/// The only answer that ever holds a token.
+/// No other answer contains a token.
 HttpResponse shown(const Result<Tokens::Made>& made) {
   if (!made) {
     return failure(made.error());
@@ -57,7 +57,7 @@ void who_am_i(RequestContext&, Call call) {
                                    .unix_user = unix_user_of(call.caller)}));
 }
 
-/// Nothing: the caller may have a token made.
+/// Null: the caller may make tokens.
 std::optional<HttpResponse> makes_no_tokens(const Caller& caller) {
   return caller.may_make_tokens
              ? std::nullopt
@@ -66,7 +66,7 @@ std::optional<HttpResponse> makes_no_tokens(const Caller& caller) {
                                      "begins one that does, and `hpsearch token` makes and rotates them"));
 }
 
-/// Changes of tokens wait for a disk, therefore they are made beside the loop.
+/// Changes of tokens wait for the disk, so they run beside the loop.
 void change(RequestContext& context, const Call& call, std::function<HttpResponse(Tokens&)> how) {
   if (context.about.tokens == nullptr) {
     call.reply(failure(Error{Errc::not_found, "this daemon keeps no tokens"}));

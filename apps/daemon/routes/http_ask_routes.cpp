@@ -65,7 +65,7 @@ Result<std::uint64_t> whole(const Value& body, std::string_view name, std::optio
   return static_cast<std::uint64_t>(*number);
 }
 
-/// What is written of it: an opaque text.
+/// An opaque text for clients.
 std::string text_of(engine::LeaseId lease) {
   return std::to_string(lease.number());
 }
@@ -82,7 +82,7 @@ Result<engine::LeaseId> lease_in(const Value& body) {
 
 // --- ask ---
 
-/// A trial as its client gets it, while it has the lease.
+/// A trial as its client sees it while it holds the lease.
 api::AskedTrial asked_trial(const engine::ExperimentRecord& record, const engine::AttemptKey& key) {
   const engine::TrialRecord& trial = record.trials[key.trial.number()];
   std::string checkpoint = trial.checkpoints ? trial.checkpoints->latest : "";
@@ -114,8 +114,8 @@ HttpResponse asked_answer(const engine::ExperimentRecord& record,
   return with(200, asked);
 }
 
-/// What an earlier request under the same key got, of which the answer is not known any more: those that are
-/// still its client's.
+/// The trials that an earlier request with the same key got, if its answer is lost: those whose leases the
+/// client still holds.
 std::vector<engine::AttemptKey> granted_to(const engine::ExperimentRecord& record,
                                            const std::string& request) {
   std::vector<engine::AttemptKey> keys;
@@ -147,7 +147,7 @@ Result<engine::AskTrials> read_ask(engine::ExperimentId experiment, const Value&
                            engine::Duration::micros(static_cast<std::int64_t>(std::llround(seconds * 1e6)))};
 }
 
-/// Trials and reports are taken in. False: the call is answered.
+/// Whether trials and reports are accepted. False: the call is answered.
 bool has_room(RequestContext& context, const Call& call) {
   const Storage& storage = context.runtime.storage();
   if (context.runtime.stalled() || storage.intake == Intake::what_ends || storage.intake == Intake::nothing) {
@@ -183,7 +183,7 @@ void ask(RequestContext& context, Call call) {
 
 // --- report and tell ---
 
-/// The attempt that the lease is for. wrong_state: it is over.
+/// The attempt that the lease is for. wrong_state: it has ended.
 Result<const engine::LiveAttempt*> held_by(const RequestContext& context, const Call& call,
                                            engine::LeaseId lease) {
   const auto record = context.experiment_with_trial(call);
@@ -221,10 +221,10 @@ Result<engine::MetricsReport> metrics_in(const Value& body) {
   return report;
 }
 
-/// What the client of the lease is to do.
+/// What the client of the lease must do.
 struct Verdict {
   api::TrialVerdict answer;
-  bool is_due = false;  ///< The length is reached, and nothing is decided yet.
+  bool is_due = false;  ///< The length is reached, and there is no decision yet.
 };
 
 Verdict verdict_of(const engine::TrialRecord& trial, engine::LeaseId lease) {
@@ -242,7 +242,7 @@ Verdict verdict_of(const engine::TrialRecord& trial, engine::LeaseId lease) {
   return {{word, engine::count(length)}, goes_on && live.reached >= length};
 }
 
-/// Answers when the verdict is there, or with 202 when its time is over.
+/// Answers when there is a verdict, or with 202 when the time is over.
 class VerdictWait : public std::enable_shared_from_this<VerdictWait> {
  public:
   VerdictWait(RequestContext& context, Call call, engine::LeaseId lease, engine::Instant until)
@@ -359,7 +359,7 @@ void tell(RequestContext& context, Call call) {
   const auto record = context.experiment_with_trial(call);
   const auto held = held_by(context, call, *lease);
   if (!held) {
-    // It was told before; the client may not have got the answer.
+    // It was told to the engine before; the client may not have got the answer.
     const bool is_told = record && (*record)->trials[call.trial().number()].last_lease == *lease &&
                          (*record)->trials[call.trial().number()].exited;
     context.answer(call, is_told ? show({}) : failure(held.error()));

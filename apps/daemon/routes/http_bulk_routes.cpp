@@ -55,7 +55,8 @@ void rungs(RequestContext& context, Call call) {
     return;
   }
   const engine::Lsn first = (*record)->created_by;
-  // What others do afterwards changes nothing here: the experiment's time ends with its own last event.
+  // Later events of other experiments change nothing here: the experiment's time ends with its own last
+  // event.
   const engine::Lsn last = (*record)->changed_by;
   if (*at < first.number() || *at > engine.last_lsn().number()) {
     context.answer(call,
@@ -75,7 +76,7 @@ void rungs(RequestContext& context, Call call) {
   context.answer_beside(call, [ladder] { return json(to_json(*ladder)); });
 }
 
-/// Seconds since the epoch, in the query.
+/// Seconds since the epoch, from the query.
 Result<std::optional<engine::Instant>> instant_of(const net::HttpRequest& request, std::string_view name) {
   const std::string text(request.query_or(name, {}));
   if (text.empty()) {

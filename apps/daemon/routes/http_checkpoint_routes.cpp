@@ -23,9 +23,9 @@ namespace {
 
 constexpr std::size_t bytes_at_once = std::size_t{256} << 10U;
 
-/// Which checkpoint, and what its files are read with, beside the loop.
+/// Names a checkpoint and how to read its files, beside the loop.
 struct Asked {
-  std::string id;  ///< As people name it.
+  std::string id;  ///< As users name it.
   std::string path;
   engine::ExperimentId experiment;
   engine::TrialNumber trial;
@@ -94,7 +94,7 @@ api::CheckpointFiles listed_files(const Asked& asked, const proto::CheckpointMan
   return checkpoint;
 }
 
-/// Runs `make` beside the loop, and what it returns on the loop.
+/// Runs `make` beside the loop, and the function that it returns on the loop.
 void read_beside(RequestContext& context, const Call& call,
                  std::function<net::Background::Afterwards(const Asked&)> make) {
   const auto asked = asked_for(context, call);
@@ -116,7 +116,7 @@ void files(RequestContext& context, Call call) {
   });
 }
 
-/// Makes the pieces of a part of an archive, beside the loop.
+/// Makes the pieces of an archive's range, beside the loop.
 std::function<void(TakePiece)> pieces_of(net::Background& reads,
                                          std::shared_ptr<const CheckpointArchive> archive, ByteRange part) {
   return [&reads, archive = std::move(archive), left = std::make_shared<ByteRange>(part)](TakePiece take) {
@@ -191,7 +191,7 @@ void archive(RequestContext& context, Call call) {
 
 constexpr std::size_t most_condemned_at_once = 500;
 
-/// What the daemon may not remove itself, for workers that may.
+/// Lists paths that the daemon may not remove itself, for workers that may.
 void condemned(RequestContext& context, Call call) {
   Value::List list;
   std::size_t count = 0;

@@ -25,10 +25,10 @@ void fetch(RequestContext& request_context, Call call) {
   call.reply(std::move(response));
 }
 
-/// How many contexts of the largest size one client may leave unused.
+/// The number of contexts of the largest size that one client may leave unused.
 constexpr std::uint64_t most_unused = 8;
 
-/// Why so many more bytes can't be kept for the caller until an experiment names them.
+/// Why the daemon can't keep this many more bytes for the caller until an experiment names them.
 std::optional<Error> over_quota(const RequestContext& request_context, const Caller& caller,
                                 std::uint64_t bytes) {
   const Contexts& contexts = *request_context.about.contexts;

@@ -18,7 +18,7 @@ namespace {
 
 using engine::TrialNumber;
 
-// The store takes in nothing while it reads: a few milliseconds.
+// The store commits nothing while it reads: a few milliseconds.
 constexpr std::size_t reports_at_once = 8'000;
 constexpr std::size_t trials_at_once = 8;
 
@@ -32,8 +32,8 @@ views::CurveValue value_of(const CurvePoint& point) {
   return {point.attempt, point.step, point.at, point.value};
 }
 
-/// Curves of some trials, read from the store in short jobs. Lives in what it has posted; the store's thread
-/// and the loop have it in turns.
+/// Reads curves of some trials from the store in short jobs. Owned by what it has posted; the store's thread
+/// and the loop use it in turns.
 class PointsRead : public std::enable_shared_from_this<PointsRead> {
  public:
   PointsRead(RequestContext& context, Call call, views::Curves curves, std::string metric, std::size_t points)
@@ -94,11 +94,11 @@ class PointsRead : public std::enable_shared_from_this<PointsRead> {
   views::Curves curves_;
   std::string metric_;
   std::size_t points_;
-  std::size_t next_ = 0;  // Of the curves.
+  std::size_t next_ = 0;  // Index of the next curve.
   MetricPosition behind_;
 };
 
-/// All values of a metric, likewise; it holds them all, 8 bytes each.
+/// Reads all values of a metric likewise; it stores all of them, 8 bytes each.
 class DensityRead : public std::enable_shared_from_this<DensityRead> {
  public:
   DensityRead(RequestContext& context, Call call, std::string metric, TrialNumber last,
@@ -194,8 +194,8 @@ Result<std::optional<std::pair<double, double>>> range_of(std::string_view text)
   return Range(std::pair(*low, *high));
 }
 
-/// Of all brackets, each once, ascending: a curve's rung is a place among them, for every metric and at any
-/// time.
+/// Lengths of all brackets, each once, ascending: a curve's rung is an index into them, for every metric and
+/// at any time.
 std::vector<engine::TrialTally::Rung> lengths_of(const views::RungLadder& ladder) {
   std::set<engine::Units> lengths;
   for (const views::RungLadder::Bracket& bracket : ladder.brackets) {

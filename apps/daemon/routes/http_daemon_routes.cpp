@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t most_events_at_once = 1'000;
 constexpr std::uint64_t most_events_looked_at = 10'000;
-constexpr std::uint64_t most_events_read_at_once = 100;  // Some have a whole configuration in them.
+constexpr std::uint64_t most_events_read_at_once = 100;  // Some events contain a whole configuration.
 constexpr std::size_t enough_bytes_of_events = std::size_t{1} << 20;
 
 constexpr std::string_view oldest_client = "0.1.0";
@@ -75,7 +75,7 @@ void version(RequestContext& context, Call call) {
 void status(RequestContext& context, Call call) {
   HttpResponse response = with(200, status_now(context, call.caller.scope));
   if (context.runtime.stalled()) {
-    call.reply(response);  // Whoever asks wants to know why; what is not durable is told apart by its lsn.
+    call.reply(response);  // The answer shows the reason at once; its lsn shows whether it is durable.
   } else {
     context.answer(call, std::move(response));
   }
@@ -95,7 +95,7 @@ void back_up(RequestContext& context, Call call) {
   });
 }
 
-/// A client has made a backup of the copy, or nothing.
+/// A client reports whether it has made a backup of the copy.
 void conclude_backup(RequestContext& context, Call call) {
   if (context.about.backups == nullptr) {
     call.reply(failure(Error{Errc::not_found, "this daemon keeps its store in memory"}));
@@ -115,7 +115,7 @@ void conclude_backup(RequestContext& context, Call call) {
                        : failure(concluded.error()));
 }
 
-/// Events as they are stored, from the position that the client has.
+/// Streams events as they are stored, from the position that the client has.
 void stream_events(RequestContext& context, const Call& call, const EventSelection& selection,
                    std::uint64_t after) {
   const std::string_view last = call.request.header("Last-Event-ID");

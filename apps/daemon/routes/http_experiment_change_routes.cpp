@@ -45,7 +45,7 @@ void unarchive(RequestContext& request_context, Call call) {
   change(request_context, call, engine::UnarchiveExperiment{call.experiment()});
 }
 
-/// What lies beside the store goes after the answer.
+/// Files beside the store are removed after the answer.
 void remove(RequestContext& request_context, Call call) {
   request_context.perform(call, engine::DeleteExperiment{call.experiment()},
                           [id = call.experiment()] { return with(202, api::DeletedExperiment{id}); });
@@ -111,9 +111,10 @@ Result<engine::ChangeProgram> read_program(engine::ExperimentId experiment, cons
   return command;
 }
 
-/// What trials run that have reported nothing yet.
+/// Changes the program of trials that have reported nothing yet.
 void change_program(RequestContext& request_context, Call call) {
-  // Its programs run as the submitter's user: nobody else puts code there. Who owns the daemon could anyway.
+  // Its programs run as the submitter's user: no other user may change their code. The owner of the daemon
+  // could do so anyway.
   const engine::ExperimentRecord* record = request_context.runtime.engine().find(call.experiment());
   if (record != nullptr && !record->unix_user.empty() && !call.caller.is_local &&
       unix_user_of(call.caller) != record->unix_user) {

@@ -60,7 +60,7 @@ std::string in_small_letters(std::string_view text) {
   return small;
 }
 
-/// Whether the query wants those that are archived, or not, or both.
+/// Whether the query selects archived experiments, others, or both.
 bool wants(const net::HttpRequest& request, bool archived) {
   const std::string_view wanted = request.query_or("archived", "false");
   return wanted == "all" || (wanted == "true") == archived;
@@ -77,7 +77,7 @@ bool is_one_of(std::string_view list, std::string_view name) {
   return false;
 }
 
-/// Whether the query of the call asks for it.
+/// Whether the query of the call selects it.
 bool is_asked_for(const net::HttpRequest& request, const engine::ExperimentRecord& record) {
   const engine::ExperimentConfig& config = record.config;
   const auto fits = [&request](std::string_view parameter, std::string_view value) {
@@ -102,7 +102,7 @@ bool is_asked_for(const net::HttpRequest& request, const engine::ExperimentRecor
          std::any_of(config.labels.begin(), config.labels.end(), has_words);
 }
 
-/// Those that the query chooses, in its order. O(experiments · log experiments).
+/// Lists the experiments that the query selects, in its order. O(experiments · log experiments).
 void list_chosen(RequestContext& request_context, const Call& call) {
   const std::string_view sort = call.request.query_or("sort", "id");
   const auto keys = views::read_sort(sort);
@@ -124,7 +124,7 @@ void list_chosen(RequestContext& request_context, const Call& call) {
     }
   }
   const std::string_view after = call.request.query_or("after", {});
-  const bool by_number = call.request.query_or("sort", {}).empty();  // Then a cursor is a number.
+  const bool by_number = call.request.query_or("sort", {}).empty();  // In this case a cursor is a number.
   const auto number = number_of(call.request, by_number ? "after" : "", 0);
   const auto cursor = !number         ? Result<views::PageCursor>(number.error())
                       : after.empty() ? Result<views::PageCursor>(views::PageCursor{})

@@ -26,7 +26,7 @@ void show(RequestContext& request_context, Call call) {
   request_context.answer(call, std::move(response));
 }
 
-/// What POST /experiments takes to create the same again. Secrets are not in it.
+/// Returns the body with which POST /experiments creates the same experiment again. It contains no secrets.
 void fork(RequestContext& request_context, Call call) {
   const auto record = request_context.experiment(call);
   if (!record) {

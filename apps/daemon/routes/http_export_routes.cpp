@@ -11,9 +11,9 @@
 namespace hpsearch::daemon {
 namespace {
 
-constexpr std::size_t rows_at_once = 100;  // Between two turns of the loop: about 2 ms.
+constexpr std::size_t rows_at_once = 100;  // Rows between two turns of the loop: about 2 ms.
 
-/// Makes the rows of all trials, each as it is when its turn comes.
+/// Makes the rows of all trials, each as of its own turn.
 std::function<void(TakePiece)> rows_of(RequestContext& context, const Call& call,
                                        views::ExportFormat format) {
   return [&context, call, format, next = std::uint64_t{0}](TakePiece take) mutable {

@@ -48,15 +48,16 @@ void add_named(std::vector<api::OtherFile>& to, const proto::DroppedFiles& files
   }
 }
 
-/// What is in the way of the path: a file of its name or in the place of a directory of it, or files below.
+/// Removes whatever conflicts with the path: a file of its name, a file in the place of one of its
+/// directories, or files below it.
 void make_way(std::map<std::string, api::KeptFile>& files, const std::string& path) {
   for (std::size_t end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1)) {
     files.erase(path.substr(0, end));
   }
-  files.erase(files.lower_bound(path + "/"), files.lower_bound(path + "0"));  // '0' follows '/'.
+  files.erase(files.lower_bound(path + "/"), files.lower_bound(path + "0"));  // '0' follows '/' in ASCII.
 }
 
-/// Of several workers, the files of later attempts count.
+/// If several workers have files, those of later attempts count.
 api::TrialFiles files_of_trial(const KeptStore::Lists& lists) {
   std::map<std::string, api::KeptFile> files;
   api::TrialFiles answer;

@@ -1,4 +1,4 @@
-// Workers hand over logs of attempts, and files that programs left.
+// Routes on which workers upload logs of attempts, and files that programs left.
 
 #include <algorithm>
 #include <functional>
@@ -33,7 +33,7 @@ std::optional<engine::WorkerId> sender_of(RequestContext& context, const Call& c
   return worker;
 }
 
-/// The same where files are kept.
+/// Like sender_of(), if files are kept.
 std::optional<engine::WorkerId> sender_of_files(RequestContext& context, const Call& call) {
   if (context.about.kept != nullptr && !context.about.kept->keeps_files()) {
     call.reply(failure(Error{Errc::not_found, "this daemon keeps no files (hpsearchd --no-kept-files)"}));

@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t most_log_bytes = 128 * 1024;
 constexpr engine::Duration search_time = engine::Duration::seconds(2);
 
-/// What is asked, where the answer may be, and what to say when it is nowhere.
+/// The requested part of a log, where it may be, and the error if no place has it.
 struct Question {
   WorkerSessions::LogQuestion log;
   std::string lost_because;
@@ -31,13 +31,13 @@ struct Question {
   [[nodiscard]] LogName name() const { return {log.key, log.worker, log.process, log.stream}; }
 };
 
-/// Which process a question about logs means; no rank and no worker: the first.
+/// Selects a process for a request about logs; no rank and no worker: the first.
 struct WantedProcess {
   std::uint64_t rank = 0;
   std::uint64_t worker = 0;  ///< The first on that worker, whatever its rank; 0 = by rank.
 };
 
-/// Puts the worker and its process into the question.
+/// Sets the worker and its process in the question.
 engine::Status ask_for(const AttemptPlaces& places, jobs::RankLevel level, const WantedProcess& wanted,
                        WorkerSessions::LogQuestion& question) {
   question.key = places.key;
@@ -62,7 +62,7 @@ engine::Status ask_for(const AttemptPlaces& places, jobs::RankLevel level, const
   return engine::Done{};
 }
 
-/// A piece of a log, and whether the daemon kept it; else it is the worker's.
+/// A piece of a log, and whether the daemon kept it; otherwise it is from the worker.
 struct FoundLog {
   proto::TextPiece piece;
   bool kept = false;
@@ -77,7 +77,7 @@ api::LogPiece log_piece(const Question& question, const FoundLog& found) {
           .text = found.piece.text};
 }
 
-/// Why nobody has it: `live` is what its worker, or its absence, had to say.
+/// Why the log is not available: `live` is the error of its worker, or of its absence.
 Error not_to_be_had(RequestContext& context, const Question& question, Error live) {
   const engine::AttemptKey& key = question.log.key;
   if (context.about.kept->log_was_removed(key.experiment, key.trial)) {
@@ -117,7 +117,7 @@ void read_kept(RequestContext& context, const Question& question, const Error& l
       });
 }
 
-/// From the worker, which has more of it, while it has it; else what is kept.
+/// Reads from the worker, which has more of it, while it has it; otherwise from the kept log.
 void read_log(RequestContext& context, const Question& question, const TakeLog& take) {
   context.sessions.read_log(question.log, [&context, question, take](const Result<proto::LogPart>& part) {
     if (!part) {
@@ -162,7 +162,7 @@ void follow_log(RequestContext& context, const Call& call, Question question) {
   }));
 }
 
-/// Looks through a log from some byte on, for at most search_time. Lives in what it waits for.
+/// Searches a log from some byte on, for at most search_time. Owned by what it waits for.
 class LogScan : public std::enable_shared_from_this<LogScan> {
  public:
   LogScan(RequestContext& context, Call call, Question question, patterns::LinePattern pattern)

@@ -13,7 +13,7 @@ namespace {
 
 using engine::Instant;
 
-/// `page_key`: of a session that has just begun, else "".
+/// `page_key`: that of a session that has just begun, otherwise "".
 HttpResponse shown(const Caller& caller, std::string_view page_key, std::optional<Instant> expires_at) {
   api::Session session{.name = owner_name(caller),
                        .role = decltype(api::Session::role)::find(name_of(caller.role)).value(),
@@ -72,7 +72,8 @@ void sign_in(RequestContext& context, Call call) {
   if (given->first == "token") {
     caller = authentication.caller_with(given->second, call.request, now);
     if (auto* of_token = std::get_if<Caller>(&caller)) {
-      of_token->may_make_tokens = false;  // Its browser can't be told from others that see what it sends.
+      // Its browser can't be distinguished from others that see its requests.
+      of_token->may_make_tokens = false;
     }
   } else if (const auto who = sessions->take_code(given->second, now)) {
     caller = caller_of(context, *who);
@@ -85,7 +86,7 @@ void sign_in(RequestContext& context, Call call) {
   }
   context.about.checks->run(
       [sessions, call = std::move(call), who = std::get<Caller>(std::move(caller)), now] {
-        // The old session of this browser, whose cookie goes.
+        // Ends the old session of this browser, whose cookie is replaced.
         static_cast<void>(sessions->end(hash_of(session_secret_of(call.request))));
         const Result<SessionSecrets> secrets = sessions->begin(signed_in_as(who, who.may_make_tokens), now);
         HttpResponse response =
@@ -120,7 +121,7 @@ void sign_out(RequestContext& context, Call call) {
   });
 }
 
-/// Of the body, {"makes_tokens": BOOL} or nothing.
+/// Reads the body, {"makes_tokens": BOOL} or nothing.
 Result<bool> read_makes_tokens(const Call& call) {
   const Result<Value> body = call.object();
   if (!body) {
@@ -153,7 +154,7 @@ void new_code(RequestContext& context, Call call) {
   }
 }
 
-/// For people whose daemon has no TCP port: browsers can't speak to a Unix socket.
+/// For users whose daemon has no TCP port: browsers can't connect to a Unix socket.
 void open_port(RequestContext& context, Call call) {
   if (!context.about.open_http_port) {
     call.reply(failure(Error{Errc::not_found, "this daemon opens no ports"}));

@@ -9,7 +9,7 @@
 namespace hpsearch::daemon {
 namespace {
 
-/// What changes, for pages and views that stay open.
+/// Streams changes to pages and views that stay open.
 void stream(RequestContext& context, Call call) {
   auto topics = read_topics(call.request.query_or("topics", {}));
   if (!topics) {

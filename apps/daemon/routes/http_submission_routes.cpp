@@ -19,8 +19,7 @@
 namespace hpsearch::daemon {
 namespace {
 
-/// Why the caller may not submit this, as far as workspaces are concerned: the one it is for, and that of the
-/// checkpoint it starts from.
+/// Why the caller may not submit this into its workspace, or start from a checkpoint of another workspace.
 std::optional<HttpResponse> out_of_scope(const RequestContext& request_context, const Caller& caller,
                                          const engine::ExperimentConfig& config) {
   const std::string workspace(engine::workspace_of(config));
@@ -54,7 +53,7 @@ Error with_given_key(Error error, const std::string& stored, const std::string& 
   return error;
 }
 
-/// Creates the experiment, or tells what prevents it now.
+/// Creates the experiment, or answers why it can't be created now.
 void create(RequestContext& request_context, CheckedSubmission checked, const std::string& key,
             const Caller& caller, const net::HttpServer::Reply& reply) {
   if (checked.refusal) {
@@ -92,7 +91,7 @@ void create(RequestContext& request_context, CheckedSubmission checked, const st
                                     contexts = request_context.about.contexts,
                                     digest = command.context_digest, reply, searcher, newest, stored_key,
                                     key](const Result<Runtime::Outcome>& outcome) {
-    engine::Problems source;  // Again, for their places in the file.
+    engine::Problems source;  // Only for their places in the file.
     if (!outcome) {
       static_cast<void>(engine::find_source(runtime.engine().experiments(), searcher, source).has_value());
     }
@@ -133,13 +132,13 @@ void submit(RequestContext& request_context, Call call) {
         checked->owner = owner_name(caller);
         checked->unix_user = unix_user_of(caller);
         return [&request_context, checked, key, caller, reply, leave_lane] {
-          leave_lane();  // The disk may be full: others' checks don't wait for it.
+          leave_lane();  // The disk may be full: checks of other clients must not wait for it.
           create(request_context, std::move(*checked), key, caller, reply);
         };
       });
 }
 
-/// Examines the body beside the loop, and answers what `answer_to` makes of it.
+/// Examines the body beside the loop, and answers with the result of `answer_to`.
 void examine(RequestContext& request_context, Call call,
              HttpResponse (*answer_to)(const ExaminedSubmission&)) {
   request_context.about.checks->run(

@@ -21,14 +21,14 @@ namespace {
 
 using engine::TrialNumber;
 
-/// A page of metrics ends when it has so many: the store takes in no reports while it is read.
+/// A page of metrics ends when it has this many: the store accepts no reports while it is read.
 constexpr std::size_t enough_numbers = 5'000;
 constexpr std::size_t enough_page_bytes = std::size_t{128} << 10;
 constexpr std::uint64_t most_on_a_page = 500;
-/// With one of these, all trials are looked at.
+/// If the query has one of these, all trials are examined.
 constexpr std::string_view choices[] = {"state", "sort", "where"};
 
-/// The trial, and what is known of it beyond the log.
+/// The trial, with data that is not in the log.
 api::Trial trial_now(RequestContext& context, const engine::ExperimentRecord& record, TrialNumber number) {
   api::Trial trial = api::trial_of(record, number, context.runtime.now());
   const auto& live = record.trials[number.number()].live;
@@ -79,7 +79,7 @@ HttpResponse sorted_page(RequestContext& context, const engine::ExperimentRecord
   return response;
 }
 
-/// Those that a condition or states choose, in an order.
+/// Lists the trials that match a condition or states, in an order.
 void chosen_trials(RequestContext& context, const Call& call) {
   const auto record = context.experiment(call);
   const auto states = states_in(call.request.query_or("state", {}));
@@ -134,7 +134,7 @@ void trial(RequestContext& context, Call call) {
   context.answer(call, with(200, trial));
 }
 
-/// Their numbers on the pages are their places in the order of their coming, from 1.
+/// The pages number them by their order of arrival, from 1.
 HttpResponse checkpoints_page(const engine::ExperimentRecord& record, TrialNumber number, NumberedPage page) {
   const std::uint64_t total = api::count_of_checkpoints(record, number);
   std::uint64_t place = std::min(page.after(), total);
@@ -205,8 +205,7 @@ void explain(RequestContext& context, Call call) {
     context.answer(call, failure(record.error()));
     return;
   }
-  // The engine's view of now and the store's of the past are both of this moment: what is committed after it
-  // is in neither.
+  // The engine's present and the store's history are both of this moment: later commits are in neither.
   const engine::Explanation explanation =
       engine::explain(**record, call.trial(), context.runtime.engine().workers(), context.runtime.now());
   api::Explanation now = api::explanation_of(**record, call.trial(), explanation);

@@ -20,7 +20,7 @@ constexpr std::string_view by_workspace = "workspace";
 constexpr std::string_view by_experiment = "experiment";
 constexpr std::string_view ways[] = {by_user, by_workspace, by_experiment};
 
-/// What one user, workspace or experiment took.
+/// What one user, workspace or experiment used.
 struct Used {
   Duration slot_time;
   std::int64_t slots = 0;
@@ -44,7 +44,7 @@ void usage(RequestContext& context, Call call) {
   const std::string_view given = call.request.query_or("by", by_user);
   const std::string by(given.empty() ? by_user : given);
   const auto since = number_of(call.request, "since", 0);
-  constexpr std::uint64_t latest = 9'000'000'000'000;  // In microseconds it fits.
+  constexpr std::uint64_t latest = 9'000'000'000'000;  // The latest time that fits in microseconds.
   if (!since || *since > latest) {
     call.reply(failure(since ? engine::Error{engine::Errc::bad_request, "since is no time"} : since.error()));
     return;

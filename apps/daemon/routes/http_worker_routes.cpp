@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t most_slots_listed = 500;
 
-/// Attempts of experiments that are not in the scope.
+/// Removes attempts of experiments that are not in the scope.
 void leave_out_others(const RequestContext& context, const Scope& scope, api::Worker& worker) {
   const auto is_of_others = [&](const api::AttemptName& attempt) {
     const auto* record = context.runtime.engine().find(attempt.experiment);
@@ -110,8 +110,8 @@ void forget(RequestContext& context, Call call) {
   });
 }
 
-/// The attempt on hold that the path names, with ?lease=N where it has several of one number: each time the
-/// store was brought back, its trial may have begun another.
+/// The attempt on hold that the path names, with ?lease=N if several have the same number: each time the
+/// store was restored, its trial may have begun another one.
 Result<engine::HeldAttempt> on_hold(RequestContext& context, const Call& call) {
   const Result<std::uint64_t> lease = number_of(call.request, "lease", 0);
   if (!lease) {
@@ -139,7 +139,7 @@ Result<engine::HeldAttempt> on_hold(RequestContext& context, const Call& call) {
   return meant.front();
 }
 
-/// Of a call that is done: nothing is on hold any more.
+/// If the call is done, nothing is on hold any more.
 void show_worker(RequestContext& context, const Call& call) {
   change_worker(context, call, engine::ReleaseWorker{call.worker()});
 }
@@ -164,7 +164,7 @@ void disown(RequestContext& context, Call call) {
   }
 }
 
-/// What each slot of a worker does.
+/// The state of each slot of a worker.
 class SlotStates {
  public:
   SlotStates(const RequestContext& context, const Scope& scope, const engine::WorkerRecord& worker)
@@ -230,7 +230,7 @@ class SlotStates {
   std::set<engine::SlotIndex> leaked_;
 };
 
-/// "WORKER.SLOT": the page begins behind it.
+/// "WORKER.SLOT": the page begins after it.
 Result<std::pair<engine::WorkerId, std::uint64_t>> slot_position(std::string_view text) {
   const std::size_t dot = text.find('.');
   const auto worker = read_number(text.substr(0, dot));
@@ -245,7 +245,8 @@ Result<std::pair<engine::WorkerId, std::uint64_t>> slot_position(std::string_vie
   return std::pair(engine::WorkerId(*worker), *slot + 1);
 }
 
-/// Those of workers that are not lost, by worker and number. O(slots of the page + attempts of its workers).
+/// Lists the slots of workers that are not lost, by worker and number. O(slots of the page + attempts of its
+/// workers).
 void slots(RequestContext& context, Call call) {
   const auto begin = slot_position(call.request.query_or("after", {}));
   const auto limit = number_of(call.request, "limit", most_slots_listed);

@@ -21,7 +21,7 @@ using engine::Result;
 using engine::Value;
 using engine::WorkspaceRecord;
 
-/// Now, with what it uses of each limit.
+/// The workspace now, with its usage of each limit.
 api::Workspace shown(const WorkspaceRecord& record, engine::Instant now) {
   api::Workspace workspace{.name = record.name,
                            .creator = record.creator,
@@ -72,7 +72,7 @@ void create(RequestContext& context, Call call) {
   change(context, call, *name->as_text(), 201, engine::CreateWorkspace{*name->as_text()});
 }
 
-/// What is wrong with a limit that was not found.
+/// The problem of an unknown limit.
 engine::Problem unknown(const std::string& key) {
   std::vector<std::string_view> names;
   std::string all;
@@ -84,7 +84,7 @@ engine::Problem unknown(const std::string& key) {
   return {key, "is not known", near.empty() ? std::move(all) : std::string(near)};
 }
 
-/// `problems` gets everything that is wrong with it.
+/// Adds everything that is wrong with it to `problems`.
 Quota read_quota(const Value::Map& body, engine::Problems& problems) {
   Quota quota;
   for (const auto& [key, value] : body) {

@@ -10,7 +10,7 @@ namespace hpsearch::daemon {
 namespace {
 
 constexpr std::chrono::seconds check_every{1};
-// If two checks are so far apart, it was the daemon that did not run: reports may lie before it unread.
+// If two checks are further apart than this, the daemon itself did not run: unread reports may be waiting.
 constexpr engine::Duration longest_gap = engine::Duration::seconds(5);
 
 }  // namespace
@@ -83,7 +83,7 @@ void ExternalLeases::check() {
   }
   last_check_ = now;
   if (runtime_.stalled()) {
-    return;  // Nobody could renew anything now.
+    return;  // No lease could be renewed now.
   }
   engine::ExpireExternal over;
   while (!due_.empty() && due_.begin()->first <= now) {

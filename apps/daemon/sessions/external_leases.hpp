@@ -10,13 +10,13 @@
 
 namespace hpsearch::daemon {
 
-/// The leases of clients that run trials themselves: each report renews its lease, and one that is not
-/// renewed in time is lost, as the attempt of a silent worker is.
+/// The leases of clients that run trials themselves: each report renews its lease. A lease that is not
+/// renewed in time is lost, like the attempt of a silent worker.
 ///
-/// When something was heard of a lease is not in the log. After a start of the daemon, and after a time in
-/// which it did not run, each lease lasts its whole time from then on.
+/// The log does not record when a lease was last renewed. After a start of the daemon, and after a time in
+/// which it did not run, each lease lasts its whole time again.
 ///
-/// Threads: the runtime's, which must outlive this; to be made after its recovery. Cost: O(log leases) for
+/// Threads: the runtime's, which must outlive this; construct it after the recovery. Cost: O(log leases) for
 /// each report, and once a second O(leases that are due).
 class ExternalLeases {
  public:
@@ -34,12 +34,12 @@ class ExternalLeases {
   void hold(const engine::AttemptKey& key, engine::Duration lease_for, engine::Instant at);
   void check();
   void renew_all(engine::Instant now);
-  /// Those that are to end at once: nobody but us could end them.
+  /// Ends the attempts that must end at once: no worker could end them.
   void end_killed();
 
   Runtime& runtime_;
   std::map<engine::LeaseId, Held> held_;
-  /// No lease is over before its entry is due; it may have been renewed since the entry was made.
+  /// A lease ends no earlier than its entry is due; it may have been renewed since the entry was made.
   std::set<std::pair<engine::Instant, engine::LeaseId>> due_;
   engine::Instant last_check_;
   net::Watch events_;

@@ -8,7 +8,8 @@ namespace {
 using engine::Duration;
 
 constexpr std::uint64_t longest_retry_ms = 30'000;
-// With 200 searches a greeting takes a millisecond or two: nobody waits a tenth of a second for these.
+// With 200 searches a greeting takes a millisecond or two: this many delay other work by less than a tenth of
+// a second.
 constexpr std::uint64_t most_at_once = 64;
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::chrono::seconds look_every{10};
 
-/// Workers that are there, by name.
+/// Workers that are not lost, by name.
 std::map<std::string_view, engine::WorkerId> present_by_name(const engine::Engine& engine) {
   std::map<std::string_view, engine::WorkerId> present;
   for (const auto& [id, worker] : engine.workers()) {

@@ -9,20 +9,20 @@
 
 namespace hpsearch::daemon {
 
-/// Forgets workers that do not come back: lost for long, or lost while another worker of the same name has
-/// joined and nothing runs that the lost one could bring back.
+/// Forgets workers that do not return: lost for long, or lost while another worker of the same name has
+/// joined and no attempt waits for the lost one.
 class LostWorkers {
  public:
   struct Settings {
     engine::Duration forget_after;
-    /// A worker of this name was forgotten, and that is durable.
+    /// Called when it is durable that a worker of this name was forgotten.
     std::function<void(const std::string& name)> forgotten = [](const std::string&) {};
   };
 
-  /// The runtime must have recovered, and outlives this.
+  /// The runtime must have recovered, and must outlive this.
   LostWorkers(Runtime& runtime, Settings settings);
 
-  /// O(workers × log workers). It is done from time to time, too.
+  /// Checks now; also done from time to time. O(workers × log workers).
   void look();
 
  private:

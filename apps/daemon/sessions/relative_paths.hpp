@@ -7,15 +7,16 @@
 
 namespace hpsearch::daemon {
 
-/// Gives every path in an event that lies in `home`, an absolute directory, relative to it, and so that it
-/// can be moved; and back. Paths elsewhere and addresses of object stores stay as they are.
+/// Makes each path in an event that lies in `home`, an absolute directory, relative to it, so that the
+/// directory can be moved; the second function reverts this. Paths elsewhere and addresses of object stores
+/// stay unchanged.
 void make_paths_relative(engine::Event& event, const std::string& home);
 void make_paths_absolute(engine::Event& event, const std::string& home);
 
-/// A store whose log has the paths in the daemon's state directory relative to it: who moves the directory
-/// takes its checkpoints along. Everybody else sees absolute paths.
+/// A store whose log has the paths in the daemon's state directory relative to it: checkpoints move with the
+/// directory. Callers see absolute paths.
 ///
-/// Threads: as the store behind it, which outlives this.
+/// Threads: as the store behind it, which must outlive this.
 class RelativePathStore final : public EventStore {
  public:
   RelativePathStore(EventStore& behind, std::string home) : behind_(behind), home_(std::move(home)) {}

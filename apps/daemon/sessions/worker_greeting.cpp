@@ -1,4 +1,4 @@
-// WorkerSessions: who gets a session.
+// The part of WorkerSessions that grants sessions.
 
 #include <optional>
 #include <string>
@@ -14,7 +14,7 @@ using engine::WorkerId;
 
 namespace {
 
-// Every one is spelled whenever the workers are listed.
+// Each one is encoded whenever the workers are listed.
 constexpr std::size_t most_devices = 512;
 
 struct RefusedHello {
@@ -22,7 +22,7 @@ struct RefusedHello {
   std::string why;
 };
 
-/// Why the worker can't be greeted, whatever the daemon knows of it.
+/// Why the worker can't be greeted, independent of what the daemon knows about it.
 std::optional<RefusedHello> refusal_of(const Runtime& runtime, const proto::Envelope& envelope,
                                        const proto::Hello& hello) {
   if (hello.speaks_from > proto::wire_version || hello.speaks_to < proto::wire_version) {
@@ -78,8 +78,8 @@ engine::JoinWorker join_of(const proto::Hello& hello) {
 
 }  // namespace
 
-/// Gives the worker the name of its key. Whose it is, its key says and not the frame: nobody with a key of
-/// his own speaks for another worker.
+/// Sets the worker's name to that of its key, not to the one in the frame: a worker can't act under another
+/// worker's name.
 bool WorkerSessions::is_allowed(const net::Peer& peer, proto::Hello& hello) {
   if (!settings_.worker_of_key) {
     return true;
@@ -103,7 +103,7 @@ bool WorkerSessions::is_allowed(const net::Peer& peer, proto::Hello& hello) {
   return true;
 }
 
-/// libzmq cannot close one connection, but nobody has to listen to it.
+/// libzmq cannot close one connection, but the daemon can ignore it.
 void WorkerSessions::end_what_is_not_allowed() {
   if (!settings_.worker_of_key) {
     return;
@@ -124,15 +124,17 @@ void WorkerSessions::end_what_is_not_allowed() {
     const Session& session = sessions_.at(peer);
     net::log(net::Level::warning,
              "worker \"" + name_of(session.worker) + "\" is disconnected: its key is not allowed any more");
-    // As an answer to its HELLO: while it holds attempts it goes on knocking, in case that was a mistake.
+    // Sent as an answer to its HELLO: while it holds attempts it keeps retrying, in case the key was removed
+    // by mistake.
     refuse(peer, Refusal::key, "the key " + session.key + " is not allowed any more",
            counterparts_[session.worker].agent.incarnation);
     end_session(peer);
   }
 }
 
-/// Two agents run on copies of one state directory. Which is the real one cannot be told, so neither gets a
-/// session, until one is started again and thereby is the later one. What they run, runs on.
+/// Two agents run on copies of one state directory. The daemon can't find out which one is the original, so
+/// neither gets a session until one of them is restarted and thereby is the later one. Their programs keep
+/// running.
 bool WorkerSessions::is_clone(const net::Peer& peer, const proto::Hello& hello) {
   const auto id = runtime_.worker_with_uid(hello.uid);
   const auto found = id ? counterparts_.find(*id) : counterparts_.end();
@@ -178,26 +180,26 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
     return;
   }
   const auto known = runtime_.worker_with_uid(hello.uid);
-  // A connection is one worker's: whoever speaks as another on it is not that one any more.
+  // A connection belongs to one worker: a HELLO of another worker on it ends the first one's session.
   if (const auto before = sessions_.find(peer); before != sessions_.end() && before->second.worker != known) {
     end_session(peer);
   }
   const engine::JoinWorker join = join_of(hello);
   if (const engine::Status may = runtime_.engine().may_join(join); !may) {
     refuse(peer, Refusal::engine, may.error().message,
-           hello.incarnation);  // As if nothing had been heard of the worker.
+           hello.incarnation);  // As if the worker had sent nothing.
     return;
   }
   if (known) {
     const Counterpart& counterpart = counterparts_[*known];
     if (hello.incarnation == counterpart.agent.incarnation && envelope.msg_no <= counterpart.hello) {
-      return;  // It was overtaken by a later one on another connection; what it holds is what was held then.
+      return;  // A later start on another connection has replaced it; what it holds was held then.
     }
     if (hello.incarnation > counterpart.agent.incarnation) {
-      runtime_.set_draining(*known, false);  // That was the agent before.
+      runtime_.set_draining(*known, false);  // The earlier agent was draining, not this one.
     }
   }
-  // Before the step, so that it may give the worker work at once.
+  // Before the step, so that it may give the worker leases at once.
   const bool was_connected = known && connected(*known);
   if (known) {
     runtime_.connected(*known);
@@ -227,7 +229,7 @@ void WorkerSessions::begin_session(const net::Peer& peer, const proto::Envelope&
       older->second.superseded = true;
       older->second.superseded_at = runtime_.now();
       if (hello.incarnation > counterpart.agent.incarnation) {
-        // To that start by its number: a HELLO of it that was played back may have come over the later one's
+        // Names that start by its number: a replayed HELLO of it may have come over the later one's
         // connection.
         refuse(older->first, Refusal::superseded,
                "a later start of worker \"" + hello.name + "\" has taken its place",
@@ -250,7 +252,7 @@ void WorkerSessions::begin_session(const net::Peer& peer, const proto::Envelope&
   counterpart.hello = envelope.msg_no;
   counterpart.welcomed = false;
   ++counterpart.welcomes_due;
-  // The order to welcome it repeats what it does not know; what was told to the session before is void.
+  // The order to welcome it repeats what it does not know; orders to the earlier session are void.
   counterpart.outbox.clear();
   sessions_[peer] = Session{
       worker, (runtime_.daemon_epoch() << 32U) | ++sessions_made_, 0, 0, false, {}, port_->sender_key()};

@@ -1,4 +1,4 @@
-// WorkerSessions: what workers are told.
+// The part of WorkerSessions that sends orders to workers.
 
 #include <algorithm>
 #include <utility>
@@ -25,7 +25,7 @@ void WorkerSessions::carry_out(const engine::Order& order) {
   if (const auto* welcome = std::get_if<engine::WelcomeWorker>(&order)) {
     const auto found = counterparts_.find(welcome->worker);
     if (found == counterparts_.end() || --found->second.welcomes_due > 0 || found->second.peer.empty()) {
-      return;  // It has said HELLO again meanwhile, and the later answer counts; or it is gone.
+      return;  // It has sent another HELLO meanwhile, whose answer counts; or it has disconnected.
     }
     found->second.welcomed = true;
     found->second.in_doubt = welcome->in_doubt;
@@ -85,7 +85,7 @@ void WorkerSessions::carry_out(const engine::Order& order) {
   }
 }
 
-/// False when it could not be sent; the session is over then, and the next one repeats what is outstanding.
+/// False if it could not be sent; then the session has ended, and the next one repeats what is outstanding.
 bool WorkerSessions::send(WorkerId worker, const proto::FromDaemon& message) {
   const auto found = counterparts_.find(worker);
   if (found == counterparts_.end() || !found->second.welcomed) {
@@ -109,7 +109,7 @@ bool WorkerSessions::send_to(const net::Peer& peer, std::uint64_t session_epoch,
   if (frame.size() > proto::max_frame_bytes) {
     net::log(net::Level::error, std::string(proto::name_of(message)) + " of " + std::to_string(frame.size()) +
                                     " bytes is too large for a worker and was not sent");
-    return true;  // The session is not to blame.
+    return true;  // The session continues.
   }
   const bool sent = port_->send(peer, frame);
   if (sent) {
@@ -119,13 +119,13 @@ bool WorkerSessions::send_to(const net::Peer& peer, std::uint64_t session_epoch,
   return sent;
 }
 
-/// A beat also finds out about a restart of ours: the shorter, the sooner everybody is back. All workers
-/// together send at most a thousand a second.
+/// A beat also detects a restart of the daemon: the shorter, the sooner all workers are back. All workers
+/// together send at most a thousand beats a second.
 std::uint64_t WorkerSessions::beat_every_ms() const {
   return std::clamp<std::uint64_t>(sessions_.size(), 1'000, 10'000);
 }
 
-/// Each grant says how it is now: one that is lost or late is made good by the next.
+/// Each credit replaces the one before: one that is lost or late is corrected by the next.
 std::uint64_t WorkerSessions::credit() const {
   const Intake intake = runtime_.storage().intake;
   Load load;
@@ -135,8 +135,9 @@ std::uint64_t WorkerSessions::credit() const {
   return report_credit(load, settings_.credit);
 }
 
-/// Other stores number their experiments too, and may be given the same places: below those that users name,
-/// each store has a directory of its own. Programs that keep something elsewhere need its number too.
+/// Other stores number their experiments too, and may use the same storage: below a storage that users name,
+/// each store has a directory of its own. Programs that store something elsewhere need the store's number
+/// too.
 void WorkerSessions::set_places(jobs::LaunchSpec& spec) const {
   const std::string own = "/" + std::to_string(runtime_.cluster());
   if (!spec.unix_user.empty()) {

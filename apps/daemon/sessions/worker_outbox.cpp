@@ -26,7 +26,7 @@ void WorkerOutbox::told(const engine::AttemptKey& key, const engine::Decision& d
 
 void WorkerOutbox::decision_acknowledged(const engine::AttemptKey& key, engine::Lsn decision) {
   const auto found = decisions_.find(key);
-  // A worker without the lease takes the decision for one about an ended attempt, and the lease may still
+  // A worker without the lease assumes that the decision is about an ended attempt, and the lease may still
   // arrive.
   if (!leases_.contains(key) && found != decisions_.end() && found->second.decision.id <= decision) {
     decisions_.erase(found);

@@ -11,7 +11,7 @@
 
 namespace hpsearch::daemon {
 
-/// What one worker was told and has not acknowledged: leases and decisions about their attempts.
+/// What was sent to one worker and is not acknowledged: leases and decisions about their attempts.
 class WorkerOutbox {
  public:
   [[nodiscard]] bool empty() const noexcept { return leases_.empty() && decisions_.empty(); }
@@ -23,9 +23,9 @@ class WorkerOutbox {
   void lease_acknowledged(const engine::AttemptKey& key) { leases_.erase(key); }
   void decision_acknowledged(const engine::AttemptKey& key, engine::Lsn decision);
 
-  /// What to tell the worker again, in this order: what was told before `now - repeat_after`. Forgets what no
-  /// longer holds. `durable` is the number of the last stored decision: newer ones are told when they are
-  /// stored.
+  /// What must be sent to the worker again, in this order: everything sent before `now - repeat_after`.
+  /// Removes what is no longer valid. `durable` is the number of the last stored decision: newer ones are
+  /// sent when they are stored.
   [[nodiscard]] std::vector<proto::FromDaemon> due(engine::WorkerId worker, const engine::Engine& engine,
                                                    engine::Lsn durable, engine::Instant now,
                                                    engine::Duration repeat_after);

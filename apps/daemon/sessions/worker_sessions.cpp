@@ -17,14 +17,14 @@ using engine::Error;
 using engine::WorkerId;
 
 constexpr std::chrono::seconds tick_every{1};
-constexpr std::size_t sessions_a_second = 1'000;  // Sessions in each second.
-// Frames still under way when a newer session began arrive within this; after it the old connection is a
-// stranger and is told so.
+constexpr std::size_t sessions_a_second = 1'000;  // Sessions checked per second.
+// Frames in transit when a newer session began arrive within this time; after it the old connection is
+// unknown, and gets that answer.
 constexpr Duration superseded_for = Duration::seconds(60);
-// Who is told that there is no room for its reports sends them again after this.
+// A worker whose reports found no room sends them again after this.
 constexpr std::uint64_t busy_ms = 4'000;
-// What one step of the engine takes from a frame; workers send as many at most. A checkpoint is compared with
-// all that its trial has.
+// How many reports of a frame one step of the engine takes; workers send at most this many. A checkpoint is
+// compared with all checkpoints of its trial.
 constexpr std::size_t most_reports = 512;
 constexpr std::size_t most_checkpoints = 16;
 constexpr std::uint64_t longest_silence_ms = 10ULL * 365 * 24 * 3'600 * 1'000;
@@ -112,7 +112,7 @@ void WorkerSessions::take_frame(const net::Peer& peer, std::span<const std::byte
   }
   const auto worker = runtime_.engine().workers().find(session.worker);
   if (worker == runtime_.engine().workers().end() || !worker->second.present) {
-    // Given up as lost while it was silent; it has to join again.
+    // It was lost while it was silent; it has to join again.
     end_session(peer);
     ask_for_hello(peer);
     return;
@@ -123,22 +123,22 @@ void WorkerSessions::take_frame(const net::Peer& peer, std::span<const std::byte
   Counterpart& counterpart = counterparts_[id];
   note_heard(counterpart);
   if (!counterpart.in_doubt.empty()) {
-    // It answers to the WELCOME of its HELLO: what was not named there it does not have.
+    // It is the answer to the WELCOME of its HELLO: the worker does not have what was not named there.
     static_cast<void>(
         runtime_.perform(engine::DisclaimAttempts{id, std::exchange(counterpart.in_doubt, {})}));
   }
   const bool newest = framed->envelope.msg_no > session.newest;
   session.newest = std::max(session.newest, framed->envelope.msg_no);
   if (const auto* beat = std::get_if<proto::Beat>(&framed->message)) {
-    if (newest) {  // What was overtaken is older than what is known.
+    if (newest) {  // A message that a newer one overtook is older than what is known.
       take_beat(id, *beat);
     }
     return;
   }
   if (const auto* reports = std::get_if<proto::Reports>(&framed->message);
       reports != nullptr && !has_room_for(*reports)) {
-    // Unacknowledged, it stays with the worker, which is to know that it was heard: it would try another
-    // connection.
+    // The report is not acknowledged, so it stays with the worker. The worker must learn that the daemon is
+    // alive: otherwise it would try another connection.
     counts_.refused_reports += reports->reports.size();
     send(id, proto::RetryAfter{busy_ms});
     return;
@@ -159,8 +159,8 @@ void WorkerSessions::note_heard(Counterpart& counterpart) {
   counterpart.heard_at = now;
 }
 
-/// Of the last room, what ends makes more: reports of programs that were told to end are taken, with their
-/// exits.
+/// With little room left, only what makes room is accepted: reports of programs that were ordered to end,
+/// with their exits.
 bool WorkerSessions::has_room_for(const proto::Reports& reports) const {
   switch (runtime_.storage().intake) {
     case Intake::everything:
@@ -169,7 +169,7 @@ bool WorkerSessions::has_room_for(const proto::Reports& reports) const {
     case Intake::what_ends: {
       const engine::LiveAttempt* attempt = live_attempt(runtime_.engine(), reports.key);
       if (attempt == nullptr) {
-        return true;  // Answered from what is known, nothing of it is stored.
+        return true;  // Answered from memory, nothing of it is stored.
       }
       return attempt->is_ending();
     }
@@ -198,7 +198,8 @@ void WorkerSessions::take(const net::Peer& peer, WorkerId worker, const proto::F
     counts_.refused_reports += done ? 0 : taken;
     report_refusal(done);
     if (taken < reports->reports.size()) {
-      send(worker, proto::Nack{reports->key, reports->first_seq + taken});  // The rest in turns of its own.
+      // The rest is handled in turns of their own.
+      send(worker, proto::Nack{reports->key, reports->first_seq + taken});
     }
   } else if (const auto* ack = std::get_if<proto::DecisionAck>(&message)) {
     counterparts_[worker].outbox.decision_acknowledged(ack->key, ack->decision);
@@ -278,7 +279,7 @@ std::optional<WorkerId> WorkerSessions::worker_of_http_key(std::string_view key)
   return found == sessions_.end() ? std::nullopt : std::optional(found->second.worker);
 }
 
-// --- what is known of them ---
+// --- state of workers ---
 
 std::vector<engine::HeldAttempt> WorkerSessions::on_hold(WorkerId worker) const {
   std::vector<engine::HeldAttempt> all;
@@ -362,7 +363,7 @@ void WorkerSessions::tick() {
     for (const proto::FromDaemon& message : counterparts_[worker].outbox.due(
              worker, runtime_.engine(), runtime_.store_counters().durable, now, settings_.repeat_after)) {
       if (!send(worker, message)) {
-        break;  // The session has ended; its successor's WELCOME says what is outstanding.
+        break;  // The session has ended; the WELCOME of the next one names what is outstanding.
       }
     }
   }
@@ -373,8 +374,8 @@ void WorkerSessions::tick() {
   log_requests_.expire(now, [this](WorkerId worker) { return name_of(worker); });
 }
 
-/// They said nothing for so long that nothing of them counts any more. Who speaks after all is asked to
-/// introduce itself. Of a crowd, some in each second.
+/// They were silent for so long that they are lost. A message that comes after all is answered with a request
+/// for a HELLO. At most some sessions per second are ended.
 void WorkerSessions::end_sessions_of_the_lost() {
   const auto& workers = runtime_.engine().workers();
   std::vector<net::Peer> lost;

@@ -21,39 +21,39 @@
 
 namespace hpsearch::daemon {
 
-/// The workers' door: frames become commands, orders become frames.
+/// The interface to workers: frames become commands, orders become frames.
 ///
-/// A connection becomes a session when its HELLO is accepted. Of one worker the newest session counts; frames
-/// of older ones are dropped, and who has no session is told to say HELLO again. What an order told is told
-/// again while the worker has not shown that it knows.
+/// A connection becomes a session when its HELLO is accepted. The newest session of a worker counts; frames
+/// of older ones are dropped, and a worker without a session is asked to send HELLO again. An order is
+/// repeated until the worker has shown that it knows it.
 class WorkerSessions {
  public:
   struct Settings {
-    std::string checkpoint_root;  ///< For experiments that name none.
+    std::string checkpoint_root;  ///< For experiments that name no storage.
     engine::Duration repeat_after =
-        engine::Duration::seconds(3);  ///< What is not acknowledged is told again.
+        engine::Duration::seconds(3);  ///< Unacknowledged orders are repeated after this.
     engine::Duration log_patience =
         engine::Duration::seconds(10);  ///< How long a worker may take to read a log.
-    /// The name of the worker that has this key; nothing: it is not allowed, or not any more. Not set:
-    /// everybody is heard, under whatever name.
+    /// The name of the worker that has this key; null: it is not allowed, or not any more. Not set: every
+    /// worker is accepted, under any name.
     std::function<std::optional<std::string>(const std::string& key)> worker_of_key{};
-    /// Another number whenever worker_of_key may answer otherwise than before. Not set: it may at any time.
+    /// Changes whenever worker_of_key may answer differently than before. Not set: it may at any time.
     std::function<std::uint64_t()> keys_version{};
-    std::uint64_t hellos_per_second = 500;  ///< Whoever comes on top of that is told to come later.
+    std::uint64_t hellos_per_second = 500;  ///< Workers beyond this are asked to come later.
     CreditRules credit{};
-    /// Makes the key with which a session fetches contexts over TCP and hands over logs. Not set: there are
+    /// Makes the key with which a session fetches contexts over TCP and uploads logs. Not set: sessions have
     /// none.
     std::function<std::string()> new_http_key{};
-    /// Hears of logs that workers could not hand over. What it is told is not checked.
+    /// Called for logs that workers could not upload. Its arguments are not checked.
     std::function<void(engine::WorkerId worker, const proto::LogNotKept& message)> on_log_not_kept{};
     jobs::Programs::OpenSecrets open_secrets{};
   };
 
-  /// Opens a port that hands what it hears to `on_frame`.
+  /// Opens a port that passes received frames to `on_frame`.
   using OpenPort =
       std::function<engine::Result<std::unique_ptr<net::PeerPort>>(net::PeerPort::OnFrame on_frame)>;
 
-  /// Listens at once; the runtime must outlive them. Fails as `open_port` does.
+  /// Listens at once; the runtime must outlive the sessions. Fails as `open_port` does.
   [[nodiscard]] static engine::Result<std::unique_ptr<WorkerSessions>> open(Runtime& runtime,
                                                                             const OpenPort& open_port,
                                                                             Settings settings);
@@ -62,7 +62,7 @@ class WorkerSessions {
 
   [[nodiscard]] std::string endpoint() const { return port_->endpoint(); }
 
-  /// Workers are told from now on that the daemon serves contexts there.
+  /// From now on, workers learn that the daemon serves contexts there.
   void announce_http(std::string address) { http_ = std::move(address); }
 
   /// The worker whose present session got this key in its WELCOME.
@@ -76,34 +76,35 @@ class WorkerSessions {
   /// The public key of its session; "" = it has none.
   [[nodiscard]] std::string key_of(engine::WorkerId worker) const;
 
-  /// Attempts that the worker holds and the log does not have. They run on until an operator adopts or
+  /// Attempts that the worker holds and the log does not have. They keep running until an operator adopts or
   /// disowns them.
   [[nodiscard]] std::vector<engine::HeldAttempt> on_hold(engine::WorkerId worker) const;
-  /// The last report of a running program, from its worker's last beat; in memory only. Nothing: there was no
+  /// The last report of a running program, from its worker's last beat; in memory only. Null: there was no
   /// report or no beat yet.
   struct Heard {
-    engine::Units step{};  ///< Highest reported.
+    engine::Units step{};  ///< Highest reported step.
     engine::Instant at;    ///< Time of its last message.
   };
   [[nodiscard]] std::optional<Heard> last_activity_of(engine::WorkerId worker,
                                                       const engine::AttemptKey& key) const;
-  /// Fields of a worker's HELLO that are in no log. "" = not sent.
+  /// Fields of a worker's HELLO that are not in the log. "" = not sent.
   struct About {
-    std::string kills_by;  ///< How it finds what belongs to a program it kills: "cgroup" or "process table".
+    std::string kills_by;  ///< How it finds the processes of a program that it kills: "cgroup" or "process
+                           ///< table".
     std::string host;      ///< The name of its machine.
-    std::string version;   ///< Of its program.
+    std::string version;   ///< Version of its program.
   };
   [[nodiscard]] About about(engine::WorkerId worker) const;
-  /// When its last message came; nothing: none came since this daemon was started.
+  /// When its last message arrived; null: none has since this daemon was started.
   [[nodiscard]] std::optional<engine::Instant> heard_at(engine::WorkerId worker) const;
-  /// Why it cannot store checkpoints of experiments that name no place of their own, or "".
+  /// Why it cannot store checkpoints of experiments that name no storage, or "".
   [[nodiscard]] std::string checkpoint_problem(engine::WorkerId worker) const;
-  /// So many reports came for attempts whose trials others had, or nobody any more.
+  /// The number of reports for attempts whose trials other workers, or no workers, had by then.
   [[nodiscard]] std::uint64_t late_reports() const noexcept { return late_reports_; }
   [[nodiscard]] const WorkerCounts& counts() const noexcept { return counts_; }
 
-  /// Asks an attempt's worker for a part of its log; `answer` is called once. unavailable: the worker is
-  /// away.
+  /// Requests a part of a log from an attempt's worker; `answer` is called once. unavailable: the worker is
+  /// disconnected.
   struct LogQuestion {
     engine::WorkerId worker;
     engine::AttemptKey key;
@@ -111,11 +112,11 @@ class WorkerSessions {
     std::uint64_t offset = 0;
     std::uint64_t limit = 0;
     bool from_end = false;
-    std::uint64_t process = 0;  ///< Of those on that worker.
+    std::uint64_t process = 0;  ///< Number of the process on that worker.
   };
   void read_log(const LogQuestion& question, LogAnswer answer);
 
-  /// Takes no more frames and gives up what logs are waited for.
+  /// Accepts no more frames and fails pending requests for logs.
   void stop();
 
  private:
@@ -123,13 +124,13 @@ class WorkerSessions {
     engine::WorkerId worker;
     std::uint64_t epoch = 0;
     std::uint64_t sent = 0;
-    std::uint64_t newest = 0;  ///< Highest number of a message heard.
+    std::uint64_t newest = 0;  ///< Highest number of a received message.
     bool superseded = false;
     engine::Instant superseded_at;
-    std::string key;  ///< With which it was let in; "" where nobody asks.
+    std::string key;  ///< The key with which it was admitted; "" if keys are not checked.
     std::string http_key_hash{};
   };
-  /// One run of an agent: two that differ in nothing but this are copies of one state directory.
+  /// One run of an agent: two agents that differ only in this are copies of one state directory.
   struct Agent {
     std::uint64_t incarnation = 0;
     std::string boot_id;
@@ -137,18 +138,19 @@ class WorkerSessions {
     std::uint64_t nonce = 0;
   };
   struct Counterpart {
-    net::Peer peer;  ///< Of its newest session.
+    net::Peer peer;  ///< Connection of its newest session.
     Agent agent;
     About about;
-    std::string checkpoint_problem;                ///< Of its last beat.
-    std::map<engine::AttemptKey, Heard> progress;  ///< Of its last beat.
-    std::string cloned;                            ///< Why this incarnation of it is refused, or "".
-    std::map<engine::AttemptKey, engine::HeldAttempt> held;  ///< As it said in its last HELLO.
+    std::string checkpoint_problem;                          ///< From its last beat.
+    std::map<engine::AttemptKey, Heard> progress;            ///< From its last beat.
+    std::string cloned;                                      ///< Why this incarnation is refused, or "".
+    std::map<engine::AttemptKey, engine::HeldAttempt> held;  ///< From its last HELLO.
     std::map<engine::AttemptKey, engine::HeldAttempt> on_hold;
-    std::vector<engine::AttemptKey> in_doubt;   ///< Its HELLO did not name them, and it has not spoken since.
-    std::optional<engine::Instant> heard_at{};  ///< When its last message came.
-    std::uint64_t hello = 0;                    ///< Number of its newest HELLO, among those of its agent.
-    std::uint32_t welcomes_due = 0;             ///< HELLOs of it whose answers are on their way.
+    std::vector<engine::AttemptKey> in_doubt;   ///< Its HELLO did not name them, and it has sent no message
+                                                ///< since.
+    std::optional<engine::Instant> heard_at{};  ///< When its last message arrived.
+    std::uint64_t hello = 0;                    ///< Number of its newest HELLO, as its agent counts them.
+    std::uint32_t welcomes_due = 0;             ///< Number of its HELLOs whose answers are in transit.
     bool welcomed = false;
     WorkerOutbox outbox;
   };
@@ -160,14 +162,14 @@ class WorkerSessions {
   void end_what_is_not_allowed();
   [[nodiscard]] bool is_clone(const net::Peer& peer, const proto::Hello& hello);
   void greet(const net::Peer& peer, const proto::Envelope& envelope, const proto::Hello& hello);
-  /// Gives a worker that has joined a session; its session before takes no more orders.
+  /// Gives a worker that has joined a session; its earlier session gets no more orders.
   void begin_session(const net::Peer& peer, const proto::Envelope& envelope, const proto::Hello& hello,
                      engine::WorkerId worker);
   void take(const net::Peer& peer, engine::WorkerId worker, const proto::FromWorker& message);
   void take_beat(engine::WorkerId worker, const proto::Beat& beat);
   void end_session(const net::Peer& peer);
   void end_sessions_of_the_lost();
-  /// `incarnation` is that of the HELLO which this answers; 0 when it answers none.
+  /// `incarnation` is that of the HELLO which this answers; 0 if it answers none.
   void refuse(const net::Peer& peer, Refusal kind, const std::string& why, std::uint64_t incarnation);
   void ask_for_hello(const net::Peer& peer);
   void note_heard(Counterpart& counterpart);

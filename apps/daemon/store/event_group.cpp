@@ -12,7 +12,8 @@ constexpr std::size_t head_bytes = 16;
 
 template <class Number>
 void put(std::byte* to, Number number) noexcept {
-  for (std::size_t i = 0; i < sizeof number; ++i) {  // Compilers make one store of it where bytes lie so.
+  // Compilers turn this into one store on little-endian machines.
+  for (std::size_t i = 0; i < sizeof number; ++i) {
     to[i] = static_cast<std::byte>(number >> (8 * i) & 0xFFU);
   }
 }

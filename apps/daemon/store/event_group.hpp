@@ -9,12 +9,11 @@
 
 namespace hpsearch::daemon {
 
-/// Several events as one row of a log: they follow each other without a gap and were written by one daemon
-/// start.
+/// Several events as one row of a log: they are consecutive and were written by one daemon start.
 ///
-/// Their bytes lie one after the other, each event as its `at` (8 bytes, microseconds), the size of its body
-/// (4 bytes), its chain (4 bytes) and its body; numbers with the lowest byte first. A database that keeps
-/// rows spends more on one than on an event; many events in a row spread that.
+/// Their bytes are concatenated: each event is its `at` (8 bytes, microseconds), the size of its body (4
+/// bytes), its chain (4 bytes) and its body; numbers have the lowest byte first. A row of a database costs
+/// more than an event; many events per row share that cost.
 struct EventGroup {
   engine::Lsn first;
   std::uint64_t count = 0;
@@ -22,15 +21,14 @@ struct EventGroup {
   std::span<const std::byte> bytes;
 };
 
-/// Puts events into a group as long as there is room.
+/// Collects events into a group as long as there is room.
 class GroupWriter {
  public:
-  /// Enough events that a row costs little beside them, and no more than one look at an event can afford to
-  /// read.
+  /// Enough events that a row costs little beside them, and few enough to read for the sake of one event.
   static constexpr std::size_t most_bytes = std::size_t{64} * 1024;
 
-  /// False, and nothing was added, when the record belongs into the next group: this one is full or of
-  /// another epoch. An empty group takes a record of any size.
+  /// False, and nothing was added, if the record belongs into the next group: this one is full or of another
+  /// epoch. An empty group accepts a record of any size.
   [[nodiscard]] bool add(const RecordView& record);
 
   [[nodiscard]] EventGroup group() const noexcept { return {first_, count_, epoch_, bytes_}; }
@@ -45,16 +43,16 @@ class GroupWriter {
   proto::Bytes bytes_;
 };
 
-/// Reads a group's events, one after the other. Checks nothing but that they lie within its bytes.
+/// Reads a group's events, one after the other. Checks only that they lie within its bytes.
 class GroupReader {
  public:
   explicit GroupReader(const EventGroup& group) noexcept : group_(group), rest_(group.bytes) {}
 
-  /// Views the group's own bytes. Nothing after the last one, and when what is left is no event.
+  /// Views the group's own bytes. Null after the last one, and if the rest is not an event.
   [[nodiscard]] std::optional<RecordView> next() noexcept;
-  /// Whether it came to the end of count events and of their bytes at once, as it should.
+  /// Whether the count and the bytes ended together, as they should.
   [[nodiscard]] bool finished() const noexcept { return read_ == group_.count && rest_.empty(); }
-  /// Of the events read so far.
+  /// Bytes of the events read so far.
   [[nodiscard]] std::size_t bytes_read() const noexcept { return group_.bytes.size() - rest_.size(); }
 
  private:

@@ -19,7 +19,7 @@ struct MetricPoint {
   std::uint64_t seq = 0;
   engine::Units step{};
   engine::Metrics metrics;
-  engine::Instant at{};  ///< When it was taken.
+  engine::Instant at{};  ///< The time of the report.
 };
 
 /// One value of one metric.
@@ -31,32 +31,31 @@ struct CurvePoint {
   double value = 0;  ///< May be NaN or infinite.
 };
 
-/// Behind which of a trial's metrics reports others come; {} = before the first.
+/// A position after one of a trial's metrics reports; {} = before the first.
 struct MetricPosition {
   engine::AttemptNumber attempt;
   std::uint64_t seq = 0;
 };
 
-/// Behind which of an experiment's metrics reports others come; {} = before the first.
+/// A position after one of an experiment's metrics reports; {} = before the first.
 struct CurvePosition {
   engine::TrialNumber trial;
   MetricPosition report;
 };
 
-/// Values of one metric, and where the next ones are.
+/// Values of one metric, and the position of the next ones.
 struct CurvePage {
   std::vector<CurvePoint> points;
-  std::optional<CurvePosition> next;  ///< Nothing: there are no more.
+  std::optional<CurvePosition> next;  ///< Null: there are no more.
 };
 
-/// Where events go to outlive us: an append-only log, chained record to record, and the metrics in it once
-/// more, in an order curves can be read in.
+/// Where events are stored durably: an append-only log, chained record to record, and a copy of the metrics
+/// in it, in an order in which curves can be read.
 ///
 /// Owns:    its files.
 /// Threads: one at a time; recovery may use one more of its own.
-/// Fails:   a failed append leaves the log as it was before the group. If only room was lacking, the same
-/// group may
-///          be given again; after any other failure the store takes nothing more.
+/// Fails:   a failed append leaves the log as it was before the group. If only room was missing, the same
+///          group may be given again; after any other failure the store accepts nothing more.
 class EventStore {
  public:
   EventStore() = default;
@@ -64,43 +63,43 @@ class EventStore {
   EventStore& operator=(const EventStore&) = delete;
   virtual ~EventStore() = default;
 
-  /// Drawn once when the store was made. Never 0.
+  /// Random, chosen once when the store was made. Never 0.
   [[nodiscard]] virtual std::uint64_t cluster() const noexcept = 0;
-  /// Counts the times this store was opened; already durable.
+  /// Counts how often this store was opened; already durable.
   [[nodiscard]] virtual std::uint64_t daemon_epoch() const noexcept = 0;
 
-  /// Reads the log from its beginning, checks the chain, and hands each event to `visit`, on the caller's
-  /// thread and in order; an error of `visit` ends it. To be called once, before anything below. corrupt: a
-  /// record fails its checks, named by its lsn; nothing is skipped or repaired. version_mismatch: written by
-  /// a build newer than this one.
+  /// Reads the log from its beginning, checks the chain, and passes each event to `visit`, on the caller's
+  /// thread and in order; an error of `visit` ends it. Must be called once, before any function below.
+  /// corrupt: a record fails its checks; the message names its lsn; nothing is skipped or repaired.
+  /// version_mismatch: written by a newer build than this one.
   using Visit = std::function<engine::Status(engine::Event&&)>;
   virtual engine::Status recover(const Visit& visit) = 0;
 
-  /// Adds events that follow the last one without a gap; all durable on return, or none of them.
-  /// unavailable: no room is left for them. corrupt: the disk failed, and what it holds of them is in doubt.
+  /// Adds events that follow the last one without a gap; all durable on return, or none of them. unavailable:
+  /// no room is left for them. corrupt: the disk failed, and it is unknown which of them it has.
   virtual engine::Status append(std::span<const engine::Event> group) = 0;
 
-  /// Of the last durable event; 0 when there is none.
+  /// Lsn of the last durable event; 0 if there is none.
   [[nodiscard]] virtual engine::Lsn last_lsn() const noexcept = 0;
 
   /// Events after `after`, at most `limit` of them.
   [[nodiscard]] virtual engine::Result<std::vector<engine::Event>> read(engine::Lsn after,
                                                                         std::size_t limit) = 0;
 
-  /// What happened to one trial, in order, but the reports of its programs: created, leased, reached,
+  /// The events of one trial, in order, without the reports of its programs: created, leased, reached,
   /// promoted, paused, ended, lost. O(events of the trial · log events).
   [[nodiscard]] virtual engine::Result<std::vector<engine::Event>> history(engine::ExperimentId experiment,
                                                                            engine::TrialNumber trial) = 0;
 
-  /// Metrics reports of one trial behind `after`, in order of (attempt, seq), up to the one with which they
-  /// have `enough_numbers` between them. O(log metrics + those).
+  /// Metrics reports of one trial after `after`, in order of (attempt, seq), until they have `enough_numbers`
+  /// together. O(log metrics + their number).
   [[nodiscard]] virtual engine::Result<std::vector<MetricPoint>> metrics(engine::ExperimentId experiment,
                                                                          engine::TrialNumber trial,
                                                                          MetricPosition after,
                                                                          std::size_t enough_numbers) = 0;
 
-  /// What the metric of that name was in the reports behind `after` of trials up to `last`, in order of
-  /// (trial, attempt, seq); at most `most_reports` reports are looked at. O(log metrics + those).
+  /// Values of the metric of that name in the reports after `after` of trials up to `last`, in order of
+  /// (trial, attempt, seq); reads at most `most_reports` reports. O(log metrics + their number).
   [[nodiscard]] virtual engine::Result<CurvePage> curves(engine::ExperimentId experiment,
                                                          const std::string& metric, CurvePosition after,
                                                          engine::TrialNumber last,

@@ -93,7 +93,8 @@ Status LogWriter::finish() {
   return done(head, "cannot store events in");
 }
 
-/// In the transaction that writes: nobody can begin to write this log between this look and the commit.
+/// In the transaction that writes: no other process can begin to write this log between this check and the
+/// commit.
 Status LogWriter::check_epoch() {
   Use epoch(read_epoch_);
   const Use::Step step = epoch.step();

@@ -8,21 +8,21 @@
 
 namespace hpsearch::daemon {
 
-/// Writes events into the tables of a store: into the log itself, and what is found again by trial.
+/// Writes events into the tables of a store: into the log itself, and into the indexes by trial.
 ///
-/// The caller begins and ends the transactions; within one, what was added counts after finish() only.
-/// Fails:   as SqliteFile::problem() says; the transaction is to be given up then.
+/// The caller begins and ends the transactions; what was added in one counts only after finish().
+/// Fails:   as SqliteFile::problem(); then roll the transaction back.
 class LogWriter {
  public:
-  /// The file must outlive this. `daemon_epoch`: of the start on whose behalf it writes.
+  /// The file must outlive this. `daemon_epoch`: the start on whose behalf it writes.
   engine::Status open(SqliteFile& file, std::uint64_t daemon_epoch);
 
-  /// The record follows the last one, and holds the event.
+  /// The record must follow the last one, and contain the event.
   engine::Status add(const RecordView& record, const engine::Event& event);
-  /// Writes the row that is not full yet, and what the log ends with. wrong_state: another start has begun on
-  /// this store meanwhile, and the log is that one's.
+  /// Writes the row that is not full yet, and the end of the log. wrong_state: another start has begun to use
+  /// this store meanwhile, and owns the log.
   engine::Status finish();
-  /// Forgets what was added since finish(): its transaction was given up.
+  /// Drops what was added since finish(): its transaction was rolled back.
   void forget() noexcept { row_.clear(); }
 
  private:

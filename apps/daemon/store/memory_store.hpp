@@ -8,14 +8,14 @@
 
 namespace hpsearch::daemon {
 
-/// What a MemoryStore keeps when it is closed and opened again; stands for the disk.
+/// The content of a MemoryStore after it is closed; represents the disk.
 struct MemoryDisk {
   std::uint64_t cluster = 0;
   std::uint64_t opened = 0;
   std::vector<StoredRecord> records;
 };
 
-/// An EventStore in memory, for tests: what it holds outlives it in the disk it was given.
+/// An EventStore in memory, for tests: its content outlives it in the MemoryDisk.
 class MemoryStore final : public EventStore {
  public:
   explicit MemoryStore(std::shared_ptr<MemoryDisk> disk);

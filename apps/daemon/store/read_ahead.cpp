@@ -8,7 +8,8 @@ namespace {
 using engine::Error;
 using engine::Status;
 
-// Enough that neither side waits for the other's next lock, few enough to stay in the caches: 1 MiB in all.
+// Enough that neither side waits for the other's next lock, and few enough to stay in the caches: 1 MiB in
+// all.
 constexpr std::size_t batches = 8;
 
 }  // namespace
@@ -116,7 +117,7 @@ void ReadAhead::read() {
   }
 }
 
-/// With the lock, which is given up meanwhile.
+/// Called with the lock, which is released while it decodes.
 void ReadAhead::decode(Slot& slot, proto::EventDecoder& decoder, std::unique_lock<std::mutex>& lock) {
   slot.state = Slot::State::decoding;
   lock.unlock();

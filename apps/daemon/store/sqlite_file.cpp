@@ -12,7 +12,7 @@
 namespace hpsearch::daemon {
 namespace {
 
-/// What the last call on one of a database's files that failed had failed with; 0 when none has.
+/// The error of the last failed call on one of a database's files; 0 if none failed.
 int last_errno(sqlite3* database, int which_file) {
   sqlite3_file* file = nullptr;
   int error = 0;
@@ -25,7 +25,7 @@ int last_errno(sqlite3* database, int which_file) {
 constexpr int database_itself = SQLITE_FCNTL_FILE_POINTER;
 constexpr int write_ahead_log = SQLITE_FCNTL_JOURNAL_POINTER;
 
-/// A failed write has written nothing that counts; a failed sync leaves nobody knowing what is on the disk.
+/// A failed write has written nothing that counts; after a failed sync the content of the disk is unknown.
 bool lack_of_room(int code, int error) noexcept {
   return (code & 0xff) == SQLITE_FULL || (code == SQLITE_IOERR_WRITE && is_lack_of_room(error));
 }
@@ -85,7 +85,7 @@ void SqliteFile::CloseDatabase::operator()(sqlite3* database) const noexcept {
 SqliteFile::~SqliteFile() {
   const std::string log = path_ + "-wal";
   struct stat found {};
-  // While the lock is still ours: once it is gone, somebody's commits may be in there.
+  // While the lock is still ours: once it is released, the log may contain commits of another process.
   if (made_log_ && ::stat(log.c_str(), &found) == 0 && found.st_size == 0) {
     ::unlink(log.c_str());
   }
@@ -105,8 +105,8 @@ Status SqliteFile::open_untouched(const std::string& path, const char* files) {
   if (of_kernel && ::access(path.c_str(), F_OK) != 0) {
     return Error{Errc::not_found, "there is no " + path};
   }
-  // Reading a write-ahead log takes either shared memory, which is a file beside it, or the exclusive lock,
-  // which takes a descriptor that could write. Nothing here does, and closing leaves the log where it is.
+  // To read a write-ahead log, SQLite needs either shared memory, which is a file beside it, or the exclusive
+  // lock, which needs a writable descriptor. Nothing is written here, and closing leaves the log where it is.
   const bool has_log = ::access((path + "-wal").c_str(), F_OK) == 0;
   if (auto opened = open_with(path, SQLITE_OPEN_READWRITE, files); !opened) {
     return opened;
@@ -119,7 +119,7 @@ Status SqliteFile::open_untouched(const std::string& path, const char* files) {
       return done;
     }
   }
-  made_log_ = of_kernel && !has_log;  // Only from here on the lock is ours.
+  made_log_ = of_kernel && !has_log;  // The lock is ours only from here on.
   return Done{};
 }
 
@@ -130,7 +130,7 @@ Status SqliteFile::open_with(const std::string& path, int how, const char* files
   const int opened = sqlite3_open_v2(path.c_str(), &database, flags, files);
   database_.reset(database);
   if (opened == SQLITE_OK) {
-    // In the place of SQLite's own hook, which would checkpoint.
+    // Replaces SQLite's own hook, which would checkpoint.
     sqlite3_wal_hook(
         database,
         [](void* pages, sqlite3*, const char*, int count) {
@@ -235,7 +235,7 @@ Error SqliteFile::problem(const std::string& doing) const {
   const int base = code & 0xff;
   std::string message = doing + " " + path_ + ": " + sqlite3_errmsg(database_.get());
   int system = sqlite3_system_errno(database_.get());
-  if (system == 0) {  // It forgets when a transaction is rolled back by itself; the files do not.
+  if (system == 0) {  // SQLite forgets the error when it rolls a transaction back itself; the files don't.
     system = last_errno(database_.get(), write_ahead_log);
   }
   if (system != 0 && (base == SQLITE_IOERR || base == SQLITE_CANTOPEN)) {

@@ -15,7 +15,7 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 
-// "hpse" in ASCII: `file` and other tools can tell whose database this is.
+// "hpse" in ASCII: `file` and other tools can identify the database.
 constexpr int application_id = 0x68707365;
 
 // Changes whenever a table or the bytes in it change.
@@ -71,8 +71,8 @@ Status create_tables(SqliteFile& file) {
   return done;
 }
 
-/// Whether the file is a store of this build's format; false for a file with nothing in it. corrupt: a file
-/// of another program; version_mismatch: of another format.
+/// Whether the file is a store of this build's format; false for an empty file. corrupt: a file of another
+/// program; version_mismatch: another format.
 Result<bool> has_schema(SqliteFile& file) {
   const auto version = file.number("PRAGMA user_version");
   const auto owner = file.number("PRAGMA application_id");

@@ -27,7 +27,7 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 
-/// What metrics_text() was made of.
+/// Reverts metrics_text().
 std::optional<engine::Metrics> metrics_of(const std::string& text) {
   const auto value = proto::parse_json(text, {}, proto::NonFinite::reals);
   if (!value || value->as_map() == nullptr) {
@@ -47,8 +47,8 @@ engine::Instant instant_at(const Use& rows, int column) {
   return engine::Instant::from_micros(static_cast<std::int64_t>(rows.number_at(column)));
 }
 
-/// One number of metrics_text(), without reading the others; nothing: that metric is not there.
-/// `key` is its name as JSON, with a colon behind it.
+/// One number of metrics_text(), without reading the others; null: that metric is missing. `key` is its name
+/// as JSON, followed by a colon.
 std::optional<double> number_in(std::string_view text, std::string_view key) {
   for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
     if (at == 0 || (text[at - 1] != '{' && text[at - 1] != ',')) {
@@ -70,7 +70,7 @@ std::optional<double> number_in(std::string_view text, std::string_view key) {
 }  // namespace
 
 struct SqliteStore::Impl {
-  StoreLock lock;  // Before the file, which is closed first: see StoreLock.
+  StoreLock lock;  // Declared before the file, which must be closed first: see StoreLock.
   SqliteFile file;
   LogWriter writer;
   Statement begin;
@@ -81,7 +81,7 @@ struct SqliteStore::Impl {
   Statement read_history;
   std::uint64_t cluster = 0;
   std::uint64_t epoch = 0;
-  engine::Lsn head;  // The last event as the store says, until the log was read.
+  engine::Lsn head;  // The last event as the meta table has it, until the log was read.
   engine::Lsn last;
   std::uint32_t chain = 0;
   bool recovered = false;
@@ -89,7 +89,7 @@ struct SqliteStore::Impl {
   int pages_per_checkpoint = 0;
   std::optional<StoreSeal> seal;
   std::optional<PlacedFiles> placed;
-  std::optional<Error> broken;  ///< The failed append; SQLite might let the next one through, we do not.
+  std::optional<Error> broken;  ///< The failed append; SQLite might accept the next one, this store does not.
 
   Status configure() {
     // Exclusive before anything is read: the lock then lasts until the file is closed, and WAL needs no
@@ -104,8 +104,8 @@ struct SqliteStore::Impl {
     if (auto prepared = prepare_schema(file); !prepared) {
       return prepared;
     }
-    // Of the database, too, a failed sync may have left in the kernel's memory what no later sync puts on the
-    // disk: moved there anew from the log, it is.
+    // A failed sync of the database, too, may have left pages in the kernel's memory that no later sync
+    // writes to the disk: moving them from the log again writes them.
     if (auto emptied = file.empty_log(); !emptied) {
       return emptied;
     }
@@ -114,7 +114,7 @@ struct SqliteStore::Impl {
   }
 
   Status begin_epoch() {
-    // Before the store has a start: from then on it does not go without a seal.
+    // Written before the store records a start: a store that has a start must have a seal.
     const auto stored = file.number("SELECT value FROM meta WHERE name = 'last_lsn'");
     const auto before = file.number("SELECT value FROM meta WHERE name = 'daemon_epoch'");
     const auto identity = file.number("SELECT value FROM meta WHERE name = 'cluster'");
@@ -138,11 +138,11 @@ struct SqliteStore::Impl {
     epoch = *before + 1;
     chain = chain_start(cluster);
     seal->note({cluster, epoch, head});
-    // A database that somebody copies without its log is not to look like one that never had a start.
+    // A database that was copied without its log must not look like one that never had a start.
     return *before == 0 ? file.empty_log() : Status(Done{});
   }
 
-  /// From here on both files are those that SQLite has open.
+  /// From here on SQLite has both files open.
   Status note_place() {
     if (auto named = add_second_names(*files, file.path()); !named) {
       return named;
@@ -158,9 +158,8 @@ struct SqliteStore::Impl {
     return Done{};
   }
 
-  /// Only a clean end moves everything out of the log, under its second name too, and lets SQLite remove it.
-  /// After any other the files are left as they are: they are in doubt, or what lies in their place is
-  /// somebody else's.
+  /// Only a clean end moves everything out of the log, also under its second name, and lets SQLite remove it.
+  /// After any other end the files stay unchanged: their content is unknown, or other files have their names.
   [[nodiscard]] bool end() {
     return placed && !broken && placed->check() && file.empty_log() &&
            seal->note_durably({cluster, epoch, recovered ? last : head, true});
@@ -206,12 +205,12 @@ struct SqliteStore::Impl {
     return writer.open(file, epoch);
   }
 
-  /// What the first four columns hold; SQLite's own memory, until the next step.
+  /// The content of the first four columns; SQLite's own memory, valid until the next step.
   static EventGroup group_at(const Use& rows) {
     return {engine::Lsn(rows.number_at(0)), rows.number_at(1), rows.number_at(2), rows.bytes_at(3)};
   }
 
-  /// Adds rows that follow `last` and chain to it, and ends the batch where there are no more.
+  /// Adds rows that follow `last` and chain to it, and ends the batch at the last one.
   void fill(RecordBatch& batch, Use& rows) {
     while (!batch.full() && !batch.end()) {
       const Use::Step came_to = rows.step();
@@ -231,7 +230,7 @@ struct SqliteStore::Impl {
     }
   }
 
-  /// Follows the log through one group; `sound` becomes what of it there is nothing to say against.
+  /// Checks the log through one group; `sound` becomes the part of it that passed.
   Status check(const EventGroup& group, EventGroup& sound) {
     GroupReader reader(group);
     while (const std::optional<RecordView> record = reader.next()) {
@@ -247,14 +246,14 @@ struct SqliteStore::Impl {
     return reader.finished() && group.count > 0 ? Status(Done{}) : damaged(next, "is cut off");
   }
 
-  /// The event of a record that is in the log, into `events`.
+  /// Decodes the event of a record in the log into `events`.
   static Status take(const RecordView& record, proto::EventDecoder& decoder,
                      std::vector<engine::Event>& events) {
     return decode_record(record, decoder, events.emplace_back());
   }
 
-  /// Whatever a failed write left behind is in doubt, and a kernel may call a page clean that it could not
-  /// write: no second try would tell. The store is given up; a new start reads and checks what is really
+  /// After a failed write the content of the file is unknown, and a kernel may call a page clean that it
+  /// could not write: a retry would not notice. The store fails; a new start reads and checks what is really
   /// there.
   Error give_up(Error error) {
     error.code = Errc::corrupt;
@@ -306,7 +305,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, 
   }
   impl->files = &place.files;
   impl->pages_per_checkpoint = place.pages_per_checkpoint;
-  // SQLite would end the log where it is damaged, and remove what is behind.
+  // SQLite would end the log where it is damaged, and remove what follows.
   for (const auto check : {check_log_of, check_whole}) {
     if (auto checked = check(place.files, path); !checked) {
       return checked.error();
@@ -386,7 +385,7 @@ Status SqliteStore::append(std::span<const engine::Event> group) {
     }
     return impl.give_up(added.error());
   }
-  // What was committed to files that no start will find is not to be acknowledged.
+  // Commits to files that no start will find must not be acknowledged.
   if (auto in_place = impl.placed->check(); !in_place) {
     return impl.give_up(in_place.error());
   }
@@ -406,7 +405,7 @@ engine::Lsn SqliteStore::last_lsn() const noexcept {
 Result<std::vector<engine::Event>> SqliteStore::read(engine::Lsn after, std::size_t limit) {
   std::vector<engine::Event> events;
   if (after >= last_lsn()) {
-    return events;  // Also where the number behind it is none of SQLite's.
+    return events;  // Also if the next number is not one of SQLite's.
   }
   proto::EventDecoder decoder;
   Use rows(impl_->read_after);

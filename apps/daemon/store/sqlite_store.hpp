@@ -10,30 +10,32 @@
 
 namespace hpsearch::daemon {
 
-/// Where a store lies, and how it uses it.
+/// Where a store is, and how it uses its files.
 struct StorePlace {
   FileSystem& files = kernel_files();
-  /// So many pages of 4 KiB gather in the write-ahead log before they are moved into the database: as
-  /// SQLite's default, 4 MB, which is little to read at a start and much to move at once.
+  /// This many pages of 4 KiB accumulate in the write-ahead log before they are moved into the database:
+  /// SQLite's default, 4 MB, which is quick to read at a start and not too much to move at once.
   int pages_per_checkpoint = 1'000;
 };
 
-/// An EventStore in one SQLite file. Other programs may read a copy of it; while we run nobody else gets in.
+/// An EventStore in one SQLite file. Other programs may read a copy of it; while the daemon runs no other
+/// process can open it.
 class SqliteStore final : public EventStore {
  public:
-  /// Opens or makes the file, whose lock is `lock`; without one, takes it first. Nothing is written before it
-  /// is held, and nothing where check_whole() refuses. wrong_state: another process has it open; corrupt: not
-  /// one of our files, or damaged; not_found: something that was acknowledged is missing; version_mismatch:
-  /// of another format; unavailable: the file system refuses. What `place` names must outlive the store.
+  /// Opens or makes the file, whose lock is `lock`; without one, takes it first. Nothing is written before
+  /// the lock is held, and nothing if check_whole() refuses. wrong_state: another process has it open;
+  /// corrupt: not one of our files, or damaged; not_found: something that was acknowledged is missing;
+  /// version_mismatch: another format; unavailable: the file system refuses. Objects that `place` refers to
+  /// must outlive the store.
   [[nodiscard]] static engine::Result<std::unique_ptr<SqliteStore>> open(
       const std::string& path, const StorePlace& place = {}, std::optional<StoreLock> lock = std::nullopt);
   ~SqliteStore() override;
 
-  /// Begins to copy the store as it is, and as it becomes meanwhile, into an empty file.
+  /// Begins to copy the store, including later changes, into an empty file.
   [[nodiscard]] engine::Result<SqliteFile::Copy> copy_to(SqliteFile& to);
 
-  /// Whether a start would find the files that this writes to. append() looks too, before it says that a
-  /// group is durable. corrupt: naming the one that was removed, renamed or replaced. On any thread.
+  /// Checks that a start would find the files that this writes. append() checks it too, before it reports
+  /// that a group is durable. corrupt: names the file that was removed, renamed or replaced. On any thread.
   [[nodiscard]] engine::Status check_place() const;
 
   [[nodiscard]] std::uint64_t cluster() const noexcept override;

@@ -14,7 +14,7 @@ namespace {
 using engine::Errc;
 using engine::Error;
 
-/// Numbers as the chain sees them: eight bytes each, the lowest first.
+/// Numbers as the chain covers them: eight bytes each, the lowest first.
 template <std::size_t count>
 std::uint32_t add_numbers(std::uint32_t chain, const std::uint64_t (&numbers)[count]) noexcept {
   if constexpr (std::endian::native == std::endian::little) {

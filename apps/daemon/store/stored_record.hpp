@@ -11,7 +11,7 @@
 
 namespace hpsearch::daemon {
 
-/// An event as every store keeps it; its body lies somewhere else.
+/// An event as every store keeps it; its body is stored separately.
 struct RecordView {
   engine::Lsn lsn;
   engine::Instant at;
@@ -21,7 +21,7 @@ struct RecordView {
       0;  ///< CRC-32C over the chain before, the numbers above, the body's size and the body.
 };
 
-/// The same with what it views.
+/// A record that owns its body.
 struct StoredRecord {
   engine::Lsn lsn;
   engine::Instant at;
@@ -32,7 +32,8 @@ struct StoredRecord {
   [[nodiscard]] RecordView view() const noexcept { return {lsn, at, epoch, body, chain}; }
 };
 
-/// What the first record chains to: differs from store to store, so records do not fit into another log.
+/// The chain value before the first record: differs from store to store, so records do not fit into another
+/// log.
 [[nodiscard]] std::uint32_t chain_start(std::uint64_t cluster) noexcept;
 
 [[nodiscard]] std::uint32_t chain_of(std::uint32_t before, const RecordView& record) noexcept;
@@ -40,20 +41,20 @@ struct StoredRecord {
 [[nodiscard]] StoredRecord make_record(const engine::Event& event, std::uint64_t epoch,
                                        std::uint32_t chain_before);
 
-/// What is said about an event that is not as it was written. corrupt.
+/// The error of an event that is not as it was written. corrupt.
 [[nodiscard]] engine::Error damaged(engine::Lsn lsn, const std::string& how);
 
-/// Whether a record follows `last` and chains to `chain_before`. corrupt: with the lsn that is missing or
+/// Checks that a record follows `last` and chains to `chain_before`. corrupt: with the lsn that is missing or
 /// wrong.
 [[nodiscard]] engine::Status check_record(const RecordView& record, engine::Lsn last,
                                           std::uint32_t chain_before);
 
-/// The event in a record that was checked, into `event`. corrupt, version_mismatch: with the record's lsn.
+/// Decodes the event of a checked record into `event`. corrupt, version_mismatch: with the record's lsn.
 [[nodiscard]] engine::Status decode_record(const RecordView& record, proto::EventDecoder& decoder,
                                            engine::Event& event);
 
-/// Whose history an event belongs to; nothing for what programs report before their exit and for what
-/// concerns no single trial.
+/// The trial to whose history an event belongs; null for reports of programs before their exit and for events
+/// that concern no single trial.
 struct TrialPlace {
   engine::ExperimentId experiment;
   engine::TrialNumber trial;
@@ -61,7 +62,7 @@ struct TrialPlace {
 };
 [[nodiscard]] std::optional<TrialPlace> history_of(const engine::Event& event);
 
-/// The metrics report in an event; nullptr when it is none.
+/// The metrics report in an event; nullptr if there is none.
 [[nodiscard]] const engine::MetricsReport* metrics_in(const engine::Event& event) noexcept;
 
 }  // namespace hpsearch::daemon

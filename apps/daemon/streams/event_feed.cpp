@@ -11,14 +11,13 @@ namespace hpsearch::daemon {
 namespace {
 
 constexpr std::size_t events_per_read = 256;
-constexpr std::size_t most_reads = 4;     // At once: commits wait for those before them.
-constexpr std::size_t most_encoding = 2;  // Batches of one subscriber.
-constexpr std::size_t enough_unsent_bytes = std::size_t{512} * 1024;  // Of one subscriber, and …
-constexpr std::size_t enough_of_all_bytes = std::size_t{16} << 20U;   // … of all that read the store.
+constexpr std::size_t most_reads = 4;     // Reads at once: commits wait for those before them.
+constexpr std::size_t most_encoding = 2;  // Batches of one subscriber being encoded.
+constexpr std::size_t enough_unsent_bytes = std::size_t{512} * 1024;  // Unsent bytes of one subscriber, and …
+constexpr std::size_t enough_of_all_bytes = std::size_t{16} << 20U;  // … of all that read the store.
 constexpr std::size_t least_events_per_read = 16;
 constexpr std::uint64_t events_per_bare_id = 10'000;
-// A turn of the loop is a tenth of a millisecond then: what waits for a few turns is answered about as fast
-// as without.
+// A turn of the loop is then a tenth of a millisecond: requests that wait for a few turns are hardly delayed.
 constexpr std::size_t subscribers_per_turn = 8;
 
 }  // namespace
@@ -38,7 +37,7 @@ struct EventFeed::Subscriber {
 struct EventFeed::Text {
   Selection selection;
   std::shared_ptr<const std::string> text;
-  std::vector<std::pair<engine::Lsn, std::size_t>> begins;  ///< Of each event.
+  std::vector<std::pair<engine::Lsn, std::size_t>> begins;  ///< Where each event begins.
 };
 
 struct EventFeed::Batch {
@@ -197,7 +196,8 @@ void EventFeed::take_read(const std::shared_ptr<Subscriber>& subscriber, StoredE
     return;
   }
   if (events->empty()) {
-    // What is told of later follows what was read, so there is no gap; it may be behind us already.
+    // Later live events follow what was read, so there is no gap; the subscriber may have read some of them
+    // already.
     subscriber->live = subscriber->encoding == 0 && subscriber->read_to >= seen_;
     if (!subscriber->live && subscriber->encoding == 0) {
       read_on(subscriber);
@@ -240,7 +240,7 @@ void EventFeed::encode_live() {
     }
   }
   if (pending_.empty() || to->empty()) {
-    pending_.clear();  // Those that read the store find them there.
+    pending_.clear();  // Subscribers that read the store find them there.
     encoding_ = false;
     return;
   }

@@ -13,26 +13,26 @@
 
 namespace hpsearch::daemon {
 
-/// The experiment an event belongs to; nothing for what happens to workers.
+/// The experiment of an event; null for events of workers.
 [[nodiscard]] std::optional<engine::ExperimentId> experiment_of(const engine::EventBody& body);
 [[nodiscard]] std::optional<engine::TrialNumber> trial_of(const engine::EventBody& body);
 
-/// An event as clients see it: without a worker's uid, with which somebody on an open port could take its
-/// place.
+/// An event as clients see it: without a worker's uid, with which another process could impersonate it on an
+/// open port.
 [[nodiscard]] engine::Value shown(engine::Event event);
-/// The same as a message of a stream.
+/// shown() as a message of a stream.
 [[nodiscard]] std::string stream_text(const engine::Event& event);
 
 class ExperimentPlaces;
 
-/// Which events a subscriber gets.
+/// The events that a subscriber gets.
 class EventSelection {
  public:
-  /// As the query says it: experiment, trial, type and without, which are lists of types with commas.
+  /// Reads the query: experiment, trial, type and without, which are comma-separated lists of types.
   /// bad_request: a type is not known, or a trial has no experiment.
   [[nodiscard]] static engine::Result<EventSelection> of(const net::HttpRequest& request);
 
-  /// Only what somebody who may use these workspaces may see.
+  /// Limits it to events that a caller with these workspaces may see.
   void limit_to(const Scope& scope, std::shared_ptr<const ExperimentPlaces> places);
 
   [[nodiscard]] bool takes(const engine::Event& event) const;

@@ -12,7 +12,7 @@
 
 namespace hpsearch::daemon {
 
-/// In which workspace each experiment is, for those who read events beside the loop.
+/// The workspace of each experiment, for code that reads events beside the loop.
 ///
 /// Threads: any; it is filled on the loop's, before an event of the experiment is durable.
 class ExperimentPlaces {
@@ -21,10 +21,10 @@ class ExperimentPlaces {
   ExperimentPlaces(const ExperimentPlaces&) = delete;
   ExperimentPlaces& operator=(const ExperimentPlaces&) = delete;
 
-  /// Takes the experiments there are, and new ones for as long as the Watch lives.
+  /// Adds existing experiments, and new ones as long as the Watch lives.
   [[nodiscard]] static net::Watch fill(const std::shared_ptr<ExperimentPlaces>& places, Runtime& runtime);
 
-  /// Whether somebody who may use these workspaces may see the event. O(log experiments).
+  /// Whether a caller with these workspaces may see the event. O(log experiments).
   [[nodiscard]] bool shows(const Scope& scope, const engine::EventBody& event) const;
 
  private:

@@ -14,8 +14,8 @@ using engine::Value;
 
 constexpr std::chrono::milliseconds read_every{500};
 constexpr std::chrono::milliseconds slow_reader_looked_at_every{100};
-constexpr std::size_t enough_unsent_bytes = std::size_t{16} * 1024;  // There may be a thousand of them.
-constexpr unsigned empty_reads_at_the_end = 3;  // The last lines of a program may come after its exit.
+constexpr std::size_t enough_unsent_bytes = std::size_t{16} * 1024;  // There may be a thousand followers.
+constexpr unsigned empty_reads_at_the_end = 3;  // The last lines of a program may arrive after its exit.
 
 }  // namespace
 
@@ -54,7 +54,7 @@ void LogFollow::take(const engine::Result<Piece>& piece, bool was_over) {
     loop_.post([self = shared_from_this()] { self->read(); });
     return;
   }
-  // A log that is not there yet, or whose worker is away, may come while the attempt goes on.
+  // A log that does not exist yet, or whose worker is disconnected, may appear while the attempt is running.
   if (was_over && ++empty_after_end_ >= empty_reads_at_the_end) {
     body_->write(net::message_text(
         std::to_string(offset_), "end",
@@ -67,7 +67,7 @@ void LogFollow::take(const engine::Result<Piece>& piece, bool was_over) {
 
 void LogFollow::read_later(std::chrono::milliseconds delay) {
   timer_ = loop_.after(delay, [self = shared_from_this()] {
-    const net::Watch over = std::move(self->timer_);  // It holds us.
+    const net::Watch over = std::move(self->timer_);  // The timer owns this object.
     self->read();
   });
 }

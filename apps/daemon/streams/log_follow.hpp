@@ -12,9 +12,10 @@
 
 namespace hpsearch::daemon {
 
-/// Sends a log as it grows, until its attempt is over and nothing more comes. It lives as long as its stream.
+/// Sends a log as it grows, until its attempt is over and nothing more arrives. It lives as long as its
+/// stream.
 ///
-/// Threads: the loop's. Cost: two reads a second while nothing comes.
+/// Threads: the loop's. Cost: two reads a second while nothing arrives.
 class LogFollow : public std::enable_shared_from_this<LogFollow> {
  public:
   struct Piece {
@@ -23,7 +24,7 @@ class LogFollow : public std::enable_shared_from_this<LogFollow> {
   };
   using Take = std::function<void(const engine::Result<Piece>&)>;
   struct Source {
-    /// Reads on from there: something, nothing yet, or why that is not possible. Calls `take` once, later.
+    /// Reads from that offset on: some bytes, none yet, or an error. Calls `take` once, later.
     std::function<void(std::uint64_t offset, Take take)> read;
     std::function<bool()> is_over;  ///< The attempt writes no more.
   };

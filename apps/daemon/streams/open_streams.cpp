@@ -24,7 +24,7 @@ OpenStreams::OpenStreams(net::Timeline& loop, MayRead may_read)
 net::HttpResponse OpenStreams::open(const net::HttpRequest& request, Begin begin) {
   net::HttpResponse response;
   response.content_type = "text/event-stream";
-  response.headers.emplace_back("X-Accel-Buffering", "no");  // A proxy would keep messages back.
+  response.headers.emplace_back("X-Accel-Buffering", "no");  // A proxy would otherwise buffer messages.
   response.stream = [this, alive = std::weak_ptr<bool>(alive_), head = request,
                      begin = std::move(begin)](const std::shared_ptr<net::HttpBody>& body) mutable {
     if (alive.expired()) {
@@ -89,7 +89,7 @@ void OpenStreams::trim() {
   }
   std::sort(bodies.begin(), bodies.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [its, body] : bodies) {
-    if (held <= most_held_bytes / 2) {  // With room for what comes until the next look.
+    if (held <= most_held_bytes / 2) {  // With room for what arrives until the next check.
       break;
     }
     held -= its;

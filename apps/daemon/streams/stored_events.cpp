@@ -18,7 +18,7 @@ std::uint64_t StoredEvents::add(Listener listener) {
         if (alive.expired()) {
           return;
         }
-        const auto listeners = listeners_;  // They may remove themselves.
+        const auto listeners = listeners_;  // Listeners may remove themselves.
         for (const auto& [id, told] : listeners) {
           told(group);
         }

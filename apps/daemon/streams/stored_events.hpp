@@ -11,12 +11,12 @@
 
 namespace hpsearch::daemon {
 
-/// Events as they become durable, for those that show them.
+/// Passes events to listeners as they become durable.
 ///
-/// Threads: the loop's. Cost: nothing while nobody listens.
+/// Threads: the loop's. Cost: nothing without listeners.
 class StoredEvents {
  public:
-  using Group = std::shared_ptr<const std::vector<engine::Event>>;  ///< Of one commit, in order.
+  using Group = std::shared_ptr<const std::vector<engine::Event>>;  ///< The events of one commit, in order.
   using Listener = std::function<void(const Group&)>;
 
   explicit StoredEvents(Runtime& runtime) : runtime_(runtime) {}
@@ -24,8 +24,8 @@ class StoredEvents {
   StoredEvents& operator=(const StoredEvents&) = delete;
   ~StoredEvents();
 
-  /// Tells `listener` of each group until remove(). What Runtime::read() sees from now on, and what the
-  /// listener is told, have no gap between them.
+  /// Calls `listener` with each group until remove(). There is no gap between what Runtime::read() returns
+  /// from now on and the listener's first group.
   std::uint64_t add(Listener listener);
   void remove(std::uint64_t id);
 

@@ -23,7 +23,7 @@ using std::chrono::steady_clock;
 constexpr std::chrono::milliseconds look_every{50};
 constexpr std::chrono::milliseconds between_messages{250};
 constexpr std::chrono::milliseconds between_silent_looks{1'000};
-constexpr int share_of_loop = 20;  // A topic may take a twentieth of the time.
+constexpr int share_of_loop = 20;  // A topic may take a twentieth of the loop's time.
 constexpr std::size_t most_topics = 32;
 constexpr std::size_t slow_reader_bytes = std::size_t{256} * 1024;
 constexpr std::size_t bodies_per_turn = 64;
@@ -42,7 +42,7 @@ Value count(std::uint64_t number) {
   return static_cast<std::int64_t>(number);
 }
 
-/// To some in each turn of the loop: reports are not to wait for all.
+/// Writes to some in each turn of the loop: reports must not wait for all.
 void write_in_turns(net::Timeline& loop,
                     const std::shared_ptr<std::vector<std::shared_ptr<net::HttpBody>>>& to,
                     const std::shared_ptr<const std::string>& text) {
@@ -131,7 +131,7 @@ void TopicFeed::note(const engine::Event& event) {
   if (!std::holds_alternative<engine::ReportTaken>(event.body)) {
     for (auto found = topics_.lower_bound({Kind::workers, {}, {}});
          found != topics_.end() && found->first.kind == Kind::workers; ++found) {
-      found->second.look_at = {};  // Which of them changed is found by looking.
+      found->second.look_at = {};  // A check finds which of them changed.
     }
   }
   if (experiment) {
@@ -161,7 +161,7 @@ void TopicFeed::remove_closed() {
 void TopicFeed::look() {
   remove_closed();
   if (runtime_.stalled()) {
-    return;  // Nothing becomes durable.
+    return;  // Nothing becomes durable now.
   }
   for (auto& [name, topic] : topics_) {
     const auto begin = steady_clock::now();

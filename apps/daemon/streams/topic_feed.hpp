@@ -22,24 +22,24 @@ namespace hpsearch::daemon {
 struct TopicName {
   enum class Kind : std::uint8_t { experiments, experiment, trials, workers, cluster };
   Kind kind = Kind::cluster;
-  engine::ExperimentId experiment{};  ///< Of the kinds that have one.
-  Scope scope{};  ///< Of the other kinds: what its followers may see. Not part of its text.
+  engine::ExperimentId experiment{};  ///< For kinds with an experiment.
+  Scope scope{};  ///< For the other kinds: the scope of its followers. Not part of its text.
 
   [[nodiscard]] std::string text() const;
   friend auto operator<=>(const TopicName&, const TopicName&) = default;
 };
 
-/// A list with commas. bad_request: it is empty, too long, or one of them is not known.
+/// A comma-separated list. bad_request: it is empty, too long, or has an unknown topic.
 [[nodiscard]] engine::Result<std::vector<TopicName>> read_topics(std::string_view list);
 
-/// Tells subscribers what has changed, not how often: at most four messages a second for each topic, with the
-/// new values of what changed. After the last change a last message has it.
+/// Sends subscribers what has changed, not how often: at most four messages a second per topic, with the new
+/// values of what changed. The last message always contains the last change.
 ///
-/// A message is made once for all subscribers of its topic. One that reads slowly gets fewer messages, then a
-/// full one; nothing gathers for it.
+/// A message is made once for all subscribers of its topic. A slow reader gets fewer messages, then a full
+/// one; nothing accumulates for it.
 ///
-/// Threads: the loop's. Cost: nothing without subscribers; else at most a twentieth of the loop's time for
-/// each topic, and less often what takes long to make.
+/// Threads: the loop's. Cost: nothing without subscribers; otherwise at most a twentieth of the loop's time
+/// per topic, and messages that take long to make are sent less often.
 class TopicFeed {
  public:
   /// Makes the values, as the routes show them.
@@ -50,7 +50,7 @@ class TopicFeed {
     std::function<engine::Value(const engine::WorkerRecord&, const Scope&)> worker;
     std::function<engine::Value(const Scope&)> status;
   };
-  /// Rows of a message; of more only their count is told.
+  /// Most rows of a message; if more changed, it has only their count.
   static constexpr std::size_t most_rows = 200;
 
   TopicFeed(Runtime& runtime, StoredEvents& stored, Values values);
@@ -64,20 +64,20 @@ class TopicFeed {
  private:
   using Bodies = std::vector<std::shared_ptr<net::HttpBody>>;
   struct Topic {
-    Bodies fresh;                   ///< They need a full message.
-    Bodies live;                    ///< They have had one and get what changes.
-    std::set<std::uint64_t> dirty;  ///< Numbers of what changed; 0 stands for the one thing of its topic.
-    std::map<std::uint64_t, std::string> told;  ///< What changes without events, as it was told last.
+    Bodies fresh;                   ///< Subscribers that need a full message.
+    Bodies live;                    ///< Subscribers that have had one and get changes.
+    std::set<std::uint64_t> dirty;  ///< Numbers of what changed; 0 stands for the only object of its topic.
+    std::map<std::uint64_t, std::string> told;  ///< Last sent values of what changes without events.
     std::chrono::steady_clock::time_point not_before;
-    std::chrono::steady_clock::time_point look_at;  ///< For what changes without events.
+    std::chrono::steady_clock::time_point look_at;  ///< When to check for changes without events.
   };
 
   void note(const engine::Event& event);
   void look();
   void look_for_silent_changes(const TopicName& name, Topic& topic);
-  /// Whether there was something to tell.
+  /// Sends the changes; returns whether there were any.
   bool send(const TopicName& name, Topic& topic);
-  /// Whether those who follow the topic may see the experiment.
+  /// Whether followers of the topic may see the experiment.
   [[nodiscard]] bool shows(const TopicName& name, std::uint64_t experiment) const;
   [[nodiscard]] engine::Value::Map all_of(const TopicName& name) const;
   [[nodiscard]] engine::Value::Map rows_of(const TopicName& name,

@@ -12,11 +12,11 @@ namespace hpsearch::daemon {
 using files::Descriptor;
 
 /// Whether a call failed with this error because no room is left: the disk, a quota or the process's own
-/// limit. Such a failure has changed nothing and may be tried again; after any other the file's content is in
-/// doubt.
+/// limit. Such a failure has changed nothing and may be retried; after any other the file's content is
+/// unknown.
 [[nodiscard]] bool is_lack_of_room(int error) noexcept;
 
-/// What errno says about `doing`. unavailable: no room is left, or the path refuses.
+/// The error in errno while `doing`. unavailable: no room is left, or the path refuses.
 [[nodiscard]] engine::Error system_error(const std::string& doing);
 
 [[nodiscard]] engine::Status write_all(int file, std::span<const std::byte> bytes, const std::string& path);

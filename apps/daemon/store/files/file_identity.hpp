@@ -4,7 +4,7 @@
 
 namespace hpsearch::daemon {
 
-/// Which file it is, whatever it is called.
+/// Identifies a file independent of its name.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t file = 0;

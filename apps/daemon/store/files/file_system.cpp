@@ -61,7 +61,7 @@ class KernelFiles final : public FileSystem {
   Status link(const std::string& from, const std::string& to) override {
     const auto there = identity(to);
     if (const auto wanted = identity(from); wanted && there && *wanted == *there) {
-      return Done{};  // rename would leave the draft: to it, two names of one file are the same.
+      return Done{};  // rename would leave the draft: for it, two names of one file are the same.
     }
     const std::string draft = to + ".new";
     ::unlink(draft.c_str());
@@ -102,7 +102,7 @@ class KernelFiles final : public FileSystem {
         return system_error("cannot read " + path);
       }
       if (more == 0) {
-        bytes.resize(read);  // It has become shorter under our hands; whoever reads it checks what it holds.
+        bytes.resize(read);  // The file was truncated meanwhile; callers check the content.
       }
       read += more > 0 ? static_cast<std::size_t>(more) : 0;
     }

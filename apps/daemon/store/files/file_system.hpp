@@ -13,7 +13,7 @@
 
 namespace hpsearch::daemon {
 
-/// A file that is being written from its beginning; closed when it goes.
+/// A file that is being written from its beginning; the destructor closes it.
 class FileWriter {
  public:
   FileWriter() = default;
@@ -22,15 +22,15 @@ class FileWriter {
   virtual ~FileWriter() = default;
 
   [[nodiscard]] virtual engine::Status write(std::span<const std::byte> bytes) = 0;
-  /// What was written is durable on return; its name may not be yet.
+  /// The content is durable on return; its name may not be yet.
   [[nodiscard]] virtual engine::Status sync() = 0;
 };
 
-/// What a store's files lie on: the kernel's file systems, or in tests one that fails as real ones do.
+/// The file system of a store's files: the kernel's, or in tests one that fails as real ones do.
 ///
 /// Paths are absolute.
 /// Threads: one at a time.
-/// Fails:   unavailable, with the path and why.
+/// Fails:   unavailable, with the path and the reason.
 class FileSystem {
  public:
   FileSystem() = default;
@@ -38,39 +38,40 @@ class FileSystem {
   FileSystem& operator=(const FileSystem&) = delete;
   virtual ~FileSystem() = default;
 
-  /// Makes the file, or empties the one that is there.
+  /// Makes the file, or empties an existing one.
   [[nodiscard]] virtual engine::Result<std::unique_ptr<FileWriter>> create(const std::string& path) = 0;
-  /// In the place of what was at `to`, at once.
+  /// Replaces the file at `to` atomically.
   [[nodiscard]] virtual engine::Status rename(const std::string& from, const std::string& to) = 0;
-  /// Gives the file at `from` a further name, in the place of what was at `to`. Not every file system can.
+  /// Gives the file at `from` another name, which replaces the file at `to`. Not every file system supports
+  /// this.
   [[nodiscard]] virtual engine::Status link(const std::string& from, const std::string& to) = 0;
-  /// A file that is not there is fine.
+  /// A missing file is not an error.
   virtual void remove(const std::string& path) noexcept = 0;
-  /// False when it was there already.
+  /// False if it existed already.
   [[nodiscard]] virtual engine::Result<bool> make_directory(const std::string& path) = 0;
   /// Makes the names in a directory durable.
   [[nodiscard]] virtual engine::Status sync_directory(const std::string& path) = 0;
   /// The whole content. not_found: there is no such file.
   [[nodiscard]] virtual engine::Result<std::vector<std::byte>> read(const std::string& path) = 0;
-  /// Which file the path leads to now. not_found: none. May be called on any thread.
+  /// The file that the path names now. not_found: none. May be called on any thread.
   [[nodiscard]] virtual engine::Result<FileIdentity> identity(const std::string& path) = 0;
-  /// In bytes. not_found: there is no such file.
+  /// Size in bytes. not_found: there is no such file.
   [[nodiscard]] virtual engine::Result<std::uint64_t> size(const std::string& path) = 0;
-  /// Of the files in a directory, in no order; nothing when it is absent.
+  /// Names of the files in a directory, in no order; empty if it is missing.
   [[nodiscard]] virtual std::vector<std::string> names_in(const std::string& directory) = 0;
 
   /// StoreLock::take(), which makes the file if it is missing.
   [[nodiscard]] virtual engine::Result<StoreLock> lock_store(const std::string& path) = 0;
 
-  /// The name under which SQLite knows this file system; nullptr: its own.
+  /// The name of this file system in SQLite; nullptr: SQLite's default.
   [[nodiscard]] virtual const char* sqlite_name() const noexcept { return nullptr; }
 };
 
-/// The kernel's. Lives as long as the process.
+/// The kernel's file systems. Lives as long as the process.
 [[nodiscard]] FileSystem& kernel_files() noexcept;
 
-/// Puts a file with this content at `path`, in the place of what was there: whole and durable on return, or
-/// as it was before. unavailable: why not.
+/// Replaces the file at `path` with this content: whole and durable on return, or unchanged. unavailable:
+/// with the reason.
 [[nodiscard]] engine::Status write_file_durably(FileSystem& files, const std::string& path,
                                                 std::span<const std::span<const std::byte>> parts);
 

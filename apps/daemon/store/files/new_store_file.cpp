@@ -22,7 +22,8 @@ Error taken(const std::string& path) {
   return Error{Errc::wrong_state, path + " exists already, and is left as it is; name another place"};
 }
 
-/// Nothing is there, nor what SQLite would take for a part of the new file and lay its old pages over it.
+/// Checks that the path is free, and that there is no file that SQLite would take for a part of the new one
+/// and write its old pages over it.
 Status nothing_at(const std::string& path) {
   if (::access(path.c_str(), F_OK) == 0) {
     return taken(path);
@@ -53,7 +54,7 @@ Result<std::unique_ptr<NewStoreFile>> NewStoreFile::begin(const std::string& pat
   }
   std::unique_ptr<NewStoreFile> made(new NewStoreFile(path));
   made->remove_draft();
-  {  // SQLite would let others read it, and gives its journals the mode of the file.
+  {  // SQLite would let others read it, and creates its journals with the mode of the file.
     const Descriptor own(::open(made->draft_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!own || ::fchmod(own.get(), 0600) != 0) {
       return system_error("cannot write " + made->draft_);
@@ -83,14 +84,14 @@ Status NewStoreFile::finish() {
   if (const Status nothing = nothing_at(path_); !nothing) {
     return nothing;
   }
-  // Unlike rename, it refuses where something is already.
+  // Unlike rename, link refuses if the path exists.
   if (::link(draft_.c_str(), path_.c_str()) != 0) {
     return errno == EEXIST ? taken(path_) : system_error("cannot write " + path_);
   }
   const std::size_t slash = path_.rfind('/');
   const Status named = sync_directory(slash == std::string::npos ? "." : path_.substr(0, slash + 1));
   if (!named) {
-    ::unlink(path_.c_str());  // Nobody is told of it, and it would block the next one.
+    ::unlink(path_.c_str());  // No caller learns of it, and it would block the next one.
   }
   return named;
 }

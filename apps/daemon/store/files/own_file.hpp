@@ -6,9 +6,9 @@
 
 namespace hpsearch::daemon {
 
-/// Whether a file that says who may use the daemon can be believed: it belongs to this user or to root, and
-/// nobody else may write it. A file that is not there is fine. corrupt: it can't; the message says what to
-/// do.
+/// Checks that a file that lists who may use the daemon is trustworthy: it belongs to this user or to root,
+/// and no other user may write it. A missing file is fine. corrupt: it isn't; the message contains the
+/// remedy.
 [[nodiscard]] engine::Status check_written_by_owner_alone(const std::string& path);
 
 }  // namespace hpsearch::daemon

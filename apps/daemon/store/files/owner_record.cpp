@@ -43,7 +43,7 @@ Result<OwnerRecord> record_at(const std::string& path) {
   return value ? proto::decode_value<OwnerRecord>(*value) : Result<OwnerRecord>(value.error());
 }
 
-/// Negative where the clock of who renewed it is ahead of ours.
+/// Negative if the clock of the host that renewed it is ahead of ours.
 Result<Duration> since_changed(const std::string& path) {
   struct stat found {};
   timespec now{};
@@ -57,8 +57,8 @@ std::string file_in(const std::string& directory) {
   return directory + "/owner.json";
 }
 
-/// In the room that the file has: on a full disk there is none for another one beside it. Whoever reads it
-/// meanwhile finds an owner that is not known, and waits.
+/// Overwrites the file in place: on a full disk there is no room for another one beside it. A daemon that
+/// reads it meanwhile finds an unknown owner, and waits.
 bool overwrite(const std::string& path, std::string text) {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
   struct stat found {};
@@ -80,7 +80,7 @@ std::string whole_seconds(Duration time) {
 OwnerRecord this_owner() {
   std::array<char, 256> name{};
   static_cast<void>(::gethostname(name.data(), name.size() - 1));
-  // A JSON number of ours is signed.
+  // Our JSON numbers are signed.
   return {name.data(), first_line_of("/etc/machine-id"), first_line_of("/proc/sys/kernel/random/boot_id"),
           ::getpid(), files::random_number() >> 1U};
 }
@@ -101,7 +101,7 @@ Result<std::optional<OwnerElsewhere>> owner_elsewhere(const std::string& directo
   if (!since) {
     return since.error();
   }
-  // What cannot be read, a later release may have written.
+  // A later release may have written a file that cannot be read.
   const OwnerRecord owner = found ? *found : OwnerRecord{"an unknown host", "", "", 0, 0};
   return keeps_out(owner, *since, ours) ? std::optional(OwnerElsewhere{owner, *since}) : std::nullopt;
 }
@@ -153,7 +153,7 @@ Status OwnerFile::renew() {
                                                : " was overwritten while this daemon ran")};
   }
   if (const auto since = since_changed(path_); since && *since >= owner_renews_every) {
-    ::futimens(file_.get(), nullptr);  // Needs no space, and no other file can be meant.
+    ::futimens(file_.get(), nullptr);  // Needs no space, and the descriptor can't be another file.
   }
   return Done{};
 }

@@ -11,13 +11,13 @@
 
 namespace hpsearch::daemon {
 
-/// Which daemon has a state directory, for daemons on other hosts, which may not see its locks.
+/// The daemon that has a state directory, for daemons on other hosts, which may not see its locks.
 struct OwnerRecord {
-  std::string host;     ///< As it calls itself.
-  std::string machine;  ///< /etc/machine-id, where there is one.
-  std::string boot;     ///< Of the kernel's start.
+  std::string host;     ///< Name of the host.
+  std::string machine;  ///< /etc/machine-id, if it exists.
+  std::string boot;     ///< Identifies the kernel's boot.
   std::int64_t pid = 0;
-  std::uint64_t token = 0;  ///< Drawn by each daemon: no two write the same record.
+  std::uint64_t token = 0;  ///< Random for each daemon: no two write the same record.
   friend bool operator==(const OwnerRecord&, const OwnerRecord&) = default;
 };
 
@@ -32,38 +32,38 @@ void spell(auto& fields, proto::Is<OwnerRecord> auto& record) {
 inline constexpr engine::Duration owner_renews_every = engine::Duration::seconds(30);
 inline constexpr engine::Duration owner_counts_for = engine::Duration::seconds(300);
 
-/// Of this process, with a new token.
+/// The record of this process, with a new token.
 [[nodiscard]] OwnerRecord this_owner();
 
-/// Whether a record that was renewed so long ago keeps `ours` out. Another process of the same kernel has its
-/// locks to do that, and what a host wrote before it was started anew says nothing.
+/// Whether a record that was renewed this long ago keeps `ours` out. A process of the same kernel is kept out
+/// by locks instead, and a record from before its host was rebooted doesn't count.
 [[nodiscard]] bool keeps_out(const OwnerRecord& found, engine::Duration since_renewed,
                              const OwnerRecord& ours) noexcept;
 
-/// What another host's daemon that counts has written in a state directory, and how long ago.
+/// The valid record of another host's daemon in a state directory, and its age.
 struct OwnerElsewhere {
   OwnerRecord owner;
   engine::Duration since_renewed;
 };
-/// Nothing where no such daemon has the directory. A record that cannot be read counts as one of "an unknown
-/// host". unavailable: the file system refuses.
+/// Null if no such daemon has the directory. A record that cannot be read counts as one of "an unknown host".
+/// unavailable: the file system refuses.
 [[nodiscard]] engine::Result<std::optional<OwnerElsewhere>> owner_elsewhere(const std::string& directory,
                                                                             const OwnerRecord& ours);
 
-/// The record as a file, DIR/owner.json; when it was renewed is when the file was changed.
+/// The record as a file, DIR/owner.json; the file's modification time is the time of its renewal.
 ///
 /// Threads: one at a time.
 class OwnerFile {
  public:
   OwnerFile(const std::string& directory, OwnerRecord ours);
 
-  /// Looks only. wrong_state: a daemon on another host has the directory, by its record or by a file that
-  /// is none, and says until when.
+  /// Reads only. wrong_state: a daemon on another host has the directory, by its record or by a file that is
+  /// not a record; the message contains until when.
   [[nodiscard]] engine::Status check_free() const;
-  /// Ours from now on. unavailable: it cannot be written.
+  /// Writes our record. unavailable: it cannot be written.
   engine::Status take();
-  /// Reads it back by its path, and says that we are still there when that is due. corrupt: it is another
-  /// daemon's. A record that was removed is written again.
+  /// Reads it back by its path, and renews it when due. corrupt: it belongs to another daemon. A record that
+  /// was removed is written again.
   engine::Status renew();
   /// Removes it, if it is ours.
   void release() noexcept;

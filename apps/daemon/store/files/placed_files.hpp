@@ -6,16 +6,16 @@
 
 namespace hpsearch::daemon {
 
-/// Which files a store writes to, to notice when they no longer lie where a start looks for them: removed,
+/// The files that a store writes. Detects when they are no longer where a start looks for them: removed,
 /// renamed, replaced, or hidden under another mount.
 ///
-/// Threads: check() on any, also beside who writes.
+/// Threads: check() on any, also while another thread writes.
 class PlacedFiles {
  public:
-  /// The database and its write-ahead log as they are now. unavailable, not_found: one is not there.
+  /// The database and its write-ahead log as they are now. unavailable, not_found: one is missing.
   [[nodiscard]] static engine::Result<PlacedFiles> now(FileSystem& files, const std::string& database);
 
-  /// corrupt: naming the file that is no longer there, or another one.
+  /// corrupt: names the file that is missing or was replaced.
   [[nodiscard]] engine::Status check() const;
 
  private:
@@ -28,11 +28,11 @@ class PlacedFiles {
   FileIdentity of_log_;
 };
 
-/// Gives both files further names beside the seal: whoever removes or replaces one by its usual name has not
-/// removed what is in it. Where the file system has no such names, there are none, and none of before.
-/// unavailable: the directory of the seal cannot be written.
+/// Gives both files second names beside the seal: their content remains if a user removes or replaces one of
+/// them by its usual name. If the file system has no such names, there are none, and earlier ones are
+/// removed. unavailable: the directory of the seal cannot be written.
 [[nodiscard]] engine::Status add_second_names(FileSystem& files, const std::string& database);
-/// What the database is called there; its log is called as its name says.
+/// The second name of the database; that of its log follows from it.
 [[nodiscard]] std::string second_name_of(const std::string& database);
 
 }  // namespace hpsearch::daemon

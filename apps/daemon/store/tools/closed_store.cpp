@@ -58,7 +58,7 @@ Result<std::unique_ptr<ClosedStore>> ClosedStore::open(const std::string& path) 
   store->cluster_ = *cluster;
   store->daemon_epoch_ = *epoch;
   store->last_lsn_ = Lsn(*last);
-  // A seal that is damaged says nothing here: what is read is checked by itself.
+  // A damaged seal doesn't matter here: the log is checked without it.
   const auto sealed = StoreSeal::read(kernel_files(), path);
   if (sealed && *sealed && (*sealed)->cluster == *cluster && (*sealed)->last > store->last_lsn_) {
     if (store->write_ahead_log_) {

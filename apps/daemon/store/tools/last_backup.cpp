@@ -18,7 +18,7 @@ namespace {
 /// In microseconds.
 constexpr const char* record_name = "/last-good";
 
-/// Best effort: where it fails, this process is not root and the owner is the same anyway.
+/// Best effort: if it fails, this process is not root and the owner is the same anyway.
 void give_to_owner_of(const std::string& directory, const std::string& path) {
   struct stat owner {};
   if (::stat(directory.c_str(), &owner) == 0 && ::geteuid() != owner.st_uid) {

@@ -18,13 +18,14 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 
-// More starts than any daemon makes in its life; a session's number leaves 32 bits for them.
+// More starts than any daemon makes in its life; a session's number has 32 bits for them.
 constexpr std::uint64_t starts_between_histories = std::uint64_t{1} << 20U;
 constexpr std::uint64_t most_starts = 0xFFFFFFFF;
 // The starts of a copy are counted from the seconds since then: no daemon starts so often that another copy
-// of the same store, made later, would not be ahead of it. They last until 2156.
+// of the same store, made later, would not be ahead of it. The numbers last until 2156.
 constexpr std::int64_t first_second = 1'577'836'800;  // 2020-01-01 UTC
-// Events of one second, of whatever log: fewer than this. Numbers that follow from later seconds are higher.
+// An upper limit for the events of one second, in any log. Numbers that are made from later seconds are
+// higher.
 constexpr unsigned numbers_per_second_bits = 20;
 
 std::uint64_t starts_from(std::uint64_t old, engine::Instant now) {
@@ -108,13 +109,13 @@ class Copying {
     return to_.run("BEGIN", "cannot write");
   }
 
-  /// Behind the last event: what follows is not numbered as what is lost may have been.
+  /// Appended after the last event: the numbers of later objects must differ from those of the lost events.
   Status number_anew(const Salvage& result) {
     const engine::Lsn lsn(result.kept.number() + 1);
     const std::uint64_t beyond = numbers_from_ + lsn.number() + engine::Numbering::first_after_a_restore;
     const std::uint64_t by_time = starts_ << numbers_per_second_bits;
     const engine::Instant at = std::max(result.kept_at, now_);
-    const engine::Duration uncounted =  // As events have it.
+    const engine::Duration uncounted =  // The type that events use.
         result.kept.number() == 0 ? engine::Duration{}
                                   : engine::Duration::millis((at - result.kept_at).in_micros() / 1'000);
     const engine::Event event{
@@ -135,8 +136,8 @@ class Copying {
   SqliteFile& to_;
   engine::Instant now_;
   std::uint64_t starts_;
-  std::uint64_t numbers_from_ = 0;  // As the log has them so far.
-  std::uint32_t chain_ = 0;         // Of the last record.
+  std::uint64_t numbers_from_ = 0;  // First free number in the log so far.
+  std::uint32_t chain_ = 0;         // Chain of the last record.
   LogWriter writer_;
 };
 
@@ -152,7 +153,7 @@ Result<Salvage> salvage(ClosedStore& from, const std::string& to, engine::Instan
   if (auto copied = Copying(from, (*made)->file(), now).run(result); !copied) {
     return copied.error();
   }
-  // Before it: a store that has had a start does not go without a seal.
+  // Written before the store: a store that has had a start must have a seal.
   const StoreHead head{from.cluster(), result.starts, engine::Lsn(result.kept.number() + 1), true};
   if (auto sealed = StoreSeal::begin(kernel_files(), to, head); !sealed) {
     return sealed.error();

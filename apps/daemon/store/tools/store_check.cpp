@@ -35,7 +35,7 @@ class Checking {
                                                       " of the log: " + replayed.error().message};
     }
     check_.last = event.lsn;
-    // A table that is wrong in many places is told of once: one damage explains the others.
+    // A table that is wrong in many places is reported once: one damage explains the others.
     if (const Status tables = store_.check_tables(event); !tables && !std::exchange(told_of_tables_, true)) {
       check_.damages.push_back(store_.path() + ": " + tables.error().message);
     }

@@ -8,10 +8,10 @@
 
 namespace hpsearch::daemon {
 
-/// What a thorough look at a store found.
+/// The result of a thorough check of a store.
 struct StoreCheck {
-  engine::Lsn last;  ///< Every event up to this one is as it was written, and follows from those before it.
-  std::vector<std::string> damages;  ///< Of the log and the tables beside it, naming event and place.
+  engine::Lsn last;  ///< Every event up to this one is unchanged, and follows from those before it.
+  std::vector<std::string> damages;  ///< Damages of the log and the tables beside it, with event and place.
 
   [[nodiscard]] bool sound() const noexcept;
 };

@@ -79,7 +79,7 @@ Result<std::optional<StoreHead>> StoreSeal::read(FileSystem& files, const std::s
   }
   std::optional<StoreHead> highest;
   for (std::size_t at = 0; at + record_bytes <= bytes->size(); at += record_bytes) {
-    // A power failure may leave a hole before a whole one.
+    // A power failure may leave a hole before a whole record.
     const auto head = head_in(std::span(*bytes).subspan(at, record_bytes));
     const auto order = [](const StoreHead& of) { return std::tie(of.epoch, of.last, of.closed); };
     if (head && (!highest || order(*highest) < order(*head))) {
@@ -123,7 +123,7 @@ Status StoreSeal::begin_anew(const StoreHead& head) {
   }
   Status done = (*file)->write(record_of(head));
   if (done) {
-    done = (*file)->sync();  // Or a power failure would leave its name and nothing in it.
+    done = (*file)->sync();  // Otherwise a power failure could leave the name with an empty file.
   }
   if (done) {
     done = files_->rename(draft, path_);
@@ -138,7 +138,7 @@ Status StoreSeal::begin_anew(const StoreHead& head) {
   return done;
 }
 
-/// A power failure would bring back the file that had the name before.
+/// Otherwise a power failure could bring back the file that had the name before.
 Status StoreSeal::sync_name() {
   if (renamed_) {
     if (auto synced = files_->sync_directory(path_.substr(0, path_.rfind('/'))); !synced) {
@@ -166,7 +166,7 @@ void StoreSeal::note(const StoreHead& head) {
   } else if (file_->write(record_of(head))) {
     ++records_;
   } else {
-    file_.reset();  // It may end with a part of a record.
+    file_.reset();  // The file may end with a part of a record.
   }
 }
 

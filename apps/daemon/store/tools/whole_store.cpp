@@ -47,10 +47,10 @@ Result<std::optional<StoreHead>> head_in(FileSystem& files, const std::string& d
   return std::optional(StoreHead{*cluster, *epoch, engine::Lsn(*last)});
 }
 
-/// What a database with its log says; nothing for one without a table.
+/// The progress according to a database and its log; null for one without a table.
 Result<std::optional<StoreHead>> head_of(FileSystem& files, const std::string& database) {
   const auto size = files.size(database);
-  if (!size || *size == 0) {  // SQLite would remove the log of an empty one.
+  if (!size || *size == 0) {  // SQLite would remove the log of an empty database.
     return size ? Result<std::optional<StoreHead>>(std::nullopt) : size.error();
   }
   const bool has_log = is_there(files, log_of(database));
@@ -69,7 +69,7 @@ std::string text_of(const StoreHead& head) {
   return "event " + std::to_string(head.last.number()) + " of start " + std::to_string(head.epoch);
 }
 
-/// A shell's command that brings back what the second names hold; "" where that is not everything.
+/// A shell command that restores the content of the second names; "" if that is not everything.
 std::string command_to_get_back(FileSystem& files, const std::string& database, const StoreHead& sealed) {
   const std::string second = second_name_of(database);
   if (!is_there(files, second) || !is_there(files, log_of(second))) {
@@ -89,7 +89,7 @@ std::string command_to_get_back(FileSystem& files, const std::string& database, 
   return command + " '" + database.substr(0, database.rfind('/') + 1) + "'";
 }
 
-/// `what` is wrong, and what to do about it.
+/// The error `what`, with the remedy.
 Error refused(FileSystem& files, const std::string& database, const StoreHead& sealed,
               const std::string& what) {
   const std::string directory = database.substr(0, database.rfind('/'));
@@ -140,13 +140,14 @@ Status check_whole(FileSystem& files, const std::string& database) {
   if (!sealed) {
     return sealed.error().code == Errc::corrupt ? unsealed(database, sealed.error().message) : sealed.error();
   }
-  // Without it, what was being moved into the database when the daemon was killed may be there in part.
+  // Without the log, pages that were being moved into the database when the daemon was killed may be there in
+  // part.
   if (*sealed && !(*sealed)->closed && !is_there(files, log_of(database))) {
     return refused(files, database, **sealed, "the write-ahead log " + log_of(database) + " is missing");
   }
   const auto found = head_of(files, database);
   if (!found) {
-    // An older log laid over a newer database makes no sense; that of the second names does.
+    // An older log makes no sense with a newer database; the log of the second name does.
     return *sealed && found.error().code == Errc::corrupt &&
                    !command_to_get_back(files, database, **sealed).empty()
                ? refused(files, database, **sealed, found.error().message)

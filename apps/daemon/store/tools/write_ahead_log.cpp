@@ -17,7 +17,7 @@ constexpr std::size_t header_bytes = 32;
 constexpr std::size_t frame_header_bytes = 24;
 constexpr std::size_t least_page_bytes = 512;
 constexpr std::size_t most_page_bytes = 65'536;
-// Its last bit says in which order the words are read that the checksums are made of.
+// Its last bit gives the byte order of the words that the checksums cover.
 constexpr std::uint32_t magic = 0x377f0682;
 
 std::uint32_t big_endian(std::span<const std::byte> bytes, std::size_t at) {
@@ -42,7 +42,7 @@ Pair pair_at(std::span<const std::byte> bytes, std::size_t at) {
   return {big_endian(bytes, at), big_endian(bytes, at + 4)};
 }
 
-/// Section 4.2: over words in pairs, each sum taking in the other.
+/// Section 4.2: over words in pairs, each sum adds the other.
 Pair checksum(Pair sum, std::span<const std::byte> bytes, bool words_big_endian) {
   for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
     Pair words = pair_at(bytes, at);
@@ -65,7 +65,7 @@ class Frames {
   [[nodiscard]] bool is_commit(std::size_t frame) const { return big_endian(log_, place(frame) + 4) != 0; }
   [[nodiscard]] Pair salts(std::size_t frame) const { return pair_at(log_, place(frame) + 8); }
   [[nodiscard]] Pair stored(std::size_t frame) const { return pair_at(log_, place(frame) + 16); }
-  /// What its checksum has to be when that of the frame before it is `before`.
+  /// The expected checksum, if that of the frame before it is `before`.
   [[nodiscard]] Pair expected(std::size_t frame, Pair before) const {
     const Pair of_header = checksum(before, log_.subspan(place(frame), 8), words_big_endian_);
     return checksum(of_header, log_.subspan(place(frame) + frame_header_bytes, page_bytes_),
@@ -87,7 +87,7 @@ bool is_page_size(std::size_t bytes) {
   return bytes >= least_page_bytes && bytes <= most_page_bytes && (bytes & (bytes - 1)) == 0;
 }
 
-/// Frame 1 belongs to the header before it, although that is not what it was: one of its words has changed.
+/// Frame 1 belongs to the header before it, although the header has changed: one of its words is different.
 bool has_first_frame(std::span<const std::byte> log) {
   const Pair stored = pair_at(log, 24);
   for (const bool words_big_endian : {false, true}) {
@@ -102,10 +102,11 @@ bool has_first_frame(std::span<const std::byte> log) {
   return false;
 }
 
-/// The log goes on after `frame`, which is not what was written behind `before`: there, or later, a commit
-/// ends that a further frame follows.
+/// The log continues after `frame`, which differs from what was written after `before`: there, or later, a
+/// commit ends that another frame follows.
 bool was_durable(const Frames& frames, std::size_t frame, Pair before, Pair salts) {
-  const Pair intended = frames.expected(frame, before);  // Its checksum, when that is what has changed.
+  // Its checksum, if that is the word that has changed.
+  const Pair intended = frames.expected(frame, before);
   for (std::size_t commit = frame; commit + 1 < frames.count(); ++commit) {
     if (frames.is_commit(commit) && frames.salts(commit + 1) == salts &&
         (frames.follows(commit + 1, frames.stored(commit)) ||
@@ -125,7 +126,7 @@ std::string log_of(const std::string& path) {
   return path + "-wal";
 }
 
-/// Empty when there is none.
+/// Empty if there is no log.
 Result<std::vector<std::byte>> checked_log(FileSystem& files, const std::string& name) {
   auto log = files.read(name);
   if (!log) {
@@ -149,7 +150,7 @@ Status check_write_ahead_log(std::span<const std::byte> log) {
   const Pair stored = pair_at(log, 24);
   if ((kind & ~1U) != magic || !is_page_size(page) ||
       checksum({}, log.first(24), words_big_endian) != stored) {
-    // A header is durable before the first frame behind it is written.
+    // A header is durable before the first frame after it is written.
     return has_first_frame(log) ? Status(damaged("its header", 0)) : Status(Done{});
   }
   const Frames frames(log, page, words_big_endian);
@@ -162,8 +163,8 @@ Status check_write_ahead_log(std::span<const std::byte> log) {
       before = frames.stored(frame);
       continue;
     }
-    // A frame that fits in all but the salts cannot be one of an earlier log: its checksum begins at this
-    // one's header.
+    // A frame that matches in all but the salts cannot be one of an earlier log: its checksum begins at this
+    // log's header.
     return fits || was_durable(frames, frame, before, salts)
                ? Status(damaged("frame " + std::to_string(frame + 1), frames.place(frame)))
                : Status(Done{});
