@@ -13,10 +13,10 @@ using engine::Value;
 
 std::string who(const Value& entry) {
   const std::string name = text_at(entry, "name");
-  return name.empty() ? "-" : name;  // Not "nobody", which is a user of most machines.
+  return name.empty() ? "-" : name;  // "nobody" would be ambiguous: most machines have a user of that name.
 }
 
-/// "POST /api/v1/experiments: experiments/3", where the path doesn't say what was made.
+/// "POST /api/v1/experiments: experiments/3" if the path doesn't name what was made.
 std::string what(const Value& entry) {
   if (const std::uint64_t others = count_at(entry, "count"); others != 0) {
     return counted(others, "other request") + " in that minute";
@@ -73,7 +73,7 @@ int audit_verify(const AuditOptions& options, const Output& output) {
                                      "\"; it must be the hash that an earlier verify printed, 64 "
                                      "hexadecimal digits"));
   }
-  // Of a daemon, or of a run.
+  // The state directory of a daemon or of a run.
   const StateDirectory run(options.state_dir);
   std::error_code ignored;
   const std::filesystem::path directory = std::filesystem::is_directory(run.daemon(), ignored)

@@ -11,10 +11,10 @@ using engine::Value;
 int control(const std::string& what, const ExperimentOptions& options, std::optional<std::uint64_t> trial,
             const Output& output) {
   if (!options.experiment && !options.server.state_dir) {
-    // On a daemon that others use, "the only one" may not be the one meant.
+    // A daemon may have other users, whose only experiment may be a different one.
     return output.fail(usage_failure("name the experiment: hpsearch " + what + " ID"));
   }
-  // An ID alone must not end a search that merely was the last one run here.
+  // An ID without a daemon must not end a search that only happened to run last in this directory.
   const Outcome<Reached> reached =
       reach_experiment(options.server, options.experiment, Server::Need::running, output, Reach::shared);
   if (!reached) {

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 using engine::Value;
 
-/// Made if need be: keys may be allowed before a daemon's first start.
+/// Makes the directory if necessary: keys may be allowed before a daemon's first start.
 Outcome<std::string> state_directory(const std::string& given) {
   const fs::path directory = fs::absolute(given).lexically_normal();
   if (const auto made = make_private_directory(directory); !made) {

@@ -30,8 +30,8 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// "127.0.0.1:8077" or "https://127.0.0.1:8443#FINGERPRINT" as a browser reads it, with "/" at the end. An
-/// address for all interfaces is reached on the loopback one.
+/// "127.0.0.1:8077" or "https://127.0.0.1:8443#FINGERPRINT" as a URL for a browser, with "/" at the end. The
+/// address for all interfaces is replaced by the loopback address.
 std::string url_of(const std::string& address) {
   std::string url = address.substr(0, address.find('#'));
   if (!url.starts_with("https://")) {
@@ -45,7 +45,8 @@ std::string url_of(const std::string& address) {
   return url + "/";
 }
 
-/// Where browsers reach the daemon. Over its Unix socket it is told to open a port if it has none.
+/// The address at which browsers reach the daemon. If it has no port, it is asked over its Unix socket to
+/// open one.
 Outcome<std::string> browser_address(const Client& client) {
   if (!client.address().starts_with("unix://")) {
     return client.address();
@@ -54,7 +55,7 @@ Outcome<std::string> browser_address(const Client& client) {
   return opened ? Outcome<std::string>(text_at(*opened, "http")) : Outcome<std::string>(opened.failure());
 }
 
-/// The command that starts a browser here; "" = there is no screen for one.
+/// The command that starts a browser here; "" = there is no screen.
 std::string browser_command() {
   const std::string chosen = variable("BROWSER");
   if (!chosen.empty()) {
@@ -64,8 +65,8 @@ std::string browser_command() {
   return has_screen ? "xdg-open" : "";
 }
 
-/// A page that leads on to `url`. All users of a machine can read the arguments of a browser, so the code in
-/// the address may not be one: this file is for its owner alone.
+/// Writes a page that redirects to `url`. All users of a machine can read the arguments of a browser, so the
+/// code must not be in the address that it is started with: only the owner can read this file.
 Outcome<std::string> write_redirect(const std::string& url) {
   const std::string runtime = variable("XDG_RUNTIME_DIR");
   std::string folder = runtime.empty() ? "/tmp/hpsearch-open-XXXXXX" : runtime;
@@ -87,7 +88,7 @@ Outcome<std::string> write_redirect(const std::string& url) {
   return written ? Outcome<std::string>(path) : Outcome<std::string>(plain_failure("cannot write " + path));
 }
 
-/// Starts the browser in a session of its own; false if it can't be started.
+/// Starts the browser in its own session; false if it can't be started.
 bool start_browser(const std::string& command, const std::string& page) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -107,7 +108,7 @@ bool start_browser(const std::string& command, const std::string& page) {
   return started;
 }
 
-/// On another machine the port is reached through a tunnel.
+/// From another machine the port is reached through a tunnel.
 std::string tunnel_hint(const std::string& address) {
   if (variable("SSH_CONNECTION").empty() || !address.starts_with("127.0.0.1:")) {
     return "";
@@ -122,7 +123,7 @@ std::string tunnel_hint(const std::string& address) {
          ", then open the address there";
 }
 
-/// Without options the search that runs in this directory comes before a shared daemon.
+/// Without options the search that runs in this directory is preferred to a shared daemon.
 ServerOptions nearest(const ServerOptions& options) {
   ServerOptions found = options;
   const auto latest = options.server || options.state_dir ? std::nullopt : latest_search();

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using engine::Value;
 
-/// The entries of the search's directory, with their bytes.
+/// The entries of the search's directory, with their sizes.
 std::map<std::string, std::uint64_t> contents_of(const fs::path& directory) {
   std::map<std::string, std::uint64_t> bytes_in;
   std::error_code error;
@@ -48,7 +48,7 @@ Value json_of(const SearchPlace& search, const std::map<std::string, std::uint64
       {"search", search.name}, {"state_dir", search.path.string()}, {"bytes", std::move(files)}};
 }
 
-/// A search of this directory that no process uses, or why there is none.
+/// A search of this directory that no process uses; otherwise the reason why there is none.
 Outcome<SearchPlace> unused_search(const std::string& given) {
   auto found = search_named(given);
   if (!found) {

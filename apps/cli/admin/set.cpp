@@ -19,7 +19,7 @@ std::string_view short_name(std::string_view limit) {
   return limit.substr(limit.find('.') + 1);
 }
 
-/// "max_trials" or "searcher.max_trials" as the full path; "" when there is no such limit.
+/// "max_trials" or "searcher.max_trials" as the full path; "" if there is no such limit.
 std::string_view full_name(std::string_view given) {
   for (const std::string_view limit : changeable_limits) {
     if (given == limit || given == short_name(limit)) {
@@ -81,9 +81,9 @@ Outcome<Value> changes_of(const std::vector<std::string>& assignments) {
   return Value(std::move(changes));
 }
 
-/// What holds of a limit now, as the changed experiment has it: where `none` was asked, its default.
+/// The value of a limit in the changed experiment; for `none`, its default.
 std::string held_text(const Outcome<Value>& config, const std::string& path, const Value& asked) {
-  if (!config) {  // It was changed all the same: the daemon has said so.
+  if (!config) {  // The change succeeded all the same: the daemon has confirmed it.
     return asked.is_null() ? "its default" : engine::python_text(asked);
   }
   const Value* held = config->at_path(path);
@@ -91,7 +91,8 @@ std::string held_text(const Outcome<Value>& config, const std::string& path, con
     return held == nullptr || held->is_null() ? "no limit" : engine::python_text(*held) + " (the default)";
   }
   return engine::python_text(held != nullptr && held->as_integer() != nullptr ? *held
-                                                                              : asked);  // 1e3 is 1000.
+                                                                              // Prints 1e3 as 1000.
+                                                                              : asked);
 }
 
 bool lets_nothing_run(const Value& config) {
@@ -107,7 +108,7 @@ int set_limits(const SetOptions& options, const Output& output) {
   if (!changes) {
     return output.fail(changes.failure());
   }
-  // As for pause and cancel: an ID alone means the shared daemon.
+  // As for pause and cancel: an ID without a daemon means the shared daemon.
   const Outcome<Reached> reached =
       reach_experiment(options.server, options.experiment, Server::Need::readable, output, Reach::shared);
   if (!reached) {

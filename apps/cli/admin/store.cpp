@@ -17,7 +17,7 @@ using engine::Value;
 
 namespace {
 
-/// A damaged file of a backup, beside its events; nothing if all are whole.
+/// A damaged file of a backup, other than its events; null if all are whole.
 std::optional<std::string> damaged_backup_file(const StorePlace& place) {
   if (!place.directory) {
     return std::nullopt;
@@ -30,7 +30,7 @@ std::optional<std::string> damaged_backup_file(const StorePlace& place) {
   return checked ? std::nullopt : std::optional(checked.error().message);
 }
 
-/// The keys of the state directory go along.
+/// Copies the keys of the state directory, too.
 Outcome<Done> carry_keys(const StorePlace& from, const std::string& to, const Output& output) {
   const std::string directory = from.file.parent_path().string();
   const auto keys = daemon::keys_in(directory);

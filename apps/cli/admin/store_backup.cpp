@@ -33,10 +33,10 @@ using engine::Done;
 using engine::Errc;
 using engine::Value;
 
-// A backup is copied as fast as the disk takes it, and the daemon answers when it is done.
+// A backup is copied as fast as the disk allows, and the daemon answers when it is done.
 constexpr std::chrono::minutes backup_patience{60};
 
-/// Hides the typed characters.
+/// Hides typed characters.
 class HiddenInput {
  public:
   HiddenInput() {
@@ -83,7 +83,7 @@ Outcome<BackupKey> ask_passphrase(Times times) {
   return key;
 }
 
-/// Nothing where the keys are to be left out.
+/// Null if the keys must be left out.
 Outcome<std::optional<BackupKey>> key_of(const StoreOptions& options, Times times,
                                          const std::string& none_given) {
   if (options.without_keys) {
@@ -100,7 +100,7 @@ Outcome<std::optional<BackupKey>> key_of(const StoreOptions& options, Times time
   return key ? Outcome<std::optional<BackupKey>>(std::optional(*std::move(key))) : failure_of(key.error());
 }
 
-/// The chain of a copy, from beginning to end.
+/// Checks the chain of a copy, from beginning to end.
 Outcome<engine::Lsn> check_copy(const fs::path& path) {
   auto store = ClosedStore::open(path);
   if (!store) {
@@ -114,7 +114,7 @@ Outcome<engine::Lsn> check_copy(const fs::path& path) {
   return (*store)->last_lsn();
 }
 
-/// A copy that the daemon of a store in use has made, until it is told what became of it.
+/// A copy that the daemon of a store in use has made, until the daemon gets a report about it.
 class DaemonsCopy {
  public:
   static Outcome<DaemonsCopy> ask_for(const fs::path& directory) {
@@ -142,7 +142,7 @@ class DaemonsCopy {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-  /// The daemon removes it, and counts it if it became a backup.
+  /// The daemon removes it, and counts it as a backup if `good`.
   Outcome<Value> conclude(bool good) {
     Client client(socket_);
     return client.post("/api/v1/store/backup/result",
@@ -156,7 +156,7 @@ class DaemonsCopy {
   std::string path_;
 };
 
-/// A backup of a backup counts for nobody.
+/// A backup of a backup is not recorded for any daemon.
 bool is_of_a_daemon(const StorePlace& place) {
   const auto record =
       place.directory ? daemon::read_backup_record(place.directory->string()) : std::optional<BackupRecord>();
@@ -226,7 +226,7 @@ int store_backup(const StoreOptions& options, const Output& output) {
 
 namespace {
 
-/// Sealed ones of a backup, or those that lie beside a store.
+/// The sealed keys of a backup, or those beside a store.
 Outcome<KeyFiles> keys_to_restore(const StorePlace& place, const StoreOptions& options) {
   const std::string directory = place.file.parent_path().string();
   const auto record = place.directory ? daemon::read_backup_record(directory) : std::optional<BackupRecord>();

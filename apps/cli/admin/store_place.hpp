@@ -15,31 +15,31 @@
 
 namespace hpsearch::cli {
 
-/// Where a store is: in a directory of a daemon, a run or a backup, or a file of its own.
+/// Where a store is: in a directory of a daemon, a run or a backup, or a file on its own.
 struct StorePlace {
   std::filesystem::path file;
-  std::optional<std::filesystem::path> directory;  ///< That of a daemon or a backup.
+  std::optional<std::filesystem::path> directory;  ///< The directory of a daemon or a backup.
 
-  /// The process of the daemon that has it open.
+  /// Process id of the daemon that has it open.
   [[nodiscard]] std::optional<pid_t> held_by() const;
 };
 
 [[nodiscard]] Outcome<StorePlace> find_store(const std::string& given);
 
-/// Opens a store that nobody has open; `instead` says what to do if somebody has.
+/// Opens a store that no process has open; `instead` is the remedy if one has.
 [[nodiscard]] Outcome<std::unique_ptr<daemon::ClosedStore>> open_closed(const StorePlace& place,
                                                                         const std::string& instead);
 
-/// The file a new store gets in a state directory, which is made if need be.
+/// The path of a new store in a state directory, which is made if necessary.
 [[nodiscard]] Outcome<std::filesystem::path> new_store_in(const std::string& given);
 
 /// The store's wall clock.
 [[nodiscard]] engine::Instant wall_clock_now();
 
-/// A count in JSON.
+/// A count as a JSON value.
 [[nodiscard]] engine::Value count_value(std::uint64_t count);
 
-/// Says so where a new state directory has no key of the secrets of experiments.
+/// Warns if a new state directory has no key for the secrets of experiments.
 void warn_of_sealed_secrets(const std::string& state_directory, const Output& output);
 
 /// "WHAT PATH: N events, checked"

@@ -41,7 +41,7 @@ std::string names_of_workspaces(const api::Token& token) {
   return text;
 }
 
-/// A text that cannot be an ID leads to a path that the daemon doesn't have.
+/// A text that cannot be an ID would lead to a path that the daemon doesn't have.
 Failure of_token(const std::string& id, Failure failure) {
   if (failure.exit == Exit::not_found) {
     failure.message = "there is no token " + printable(id) + "; hpsearch token list shows the IDs";
@@ -49,7 +49,7 @@ Failure of_token(const std::string& id, Failure failure) {
   return failure;
 }
 
-/// The secret goes to standard output alone, so that `hpsearch token create ... > FILE` holds nothing else.
+/// Only the secret goes to standard output, so that `hpsearch token create ... > FILE` writes nothing else.
 int show_made(const Outcome<Value>& made, const Output& output) {
   if (!made) {
     return output.fail(made.failure());

@@ -19,7 +19,7 @@ namespace {
 
 using engine::Value;
 
-/// The most important fact about it for an operator.
+/// The most important fact about it for operators.
 std::string state_text(const api::Worker& worker) {
   if (!worker.present) {
     return "lost";
@@ -44,7 +44,7 @@ std::string attempt_text(const api::AttemptName& attempt) {
          std::to_string(attempt.attempt.number());
 }
 
-/// One on hold: there may be several of a number.
+/// An attempt on hold; several may have the same number.
 std::string held_text(const api::HeldAttempt& attempt) {
   return std::to_string(attempt.experiment.number()) + "/" + std::to_string(attempt.trial.number()) + "/" +
          printable(attempt.label);
@@ -58,7 +58,7 @@ std::string slots_text(const std::vector<engine::SlotIndex>& slots) {
   return text;
 }
 
-/// "2 x NVIDIA H200, 4 slots each", or "" where slots are shares of the processors.
+/// "2 x NVIDIA H200, 4 slots each", or "" if slots are shares of the processors.
 std::string devices_text(const api::Worker& worker) {
   std::map<std::string, std::set<std::string>> by_name;
   std::size_t slots = 0;
@@ -112,7 +112,7 @@ std::string pool_text(const api::Worker& worker) {
   return printable(text);
 }
 
-/// How long ago its last message came; "-": not since the daemon was started.
+/// How long ago its last message arrived; "-": none has since the daemon was started.
 std::string heard_text(const api::Worker& worker, double now) {
   return worker.heard_at ? duration_text(std::max(0.0, now - *worker.heard_at)) : "-";
 }
@@ -159,7 +159,7 @@ std::string remarks_on(const api::Worker& worker) {
   return text;
 }
 
-/// The worker meant by its number or its name, as GET /workers shows it.
+/// The worker with this number or name, as GET /workers shows it.
 Outcome<api::Worker> find_worker(const Server& server, const std::string& wanted, bool wants_present) {
   const auto workers = every_entry(server.client(), "/api/v1/workers", &api::WorkerPage::workers);
   if (!workers) {
@@ -172,7 +172,8 @@ Outcome<api::Worker> find_worker(const Server& server, const std::string& wanted
     }
     if (worker.name == wanted) {
       const bool here = worker.present;
-      if (found && found->present != here) {  // Another one has the place of the lost one.
+      // Another worker of this name has joined since the first was lost.
+      if (found && found->present != here) {
         found = here == wants_present ? worker : *found;
         continue;
       }

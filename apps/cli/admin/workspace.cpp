@@ -68,7 +68,7 @@ void show_all(const std::vector<Value>& workspaces, const Output& output) {
   output.print(table.text(output.width()));
 }
 
-/// Each limit of one workspace.
+/// Prints each limit of one workspace.
 void show_limits(const Value& workspace, const Output& output) {
   Table table({{"LIMIT"}, {"USED", Align::right}, {"QUOTA", Align::right}, {"OPTION"}, {"WHAT IS LIMITED"}});
   for (const QuotaLimit& limit : engine::quota_limits) {
@@ -92,7 +92,7 @@ int show_one(const Outcome<Value>& workspace, const Output& output) {
   return 0;
 }
 
-/// The quota of the workspace with the limits that were given instead of those it has.
+/// The workspace's quota, with the given limits replaced.
 Outcome<Value> changed_quota(const Client& client, const WorkspaceOptions& options) {
   const Outcome<Value> answer = client.get(workspaces_target);
   if (!answer) {

@@ -29,16 +29,16 @@ using files::Directory;
 
 using proto::manifest_name;
 
-/// In what a download has not finished: without it the directory is somebody else's.
+/// Marks an unfinished download: a directory without it belongs to another program.
 constexpr const char* mark_name = ".hpsearch-download";
 
-/// Compares a copied file with what the manifest says of it; the complaint, or "".
+/// Compares a copied file with its entry in the manifest; the problem, or "".
 std::string difference(const Directory& place, const proto::ManifestEntry& entry) {
   const auto file = place.file(entry.path);
   if (!file) {
     return "is missing: " + file.error().message;
   }
-  std::array<char, 256 * 1024> piece;  // Filled by read().
+  std::array<char, 256 * 1024> piece;  // read() fills it.
   std::uint64_t size = 0;
   std::uint32_t crc = 0;
   for (;;) {
@@ -61,7 +61,7 @@ std::string difference(const Directory& place, const proto::ManifestEntry& entry
   return crc == entry.crc32c ? "" : "is damaged: its checksum differs";
 }
 
-/// Files that are there already, of the same size and time, are not fetched again.
+/// Files that exist already, with the same size and time, are not fetched again.
 std::string bring_from_store(const std::string& from, const fs::path& to,
                              const std::map<std::string, std::string>& environment) {
   const engine::Status fetched = net::run_rclone(
@@ -72,7 +72,7 @@ std::string bring_from_store(const std::string& from, const fs::path& to,
 
 struct Checked {
   std::uint64_t files = 0;
-  std::string complaint;  ///< About the first file that is not what the manifest says.
+  std::string complaint;  ///< The first file that differs from the manifest.
 };
 
 Checked compare_with_manifest(const std::string& from, const Directory& place) {
@@ -101,7 +101,7 @@ Checked compare_with_manifest(const std::string& from, const Directory& place) {
   return checked;
 }
 
-/// The directory to copy into: a new one, or, with `goes_on`, what an earlier download of ours has left.
+/// The directory to copy into: a new one, or, with `goes_on`, the one that an earlier download has left.
 engine::Result<Directory> begin(const Directory& above, const std::string& unfinished, bool goes_on) {
   const auto ours = [&] {
     const auto mark = above.kind(fs::path(unfinished) / mark_name);
@@ -140,7 +140,7 @@ Value::List values_of(const std::vector<std::string>& names) {
 
 Outcome<Value> copy_checkpoint(const std::string& from, const fs::path& named,
                                const std::map<std::string, std::string>& environment) {
-  const fs::path to = named.has_filename() ? named : named.parent_path();  // Without a slash at its end.
+  const fs::path to = named.has_filename() ? named : named.parent_path();  // Removes a slash at the end.
   const std::string unfinished = to.filename().string() + ".unfinished";
   const fs::path place = to.string() + ".unfinished";
   const bool remote = jobs::is_remote(from);
@@ -211,7 +211,7 @@ Outcome<std::map<std::string, std::string>> storage_environment(const Server& se
   const bool hidden =
       std::erase_if(environment, [](const auto& entry) { return entry.second == jobs::hidden_secret; }) > 0;
   if (hidden) {
-    environment.erase(own + "ACCESS_KEY_ID");  // Half of a pair is of no use.
+    environment.erase(own + "ACCESS_KEY_ID");  // Half of a pair is useless.
   }
   if (hidden || text_at(member(*answer, "checkpoint_storage"), "connection_string") == jobs::hidden_secret) {
     environment[own + "ENV_AUTH"] = "true";

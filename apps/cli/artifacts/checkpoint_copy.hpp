@@ -11,17 +11,17 @@
 
 namespace hpsearch::cli {
 
-/// Copies a checkpoint to a directory that is not there yet, and compares every file with its manifest:
-/// {path, from, files, links_left_out}. Links that may lead out of the directory are left out. `from` is a
-/// directory, or an address that rclone reads with the help of `environment`.
+/// Copies a checkpoint to a new directory, and compares every file with its manifest: {path, from, files,
+/// links_left_out}. Links that may lead out of the directory are left out. `from` is a directory, or an
+/// address that rclone reads with `environment`.
 ///
-/// Whole or not there: it grows beside its place, as DIR.unfinished. What is damaged is removed; what only
-/// did not come to its end from an object store stays, and the same copy goes on with it.
+/// The copy appears whole or not at all: it is made beside its place, as DIR.unfinished. Damaged copies are
+/// removed; a copy from an object store that was only interrupted stays, and the same command continues it.
 [[nodiscard]] Outcome<engine::Value> copy_checkpoint(const std::string& from, const std::filesystem::path& to,
                                                      const std::map<std::string, std::string>& environment);
 
-/// What tells rclone on this machine where the experiment's checkpoints are. The daemon does not show keys:
-/// where the experiment has its own, those of this machine count.
+/// The variables with which rclone on this machine finds the experiment's checkpoints. The daemon does not
+/// show keys: if the experiment has its own, those of this machine are used.
 [[nodiscard]] Outcome<std::map<std::string, std::string>> storage_environment(const Server& server,
                                                                               std::uint64_t experiment);
 

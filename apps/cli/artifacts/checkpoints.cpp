@@ -24,7 +24,8 @@ using engine::Value;
 struct Found {
   std::uint64_t experiment = 0;
   Value::List checkpoints;
-  std::optional<std::uint64_t> being_deleted;  ///< Of the experiment; not known when one trial was asked for.
+  std::optional<std::uint64_t> being_deleted;  ///< Of the experiment; not known if only one trial was
+                                               ///< requested.
 };
 
 bool is_set(const Value& checkpoint, std::string_view name) {
@@ -32,12 +33,12 @@ bool is_set(const Value& checkpoint, std::string_view name) {
   return held != nullptr && *held;
 }
 
-/// Whether the checkpoint is named itself, as EXPERIMENT/TRIAL/ATTEMPT-STEP, and not its trial.
+/// Whether the checkpoint itself is named, as EXPERIMENT/TRIAL/ATTEMPT-STEP, and not its trial.
 bool names_one(const CheckpointOptions& options) {
   return options.which.size() == 1 && names_checkpoint(options.which.front());
 }
 
-/// What the words name: `single` is what one word means that is no checkpoint's ID.
+/// Reads the words: `single` is the meaning of a single word that is not a checkpoint's ID.
 Outcome<Which> named_in(const CheckpointOptions& options, About single) {
   if (!names_one(options)) {
     return read_which(options.which, single);
@@ -50,7 +51,7 @@ std::string words_of(const Which& which) {
   return "trial " + std::to_string(which.trial.value_or(0));
 }
 
-/// Those of the experiment, of one trial, or the one that is named.
+/// The checkpoints of the experiment, of one trial, or the one that is named.
 Outcome<Found> find_checkpoints(const Reached& reached, const std::optional<std::uint64_t>& trial,
                                 const CheckpointOptions& options) {
   const Server& server = reached.server;
@@ -79,7 +80,7 @@ Outcome<Found> find_checkpoints(const Reached& reached, const std::optional<std:
   return found;
 }
 
-/// The checkpoints that an invocation names, and where it found them.
+/// The checkpoints that a command line names, and where they were found.
 struct Selection : Found {
   Which which;
   Reached reached;
@@ -102,7 +103,8 @@ Outcome<Selection> selection_of(const CheckpointOptions& options, About about, S
   return Selection{std::move(*found), std::move(*which), std::move(*reached)};
 }
 
-/// The one that is wanted of a trial's: of that step, the latest, or the best and else the latest.
+/// Chooses one of a trial's checkpoints: that of the given step, the latest, or the best and otherwise the
+/// latest.
 const Value* choose(const Value::List& checkpoints, const CheckpointOptions& options) {
   const Value* chosen = nullptr;
   for (const Value& checkpoint : checkpoints) {

@@ -17,7 +17,7 @@ namespace {
 
 using engine::Value;
 
-/// As a number where it is one, be it finite or not: "nan", "inf".
+/// A number, finite or not, or the texts "nan", "inf".
 Value plain(const Value& metric) {
   const std::optional<double> number = metric.is_number() ? std::nullopt : proto::real_of(metric);
   return number ? Value(*number) : metric;

@@ -71,7 +71,7 @@ std::string trials_text(const Value& answer, bool here) {
   return table.empty() ? "" : table.text();
 }
 
-/// Lines about files that the list does not have.
+/// Lines about files that are not in the list.
 std::string missing_text(const Value& answer, const std::string& key, const std::string& what) {
   std::string text;
   for (const Value& file : list_at(answer, key)) {
@@ -93,7 +93,7 @@ std::string trial_text(const Value& answer) {
          missing_text(answer, "dropped", "not kept");
 }
 
-/// `answer` as JSON, or the text; where that is empty, `nothing`.
+/// Prints `answer` as JSON, or the text; `nothing` if the text is empty.
 int print(const Value& answer, const std::string& text, const std::string& nothing, const Output& output) {
   if (output.json()) {
     output.data(answer);
@@ -186,7 +186,7 @@ int list_files(const FilesOptions& options, const Output& output) {
 }
 
 int take_files(const FilesOptions& options, const Output& output) {
-  const auto words_end = options.which.end() - (options.copies ? 1 : 0);  // The last is DIR.
+  const auto words_end = options.which.end() - (options.copies ? 1 : 0);  // The last word is DIR.
   const Outcome<Which> which = read_which({options.which.begin(), words_end}, About::trial);
   if (!which) {
     return output.fail(which.failure());

@@ -94,7 +94,7 @@ void KeptFiles::link_trials() const {
   if (fs::is_symlink(fs::symlink_status(link_, error))) {
     fs::remove(link_, error);
   }
-  fs::create_directory_symlink(below_, link_, error);  // Relative: the directory may be moved.
+  fs::create_directory_symlink(below_, link_, error);  // Relative, so that the directory can be moved.
 }
 
 std::string kept_text(const proto::KeptTrials& kept, const std::string& where) {
@@ -125,7 +125,7 @@ void tell_links_left_out(const LinksLeftOut& links, const Output& output) {
 
 Outcome<LinksLeftOut> fill_new_directory(
     const fs::path& named, const std::function<Outcome<LinksLeftOut>(const Directory& into)>& fill) {
-  const fs::path to = named.has_filename() ? named : named.parent_path();  // Without a slash at its end.
+  const fs::path to = named.has_filename() ? named : named.parent_path();  // Removes a slash at the end.
   const auto above = Directory::open(to.has_parent_path() ? to.parent_path() : fs::path("."));
   if (!above) {
     return plain_failure("cannot make " + to.string() + ": " + above.error().message);

@@ -14,9 +14,10 @@ using engine::Value;
 
 namespace {
 
-// Of a daemon that does not answer; of a worker that holds the log of a trial that is over.
+// How long to wait for a daemon that does not answer, or for a worker that has the log of a trial that has
+// ended.
 constexpr std::chrono::seconds patience_with_silence{120};
-// Of a worker that holds the log of an attempt which another one has followed.
+// How long to wait for a worker that has the log of an attempt after which another one began.
 constexpr std::chrono::seconds patience_with_the_past{10};
 constexpr std::uint64_t most_lines_at_the_end = 1'000'000;
 
@@ -56,7 +57,7 @@ int LogPrinter::print_all() {
     }
   }
   while (interrupts.count() == 0) {
-    // The course first: what is written before the end is then sure to be read after it.
+    // Reads the course first: output before the end is then certainly read after it.
     const Outcome<LogSource::Course> seen = source_.course();
     const Outcome<engine::Done> drained =
         seen && attempt_ > 0 ? drain() : Outcome<engine::Done>(engine::Done{});
@@ -166,7 +167,7 @@ Outcome<engine::Done> LogPrinter::drain(std::string* kept) {
 void LogPrinter::tell_left_out(std::uint64_t bytes) {
   const std::string text = "… " + bytes_text(bytes) + " left out here …";
   if (output_.json() || shown_.raw || shown_.wanted) {
-    output_.message(text);  // It is no part of what was asked for.
+    output_.message(text);  // The message is not a part of the requested output.
   } else {
     emit(lines_.finish() + text + "\n");
   }

@@ -15,10 +15,10 @@
 
 namespace hpsearch::cli {
 
-/// Whether a line is shown; none = all are.
+/// Whether a line is shown; empty = all lines are.
 using WantedLine = std::function<bool(std::string_view line)>;
 
-/// Says which lines of a log are shown, and how.
+/// Decides which lines of a log are shown, and how.
 class LogLines {
  public:
   LogLines(bool raw, WantedLine wanted) : raw_(raw), wanted_(std::move(wanted)) {}
@@ -27,7 +27,7 @@ class LogLines {
     return raw_ ? bytes : only_wanted(view_.take(bytes));
   }
   [[nodiscard]] std::string finish() { return raw_ ? std::string() : only_wanted(view_.finish()); }
-  /// The line that still grows.
+  /// The line that is still growing.
   [[nodiscard]] std::string unfinished() const {
     const std::string line = raw_ ? std::string() : view_.unfinished();
     return is_wanted(line) ? line : std::string();
@@ -42,49 +42,50 @@ class LogLines {
   LogView view_;
 };
 
-/// Which log, and how it is shown.
+/// Selects a log, and how it is shown.
 struct ShownLog {
   std::optional<std::uint64_t>
-      attempt{};  ///< Only that one; else the last one, and with `follow` those after it.
+      attempt{};  ///< Only this one; otherwise the last one, and with `follow` the later ones.
   LogStream stream{};
-  std::optional<std::uint64_t> tail{};  ///< Only the last lines of what is there.
+  std::optional<std::uint64_t> tail{};  ///< Only the last lines of the present log.
   bool follow = false;
-  bool raw = false;  ///< As it was written: lines that were drawn over, escape sequences and all.
+  bool raw = false;  ///< Unchanged, with overwritten lines and escape sequences.
   WantedLine wanted{};
 };
 
-/// Prints the log of a trial, and with `follow` goes on until the trial has ended, over all its attempts: one
-/// whose log cannot be read any more is told of and left behind when another one has followed it.
+/// Prints the log of a trial. With `follow` it continues until the trial has ended, over all its attempts: if
+/// the log of an attempt can no longer be read and another attempt has begun, it prints a message and
+/// continues with that one.
 class LogPrinter {
  public:
-  /// All must outlive it. `pause`: between two looks while it follows.
+  /// All arguments must outlive it. `pause`: the time between two reads while it follows.
   LogPrinter(const LogSource& source, const ShownLog& shown, const Output& output,
              std::chrono::milliseconds pause = std::chrono::milliseconds(500))
       : source_(source), shown_(shown), output_(output), pause_(pause), lines_(shown.raw, shown.wanted) {}
 
-  /// The exit status.
+  /// Returns the exit code.
   [[nodiscard]] int print_all();
 
  private:
-  /// The last lines of what is there: of all that are wanted, or of the log's end when all are.
+  /// Prints the last lines of the present log: of those that are selected, or its end if all are.
   [[nodiscard]] Outcome<engine::Done> print_end();
-  /// Everything of the attempt that is there; into `kept` instead of to the user where there is one.
+  /// Prints everything that the attempt has so far; into `kept` instead if it is set.
   [[nodiscard]] Outcome<engine::Done> drain(std::string* kept = nullptr);
   void begin_next(const LogSource::Course& seen);
 
-  /// A later attempt is there, and the rest of this one's log is worth no more waiting.
+  /// A later attempt exists, and waiting for the rest of this one's log is not worthwhile.
   [[nodiscard]] bool is_not_to_be_had(const LogSource::Course& seen, const Failure& failure);
-  /// The attempt is being prepared, or its worker is away: the daemon will tell what becomes of it.
+  /// The attempt is being prepared, or its worker is disconnected: its state will change.
   [[nodiscard]] bool will_be_there(const LogSource::Course& seen, const Failure& failure) const;
-  /// A daemon or a worker that restarts comes back.
+  /// A daemon or a worker that restarts returns.
   [[nodiscard]] bool is_passing(const Failure& failure);
-  /// For how long nothing could be read.
+  /// How long nothing could be read.
   [[nodiscard]] std::chrono::steady_clock::duration silence();
 
-  /// Something is missing here: nobody has it any more.
+  /// Prints that bytes are missing here, which can no longer be read anywhere.
   void tell_left_out(std::uint64_t bytes);
   void emit(const std::string& text);
-  /// On a terminal, a progress bar is seen while it moves.
+  /// On a terminal, shows a progress bar while it moves.
   void draw_unfinished();
   [[nodiscard]] int finish();
 
@@ -96,7 +97,7 @@ class LogPrinter {
   std::uint64_t attempt_ = 0;
   std::uint64_t offset_ = 0;
   std::optional<std::chrono::steady_clock::time_point> silent_since_;
-  std::string drawn_;  ///< The unfinished line that stands on the terminal.
+  std::string drawn_;  ///< The unfinished line that is visible on the terminal.
   std::string collected_;
 };
 

@@ -11,11 +11,11 @@
 
 namespace hpsearch::cli {
 
-/// The most that is asked for at once.
+/// The most that is requested at once.
 inline constexpr std::uint64_t log_part_bytes = 128 * 1024;
 
-/// A stretch of a log, and how long the whole of it is so far. Where a part was left out to bound the log,
-/// the stretch behind it comes instead; its offset is larger than what was asked for then.
+/// A part of a log, and the present length of the whole log. If bytes were left out to bound the log, the
+/// part after them is returned; its offset is then larger than the requested one.
 struct LogPart {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
@@ -23,14 +23,14 @@ struct LogPart {
   [[nodiscard]] std::uint64_t end() const noexcept { return offset + text.size(); }
 };
 
-/// Whose output of an attempt.
+/// Selects one of the outputs of an attempt.
 struct LogStream {
   std::string name = "stdout";  ///< Or "stderr".
-  std::uint64_t rank = 0;       ///< Which of its processes, as RANK numbers them.
-  std::uint64_t worker = 0;  ///< The first of them on that worker instead; 0 = by rank. Only a daemon knows.
+  std::uint64_t rank = 0;       ///< Rank of the process.
+  std::uint64_t worker = 0;     ///< The first process on that worker instead; 0 = by rank. Only for a daemon.
 };
 
-/// Where the logs of one stream of one trial come from.
+/// Reads the logs of one stream of one trial.
 class LogSource {
  public:
   virtual ~LogSource() = default;
@@ -39,7 +39,7 @@ class LogSource {
   [[nodiscard]] virtual Outcome<LogPart> read(std::uint64_t attempt, std::uint64_t offset,
                                               bool from_end) const = 0;
 
-  /// The trial's last attempt so far, and whether it has no more to come.
+  /// The trial's last attempt so far, and whether it is the final one.
   struct Course {
     std::uint64_t attempts = 0;
     bool over = false;
@@ -47,7 +47,7 @@ class LogSource {
   [[nodiscard]] virtual Outcome<Course> course() const = 0;
 };
 
-/// Asks the daemon, which asks the worker.
+/// Reads through the daemon, which gets the log from the worker.
 class DaemonLogs final : public LogSource {
  public:
   /// `client` must outlive it.
@@ -59,12 +59,11 @@ class DaemonLogs final : public LogSource {
  private:
   const Client& client_;
   std::string target_;
-  std::string whose_;  ///< As the query says it.
+  std::string whose_;  ///< As a part of the query.
 };
 
-/// Reads the files that the worker of a run has left, and where they are gone what its daemon has kept, when
-/// no run is using its directory: nothing grows then, and no worker need be started, which would go on
-/// training.
+/// Reads the files that the worker of a run has left, or else what its daemon has kept. For a directory that
+/// no run is using: no log grows then, and no worker need be started, which would continue training.
 class LeftLogs final : public LogSource {
  public:
   LeftLogs(const StateDirectory& state, std::uint64_t experiment, std::uint64_t trial,
@@ -78,10 +77,10 @@ class LeftLogs final : public LogSource {
                                                  bool from_end) const;
 
   std::filesystem::path attempts_;
-  std::filesystem::path kept_;  ///< Of the trial.
+  std::filesystem::path kept_;  ///< Directory of the trial's kept logs.
   std::string prefix_;
-  std::string name_;         ///< Of the log's file.
-  std::string kept_ending_;  ///< Of the one that is kept, after its attempt's number.
+  std::string name_;         ///< Name of the log's file.
+  std::string kept_ending_;  ///< Name of a kept log after its attempt's number.
 };
 
 }  // namespace hpsearch::cli

@@ -35,7 +35,7 @@ bool LogView::escapes(char byte) noexcept {
       } else if (byte == ']' || byte == 'P' || byte == 'X' || byte == '^' || byte == '_') {
         escape_ = Escape::text;
       } else if (byte >= ' ' && byte <= '/') {
-        escape_ = Escape::begun;  // As in ESC ( B.
+        escape_ = Escape::begun;  // A sequence like ESC ( B.
       } else {
         escape_ = Escape::none;
         return byte >= '0' && byte <= '~';
@@ -49,7 +49,7 @@ bool LogView::escapes(char byte) noexcept {
       return byte >= '@' && byte <= '~';
     case Escape::text:
     case Escape::text_end:
-      if (byte == '\n') {  // It was none, or was cut off: what follows is to be seen.
+      if (byte == '\n') {  // It was not an escape sequence, or was cut off: the following bytes are shown.
         escape_ = Escape::none;
         return false;
       }

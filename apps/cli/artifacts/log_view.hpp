@@ -6,11 +6,11 @@
 
 namespace hpsearch::cli {
 
-/// What a program wrote, as people read it: a line that was drawn again and again (progress bars, by carriage
-/// return) is its last state, escape sequences of terminals are left out, other control characters are "?".
+/// Output of a program as people read it: of a line that was overwritten repeatedly (progress bars, by
+/// carriage return) the last state; without escape sequences of terminals; other control characters are "?".
 /// Tabs stay.
 ///
-/// Cost: linear in what is taken; of one line at most longest_line bytes are kept.
+/// Cost: linear in the input; at most longest_line bytes of one line are kept.
 class LogView {
  public:
   static constexpr std::size_t longest_line = 1024 * 1024;
@@ -18,10 +18,10 @@ class LogView {
   /// The lines that end within `bytes`, each with its line feed.
   [[nodiscard]] std::string take(std::string_view bytes);
 
-  /// The present state of the line that has not ended, without a line feed.
+  /// The present state of the unfinished line, without a line feed.
   [[nodiscard]] std::string unfinished() const;
 
-  /// The output is over: what has not ended is a line too.
+  /// Call at the end of the output: an unfinished line is a line too.
   [[nodiscard]] std::string finish();
 
  private:
@@ -29,8 +29,8 @@ class LogView {
 
   [[nodiscard]] bool escapes(char byte) noexcept;
 
-  std::string drawn_;    ///< What the line was before its last carriage return.
-  std::string drawing_;  ///< What it is since then.
+  std::string drawn_;    ///< The line before its last carriage return.
+  std::string drawing_;  ///< The line since then.
   Escape escape_ = Escape::none;
 };
 

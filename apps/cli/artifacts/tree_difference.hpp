@@ -8,8 +8,8 @@
 
 namespace hpsearch::cli {
 
-/// Where two trees differ, for people: "searcher.max_trials: 64 -> 128", "labels: gone", at most `most` of
-/// them.
+/// The differences of two trees, for users: "searcher.max_trials: 64 -> 128", "labels: removed", at most
+/// `most` of them.
 [[nodiscard]] std::vector<std::string> differences(const engine::Value& before, const engine::Value& after,
                                                    std::size_t most = 5);
 

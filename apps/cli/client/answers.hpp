@@ -10,8 +10,8 @@
 #include "cli/client/client.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
 
-// The daemon's answers as the structs of proto/api. A command reads them this way; --output json prints the
-// answer as it came.
+// Reads the daemon's answers as the structs of proto/api. Commands use these; --output json prints the
+// unchanged answer.
 
 namespace hpsearch::cli {
 
@@ -28,8 +28,7 @@ template <class T>
   return answer ? read_as<T>(*answer) : Outcome<T>(answer.failure());
 }
 
-/// All entries of a list whose pages the daemon numbers: every_entry(client, target,
-/// &api::WorkerPage::workers).
+/// All entries of a list in numbered pages: every_entry(client, target, &api::WorkerPage::workers).
 template <class Page, class Entry>
 [[nodiscard]] Outcome<std::vector<Entry>> every_entry(const Client& client, const std::string& target,
                                                       std::vector<Entry> Page::*list) {

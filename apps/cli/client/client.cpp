@@ -14,7 +14,7 @@ namespace {
 using engine::Errc;
 using engine::Value;
 
-/// A page of trials with long configurations is long; this is still a limit.
+/// A page of trials with long configurations is long; the limits are above it.
 constexpr proto::JsonLimits answer_limits{256UL * 1024 * 1024, 64, 20'000'000};
 
 Failure failure_of_status(unsigned status, const Value& error) {
@@ -114,7 +114,7 @@ Outcome<Value> Client::get_list(const std::string& target, const std::string& na
     const Value::List& some = list_at(*page, name);
     all.insert(all.end(), some.begin(), some.end());
     const std::uint64_t next = count_at(*page, "next");
-    if (next <= after) {  // null on the last page
+    if (next <= after) {  // null on the last page.
       return Value(Value::Map{{name, std::move(all)}});
     }
     after = next;
@@ -174,7 +174,7 @@ Outcome<bool> Client::has(const std::string& target) const {
     return failure_of(response.error());
   }
   if (response->status != 200 && response->status != 404) {
-    return failure_of_status(response->status, Value());  // A HEAD is answered without words.
+    return failure_of_status(response->status, Value());  // The answer to a HEAD has no body.
   }
   return response->status == 200;
 }

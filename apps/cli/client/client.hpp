@@ -13,22 +13,23 @@
 
 namespace hpsearch::cli {
 
-/// Speaks to one hpsearchd over HTTP. No connection is kept: a daemon that restarts is noticed by nobody.
+/// An HTTP client of one hpsearchd. It keeps no connection, so a restart of the daemon is not noticed.
 class Client {
  public:
-  /// `token`: what the server asks for; "" = nothing.
+  /// `token`: the token that the server requires; "" = none.
   explicit Client(std::string address, std::string token = "")
       : address_(std::move(address)), token_(std::move(token)) {}
 
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
 
-  /// The answer's JSON. Failures carry what the daemon said, or that none answered (Exit::unreachable).
+  /// The answer's JSON. Failures have the daemon's message, or say that no daemon answered
+  /// (Exit::unreachable).
   [[nodiscard]] Outcome<engine::Value> get(const std::string& target) const;
-  /// All pages of a list, {NAME: entries}. The daemon numbers the entries; `target` is without a query.
+  /// All pages of a list, {NAME: entries}. The daemon numbers the entries; `target` must have no query.
   [[nodiscard]] Outcome<engine::Value> get_list(const std::string& target, const std::string& name) const;
-  /// The answer's bytes as they are.
+  /// The unchanged bytes of the answer.
   [[nodiscard]] Outcome<std::string> get_bytes(const std::string& target) const;
-  /// Opens a text/event-stream. `last_id`: behind which message it begins; "" = as the target says.
+  /// Opens a text/event-stream. `last_id`: the message after which it begins; "" = as the target says.
   [[nodiscard]] Outcome<net::HttpReading> stream(const std::string& target, const std::string& last_id) const;
   [[nodiscard]] Outcome<engine::Value> post(const std::string& target, const engine::Value& body,
                                             const std::string& idempotency_key = "") const;
@@ -36,9 +37,9 @@ class Client {
   [[nodiscard]] Outcome<engine::Value> patch(const std::string& target, const engine::Value& body) const;
   [[nodiscard]] Outcome<engine::Value> remove(const std::string& target) const;
 
-  /// Whether something is there.
+  /// Whether the target exists.
   [[nodiscard]] Outcome<bool> has(const std::string& target) const;
-  /// Puts a tar archive there; waits longer the larger it is.
+  /// Uploads a tar archive; the larger it is, the longer the timeout.
   [[nodiscard]] Outcome<engine::Done> put_archive(const std::string& target, const std::string& bytes) const;
 
   void set_timeout(std::chrono::milliseconds timeout) noexcept { timeout_ = timeout; }
@@ -54,17 +55,17 @@ class Client {
   std::chrono::milliseconds timeout_ = std::chrono::seconds(10);
 };
 
-/// "/api/v1/experiments/3" with `rest` behind it.
+/// "/api/v1/experiments/3" followed by `rest`.
 [[nodiscard]] std::string experiment_target(std::uint64_t experiment, const std::string& rest = "");
 
 [[nodiscard]] std::string token_target(const std::string& id);
 
-/// Whether it is spelled as unix:///PATH, HOST:PORT, https://HOST:PORT or https://HOST:PORT#FINGERPRINT.
+/// Whether it has the form unix:///PATH, HOST:PORT, https://HOST:PORT or https://HOST:PORT#FINGERPRINT.
 [[nodiscard]] bool is_server_address(const std::string& text);
-/// 64 digits of lower case hexadecimal.
+/// 64 digits of lower-case hexadecimal.
 [[nodiscard]] bool is_fingerprint(std::string_view text);
 
-/// What an HTTP answer means to us. Apart from Client so that it can be tested without a daemon.
+/// Reads an HTTP answer. Separate from Client so that it can be tested without a daemon.
 [[nodiscard]] Outcome<engine::Value> read_answer(unsigned status, const std::string& body,
                                                  const std::string& address);
 

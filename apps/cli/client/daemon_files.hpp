@@ -14,19 +14,19 @@
 
 namespace hpsearch::cli {
 
-/// What a cluster's daemon has of the files that programs left in their working directories, for when their
-/// workers are on other machines or gone.
+/// Files that programs left in their working directories, as a cluster's daemon has them: their workers are
+/// on other machines, or have left.
 class DaemonFiles {
  public:
   DaemonFiles(const Client& client, std::uint64_t experiment) : client_(client), experiment_(experiment) {}
 
-  /// As /api/v1/experiments/N/files has it. not_found: the daemon keeps none.
+  /// The answer of /api/v1/experiments/N/files. not_found: the daemon keeps none.
   [[nodiscard]] Outcome<engine::Value> trials() const;
-  /// As /api/v1/experiments/N/trials/T/files has it.
+  /// The answer of /api/v1/experiments/N/trials/T/files.
   [[nodiscard]] Outcome<engine::Value> of_trial(std::uint64_t trial) const;
 
-  /// Fetches a trial's files into a directory that is not there yet; every content is checked, and no name
-  /// leads out of it. Where something fails, nothing is left.
+  /// Fetches a trial's files into a new directory; every content is checked, and no name leads out of it.
+  /// Removes the directory if something fails.
   [[nodiscard]] Outcome<LinksLeftOut> copy(std::uint64_t trial, const std::filesystem::path& to) const;
 
  private:

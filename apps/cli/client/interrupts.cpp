@@ -15,7 +15,7 @@ void count_interrupt(int /*number*/) {
 void on_interrupts(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
-  ::sigemptyset(&action.sa_mask);  // No SA_RESTART: a nap ends early.
+  ::sigemptyset(&action.sa_mask);  // Without SA_RESTART a signal ends nap() early.
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     ::sigaction(number, &action, nullptr);
   }

@@ -4,8 +4,8 @@
 
 namespace hpsearch::cli {
 
-/// While one lives, Ctrl-C, SIGTERM and SIGHUP (a closed terminal) are counted instead of ending us.
-/// One at a time: signals belong to the process.
+/// While an instance lives, Ctrl-C, SIGTERM and SIGHUP (a closed terminal) are counted instead of ending the
+/// process. Only one instance may exist: signals belong to the process.
 class Interrupts {
  public:
   Interrupts();
@@ -16,7 +16,7 @@ class Interrupts {
   [[nodiscard]] int count() const noexcept;
 };
 
-/// Sleeps, but not through a signal.
+/// Sleeps until the time is over or a signal comes.
 void nap(std::chrono::milliseconds time) noexcept;
 
 }  // namespace hpsearch::cli

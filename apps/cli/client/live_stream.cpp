@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds between_tries{1'000};
-constexpr std::chrono::seconds longest_silence{45};  // There is a comment every 15 s.
+constexpr std::chrono::seconds longest_silence{45};  // The daemon sends a comment every 15 s.
 
 }  // namespace
 

@@ -12,18 +12,18 @@
 
 namespace hpsearch::cli {
 
-/// A text/event-stream of a daemon that outlives breaks: it connects again, behind the last message it had.
+/// A text/event-stream of a daemon that survives interruptions: it reconnects after the last message.
 class LiveStream {
  public:
-  /// `client` has to outlive it. `last_id`: behind which message it begins; "" = as the target says.
+  /// `client` must outlive it. `last_id`: the message after which it begins; "" = as the target says.
   LiveStream(const Client& client, std::string target, std::string last_id = "")
       : client_(client), target_(std::move(target)), last_id_(std::move(last_id)) {}
 
-  /// What came within `patience`; returns with the first messages. Nothing comes while the daemon is away.
-  /// The failure is the daemon's refusal.
+  /// The messages that arrive within `patience`; returns with the first ones. Nothing arrives while the
+  /// daemon is unreachable. The failure is the daemon's refusal.
   [[nodiscard]] Outcome<std::vector<net::StreamMessage>> next(std::chrono::milliseconds patience);
 
-  /// Something came over it lately. False: the daemon is away, or was not reached yet.
+  /// Whether the stream is connected. False: the daemon is unreachable, or was not reached yet.
   [[nodiscard]] bool connected() const noexcept { return reading_.has_value(); }
 
  private:
@@ -35,7 +35,7 @@ class LiveStream {
   std::string last_id_;
   std::optional<net::HttpReading> reading_;
   net::StreamParser parser_;
-  Moment connect_at_;  ///< Not before.
+  Moment connect_at_;  ///< Earliest time of the next try.
   Moment heard_;
 };
 

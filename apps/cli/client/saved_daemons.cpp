@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_token_bytes = 4096;
 
-/// An absolute path that a variable of the environment holds.
+/// The absolute path in an environment variable.
 std::optional<fs::path> path_in(const char* variable) {
   const char* text = std::getenv(variable);
   return text != nullptr && *text == '/' ? std::optional<fs::path>(text) : std::nullopt;

@@ -10,7 +10,7 @@
 
 namespace hpsearch::cli {
 
-/// A daemon that a person has given a name: what `hpsearch context` calls a context.
+/// A daemon with a name that the user chose: `hpsearch context` calls it a context.
 struct SavedDaemon {
   std::string name;
   std::string server;  ///< "unix:///path" or "host:port".
@@ -19,7 +19,7 @@ struct SavedDaemon {
 
 /// The file contexts.json in $XDG_CONFIG_HOME/hpsearch or ~/.config/hpsearch, mode 0600.
 struct SavedDaemons {
-  std::string current;  ///< The name of the one that is used when nothing else is said; "" = none.
+  std::string current;  ///< Name of the default daemon; "" = none.
   std::vector<SavedDaemon> daemons;
 
   [[nodiscard]] const SavedDaemon* find(const std::string& name) const noexcept;
@@ -38,12 +38,12 @@ void spell(auto& fields, proto::Is<SavedDaemons> auto& saved) {
 
 [[nodiscard]] std::filesystem::path saved_daemons_file();
 
-/// Those in the file; none when there is no file.
+/// Reads the file; empty if there is none.
 [[nodiscard]] Outcome<SavedDaemons> load_saved_daemons();
-/// Replaces the file in one go.
+/// Replaces the file atomically.
 [[nodiscard]] Outcome<engine::Done> save(const SavedDaemons& saved);
 
-/// The token in a file, or for "-" on standard input. A file that others may read is refused.
+/// Reads a token from a file, or for "-" from standard input. Refuses a file that others may read.
 [[nodiscard]] Outcome<std::string> read_token_file(const std::string& path);
 
 }  // namespace hpsearch::cli

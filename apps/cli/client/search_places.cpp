@@ -147,7 +147,7 @@ Outcome<fs::path> state_directory_of(const std::string& stem, const fs::path& fi
     const StateDirectory state(whole(home->run(name, here)));
     const auto record = load_run_record(state);
     const bool free = record && !*record && state.path() != whole(home->daemon());
-    // The run reports a record that cannot be read.
+    // The run reports an unreadable record.
     if (free || !record) {
       return state.path();
     }

@@ -14,34 +14,34 @@ namespace hpsearch::cli {
 /// A search that was run in the current directory.
 struct SearchPlace {
   std::filesystem::path path;  ///< Its state directory, absolute.
-  std::string name;            ///< As people call it: the directory's name.
+  std::string name;            ///< The name of its directory.
   RunRecord record;
   std::filesystem::file_time_type used{};  ///< When it was last run.
 };
 
-/// All of them below the state home, by name. A directory without a readable run.json is none. Empty where
-/// the variable that names the state home is wrong.
+/// All searches below the state home, by name. A directory without a readable run.json is not a search. Empty
+/// if the variable with the state home is wrong.
 [[nodiscard]] std::vector<SearchPlace> searches_here();
 
 /// The first directory below the state home, or the state home, that this user may not read.
 [[nodiscard]] std::optional<std::filesystem::path> forbidden_place();
 
-/// The one that was run last, or nothing.
+/// The search that was run last, or null.
 [[nodiscard]] std::optional<SearchPlace> latest_search();
 
-/// The one that `given` names: the directory's name, the experiment's name, or its experiment file. Nothing
-/// when none is meant; a usage failure when several are.
+/// The search that `given` names: by the directory's name, the experiment's name, or its experiment file.
+/// Null if there is none; a usage failure if there are several.
 [[nodiscard]] Outcome<std::optional<SearchPlace>> search_named(std::string_view given);
 
-/// Whether a search that was begun with this record goes on by a run of that experiment file ("-" for
-/// standard input) on that state directory; both absolute. A directory that was moved together with its file
-/// is the same.
+/// Whether a run of that experiment file ("-" for standard input) on that state directory continues the
+/// search with this record; both paths are absolute. A directory that was moved together with its file is the
+/// same.
 [[nodiscard]] bool is_search_of(const RunRecord& record, const std::filesystem::path& file,
                                 const std::filesystem::path& state);
 
-/// The state directory of a run on the file: the one that a search of this very file uses, else a new name:
-/// its stem, or with its directory's name before it, or with a number behind it. usage: the variable that
-/// names the state home is wrong.
+/// The state directory for a run of the file: that of the search of the same file, otherwise a new name: its
+/// stem, its directory's name and its stem, or with a number appended. usage: the variable with the state
+/// home is wrong.
 [[nodiscard]] Outcome<std::filesystem::path> state_directory_of(const std::string& stem,
                                                                 const std::filesystem::path& file);
 

@@ -15,7 +15,7 @@ namespace {
 
 using engine::Value;
 
-/// Daemons write daemon.json once they listen, which may be a moment after they took the lock.
+/// Daemons write daemon.json once they listen, a moment after they took the lock.
 constexpr int looks_for_daemon_file = 100;
 constexpr std::chrono::milliseconds between_looks{50};
 
@@ -28,7 +28,7 @@ std::optional<DaemonAddresses> daemon_in(const std::filesystem::path& directory)
   return addresses && (*holder == 0 || addresses->pid == *holder) ? addresses : std::nullopt;
 }
 
-/// On another host, which alone reaches its sockets.
+/// The owner on another host: its sockets can be reached only there.
 std::optional<daemon::OwnerElsewhere> daemon_elsewhere(const std::filesystem::path& directory) {
   const auto found = daemon::owner_elsewhere(directory.string(), daemon::this_owner());
   return found ? *found : std::nullopt;
@@ -112,7 +112,7 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
       server.run_state_ = state;
       return server;
     }
-    if (const auto addresses = daemon_in(state.path())) {  // The directory of a daemon itself.
+    if (const auto addresses = daemon_in(state.path())) {  // The state directory of a daemon, not of a run.
       return Server(Client(addresses->socket));
     }
     const bool held = lock_holder(state.daemon() / "lock").has_value();
@@ -124,7 +124,7 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
       return not_found_failure("no search has run in " + state.path().string());
     }
     if (!held) {
-      // The daemon alone: with a worker it would go on training.
+      // Only the daemon: a worker would continue training.
       const auto record = load_run_record(state);
       auto cluster = PrivateCluster::start(
           state,
@@ -141,7 +141,7 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
       if (cluster.failure().exit != Exit::conflict) {
         return cluster.failure();
       }
-      // A run was quicker: its daemon will answer.
+      // A run was faster: its daemon will answer.
     }
     if (look == looks_for_daemon_file) {
       return unreachable_failure("the daemon of " + state.path().string() + " has no address; see " +

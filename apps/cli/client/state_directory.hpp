@@ -14,7 +14,7 @@
 
 namespace hpsearch::cli {
 
-/// What `hpsearch run` keeps on disk, and where:
+/// The files of `hpsearch run`:
 ///
 ///     STATE/run.lock      held while a run uses the directory; contains its process id
 ///     STATE/run.json      what is run here (RunRecord)
@@ -33,22 +33,22 @@ class StateDirectory {
   [[nodiscard]] std::filesystem::path run_file() const { return path_ / "run.json"; }
   [[nodiscard]] std::filesystem::path lock_file() const { return path_ / "run.lock"; }
 
-  /// True when a daemon has been here: there is something to read.
+  /// True if a daemon has used it: there is something to read.
   [[nodiscard]] bool has_store() const;
 
  private:
   std::filesystem::path path_;
 };
 
-/// Makes a directory and what is missing above it; only its owner may enter it (mode 0700). A directory that
-/// exists keeps its mode.
+/// Makes a directory and its missing parents; only its owner may enter it (mode 0700). An existing directory
+/// keeps its mode.
 [[nodiscard]] Outcome<engine::Done> make_private_directory(const std::filesystem::path& path);
 
-/// An exclusive lock on a file, held for life and gone with the process, even a killed one.
+/// An exclusive lock on a file, held until destruction or the end of the process, even a killed one.
 class FileLock {
  public:
-  /// Makes the file if needed and writes our process id into it. conflict: somebody holds it, and `what` (for
-  /// example "the state directory x") is named with the holder's process id.
+  /// Makes the file if necessary and writes our process id into it. conflict: another process holds it; the
+  /// message names `what` (for example "the state directory x") and that process.
   [[nodiscard]] static Outcome<FileLock> take(const std::filesystem::path& file, const std::string& what);
 
   FileLock(FileLock&& other) noexcept;
@@ -60,24 +60,25 @@ class FileLock {
   int descriptor_ = -1;
 };
 
-/// Who holds the lock on that file: a process id (0 = unknown), or nothing when nobody does.
+/// The process that holds the lock on that file: its id (0 = unknown), or null if the lock is free.
 [[nodiscard]] std::optional<pid_t> lock_holder(const std::filesystem::path& file);
 
-/// What a state directory is used for; lives in run.json.
+/// How a state directory is used; stored in run.json.
 struct RunRecord {
   std::string file;                   ///< Absolute, or "-".
-  std::string state_directory;        ///< Where this is, or was when the file was called so. Absolute.
+  std::string state_directory;        ///< Absolute path of this directory, when `file` had that path.
   std::string context_directory;      ///< Absolute.
-  engine::Value program;              ///< Path → SHA-256 of the program's files; null = not known.
-  double program_at = 0;              ///< When they were so, in seconds since the epoch.
-  engine::Value config;               ///< The file's tree as it was when the search began, without overrides.
-  std::optional<std::uint64_t> seed;  ///< Overrides of that time.
+  engine::Value program;              ///< Path → SHA-256 of the program's files; null = unknown.
+  double program_at = 0;              ///< Time at which `program` was read, in seconds since the epoch.
+  engine::Value config;               ///< The file's tree when the search began, without overrides.
+  std::optional<std::uint64_t> seed;  ///< Overrides when the search began.
   std::optional<std::string> name;
-  std::string idempotency_key;  ///< Saved before the submission is sent, so that sending again is harmless.
-  std::optional<std::uint64_t> experiment;  ///< Known once the submission was answered.
-  double wall_seconds = 0;    ///< Of all runs here so far, starts and ends of the helpers included.
-  double engine_seconds = 0;  ///< Of these, spent in the engine.
-  std::uint64_t slots = 0;    ///< Most that the worker had.
+  std::string idempotency_key;  ///< Stored before the submission is sent, so that sending it again is
+                                ///< harmless.
+  std::optional<std::uint64_t> experiment;  ///< Set once the submission was answered.
+  double wall_seconds = 0;  ///< Time of all runs here so far, including starts and ends of daemon and worker.
+  double engine_seconds = 0;  ///< The part of wall_seconds spent in the engine.
+  std::uint64_t slots = 0;    ///< The most slots that the worker had.
   bool allow_network_filesystem = false;
 
   friend bool operator==(const RunRecord&, const RunRecord&) = default;
@@ -100,14 +101,14 @@ void spell(auto& fields, proto::Is<RunRecord> auto& record) {
   fields.maybe("allow_network_filesystem", record.allow_network_filesystem);
 }
 
-/// The record, nothing when there is none yet, or why it cannot be read.
+/// The record, null if there is none yet, or why it cannot be read.
 [[nodiscard]] Outcome<std::optional<RunRecord>> load_run_record(const StateDirectory& state);
 
-/// Replaces the record in one go: after a crash there is the old one or the new one. storage failure
-/// otherwise.
+/// Replaces the record atomically: after a crash the old or the new one is there. Otherwise a storage
+/// failure.
 [[nodiscard]] Outcome<engine::Done> save_run_record(const StateDirectory& state, const RunRecord& record);
 
-/// Addresses of the daemon that wrote DIR/daemon.json.
+/// Addresses of the daemon, from DIR/daemon.json.
 struct DaemonAddresses {
   pid_t pid = 0;
   std::string socket;   ///< "unix:///path/api.sock"
@@ -115,10 +116,10 @@ struct DaemonAddresses {
 };
 [[nodiscard]] std::optional<DaemonAddresses> read_daemon_file(const std::filesystem::path& daemon_directory);
 
-/// Moves STATE to STATE.old-<time>; returns the new place.
+/// Moves STATE to STATE.old-<time>; returns the new path.
 [[nodiscard]] Outcome<std::filesystem::path> move_aside(const StateDirectory& state);
 
-/// Why the filesystem refused, as a Failure with the right exit status: a full or broken disk is 74.
+/// The error of the file system, as a Failure with the right exit code: 74 for a full or broken disk.
 [[nodiscard]] Failure storage_failure(const std::string& doing, int error);
 
 }  // namespace hpsearch::cli

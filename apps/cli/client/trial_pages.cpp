@@ -12,7 +12,7 @@ using engine::Value;
 
 namespace {
 
-/// Behind what the next page begins, as the query says it; "" when there is none.
+/// Where the next page begins, as the query spells it; "" if there is none.
 std::string next_of(const Value& page) {
   const Value& next = member(page, "next");
   return next.as_text() != nullptr ? text_at(page, "next")
@@ -20,7 +20,7 @@ std::string next_of(const Value& page) {
                                    : std::to_string(count_at(page, "next"));
 }
 
-/// The entry behind `next`, by trial and place in it.
+/// The first entry of the next page, by trial and place in it.
 std::pair<std::uint64_t, std::uint64_t> position_behind(const std::string& next) {
   const std::size_t dot = next.find('.');
   const std::uint64_t trial = std::strtoull(next.c_str(), nullptr, 10);
@@ -29,8 +29,8 @@ std::pair<std::uint64_t, std::uint64_t> position_behind(const std::string& next)
              : std::pair(trial, std::uint64_t{std::strtoull(next.c_str() + dot + 1, nullptr, 10)});
 }
 
-/// Turns the pages, until range.most entries were shown. Behind what the next one begins when there are more,
-/// else "".
+/// Reads pages until range.most entries were shown. Returns where the next one begins if there are more,
+/// otherwise "".
 Outcome<std::string> each_page(const GetPage& get, std::uint64_t experiment, const std::string& list,
                                const TrialRange& range, const std::function<void(const Value&)>& turn) {
   std::string after = range.after ? std::to_string(*range.after) : "";

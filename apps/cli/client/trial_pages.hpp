@@ -10,30 +10,29 @@
 
 namespace hpsearch::cli {
 
-/// Some of an experiment's trials, in order of their numbers.
+/// A range of an experiment's trials, by number.
 struct TrialRange {
   std::optional<std::uint64_t> after;  ///< Only those with higher numbers.
-  std::optional<std::uint64_t> most;   ///< No more than so many.
+  std::optional<std::uint64_t> most;   ///< At most this many.
 };
 
-/// The answer to a request for one page: GET on this target.
+/// Requests one page: GET on this target.
 using GetPage = std::function<Outcome<engine::Value>(const std::string& target)>;
 
-/// Hands over the experiment's trials one by one, while it asks for them page by page. Trials that change
-/// meanwhile are shown as they were when their page was. The last one's number when there are more, else
-/// nothing.
+/// Passes the experiment's trials one by one, and requests them page by page. Each trial is shown as of the
+/// time of its page. Returns the last one's number if there are more, otherwise null.
 [[nodiscard]] Outcome<std::optional<std::uint64_t>> each_trial(
     const GetPage& get, std::uint64_t experiment, const TrialRange& range,
     const std::function<void(const engine::Value&)>& show);
 
-/// The same with those that `query` chooses ("&sort=metric&where=lr<1", encoded), in its order, at most
-/// `most`. Nothing, as their order has no place that a number names.
+/// The same with the trials that `query` selects ("&sort=metric&where=lr<1", encoded), in its order, at most
+/// `most`. Returns null, because this order cannot be continued at a number.
 [[nodiscard]] Outcome<std::optional<std::uint64_t>> each_chosen_trial(
     const GetPage& get, std::uint64_t experiment, const std::string& query, std::optional<std::uint64_t> most,
     const std::function<void(const engine::Value&)>& show);
 
-/// The same with the experiment's checkpoints, in order of their trials and of their coming. How many are
-/// being deleted.
+/// The same with the experiment's checkpoints, by trial and order of arrival. Returns how many are being
+/// deleted.
 [[nodiscard]] Outcome<std::uint64_t> each_checkpoint(const GetPage& get, std::uint64_t experiment,
                                                      const std::function<void(const engine::Value&)>& show);
 

@@ -16,7 +16,7 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// "digits/3"; a path of an experiment file has a slash too, but no number behind the last one.
+/// "digits/3"; a path of an experiment file has a slash too, but no number after the last one.
 std::optional<std::pair<std::string, std::string>> both_in(const std::string& word) {
   const std::size_t slash = word.rfind('/');
   if (slash == std::string::npos || slash == 0 || !is_number(word.substr(slash + 1))) {
@@ -25,7 +25,7 @@ std::optional<std::pair<std::string, std::string>> both_in(const std::string& wo
   return std::pair(word.substr(0, slash), word.substr(slash + 1));
 }
 
-/// Of that daemon: an ID, or the name of one of its experiments.
+/// An experiment of that daemon, by ID or name.
 Outcome<std::uint64_t> experiment_of(const Server& server, const std::optional<std::string>& given) {
   if (!given || is_number(*given)) {
     return server.experiment(given);
@@ -108,7 +108,7 @@ Outcome<Which> read_which(const std::vector<std::string>& words, About about) {
 
 namespace {
 
-/// The search of the current directory that is named so, if one is.
+/// The search of the current directory with this name, if there is one.
 Outcome<std::optional<ExperimentPlace>> place_here(const ServerOptions& options,
                                                    const std::optional<std::string>& experiment) {
   if (options.server || options.state_dir || !experiment || is_number(*experiment)) {

@@ -12,15 +12,15 @@
 
 namespace hpsearch::cli {
 
-/// How every verb names what it is about. An experiment is its ID, its name, or a search that was run in the
-/// current directory: that one's directory below .hpsearch, or its experiment file. A trial is its number.
-/// Both in one word are EXPERIMENT/TRIAL.
+/// How commands name experiments and trials. An experiment is its ID, its name, or a search that was run in
+/// the current directory: that search's directory below .hpsearch, or its experiment file. A trial is its
+/// number. EXPERIMENT/TRIAL is both in one word.
 struct Which {
-  std::optional<std::string> experiment;  ///< As it was given.
+  std::optional<std::string> experiment;  ///< As given.
   std::optional<std::uint64_t> trial;
 };
 
-/// What a verb is about; decides what a single word means.
+/// The arguments of a command; decides the meaning of a single word.
 enum class About {
   experiment,  ///< [EXPERIMENT]
   either,      ///< [EXPERIMENT [TRIAL]]: a single word is the experiment.
@@ -30,16 +30,16 @@ enum class About {
 /// Whether the word is a checkpoint's ID, EXPERIMENT/TRIAL/ATTEMPT-STEP.
 [[nodiscard]] bool names_checkpoint(const std::string& word);
 
-/// A usage failure names the word that is wrong. Words of more than the verb takes are refused by who parses.
+/// A usage failure names the wrong word. The parser refuses too many words.
 [[nodiscard]] Outcome<Which> read_which(const std::vector<std::string>& words, About about);
 
-/// Where an experiment is, before anybody is asked.
+/// Where an experiment is, before any daemon was asked.
 struct ExperimentPlace {
   ServerOptions server;                   ///< With the state directory of a search of the current directory.
-  std::optional<std::string> experiment;  ///< Its ID or name there; nothing: the only one.
+  std::optional<std::string> experiment;  ///< Its ID or name there; null: the only one.
 };
-/// Without --server and --state-dir: the search of the current directory that is named so. Without such a
-/// name the usual daemon, or, where none answers, the search that was run last here; then a message says so.
+/// Without --server and --state-dir: the search of the current directory with this name. If there is none,
+/// the usual daemon, or, if none answers, the search that was run last here; then a message names it.
 [[nodiscard]] Outcome<ExperimentPlace> place_of(const ServerOptions& options,
                                                 const std::optional<std::string>& experiment,
                                                 const Output& output);
@@ -50,9 +50,9 @@ struct Reached {
   std::uint64_t experiment = 0;
 };
 
-/// Where the experiment is, and which it is there. Without a name it is the one that was run last in the
-/// current directory, or the only one of the daemon. `shared`: as Server::reach_shared, unless a search of
-/// the current directory is named.
+/// Finds the experiment and its daemon. Without a name it is the one that was run last in the current
+/// directory, or the only one of the daemon. `shared`: as Server::reach_shared, unless a search of the
+/// current directory is named.
 enum class Reach { any, shared };
 [[nodiscard]] Outcome<Reached> reach_experiment(const ServerOptions& options,
                                                 const std::optional<std::string>& experiment,

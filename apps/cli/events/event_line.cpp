@@ -6,7 +6,7 @@
 namespace hpsearch::cli {
 namespace {
 
-/// "HH:MM:SS  "; "" where no time is known.
+/// "HH:MM:SS  "; "" if the time is not known.
 std::string clock_text(engine::Instant at) {
   const std::string time = time_text(static_cast<double>(at.micros()) / 1e6);
   return time.size() < 8 ? std::string() : time.substr(time.size() - 8) + "  ";

@@ -10,7 +10,7 @@
 
 namespace hpsearch::cli {
 
-/// Hands over the events of an experiment in order. O(events of the store).
+/// Passes the events of an experiment in order. O(events of the store).
 [[nodiscard]] std::optional<Failure> each_event(const Client& client, std::uint64_t experiment,
                                                 const std::function<void(const engine::Value&)>& on_event);
 

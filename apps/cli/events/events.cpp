@@ -18,14 +18,14 @@ using engine::Value;
 
 constexpr std::chrono::milliseconds patience{200};
 
-/// Prints events as they come, in order.
+/// Prints events as they arrive, in order.
 class EventPrinter {
  public:
   EventPrinter(const Value& detail, std::uint64_t after, const Output& output)
       : story_(text_at(detail, "unit"), text_at(detail, "metric")), after_(after), output_(output) {}
 
   void print(const Value& event) {
-    // The story needs all of them.
+    // The story needs all events.
     const auto line = event_line(story_, event);
     if (count_at(event, "lsn") <= after_) {
       return;

@@ -14,7 +14,7 @@ struct EventsOptions {
   std::optional<std::uint64_t> after;  ///< Only events with higher numbers (LSN).
 };
 
-/// What happened to an experiment, in sentences, or as JSON lines; `follow`: also what happens, until the
+/// Prints the events of an experiment, as sentences or JSON lines; `follow`: also later events, until the
 /// experiment has ended.
 [[nodiscard]] int events(const EventsOptions& options, const Output& output);
 

@@ -13,7 +13,7 @@ namespace {
 
 using engine::Value;
 
-/// Which program the trial runs; "" if there was only one.
+/// The program that the trial runs; "" if there was only one.
 std::string program_text(const api::Explanation& explanation) {
   if (explanation.program_changes == 0) {
     return "";

@@ -18,10 +18,10 @@ using engine::Value;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// A daemon that restarts is back within this time; a search is worth waiting that long for.
+/// How long to wait for a daemon that restarts, so that its search is not given up.
 constexpr std::chrono::seconds patience_with_silence{120};
 
-/// A run whose daemon died starts it again within this time.
+/// A run restarts its daemon within this time after a crash.
 constexpr std::chrono::seconds patience_with_restart{8};
 
 }  // namespace
@@ -82,7 +82,7 @@ int wait(const WaitOptions& options, const Output& output) {
         output.message(storage.empty() ? "the daemon's storage works again" : storage);
       }
     } else if (answer.failure().exit == Exit::storage) {
-      silent_since.reset();  // Its daemon waits for room on its disk, and goes on by itself.
+      silent_since.reset();  // The daemon waits for room on its disk, and then continues.
     } else if (answer.failure().exit != Exit::unreachable) {
       return output.fail(answer.failure());
     } else if (!silent_since) {
@@ -90,7 +90,7 @@ int wait(const WaitOptions& options, const Output& output) {
     } else if (now - *silent_since > patience_with_silence) {
       return output.fail(answer.failure());
     } else if (place->server.state_dir && now - *silent_since > patience_with_restart) {
-      // The run is over, and its daemon with it; what it left behind says how it ended.
+      // The run and its daemon have ended; the store shows how the search ended.
       reached = reach_experiment(place->server, place->experiment, Server::Need::readable, output);
       if (!reached) {
         return output.fail(reached.failure());

@@ -9,7 +9,7 @@ using engine::Value;
 
 namespace {
 
-/// The tree without these limits; sections that are empty then are gone.
+/// The tree without these limits, and without sections that become empty.
 Value without_limits(const Value& tree) {
   Value rest = tree;
   Value::Map* sections = rest.as_map();

@@ -8,8 +8,7 @@
 
 namespace hpsearch::cli {
 
-/// Fields of an experiment file that a daemon lets change after the submission; the short name is the last
-/// word.
+/// Fields of an experiment file that can be changed after the submission; the short name is the last part.
 inline constexpr std::array<std::string_view, 11> changeable_limits = {
     "searcher.max_trials",
     "searcher.max_concurrent_trials",
@@ -24,9 +23,8 @@ inline constexpr std::array<std::string_view, 11> changeable_limits = {
     "searcher.points_to_evaluate",
 };
 
-/// The request that makes an experiment of `before` one of `after`, {section: {limit: value}}, where they
-/// differ in such limits only; null values are back at their defaults. Nothing where they differ elsewhere
-/// too.
+/// The request that changes an experiment from `before` to `after`, {section: {limit: value}}, if only such
+/// limits differ; null values restore defaults. Null if other fields differ, too.
 [[nodiscard]] std::optional<engine::Value> changed_limits(const engine::Value& before,
                                                           const engine::Value& after);
 

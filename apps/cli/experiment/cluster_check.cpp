@@ -40,7 +40,7 @@ std::string joined(const std::set<std::string>& names) {
   return out;
 }
 
-/// One that has the daemon's name for itself: a private search that ran here is nobody's cluster.
+/// Checks whether a context or variable names a daemon: a private search that ran here is not a cluster.
 Outcome<bool> names_daemon(const ServerOptions& options) {
   if (options.server || options.state_dir) {
     return true;

@@ -29,7 +29,7 @@ std::vector<std::string> keys_in_order(const Value::Map& map) {
   return keys;
 }
 
-/// A leaf or key as block style writes it, without its line end.
+/// A leaf or key in block style, without its line end.
 std::string leaf(const Value& value) {
   std::string text = yaml_text(value);
   text.pop_back();
@@ -93,7 +93,7 @@ class Writer {
     }
   }
 
-  /// Comments on fields of a section that are not there.
+  /// Adds the comments on fields that a section doesn't have.
   void missing(const Value::Map& section, const std::string& at, const std::string& spaces) {
     for (const YamlComment& one : comments_) {
       const bool below =

@@ -7,13 +7,13 @@
 
 namespace hpsearch::cli {
 
-/// A line above a field.
+/// A comment line above a field.
 struct YamlComment {
-  std::string path;  ///< Of the field, dotted; that of a field that is not there stands above its section.
+  std::string path;  ///< Dotted path of the field; the comment of a missing field is above its section.
   std::string text;
 };
 
-/// An experiment as people write one: the sections in the documentation's order, ranges on one line, comments
+/// An experiment as people write it: the sections in the documentation's order, ranges on one line, comments
 /// above their fields. Reads back as the same value.
 [[nodiscard]] std::string commented_yaml(const engine::Value::Map& experiment,
                                          const std::vector<YamlComment>& comments);

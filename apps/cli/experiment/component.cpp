@@ -131,7 +131,7 @@ void print(const Component& component, const std::string& path, const Output& ou
 }  // namespace
 
 int component_check(const std::string& path, const Output& output) {
-  ExperimentFile file;  // For what is wrong with it; a component is no experiment.
+  ExperimentFile file;  // Collects its problems; a component is not an experiment.
   file.path = path == "-" ? "<stdin>" : path;
   const LoadedText loaded = load_text(path);
   if (!loaded.problem.empty()) {

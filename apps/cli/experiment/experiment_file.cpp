@@ -32,7 +32,7 @@ void override_tree(Value& tree, const Overrides& overrides) {
     (*map)["name"] = *overrides.name;
   }
   if (overrides.seed) {
-    map->erase("experiment_seed");  // The places where users also write it.
+    map->erase("experiment_seed");  // Users sometimes write it there, too.
     if (Value* environment = map->find("environment");
         environment != nullptr && environment->as_map() != nullptr) {
       environment->as_map()->erase("experiment_seed");
@@ -71,11 +71,12 @@ std::string with_nearest_file(const std::string& path) {
          (given.has_parent_path() ? (directory / near).string() : std::string(near)) + "?";
 }
 
-/// A component that an experiment names by its file, put in its place.
+/// A component that an experiment names by its file, with its content inserted.
 struct InlinedComponent {
-  std::string file;  ///< "" when there is none.
+  std::string file;  ///< "" if there is none.
   LineMap lines;
-  bool unread = false;  ///< It is named, and not to be had: what it would have brought is not missed besides.
+  bool unread = false;  ///< It is named, but cannot be read: fields that it would define must not be reported
+                        ///< as missing.
 };
 
 InlinedComponent inline_component(const std::string& experiment, Value& tree, const LineMap& lines,
@@ -131,7 +132,7 @@ LoadedText load_text(const std::string& path, const FileLimits& limits) {
     }
     out.text.append(part, static_cast<std::size_t>(got));
     if (out.text.size() > limits.bytes) {
-      break;  // read_experiment_text says so.
+      break;  // read_experiment_text reports it.
     }
   }
   if (!standard_input) {
@@ -191,7 +192,7 @@ ExperimentFile open_experiment_file(const std::string& path, const Overrides& ov
   for (engine::Problem& problem : patterns::problems_of(jobs::patterns_of(out.tree))) {
     parsed.problems.push_back(std::move(problem));
   }
-  std::set<std::string> told;  // Of what could not even be read, no second thing is wrong.
+  std::set<std::string> told;  // A field that could not be read gets only one problem.
   for (const FileProblem& found : out.problems) {
     told.insert(found.problem.path);
   }

@@ -18,36 +18,36 @@ using yaml::LineMap;
 using yaml::read_experiment_text;
 using yaml::ReadText;
 
-/// The file's bytes, or why there are none. "-" reads standard input.
+/// The file's content, or why it cannot be read. "-" reads standard input.
 struct LoadedText {
   std::string text;
-  std::string problem;  ///< One sentence, or "" when `text` is good.
+  std::string problem;  ///< One sentence, or "" if `text` is set.
 };
 [[nodiscard]] LoadedText load_text(const std::string& path, const FileLimits& limits = {});
 
-/// What the command line changes in the file before it is looked at.
+/// Changes of the command line to the file, applied before it is checked.
 struct Overrides {
   std::optional<std::uint64_t> seed;
   std::optional<std::string> name;
   std::optional<std::string> context_directory = {};  ///< Instead of the file's own directory.
 };
 
-/// An experiment file, looked at as a whole. `config` is set exactly when `problems` is empty.
+/// An experiment file with all its problems. `config` is set exactly if `problems` is empty.
 struct ExperimentFile {
-  std::string path;        ///< As the user gave it.
-  std::string stem;        ///< Names the experiment when the file does not.
-  engine::Value tree;      ///< With the overrides, and with `launch.kind` where the program shows it.
-  engine::Value original;  ///< Without.
-  engine::Value prior;     ///< `searcher.prior`, where it names searches or files; in `tree` it is empty
-                           ///< until read_prior() puts the results there. Null: nothing to read.
+  std::string path;        ///< As given by the user.
+  std::string stem;        ///< Names the experiment if the file has no name.
+  engine::Value tree;      ///< With the overrides, and with `launch.kind` if the program shows it.
+  engine::Value original;  ///< Without overrides.
+  engine::Value prior;     ///< `searcher.prior`, if it names searches or files; in `tree` it is empty until
+                           ///< read_prior() inserts the results. Null: nothing to read.
   std::optional<engine::ExperimentConfig> config;
-  std::optional<jobs::Program> program;  ///< Beside `config`.
-  LineMap lines;                         ///< Of `original`.
-  std::vector<FileProblem> problems;     ///< In order of their lines.
+  std::optional<jobs::Program> program;  ///< Set together with `config`.
+  LineMap lines;                         ///< Lines of `original`.
+  std::vector<FileProblem> problems;     ///< Sorted by line.
   std::vector<FileProblem> notes;
 };
 
-/// Loads, reads and checks. Never fails: what is wrong is in `problems`.
+/// Loads, reads and checks. Never fails: errors are in `problems`.
 [[nodiscard]] ExperimentFile open_experiment_file(const std::string& path, const Overrides& overrides = {});
 
 }  // namespace hpsearch::cli

@@ -9,19 +9,20 @@
 
 namespace hpsearch::cli {
 
-/// Says everything that is wrong with a file, one line each; returns what the program ends with.
+/// Prints everything that is wrong with a file, one line each; returns the exit code.
 [[nodiscard]] int report_problems(const ExperimentFile& file, const Output& output);
 
-/// Says, on standard error, what was accepted but is worth knowing.
+/// Prints notes about accepted fields on standard error.
 void report_notes(const ExperimentFile& file, const Output& output);
 
 /// Problems or notes as JSON: file, line, path, what, allowed.
 [[nodiscard]] engine::Value to_value(const ExperimentFile& file, const std::vector<FileProblem>& problems);
 
-/// The directory a file is in.
+/// The directory of a file.
 [[nodiscard]] std::filesystem::path usual_context(const std::string& file);
 
-/// Where each trial's copy of the program comes from: `given`, or the directory the file is in; absolute.
+/// The directory from which trials get their copies of the program: `given`, or the file's directory;
+/// absolute.
 [[nodiscard]] Outcome<std::string> context_directory(const std::optional<std::string>& given,
                                                      const std::string& file);
 

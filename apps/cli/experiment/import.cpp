@@ -15,7 +15,7 @@ namespace {
 
 using engine::Value;
 
-/// Reads a file as a tree; what is wrong with it goes into `file`.
+/// Reads a file as a tree; adds its problems to `file`.
 std::optional<Value> read_tree(const std::string& path, ExperimentFile& file) {
   const LoadedText loaded = load_text(path);
   if (!loaded.problem.empty()) {
@@ -30,7 +30,7 @@ std::optional<Value> read_tree(const std::string& path, ExperimentFile& file) {
   return file.problems.empty() ? std::move(read.tree) : std::nullopt;
 }
 
-/// Puts an NNI experiment's space in its place.
+/// Inserts the space that an NNI experiment names.
 void inline_space(const std::string& path, Value& tree, ExperimentFile& file) {
   const std::string name = jobs::nni_space_file(tree);
   if (name.empty()) {
@@ -42,7 +42,7 @@ void inline_space(const std::string& path, Value& tree, ExperimentFile& file) {
   }
 }
 
-/// Writes a file that is not there yet.
+/// Writes a new file.
 std::string written_to(const std::string& path, const std::string& text) {
   if (std::filesystem::exists(path)) {
     return path + " exists already; give another path, or remove it";
@@ -72,7 +72,7 @@ int import_file(const ImportOptions& options, const Output& output) {
   }
   jobs::ParsedExperiment parsed = jobs::parse_submission(imported->tree, known_searchers(), "experiment", 0);
   for (engine::Problem& problem : parsed.problems) {
-    // Whatever the translation made of the file: what nobody can run is not handed out as an experiment.
+    // An experiment that cannot run must not be written, whatever the translation made of the file.
     problem.path = "the experiment's " + problem.path;
     file.problems.push_back({0, std::move(problem)});
   }

@@ -7,7 +7,7 @@ namespace hpsearch::cli {
 /// The searchers that experiments can name: those of this build, unless the program was started with others.
 [[nodiscard]] engine::SearcherRegistry known_searchers() noexcept;
 
-/// Before anything else, by the program that runs the command line.
+/// Must be called first, by the program that runs the command line.
 void set_known_searchers(engine::SearcherRegistry registry) noexcept;
 
 }  // namespace hpsearch::cli

@@ -19,7 +19,7 @@ namespace {
 using engine::Cardinality;
 using engine::Preview;
 
-/// "70 to 15, 17 to 62, 4 to 250, 1 to 1000": trials that train to each length.
+/// "70 to 15, 17 to 62, 4 to 250, 1 to 1000": how many trials train to each length.
 std::string reach_text(const engine::BracketPreview& bracket) {
   std::string out;
   for (std::size_t rung = 0; rung < bracket.lengths.size(); ++rung) {
@@ -73,7 +73,7 @@ std::string preview_text(const Preview& preview, const engine::ExperimentConfig&
   }
   out += "\n";
   if (searcher.stop_once) {
-    // The counts above are those of equal metrics, which is what a search can be checked against.
+    // The counts above are those for equal metrics, which a search can be checked against.
     out +=
         "that is with equal metrics, when stopping lets every trial pass; with results in random order "
         "it is about " +

@@ -23,7 +23,7 @@ namespace {
 using engine::Value;
 
 constexpr std::size_t largest_prior_file = 64UL * 1024 * 1024;
-// A submission is one JSON text of at most 1 MiB, and the rest of the experiment stands in it too.
+// A submission is one JSON text of at most 1 MiB, which contains the rest of the experiment too.
 constexpr std::size_t largest_prior = 800UL * 1024;
 
 const Value::List* prior_in(const Value& tree) {
@@ -50,7 +50,7 @@ Outcome<Value::List> results_of_file(const std::string& name, const ExperimentFi
               : Outcome<Value::List>(usage_failure(read.error().message));
 }
 
-/// Whether another search measured the same; a sentence where it did not.
+/// Checks that another search measured the same; returns a sentence if it did not.
 std::string difference_to(const Value& config, const engine::ExperimentConfig& here) {
   const engine::SearcherConfig& searcher = here.searcher;
   const Value& theirs = member(config, "searcher");
@@ -109,7 +109,7 @@ bool is_prior_file(const std::string& name) {
   return name.ends_with(".csv") || name.ends_with(".jsonl");
 }
 
-/// The list with the results in the place of names; nothing where one of them has none.
+/// The list with names replaced by their results; null if one of them has none.
 std::optional<Value::List> looked_up(ExperimentFile& file, const ServerOptions& server,
                                      const Output& output) {
   Value::List results;

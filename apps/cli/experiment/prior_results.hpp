@@ -6,13 +6,13 @@
 
 namespace hpsearch::cli {
 
-/// Whether `searcher.prior` names searches or files, and does not only list results.
+/// Whether `searcher.prior` names searches or files, instead of only listing results.
 [[nodiscard]] bool names_prior(const engine::Value& tree);
 
-/// Puts the results of the searches and files that `searcher.prior` names in their place, so that the
-/// experiment holds them from now on. A name that ends with .csv or .jsonl is a file, relative to the
-/// experiment file; another one is a search, named as every verb names it. What is wrong, and what became of
-/// the results, is added to the file's problems and notes. Of a file that has problems nothing is looked up.
+/// Replaces the names of searches and files in `searcher.prior` by their results, so that the experiment
+/// contains them from now on. A name that ends with .csv or .jsonl is a file, relative to the experiment
+/// file; another one is a search, named as in every command. Adds problems, and notes about the results, to
+/// the file's. Does nothing if the file already has problems.
 void read_prior(ExperimentFile& file, const ServerOptions& server, const Output& output);
 
 }  // namespace hpsearch::cli

@@ -41,7 +41,7 @@ Value number_or_text(const std::string& cell) {
   return number ? Value(*number) : Value(cell);
 }
 
-/// Whether a cell shows this value, as Python or as JSON spells it, or as another spelling of its number.
+/// Whether a cell is this value, as Python or as JSON spells it, or as another spelling of its number.
 bool shows_value(const std::string& cell, const Value& value) {
   if (value.is_null()) {
     return cell.empty();
@@ -51,7 +51,7 @@ bool shows_value(const std::string& cell, const Value& value) {
          (read.is_number() && value.is_number() && read.number_or(0) == value.number_or(0));
 }
 
-/// The value of a parameter in a cell; nothing if the cell is empty.
+/// The value of a parameter in a cell; null if the cell is empty.
 std::optional<Value> value_in(const std::string& cell, const engine::Parameter& parameter) {
   std::vector<Value> vals;
   if (const auto* constant = std::get_if<engine::ConstParameter>(&parameter)) {
@@ -78,7 +78,7 @@ void put(Value& map, const std::vector<std::string>& keys, Value value) {
   *here = std::move(value);
 }
 
-/// Where the header has what is needed.
+/// Places of the needed columns in the header.
 struct PriorColumns {
   struct Hparam {
     std::size_t at;
@@ -119,7 +119,7 @@ Result<PriorColumns> prior_columns(const CsvRow& header, const Space& space) {
   return columns;
 }
 
-/// A trial that measured nothing may have trained nothing.
+/// A trial without a metric may not have trained at all.
 Result<Value> prior_entry(std::size_t line, Value hparams, const std::optional<std::int64_t>& length,
                           Value metric) {
   if ((!length || *length < 1) && !metric.is_null()) {

@@ -39,7 +39,7 @@ bool climbs(const fs::path& relative) {
   return !normal.empty() && *normal.begin() == "..";
 }
 
-/// "#!/bin/sh -e" → "/bin/sh -e"; "" without one. A carriage return stays.
+/// "#!/bin/sh -e" → "/bin/sh -e"; "" if there is none. A carriage return stays.
 std::string interpreter_line(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::array<char, 256> begin{};
@@ -68,7 +68,7 @@ std::vector<std::string> names_in(const fs::path& directory) {
   return names;
 }
 
-/// "4", "cpu:4" → 4; nothing where devices decide, or where the worker rejects it.
+/// "4", "cpu:4" → 4; null if devices decide, or if the worker rejects it.
 std::optional<std::uint64_t> slots_of(std::string_view text) {
   constexpr std::string_view processors = "cpu:";
   text.remove_prefix(text.starts_with(processors) ? processors.size() : 0);
@@ -76,7 +76,7 @@ std::optional<std::uint64_t> slots_of(std::string_view text) {
   return count.value_or(0) > 0 ? count : std::nullopt;
 }
 
-/// The words of one check, in the order of their fields.
+/// Messages of one check, in the order of their fields.
 class StartCheck {
  public:
   StartCheck(ExperimentFile& file, const StartPlace& place)
@@ -110,18 +110,18 @@ class StartCheck {
         .push_back({line, {std::move(path), std::move(what), std::move(allowed)}, {}});
   }
 
-  /// About the directory that is packed.
+  /// A message about the directory that is packed.
   void add_of_context(const std::string& path, const std::string& what, const std::string& allowed) {
     add(path, what, allowed, place_.machine != Machine::unknown && !makes_files_);
   }
 
-  /// About the machine that starts it.
+  /// A message about the machine that starts it.
   void add_of_machine(const std::string& path, const std::string& what, const std::string& allowed) {
     add(path, what + (is_here() ? "" : "; every worker that runs a trial needs it"), allowed,
         is_here() && !makes_files_);
   }
 
-  /// Only the worker can look at the content of a mount.
+  /// Only the worker can read the content of a mount.
   [[nodiscard]] bool is_mounted(const std::string& word) const {
     const fs::path path = fs::path(word).lexically_normal();
     const auto below = [&path](const std::string& top) {
@@ -148,7 +148,7 @@ class StartCheck {
     }
   }
 
-  /// A module of a package that lies in the context directory. Others may be installed.
+  /// Checks a module of a package in the context directory. Others may be installed.
   void check_module(const std::string& module) {
     const std::string package = module.substr(0, module.find('.'));
     std::string path = module;
@@ -168,7 +168,7 @@ class StartCheck {
                    near.empty() ? "" : "did you mean " + near + "?");
   }
 
-  /// A file that the entrypoint starts, or that an interpreter reads.
+  /// Checks a file that the entrypoint starts, or that an interpreter reads.
   void check_word(const std::string& word, bool is_program) {
     if (is_mounted(word)) {
       return;
@@ -192,7 +192,7 @@ class StartCheck {
 
   void check_name(const std::string& name) {
     const std::string path = search_path();
-    // Directories below the current one, and what requirements bring, are not here yet.
+    // Directories below the current one, and those that requirements install, don't exist yet.
     const bool is_open = path.starts_with(':') || path.find(":.") != std::string::npos ||
                          !path.starts_with('/') || jobs::installs_requirements(program_);
     if (has_image() || is_open || !on_path(path, name).empty()) {
@@ -339,7 +339,7 @@ class StartCheck {
   const StartPlace& place_;
   const jobs::Program& program_;
   PackedFiles files_;
-  bool makes_files_;  // A hook runs before the program, and may make what is missing.
+  bool makes_files_;  // A hook runs before the program, and may make missing files.
 };
 
 }  // namespace

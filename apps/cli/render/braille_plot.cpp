@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t dots_across = 2;
 constexpr std::size_t dots_down = 4;
-// Of a cell, by row and column: Unicode numbers the dots of braille in this order.
+// The bits of a cell's dots, by row and column: Unicode numbers the dots of braille in this order.
 constexpr std::uint8_t dot_bits[dots_down][dots_across] = {
     {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
 

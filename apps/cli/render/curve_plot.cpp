@@ -18,7 +18,7 @@ struct Range {
     least = std::min(least, number);
     most = std::max(most, number);
   }
-  /// Of `cells`, which one it falls in.
+  /// The index of the cell, out of `cells`, that contains it.
   [[nodiscard]] std::size_t cell(double number, std::size_t cells) const {
     const double span = most - least;
     const double share = span > 0 ? (number - least) / span : 0.5;

@@ -7,14 +7,14 @@
 
 namespace hpsearch::cli {
 
-/// One line of a plot: its points by step.
+/// A curve of a plot: its points by step.
 struct PlottedCurve {
   char sign = '*';
   std::vector<std::pair<double, double>> points;  ///< Step and value, finite.
 };
 
 /// The curves in `width` columns and `height` rows of text, with the range of the values at the left and of
-/// the steps below. Where two meet, the earlier one in the list is seen. "" without points.
+/// the steps below. Where curves overlap, the earlier one in the list is visible. "" without points.
 [[nodiscard]] std::string plot_text(const std::vector<PlottedCurve>& curves, std::size_t width,
                                     std::size_t height);
 

@@ -15,7 +15,7 @@ namespace {
 
 using Look = ScreenLine::Look;
 
-/// The curve is drawn in braille, so characters have to be UTF-8.
+/// The curve is drawn in braille, so the terminal's encoding must be UTF-8.
 void use_utf8() {
   std::setlocale(LC_CTYPE, "");
   if (std::string_view(nl_langinfo(CODESET)) != "UTF-8") {

@@ -9,10 +9,10 @@
 
 namespace hpsearch::cli {
 
-/// The whole terminal, while it lives. Then the terminal is as it was, what stood on it included.
+/// Uses the whole terminal; the destructor restores its content.
 class FullScreen {
  public:
-  /// Nothing: the terminal cannot be drawn on (no terminal, or one that is not known).
+  /// Null: the terminal cannot be drawn on (no terminal, or an unknown one).
   [[nodiscard]] static std::unique_ptr<FullScreen> open(bool colored);
   FullScreen(const FullScreen&) = delete;
   FullScreen& operator=(const FullScreen&) = delete;
@@ -20,7 +20,7 @@ class FullScreen {
 
   [[nodiscard]] std::size_t width() const;
   [[nodiscard]] std::size_t height() const;
-  /// Sends only what differs from what stands there.
+  /// Sends only the differences from the present screen.
   void draw(const std::vector<ScreenLine>& lines);
   /// The key that is pressed within that time; 0 = none, or the size has changed.
   [[nodiscard]] char key(std::chrono::milliseconds patience);

@@ -33,7 +33,7 @@ std::string printable_lines(std::string_view text) {
   }
 }
 
-/// Writes all of it; returns errno when that is impossible. A reader that went away is no error.
+/// Writes all of it; returns errno if that is impossible. A reader that has closed the pipe is not an error.
 int print_to(int descriptor, std::string_view text) {
   return files::write_all(descriptor, text) || errno == EPIPE ? 0 : errno;
 }
@@ -77,7 +77,8 @@ void Output::print(std::string_view text) const {
 }
 
 void Output::message(std::string_view text) const {
-  static_cast<void>(print_to(STDERR_FILENO, std::string(text) + "\n"));  // Nowhere left to complain.
+  // An error here cannot be reported anywhere.
+  static_cast<void>(print_to(STDERR_FILENO, std::string(text) + "\n"));
 }
 
 std::string Output::loss() const {

@@ -92,7 +92,7 @@ std::string ProgressView::one_line(const api::Experiment& detail) const {
 
 void ProgressView::write(const std::string& text) const {
   if (output_.json()) {
-    // Standard output is for the data alone then.
+    // Standard output is then only for data.
     std::string line = text;
     if (!line.empty() && line.back() == '\n') {
       line.pop_back();
@@ -115,7 +115,7 @@ void ProgressView::show(const api::Experiment& detail) {
   }
   const auto now = steady_clock::now();
   if (!last_line_at_) {
-    last_line_at_ = now;  // The first events tell enough.
+    last_line_at_ = now;  // The first events suffice.
   } else if (now - *last_line_at_ >= between_lines) {
     last_line_at_ = now;
     write(one_line(detail) + "\n");
@@ -130,7 +130,7 @@ void ProgressView::say(const std::string& line, bool important) {
   if (!important) {
     return;
   }
-  // The line takes the view's place, and the view is drawn again below it.
+  // The line replaces the view, and the view is drawn again below it.
   const std::string up = drawn_lines_ == 0 ? "" : "\x1b[" + std::to_string(drawn_lines_) + "A";
   output_.print(up + "\x1b[J" + line + "\n" + drawn_);
 }

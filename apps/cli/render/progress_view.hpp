@@ -10,19 +10,19 @@
 
 namespace hpsearch::cli {
 
-/// How a running search is shown: a few lines redrawn in place on a terminal, else a line now and then.
-/// Events are lines of their own; on a terminal only those somebody should look at are.
+/// Shows a running search: a few lines redrawn in place on a terminal, otherwise a line now and then. Events
+/// have lines of their own; on a terminal only important ones.
 class ProgressView {
  public:
   explicit ProgressView(const Output& output) : output_(output) {}
 
-  /// The experiment as it stands (GET .../experiments/ID). Draws, or prints a line if the last one is old.
+  /// The present experiment (GET .../experiments/ID). Draws it, or prints a line if the last one is old.
   void show(const api::Experiment& detail);
 
-  /// A line that stays, above the view. `important` ones are also shown on a terminal.
+  /// Prints a line that stays, above the view. On a terminal only `important` lines are shown.
   void say(const std::string& line, bool important);
 
-  /// Takes the view off the terminal; what was said stays.
+  /// Removes the view from the terminal; printed lines stay.
   void clear();
 
  private:
@@ -33,14 +33,14 @@ class ProgressView {
   void write(const std::string& text) const;
 
   const Output& output_;
-  std::string drawn_;  // What is on the terminal now.
+  std::string drawn_;  // The text that is on the terminal now.
   std::size_t drawn_lines_ = 0;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::optional<std::chrono::steady_clock::time_point> last_line_at_;
   std::optional<double> first_progress_;
 };
 
-/// How long the rest may take, from how long the first part took; nothing while that says too little.
+/// The estimated remaining time, from the duration of the first part; null while that is too short.
 [[nodiscard]] std::optional<double> seconds_left(double progress_at_begin, double progress,
                                                  double seconds_so_far);
 

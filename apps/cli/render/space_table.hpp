@@ -6,7 +6,7 @@
 
 namespace hpsearch::cli {
 
-/// A table of what is searched, a hyperparameter a line, with its range as values ("0.0001 to 0.1,
+/// A table of the searched hyperparameters, one per line, with their ranges as values ("0.0001 to 0.1,
 /// logarithmic"), a line that counts the constants, and one with the share that satisfies the conditions; ""
 /// for a space without leaves.
 [[nodiscard]] std::string space_table(const engine::Space& space);

@@ -18,9 +18,9 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-/// The widest first, and those that are as wide together.
+/// Narrows the widest columns first, and equally wide ones together.
 void Table::narrow(std::vector<std::size_t>& widths, std::size_t max_width, std::size_t gap) const {
-  constexpr std::size_t least = 12;  // A column narrower than this is not worth cutting.
+  constexpr std::size_t least = 12;  // A narrower column is not worth cutting.
   std::size_t line = widths.empty() ? 0 : gap * (widths.size() - 1);
   for (const std::size_t width : widths) {
     line += width;

@@ -6,7 +6,7 @@
 
 namespace hpsearch::cli {
 
-/// Rows under titles, columns aligned by what a terminal shows (not by bytes). Cells are made printable.
+/// Rows under titles, with columns aligned by display width (not by bytes). Cells are made printable.
 class Table {
  public:
   enum class Align { left, right };
@@ -14,7 +14,7 @@ class Table {
     std::string title;
     Align align = Align::left;
     bool may_be_cut =
-        false;  ///< Before a line gets wider than the terminal; the last one, when at the left, always may.
+        false;  ///< May be cut if a line is wider than the terminal; the last left-aligned column always may.
   };
 
   explicit Table(std::vector<Column> columns);
@@ -24,8 +24,8 @@ class Table {
 
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
 
-  /// Titles and rows, each ended by a line end, no blanks at the end of a line. With `max_width`, the
-  /// widest of the columns that may be cut are, so that a line fits; 0 = no limit.
+  /// Titles and rows, each with a line end, without blanks at the end of a line. With `max_width`, the widest
+  /// columns that may be cut are cut until a line fits; 0 = no limit.
   [[nodiscard]] std::string text(std::size_t max_width = 0) const;
 
  private:

@@ -15,10 +15,10 @@ namespace {
 
 using engine::Value;
 
-/// Replaces a byte that is no part of any character.
+/// Replaces a byte that is not a part of any character.
 constexpr char32_t broken = 0xffffffff;
 
-/// The code point that begins at `at`, which moves behind it.
+/// The code point that begins at `at`, which is moved after it.
 char32_t take_point(std::string_view text, std::size_t& at) noexcept {
   const std::size_t length = proto::utf8_length(text.substr(at, 4));
   const auto lead = static_cast<unsigned char>(text[at]);
@@ -38,8 +38,8 @@ std::size_t columns_of(char32_t point) noexcept {
   if ((point >= 0x300 && point <= 0x36f) || (point >= 0x200b && point <= 0x200d) || point == 0xfe0f) {
     return 0;
   }
-  // The blocks that East Asian Width calls wide: Hangul Jamo, CJK, Hangul, compatibility and full-width
-  // forms, emoji, the supplementary ideographs.
+  // The blocks with wide East Asian Width: Hangul Jamo, CJK, Hangul, compatibility and full-width forms,
+  // emoji, the supplementary ideographs.
   const bool wide = (point >= 0x1100 && point <= 0x115f) || (point >= 0x2e80 && point <= 0xa4cf) ||
                     (point >= 0xac00 && point <= 0xd7a3) || (point >= 0xf900 && point <= 0xfaff) ||
                     (point >= 0xfe30 && point <= 0xfe6f) || (point >= 0xff00 && point <= 0xff60) ||
@@ -48,7 +48,7 @@ std::size_t columns_of(char32_t point) noexcept {
   return wide ? 2 : 1;
 }
 
-/// A text as a YAML scalar: plain where every reader takes it for text, else double-quoted (a JSON string).
+/// A text as a YAML scalar: plain if every reader reads it as text, otherwise double-quoted (a JSON string).
 std::string yaml_scalar(const std::string& text) {
   const auto plain_char = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -78,7 +78,7 @@ std::string yaml_leaf(const Value& value) {
   }
   std::string number = engine::compact_json(value);
   if (value.as_real() != nullptr && number.find('.') == std::string::npos) {
-    // Readers of YAML 1.1 take "1e-05" for text.
+    // Readers of YAML 1.1 read "1e-05" as text.
     if (const std::size_t exponent = number.find('e'); exponent != std::string::npos) {
       number.insert(exponent, ".0");
     }

@@ -15,14 +15,14 @@ using sentences::counted;
 using sentences::flat_text;
 using sentences::metric_text;
 
-/// How many columns a terminal gives the text: wide East Asian characters take two, combining ones none.
+/// How many columns the text has on a terminal: wide East Asian characters have two, combining ones none.
 [[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
 
-/// At most `width` columns of the text; what is cut off leaves "...".
+/// At most `width` columns of the text; a cut text ends with "...".
 [[nodiscard]] std::string cut_to_width(std::string_view text, std::size_t width);
 
 /// The text with control characters shown as "?": names and messages come from users and programs, and a
-/// terminal obeys escape sequences.
+/// terminal would execute escape sequences.
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// "0.4 s", "12 s", "3 min 05 s", "2 h 07 min", "3 d 04 h".
@@ -31,7 +31,7 @@ using sentences::metric_text;
 /// "512 B", "12.3 kB", "1.5 GB": powers of 1,000.
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 
-/// "87.5 %", of a fraction.
+/// "87.5 %", for a fraction.
 [[nodiscard]] std::string percent_text(double fraction);
 
 /// "2026-11-21 01:41:38" in local time; "" for 0.
@@ -40,16 +40,16 @@ using sentences::metric_text;
 /// In seconds since the epoch.
 [[nodiscard]] double seconds_now();
 
-/// "14:02" when that is on the day of `now`, else time_text(); both in seconds since the epoch.
+/// "14:02" if that is on the day of `now`, otherwise time_text(); both in seconds since the epoch.
 [[nodiscard]] std::string clock_text(double then, double now);
 
-/// The value as YAML block lines, each beginning with `indent` spaces; reads back as the same value.
+/// The value as YAML block lines, each indented by `indent` spaces; reads back as the same value.
 [[nodiscard]] std::string yaml_text(const engine::Value& value, std::size_t indent = 0);
 
 /// The last `lines` lines of a text, without a trailing line end.
 [[nodiscard]] std::string last_lines(std::string_view text, std::size_t lines);
 
-// --- reading answers of the daemon: what is missing or of another kind is the given default ---
+// --- reading the daemon's answers: a missing value, or one of another kind, becomes the given default ---
 
 [[nodiscard]] const engine::Value& member(const engine::Value& map,
                                           std::string_view key) noexcept;  ///< null if absent

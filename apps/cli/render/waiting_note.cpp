@@ -7,7 +7,7 @@
 namespace hpsearch::cli {
 namespace {
 
-// A worker that starts is there within this time.
+// A starting worker has joined within this time.
 constexpr std::chrono::seconds patience{2};
 
 std::string without_digits(std::string text) {

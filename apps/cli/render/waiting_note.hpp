@@ -8,12 +8,12 @@
 
 namespace hpsearch::cli {
 
-/// Why nothing of a search runs, for whoever follows it: said once for each reason, and only when it lasts.
+/// Why no trial of a search runs, for a user who follows it: each reason once, and only if it lasts.
 class WaitingNote {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `why` is the daemon's waits_for; "" = something runs. What is to be said now, if anything.
+  /// `why` is the daemon's waits_for; "" = a trial runs. Returns the message to print now, if any.
   [[nodiscard]] std::optional<std::string> heard(const std::string& why, Clock::time_point now);
 
  private:
@@ -21,8 +21,8 @@ class WaitingNote {
   std::string told_;  // Without its numbers, which count down.
 };
 
-/// Why the daemon takes less than everything, as a full or broken disk: one sentence, or "". Also "" when it
-/// does not say.
+/// Why the daemon does not accept everything, for example a full or broken disk: one sentence, or "". Also ""
+/// if it gives no reason.
 [[nodiscard]] std::string storage_trouble(const Client& client);
 
 }  // namespace hpsearch::cli

@@ -30,7 +30,7 @@ constexpr std::chrono::seconds between_drawings{1};
 constexpr std::chrono::seconds between_curves{2};
 constexpr std::size_t most_decisions = 100;
 
-/// A search as its streams tell of it.
+/// A search, as its streams describe it.
 class Watch {
  public:
   Watch(const Client& client, std::uint64_t experiment, api::Experiment detail)
@@ -45,7 +45,7 @@ class Watch {
   [[nodiscard]] const WatchedSearch& search() const noexcept { return search_; }
   [[nodiscard]] bool over() const { return story_.ended() && engine::is_ended(search_.detail.state); }
 
-  /// Takes in what comes within a moment. `on_line` gets each line of the story.
+  /// Reads what arrives within a moment. `on_line` gets each line of the story.
   template <class OnLine>
   [[nodiscard]] std::optional<Failure> take(const OnLine& on_line) {
     const auto events = events_.next(patience);
@@ -144,7 +144,7 @@ class Watch {
   steady_clock::time_point curve_at_;
 };
 
-/// Until the user leaves it; the end of the search stays on the screen.
+/// Runs until the user quits; the end of the search stays on the screen.
 std::optional<Failure> watch_on_screen(Watch& watch, FullScreen& screen, const Interrupts& interrupts) {
   auto next_drawing = steady_clock::now();
   while (interrupts.count() == 0) {
@@ -165,7 +165,7 @@ std::optional<Failure> watch_on_screen(Watch& watch, FullScreen& screen, const I
   return std::nullopt;
 }
 
-/// Lines, until the search has ended.
+/// Prints lines until the search has ended.
 std::optional<Failure> watch_as_lines(Watch& watch, const Interrupts& interrupts, const Output& output) {
   ProgressView view(output);
   while (interrupts.count() == 0 && !watch.over()) {

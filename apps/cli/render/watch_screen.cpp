@@ -43,7 +43,7 @@ std::string best_line(const api::Experiment& detail) {
          engine::amount(detail.best->step, printable(detail.unit));
 }
 
-/// One row for each length that trials were asked for, with how many reached it.
+/// One row for each length of trials, with the number of trials that reached it.
 std::vector<std::string> rung_rows(const api::Experiment& detail, std::size_t width, std::size_t most) {
   const std::vector<api::ReachedLength>& rungs = detail.rungs;
   std::uint64_t largest = 1;
@@ -148,7 +148,7 @@ std::vector<ScreenLine> watch_screen(const WatchedSearch& search, std::size_t wi
   }
   lines.push_back({});
 
-  // The rungs at the left, the curve at the right; then workers and, in what is left, decisions.
+  // The rungs at the left, the curve at the right; then workers and, in the remaining lines, decisions.
   const std::size_t left = height > lines.size() ? height - lines.size() : 0;
   const std::size_t plot = std::clamp(left * 2 / 5, least_plot_rows, most_plot_rows);
   const std::size_t half = width / 2 > between_columns ? width / 2 - between_columns : width;

@@ -12,7 +12,7 @@
 
 namespace hpsearch::cli {
 
-/// What `hpsearch watch` shows of a search.
+/// The content of `hpsearch watch`.
 struct WatchedSearch {
   api::Experiment detail;                        ///< GET .../experiments/ID
   std::vector<api::Worker> workers;              ///< GET .../workers
@@ -21,7 +21,7 @@ struct WatchedSearch {
     std::string text;
     bool trouble = false;
   };
-  std::deque<Line> decisions;  ///< The last ones, oldest first.
+  std::deque<Line> decisions;  ///< The last decisions, oldest first.
   bool away = false;           ///< The daemon does not answer now.
 };
 

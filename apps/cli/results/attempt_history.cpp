@@ -78,7 +78,7 @@ std::vector<AttemptHistory> attempts_in(const Value::List& history, const Value:
         attempt.workers.push_back(count_at(other, "worker"));
       }
       attempt.granted_at = at;
-    } else if (type == "attempt_adopted") {  // It was lost and is not any more.
+    } else if (type == "attempt_adopted") {  // It was lost and has been adopted.
       AttemptHistory found;
       found.number = number;
       found.worker = count_at(event, "worker");
@@ -91,7 +91,7 @@ std::vector<AttemptHistory> attempts_in(const Value::List& history, const Value:
       attempt.message = text_at(event, "why");
       attempt.ended_at = at;
       attempt.failed = true;
-    } else if (type == "member_lost") {  // It explains the failures of those who lost it.
+    } else if (type == "member_lost") {  // It explains the failures of the members that lost it.
       AttemptHistory& attempt = attempts[number];
       attempt.worker = count_at(event, "worker");
       attempt.cause = "lost";
@@ -117,7 +117,7 @@ std::vector<AttemptHistory> attempts_in(const Value::List& history, const Value:
       wanted = false;
       if (!attempts.empty() && attempts.rbegin()->second.ended_at == at &&
           attempts.rbegin()->second.cause == "preempted") {
-        attempts.rbegin()->second.cause = "stopped";  // Its exit was all that its trial's end waited for.
+        attempts.rbegin()->second.cause = "stopped";  // Its trial's end waited only for its exit.
       }
     }
   }

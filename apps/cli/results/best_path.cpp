@@ -49,7 +49,7 @@ bool holds_something(const engine::Result<Directory>& directory) {
   return entries && !entries->empty();
 }
 
-/// The names of a trial's attempts in a directory, the latest first: what stands behind `prefix` is "2", or
+/// The names of a trial's attempts in a directory, the latest first: the part after `prefix` is "2", or
 /// "2.LEASE" if the attempt began after the store was restored.
 std::vector<std::string> attempts_in(const engine::Result<Directory>& directory, const std::string& prefix) {
   std::vector<std::tuple<engine::AttemptNumber, engine::LeaseId, std::string>> found;
@@ -70,8 +70,8 @@ std::vector<std::string> attempts_in(const engine::Result<Directory>& directory,
   return names;
 }
 
-/// The output channel `model` of the trial's last attempt that filled it, if the channel has a path and that
-/// lies on this machine.
+/// The output channel `model` of the trial's last attempt that filled it, if the channel has a path on this
+/// machine.
 Outcome<std::optional<std::string>> model_at_path(const Server& server, std::uint64_t experiment,
                                                   std::uint64_t trial) {
   const Outcome<Value> config = server.client().get(experiment_target(experiment, "/config"));
@@ -98,7 +98,7 @@ Outcome<std::optional<std::string>> model_at_path(const Server& server, std::uin
   return std::optional<std::string>();
 }
 
-/// The same where the channel has no path: it stays in the attempt's directory.
+/// The same for a channel without a path: it stays in the attempt's directory.
 std::optional<std::string> model_output(const StateDirectory& state, std::uint64_t experiment,
                                         std::uint64_t trial) {
   const auto root = Directory::open(state.worker());
@@ -223,7 +223,7 @@ int best_path(const BestOptions& options, const Output& output) {
                  *options.copy_to +
                  (found->kind == Model::Kind::checkpoint ? ", every file checked\n" : "\n"));
   } else {
-    output.print(found->path + "\n");  // Alone, for scripts.
+    output.print(found->path + "\n");  // Only the path, for scripts.
   }
   return 0;
 }

@@ -24,12 +24,12 @@ using engine::Value;
 
 /// One experiment, as far as it can be compared.
 struct Compared {
-  std::string name;  ///< As it was given.
+  std::string name;  ///< As given.
   Value detail;
   Value config;
   Value best;                       ///< The best trial, or null.
-  api::Experiment experiment;       ///< As `detail` has it.
-  std::optional<api::Trial> trial;  ///< As `best` has it.
+  api::Experiment experiment;       ///< Read from `detail`.
+  std::optional<api::Trial> trial;  ///< Read from `best`.
   std::vector<Value> so_far;        ///< The best metric of the first i + 1 trials, or null.
 };
 
@@ -96,7 +96,7 @@ std::vector<std::size_t> places_of_history(const std::vector<Compared>& all) {
   return places;
 }
 
-/// Paths of the leaves at which the trees differ, each with one value a tree.
+/// Paths of the leaves in which the trees differ, each with one value per tree.
 std::vector<std::pair<std::string, std::vector<Value>>> different_leaves(const std::vector<Value>& trees) {
   std::set<std::string> paths;
   std::vector<std::vector<std::pair<std::string, Value>>> leaves;

@@ -29,7 +29,7 @@ struct Curve {
   std::map<std::uint64_t, double> points;  ///< The last value of each step, over all attempts.
 };
 
-/// The trial that is asked for, or the best ones, the best first.
+/// The requested trial, or the best ones, the best first.
 Outcome<Value::List> wanted_trials(const Reached& reached, const CurvesOptions& options,
                                    bool smaller_is_better) {
   const Client& client = reached.server.client();
@@ -86,7 +86,7 @@ void print_plot(const std::vector<Curve>& curves, const std::string& metric, con
   for (const Curve& curve : curves) {
     PlottedCurve line{sign_of(plotted.size()), {}};
     for (const auto& [step, value] : curve.points) {
-      if (value == value && value - value == 0) {  // Finite.
+      if (value == value && value - value == 0) {  // Only finite values.
         line.points.emplace_back(static_cast<double>(step), value);
       }
     }

@@ -1,5 +1,5 @@
-// Archives and deletes experiments that have ended. A search of the current
-// directory is a directory (remove_search.cpp); every other one is a daemon's.
+// Archives and deletes experiments that have ended. A search of the current directory is a directory
+// (remove_search.cpp); every other experiment belongs to a daemon.
 
 #include <unistd.h>
 
@@ -20,13 +20,13 @@ namespace {
 
 using engine::Value;
 
-/// A search of the current directory is meant.
+/// Whether the name is that of a search of the current directory.
 bool is_of_this_directory(const std::string& name, const ServerOptions& server) {
   if (server.server || server.state_dir) {
     return false;
   }
   const auto here = search_named(name);
-  return !here || *here;  // What is wrong with the name is said where the search is looked for.
+  return !here || *here;  // A wrong name is reported where the search is looked up.
 }
 
 Outcome<Reached> reach(const std::string& name, const ServerOptions& server, const Output& output) {

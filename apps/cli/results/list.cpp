@@ -23,7 +23,7 @@ using Align = Table::Align;
 
 using Experiments = std::vector<api::ExperimentSummary>;
 
-/// An answer as it came, for JSON, and what it says.
+/// An unchanged answer, for JSON, and its struct.
 struct Listed {
   Value::List answer;
   Experiments experiments;
@@ -49,7 +49,7 @@ std::string best_text(const api::ExperimentSummary& experiment) {
   return experiment.best ? metric_text(experiment.best->metric) : "-";
 }
 
-/// The length that the best result was measured at: values of different lengths can't be compared.
+/// The length at which the best result was measured: values of different lengths can't be compared.
 std::string best_length_text(const api::ExperimentSummary& experiment) {
   return experiment.best ? engine::amount(experiment.best->step, printable(experiment.unit)) : "";
 }
@@ -75,7 +75,7 @@ std::string table_of(const Experiments& experiments, const Output& output) {
   return table.empty() ? std::string("no experiments yet\n") : table.text(output.width());
 }
 
-/// Why experiments of a daemon do not run, and what is wrong with its disk.
+/// Why experiments of a daemon do not run, and problems of its disk.
 std::string notes_of(const Server& server, const Experiments& experiments) {
   std::string notes;
   for (const api::ExperimentSummary& experiment : experiments) {
@@ -94,17 +94,17 @@ std::string notes_of(const Server& server, const Experiments& experiments) {
   return notes;
 }
 
-/// A search of this directory, by its store.
+/// A search of this directory, read from its store.
 struct SeenSearch {
   std::string name{};
-  std::optional<api::ExperimentSummary> experiment{};  ///< Nothing: it has not begun, or is not readable.
+  std::optional<api::ExperimentSummary> experiment{};  ///< Null: it has not begun, or is not readable.
   bool in_use = false;
   std::string problem{};  ///< Why it is not readable.
   std::string notes{};
   Value json{};
 };
 
-/// A daemon of our own reads the store if no run uses it.
+/// If no run uses the store, a daemon of our own reads it.
 SeenSearch look_at(const SearchPlace& search, const Output& output) {
   ServerOptions options;
   options.state_dir = search.path.string();
@@ -132,7 +132,7 @@ SeenSearch look_at(const SearchPlace& search, const Output& output) {
   return seen;
 }
 
-/// A search that no process uses does not run, whatever its store says.
+/// A search that no process uses does not run, whatever its store contains.
 std::string state_text(const SeenSearch& seen) {
   if (!seen.experiment) {
     return seen.problem.empty() ? "NOT BEGUN" : "UNREADABLE";

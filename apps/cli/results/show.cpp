@@ -15,7 +15,7 @@ namespace {
 
 using engine::Value;
 
-/// What the directory held when it was submitted: begins of long digests are told apart well enough.
+/// The identity of the submitted directory: the beginning of a long digest distinguishes it well enough.
 std::string context_identity(const api::Experiment& detail) {
   return detail.context_digest.empty()
              ? ""

@@ -27,7 +27,7 @@ constexpr std::size_t log_bytes = 64 * 1024;
 
 /// The end of a failed attempt's log.
 struct FailedLog {
-  std::string from;  ///< "stderr", "stdout", or "" when only what came with its exit is to be had.
+  std::string from;  ///< "stderr", "stdout", or "" if only the part that came with its exit is available.
   std::string text;  ///< As people read it.
 };
 
@@ -51,7 +51,7 @@ FailedLog failed_log(const Server& server, std::uint64_t experiment, std::uint64
         left ? LeftLogs(*left, experiment, trial, whose).read(attempt.number, 0, true)
              : DaemonLogs(server.client(), experiment, trial, whose).read(attempt.number, 0, true);
     if (!part && !left) {
-      break;  // Its worker is away; asking once more takes as long again.
+      break;  // Its worker is disconnected; another request would take as long.
     }
     if (part && part->text.find_first_not_of(" \t\r\n") != std::string::npos) {
       return {stream, end_of(part->text)};
@@ -72,14 +72,14 @@ std::map<std::uint64_t, std::string> names_of_workers(const Client& client) {
   return names;
 }
 
-/// The trial, its attempts and the log, as JSON has them; the text is made of the same.
+/// The trial, its attempts and the log; JSON and text are made from them.
 struct Shown {
-  Value answer;  ///< The trial as it came.
+  Value answer;  ///< The unchanged trial of the answer.
   api::Trial trial;
   std::string unit;
   std::vector<AttemptHistory> attempts;
   std::map<std::uint64_t, std::string> workers;
-  const AttemptHistory* failed = nullptr;  ///< The last one that did.
+  const AttemptHistory* failed = nullptr;  ///< The last attempt that failed.
   FailedLog log;
 
   [[nodiscard]] std::string name_of(std::uint64_t worker) const {

@@ -16,11 +16,11 @@ namespace {
 
 using engine::Value;
 
-// Of a search that came to nothing, whose failures may be shown.
+// For a search without results, whose failures are shown.
 constexpr std::size_t most_examples = 100;
 
 const api::Trial* find_trial(const std::vector<api::Trial>& trials, engine::TrialNumber number) {
-  // Trials come in order of their numbers, but nobody has promised that.
+  // Trials arrive by number, but the interface does not promise it.
   const auto found = std::find_if(trials.begin(), trials.end(),
                                   [number](const api::Trial& trial) { return trial.trial == number; });
   return found == trials.end() ? nullptr : &*found;
@@ -92,9 +92,9 @@ double whole(engine::Units units) {
   return static_cast<double>(engine::count(units));
 }
 
-/// The share of training that the searcher's decisions saved; nothing if it stopped no trial. A trial that
-/// failed, was canceled or was stopped by somebody else saves nothing, it is just missing. One whose program
-/// ended by itself was trained in full, and shows how far such programs train.
+/// The share of training that the searcher's decisions saved; null if it stopped no trial. A trial that
+/// failed, was canceled or was stopped by a user saves nothing: its training is only missing. A trial whose
+/// program ended without an order was trained in full, and shows how far such programs train.
 std::optional<double> saved_by_stopping(const SummaryInput& input) {
   double longest = whole(input.detail.max_length);
   for (const api::Trial& trial : input.trials) {

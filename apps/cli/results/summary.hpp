@@ -16,20 +16,20 @@
 
 namespace hpsearch::cli {
 
-/// What a run ends with: pure arithmetic over the daemon's answers and what the run itself measured.
+/// The summary at the end of a run: pure arithmetic over the daemon's answers and the run's own measurements.
 struct SummaryInput {
   api::Experiment detail;          ///< GET .../experiments/ID
   std::vector<api::Trial> trials;  ///< GET .../experiments/ID/trials, by take()
-  std::uint64_t slots = 0;         ///< Of all workers.
+  std::uint64_t slots = 0;         ///< Slots of all workers.
   double idle_seconds = 0;         ///< sentences::EventStory::idle_seconds
-  double wall_seconds = 0;         ///< Of all runs of this search.
-  double engine_seconds = 0;       ///< Of these, in the engine.
-  std::string go_on;               ///< The command that goes on with the search.
+  double wall_seconds = 0;         ///< Time of all runs of this search.
+  double engine_seconds = 0;       ///< The part of it in the engine.
+  std::string go_on;               ///< The command that continues the search.
   std::string logs;                ///< The command that shows a trial's log, without the trial; "" = none.
-  proto::KeptTrials kept;          ///< Files that programs left in their working directories …
-  std::string kept_at;             ///< … and where.
+  proto::KeptTrials kept;          ///< Files that programs left in their working directories,
+  std::string kept_at;             ///< and their directory.
 
-  /// One more trial, once `detail` is there; what no summary tells of it is left out, since there may be
+  /// Adds a trial, once `detail` is set; drops everything that no summary shows, because there may be
   /// millions.
   void take(api::Trial trial);
 };
@@ -51,7 +51,7 @@ struct Summary {
   };
   std::optional<Best> best;
 
-  std::vector<api::Finalist> finalists;  ///< Of a search with repeats, best mean first.
+  std::vector<api::Finalist> finalists;  ///< Finalists of a search with repeats, best mean first.
 
   std::map<std::string, std::uint64_t> trials_by_state;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> final_counts;  ///< Length → closed trials, ascending.
@@ -59,20 +59,21 @@ struct Summary {
 
   engine::Cardinality length_trained = 0;
   engine::Cardinality length_full = 0;
-  std::uint64_t length_unreported = 0;  ///< Trials whose training length_trained counts in part.
+  std::uint64_t length_unreported = 0;  ///< Trials whose training is counted only in part in length_trained.
   bool ran_unlogged = false;            ///< The store was restored: more may have been trained.
   std::string training;                 ///< The lengths as text.
-  std::uint64_t length_again = 0;       ///< Of length_trained: what was trained before already.
-  /// Of the full training of completed and stopped trials; below 0 if they were trained for more than that.
-  /// Nothing if the searcher stopped no trial.
+  std::uint64_t length_again = 0;       ///< The part of length_trained that repeats earlier training.
+  /// Share of the full training of completed and stopped trials; below 0 if they were trained for more than
+  /// that. Null if the searcher stopped no trial.
   std::optional<double> saved_share;
-  std::vector<std::string> notes;  ///< On the file, and on the program: what it does otherwise than asked.
+  std::vector<std::string> notes;  ///< Notes on the file, and on a program that does something other than
+                                   ///< requested.
   std::string doubt;               ///< Why the best value may be the worst one; "" = no reason.
 
   std::uint64_t slots = 0;
   double slot_seconds = 0;
   std::optional<double>
-      busy_share;  ///< Of the slots between first and last trial, pauses left out; at most 1.
+      busy_share;  ///< Share of the slots between first and last trial, without pauses; at most 1.
 
   double wall_seconds = 0;
   double engine_seconds = 0;
@@ -81,11 +82,11 @@ struct Summary {
   proto::KeptTrials kept;
   std::string kept_at;
 
-  struct Trouble {  ///< Set when no trial came to anything, or the search paused itself.
+  struct Trouble {  ///< Set if no trial had a result, or the search paused itself.
     std::uint64_t trial = 0;
     std::string cause;
     std::string log_tail;
-    std::string logs;  ///< The command that shows all of it.
+    std::string logs;  ///< The command that shows the whole log.
     std::string remedy;
   };
   std::optional<Trouble> trouble;

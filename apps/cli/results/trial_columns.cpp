@@ -71,7 +71,7 @@ Value column_value(const Value& trial, std::string_view name) {
   if (name == "at") {
     return member(trial, "best_step");
   }
-  if (name == "last") {  // NaN and infinity, too, where they were reported.
+  if (name == "last") {  // NaN and infinity are included if they were reported.
     const std::optional<double> last = proto::real_of(member(trial, "metric"));
     return last ? Value(*last) : finite(member(trial, "metric"));
   }

@@ -20,7 +20,7 @@ using engine::Value;
 
 namespace {
 
-/// Since its running program last said anything; "" when nobody told.
+/// Time since the last report of its running program; "" if it is not known.
 std::string silence_text(const Value& trial, double now) {
   const Value& heard = member(trial, "heard_at");
   return heard.is_number() ? duration_text(now - heard.number_or(now)) : "";
@@ -47,7 +47,7 @@ bool is_own_name(const std::string& name) {
   return std::find(own.begin(), own.end(), name) != own.end();
 }
 
-/// Whether the trials have something of that name; by the end of its path too.
+/// Whether the trials have a value of that name; the end of its path is enough.
 Outcome<engine::Done> check_name(const std::string& option, const std::string& name,
                                  const std::vector<std::string>& known) {
   const bool found = std::any_of(known.begin(), known.end(), [&name](const std::string& one) {
@@ -79,7 +79,7 @@ std::vector<std::string> names_in(const std::string& list) {
   return names;
 }
 
-/// The query for the wanted part of the list of trials.
+/// The query for the selected part of the list of trials.
 std::string query_of(const TrialsOptions& options) {
   std::string query;
   std::string where = options.where.value_or("");
@@ -93,7 +93,7 @@ std::string query_of(const TrialsOptions& options) {
   return query;
 }
 
-/// The daemon names its parameters where a user gave options.
+/// The daemon's message names its parameters; users gave options.
 Failure with_option_names(Failure failure) {
   const bool is_option = failure.message.starts_with("where: ") || failure.message.starts_with("sort: ");
   return is_option ? usage_failure("--" + failure.message) : failure;
@@ -111,7 +111,7 @@ std::string nonfinite_text(const Value& trial) {
   return last.is_null() || last.is_number() ? "" : metric_or_dash(last);
 }
 
-/// Searched hyperparameters; constants and empty columns are left out.
+/// The searched hyperparameters; constants and empty columns are left out.
 Table usual_table(const Value::List& list, const std::vector<std::string>& hparams, double now) {
   using Align = Table::Align;
   const auto any = [&list](const auto& has) { return std::any_of(list.begin(), list.end(), has); };
@@ -180,8 +180,8 @@ Table asked_table(const Value::List& list, const std::vector<std::string>& names
   return table;
 }
 
-/// The table, as wide as the terminal: of hyperparameters that do not fit, the last ones are left out and
-/// named.
+/// Prints the table, as wide as the terminal: hyperparameters that do not fit are left out, the last ones
+/// first, and named.
 void print_usual(const Value::List& list, std::vector<std::string> hparams, const Output& output) {
   const double now = seconds_now();
   const std::size_t width = output.width();

@@ -19,7 +19,7 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 
-/// The message of a child through the pipe when it could not become the program.
+/// A child's message through the pipe if it could not become the program.
 struct StartError {
   enum class Step : int { log, exec } step;
   int error;
@@ -58,7 +58,7 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& argv, c
     ::setsid();
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) {
-      ::_exit(1);  // We died in between.
+      ::_exit(1);  // The parent died in between.
     }
     sigset_t none;
     ::sigemptyset(&none);
@@ -127,7 +127,7 @@ std::optional<Ending> ChildProcess::ended() {
   if (got == pid_) {
     ending_ = WIFSIGNALED(status) ? Ending{true, WTERMSIG(status)} : Ending{false, WEXITSTATUS(status)};
   } else if (got < 0) {
-    ending_ = Ending{false, 0};  // ECHILD: reaped elsewhere; at least it is gone.
+    ending_ = Ending{false, 0};  // ECHILD: it was reaped elsewhere, so it has ended.
   }
   return ending_;
 }

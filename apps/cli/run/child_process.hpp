@@ -18,15 +18,15 @@ struct Ending {
   [[nodiscard]] std::string describe() const;
 };
 
-/// A helper program in a session of its own, so that a Ctrl-C at the terminal is ours alone to answer. It is
-/// asked to end (SIGTERM) should we die without doing so: nobody else would look after it.
+/// A helper process in a session of its own, so that Ctrl-C at the terminal reaches only this process. It
+/// gets SIGTERM if this process dies: no other process would end it.
 ///
-/// Owns: the process, until it has ended; the destructor asks it to end and does not wait.
-/// Threads: one; SIGCHLD and waiting for other children are left alone.
+/// Owns:    the process, until it has ended; the destructor sends SIGTERM and does not wait.
+/// Threads: one; SIGCHLD and waiting for other children are unaffected.
 class ChildProcess {
  public:
   /// Starts argv[0] (a path, or a name to look for in PATH) with standard input closed and its output
-  /// appended to the file `log`. unavailable: it cannot be started; the message says why.
+  /// appended to the file `log`. unavailable: it cannot be started; the message has the reason.
   [[nodiscard]] static engine::Result<ChildProcess> start(const std::vector<std::string>& argv,
                                                           const std::string& log);
 
@@ -36,13 +36,13 @@ class ChildProcess {
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-  /// How it ended, or nothing while it runs. Does not wait.
+  /// How it ended, or null while it runs. Does not wait.
   [[nodiscard]] std::optional<Ending> ended();
 
   /// Sends the signal if it still runs.
   void signal(int number) noexcept;
 
-  /// Waits until it has ended, at most so long; false when it still runs.
+  /// Waits at most this long until it has ended; false if it still runs.
   [[nodiscard]] bool wait(std::chrono::milliseconds at_most);
 
  private:
@@ -51,7 +51,8 @@ class ChildProcess {
   std::optional<Ending> ending_;
 };
 
-/// A program of ours: beside the running one if it is there, else just its name, to be found in PATH.
+/// A program of hpsearch: beside the running one if it is there, otherwise only its name, to be found in
+/// PATH.
 [[nodiscard]] std::string find_program(const std::string& name);
 
 }  // namespace hpsearch::cli

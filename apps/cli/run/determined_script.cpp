@@ -31,7 +31,7 @@ std::vector<std::string> words_of(const Value& entrypoint) {
   return words;
 }
 
-/// Whether the line imports it at the top of the file, not only perhaps.
+/// Whether the line imports it at the top of the file, not conditionally.
 bool imports(std::string_view line, std::string_view package) {
   for (const std::string_view word : {"import ", "from "}) {
     if (line.starts_with(word) && line.substr(word.size()).starts_with(package)) {
@@ -67,7 +67,7 @@ std::optional<std::string> determined_script(const Value& tree, const std::files
     return std::nullopt;
   }
   const std::vector<std::string> words = words_of(*entrypoint);
-  // The harness starts its entrypoint word for word: whoever has placeholders in it wants values there.
+  // The harness starts its entrypoint literally: placeholders in it would not be replaced.
   if (std::any_of(words.begin(), words.end(),
                   [](const std::string& word) { return word.find('{') != std::string::npos; })) {
     return std::nullopt;

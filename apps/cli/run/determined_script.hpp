@@ -9,8 +9,8 @@
 namespace hpsearch::cli {
 
 /// The Python script of the context that the entrypoint names and that is written for Determined: a line of
-/// its own imports the package `determined`, and none imports hpsearch. Nothing where the experiment itself
-/// says how it is started (`launch`) or where its metrics are (`metrics`): no file of Determined's does.
+/// it imports the package `determined`, and none imports hpsearch. Null if the experiment itself says how it
+/// is started (`launch`) or where its metrics are (`metrics`): no file of Determined has these.
 [[nodiscard]] std::optional<std::string> determined_script(const engine::Value& tree,
                                                            const std::filesystem::path& context);
 

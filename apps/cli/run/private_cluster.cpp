@@ -16,8 +16,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-constexpr std::size_t most_deaths = 5;      // This many …
-constexpr seconds death_window{120};        // … within this time, and we give up.
+constexpr std::size_t most_deaths = 5;      // After this many restarts …
+constexpr seconds death_window{120};        // … within this time, the cluster fails.
 constexpr seconds patience_with_locks{45};  // A worker's programs have 30 s to end.
 constexpr seconds patience_with_worker{45};
 constexpr seconds patience_with_daemon{20};
@@ -133,14 +133,14 @@ Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, Permi
   PrivateCluster out(state);
   out.daemon_.name = "hpsearchd";
   out.daemon_.log = state.daemon_log();
-  // Unix sockets only: no other user of this machine gets in. The command that starts it has looked at the
-  // context already, with its own limit.
+  // Unix sockets only: no other user of this machine can connect. The command that starts it has already
+  // checked the context, with its own limit.
   out.daemon_.argv = {find_program("hpsearchd"),
                       "--state-dir",
                       state.daemon().string(),
                       "--context-limit",
                       std::to_string(context::largest_limit_megabytes),
-                      "--no-kept-files"};  // The worker's are on the same machine.
+                      "--no-kept-files"};  // The worker's kept files are on the same machine.
   if (permissions.network == files::NetworkFileSystems::allowed) {
     out.daemon_.argv.emplace_back("--allow-network-filesystem");
   }
@@ -196,7 +196,7 @@ Outcome<engine::Done> PrivateCluster::revive(Helper& helper, const Say& say) {
       return death;
     }
     if (death.exit != Exit::failed) {
-      return death;  // It said what is wrong; trying again cannot help.
+      return death;  // It has reported the error; another try cannot help.
     }
     const milliseconds pause(100 << (helper.deaths.size() - 1));
     helper.start_again_at = now + pause;
@@ -230,7 +230,7 @@ void PrivateCluster::end(const Hurry& hurry) {
     while (!helper.process->wait(milliseconds(50))) {
       if (!hurried && hurry()) {
         hurried = true;
-        helper.process->signal(SIGTERM);  // Again: no more grace for programs.
+        helper.process->signal(SIGTERM);  // A second SIGTERM ends the programs' grace period.
         deadline = std::min(deadline, steady_clock::now() + patience_in_a_hurry);
       }
       if (steady_clock::now() > deadline) {

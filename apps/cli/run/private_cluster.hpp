@@ -15,29 +15,30 @@
 
 namespace hpsearch::cli {
 
-/// A daemon, and a worker if wanted, of our own on this machine, for as long as one command lives.
+/// A private daemon, and a worker if requested, on this machine, as long as one command lives.
 ///
-/// Whichever dies is started again on the same addresses, after a growing pause and only a few times in a
-/// row: a helper that cannot live is reported with the end of its log instead of being tried for ever.
+/// A helper that dies is started again on the same addresses, after a growing pause and only a few times in a
+/// row: a helper that always dies is reported with the end of its log.
 ///
-/// Owns: both processes; the destructor asks them to end.
+/// Owns:    both processes; the destructor ends them.
 class PrivateCluster {
  public:
-  using Say = std::function<void(const std::string&)>;  ///< Tells people what goes on.
-  using Hurry = std::function<bool()>;  ///< True when the user does not want to wait any longer.
+  using Say = std::function<void(const std::string&)>;  ///< Prints progress.
+  using Hurry = std::function<bool()>;  ///< True if the user does not want to wait any longer.
 
-  /// What the daemon is started with.
+  /// What the daemon is allowed to do.
   struct Permissions {
     files::NetworkFileSystems network = files::NetworkFileSystems::refused;
-    bool take_over = false;  ///< The directory, from another host's daemon; once, not when it is revived.
+    bool take_over = false;  ///< Take the directory over from another host's daemon; only once, not at a
+                             ///< restart.
   };
 
   /// Starts the daemon and waits until it answers. If helpers of an earlier, killed run are still ending,
-  /// waits for them. conflict: the directory is held by somebody else; unavailable: it cannot be started.
+  /// waits for them. conflict: another process holds the directory; unavailable: it cannot be started.
   [[nodiscard]] static Outcome<PrivateCluster> start(const StateDirectory& state, Permissions permissions,
                                                      const Say& say, const Hurry& hurry);
 
-  /// Starts the worker, with these slots, or as many as it finds fit. Does not wait for it to join.
+  /// Starts the worker, with these slots, or as many as it chooses. Does not wait for it to join.
   [[nodiscard]] Outcome<engine::Done> start_worker(const std::optional<std::string>& slots, const Say& say,
                                                    const Hurry& hurry);
 
@@ -47,22 +48,22 @@ class PrivateCluster {
 
   [[nodiscard]] const Client& client() const noexcept { return client_; }
 
-  /// Starts again what has died. Call it every second or oftener. Fails when there is no point in going on.
+  /// Restarts processes that have died. Call it at least every second. Fails if restarting is pointless.
   [[nodiscard]] Outcome<engine::Done> look_after(const Say& say);
 
-  /// Ends the worker (its programs get their grace, unless `hurry`), then the daemon; returns when both are
-  /// gone.
+  /// Ends the worker (its programs get their grace period, unless `hurry`), then the daemon; returns when
+  /// both have ended.
   void end(const Hurry& hurry);
 
  private:
-  /// One helper and its history.
+  /// One process and its history.
   struct Helper {
     std::string name;
     std::vector<std::string> argv;
     std::filesystem::path log;
-    std::uintmax_t log_begin = 0;  // Size of the log when it was last started.
+    std::uintmax_t log_begin = 0;  // Size of the log at its last start.
     std::optional<ChildProcess> process;
-    std::vector<std::chrono::steady_clock::time_point> deaths;  // Recent ones.
+    std::vector<std::chrono::steady_clock::time_point> deaths;  // Times of recent deaths.
     std::chrono::steady_clock::time_point start_again_at{};
   };
 

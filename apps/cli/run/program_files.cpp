@@ -31,7 +31,7 @@ bool begins_line(std::string_view text, std::string_view word) {
   return false;
 }
 
-/// The words of the entrypoint, as far as they are plain.
+/// The words of the entrypoint that are plain.
 std::set<std::string> words_of_entrypoint(const Value& tree) {
   std::set<std::string> words;
   const auto take = [&words](std::string_view text) {

@@ -13,7 +13,7 @@ using engine::sim::RecordedExit;
 
 namespace {
 
-/// The program's own words in a detail that the engine wrote.
+/// The program's part of a detail that the engine wrote.
 std::string said(std::string detail) {
   constexpr std::string_view invalid = "invalid hyperparameters";
   constexpr std::string_view why = ": ";
@@ -37,7 +37,7 @@ bool ended_well(const Value& exit) {
 }  // namespace
 
 std::optional<RecordedExit> recorded_exit(const Value::List& history, engine::Units reached) {
-  const Value* exit = nullptr;  // Of its program, when nothing else happened since.
+  const Value* exit = nullptr;  // The program's exit, if nothing else happened since.
   bool waits = false;
   for (const Value& event : history) {
     const std::string type = text_at(event, "type");

@@ -22,7 +22,7 @@ namespace {
 using engine::Done;
 using engine::Value;
 
-/// The record of the search in the directory, or that of a new one.
+/// Reads the record of the search in the directory, or makes a new one.
 Outcome<Done> open_record(RunSession& run) {
   const auto known = load_run_record(run.state);
   if (!known) {
@@ -37,7 +37,7 @@ Outcome<Done> open_record(RunSession& run) {
       run.record.file = run.file_path().string();
       run.record.state_directory = run.state.path().string();
     }
-    return save_run_record(run.state, run.record);  // From now on it is the one that was run last.
+    return save_run_record(run.state, run.record);  // From now on it is the search that was run last.
   }
   return begin_record(run);
 }
@@ -56,7 +56,7 @@ Outcome<Exit> print_again(RunSession& run, RunWatch& watch) {
   return watch.exit_of_ended();
 }
 
-/// From a stored search to a running one.
+/// Continues a stored search.
 Outcome<Done> go_on(RunSession& run, RunWatch& watch) {
   std::error_code ignored;
   if (watch.detail().context_digest.empty() &&
@@ -105,7 +105,7 @@ Outcome<Exit> search(RunSession& run, bool& paused) {
       return same.failure();
     }
   }
-  if (!run.record.experiment && run.resumes) {  // Nobody has taken it: its program is the one of now.
+  if (!run.record.experiment && run.resumes) {  // It was never submitted: its program is the present one.
     if (const auto begun = begin_record(run); !begun) {
       return begun.failure();
     }

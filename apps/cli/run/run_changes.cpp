@@ -81,7 +81,7 @@ std::string changes(const RunSession& run) {
   return text;
 }
 
-/// The changed limits of the file; nothing if other fields have changed, too.
+/// The changed limits of the file; null if other fields have changed, too.
 std::optional<Value> only_limits_changed(const RunSession& run) {
   const bool same_command = (!run.options.seed || run.options.seed == run.record.seed) &&
                             (!run.options.name || run.options.name == run.record.name) &&
@@ -105,7 +105,7 @@ Outcome<Done> change_limits(RunSession& run, const Value& limits, const std::str
   return save_run_record(run.state, run.record);
 }
 
-/// Hands over an edited program if the command has --with-new-program; a conflict otherwise. With
+/// Uploads an edited program if the command has --with-new-program; otherwise a conflict. With
 /// `limits_change` an ended search may continue, so it needs the flag too.
 Outcome<Done> match_program(RunSession& run, bool limits_change) {
   const std::optional<Value> now = program_now(run);
@@ -121,7 +121,7 @@ Outcome<Done> match_program(RunSession& run, bool limits_change) {
     return detail.failure();
   }
   if (engine::is_ended(detail->state) && !limits_change) {
-    run.edited = edited;  // Nothing runs: it is only told.
+    run.edited = edited;  // Nothing runs: only print a message.
     return Done{};
   }
   const bool packed = needs_packed_context(run.file.tree);
@@ -163,7 +163,7 @@ Outcome<Done> match_program(RunSession& run, bool limits_change) {
 
 Outcome<Done> match_record(RunSession& run) {
   if (!run.record.experiment) {
-    // The submission was never answered, but it may have been taken.
+    // The submission was never answered, but may have been accepted.
     const auto known = run.client().get("/api/v1/experiments");
     if (!known) {
       return known.failure();

@@ -27,7 +27,7 @@ Outcome<Done> open_state_directory(RunSession& run) {
   return Done{};
 }
 
-/// Before anything is made or moved there: whether its file system will do, and no other host has it.
+/// Checks, before anything is made or moved there, that its file system is suitable and no other host has it.
 Outcome<Done> look_at_place(RunSession& run) {
   const daemon::OwnerFile owner(run.state.daemon().string(), daemon::this_owner());
   if (const auto free = owner.check_free(); !free && !run.options.take_over) {
@@ -73,7 +73,7 @@ Outcome<Done> take_state_directory(RunSession& run) {
   if (error) {
     return storage_failure("cannot find " + place->string(), error.value());
   }
-  // "dir/" and "dir" are one directory; moving aside needs its name.
+  // "dir/" and "dir" are one directory; moving it aside needs its name.
   run.state = StateDirectory(absolute.has_filename() ? absolute : absolute.parent_path());
   if (const auto accepted = look_at_place(run); !accepted) {
     return accepted.failure();

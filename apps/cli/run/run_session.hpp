@@ -14,7 +14,7 @@
 
 namespace hpsearch::cli {
 
-/// One `hpsearch run`: what its steps (directory, submission, changes, watch) hand on to each other.
+/// The state of one `hpsearch run`, shared by its steps (directory, submission, changes, watch).
 struct RunSession {
   RunSession(const RunOptions& given, const Output& to) : options(given), output(to), view(to) {}
 
@@ -27,16 +27,16 @@ struct RunSession {
   StateDirectory state{""};
   std::optional<FileLock> lock;
   RunRecord record;
-  bool resumes = false;  ///< The directory had a search already.
-  std::string edited;    ///< "train.py changed since 14:02", of a search that has ended.
+  bool resumes = false;  ///< The directory already had a search.
+  std::string edited;    ///< "train.py changed since 14:02", for a search that has ended.
   std::optional<PrivateCluster> cluster;
 
-  /// Only once `cluster` has started.
+  /// Only after `cluster` was started.
   [[nodiscard]] const Client& client() const { return cluster->client(); }
   [[nodiscard]] PrivateCluster::Say say();
   [[nodiscard]] PrivateCluster::Hurry hurry() const;
 
-  /// As the record has it.
+  /// The path in the record.
   [[nodiscard]] std::filesystem::path file_path() const;
 
   /// The command that begins a new search.

@@ -24,7 +24,7 @@ using engine::Value;
 
 namespace {
 
-/// What makes the program of a context: what trials get of it or, where they run in it, the files that the
+/// The files of the program: those that trials get or, if they run in the directory, the files that the
 /// entrypoint names.
 Outcome<context::ContextListing> look_at_program(const RunSession& run, const std::string& directory,
                                                  const Value& tree) {
@@ -32,13 +32,13 @@ Outcome<context::ContextListing> look_at_program(const RunSession& run, const st
                                     : Outcome<context::ContextListing>(named_by_entrypoint(directory, tree));
 }
 
-/// A command in the background would be stopped when it reads.
+/// A command in the background would be stopped if it reads.
 bool can_ask() {
   const pid_t reader = ::tcgetpgrp(STDIN_FILENO);
   return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0 && (reader < 0 || reader == ::getpgrp());
 }
 
-/// Asks on a terminal before a search starts that would be useless.
+/// Asks on a terminal before a useless search starts.
 Outcome<Done> confirm(const RunSession& run) {
   if (run.options.yes || run.output.json() || !can_ask() ||
       engine::doubts_to_confirm(*run.file.config).empty()) {

@@ -211,7 +211,7 @@ Outcome<Exit> RunWatch::follow() {
     if (heard) {
       last_answer = now;
     } else if (heard.failure().exit == Exit::storage) {
-      last_answer = now;  // It answers, and goes on by itself once there is room.
+      last_answer = now;  // It answers, and continues once there is room.
       full_disk_.note(true, now);
       print_storage(heard.failure().message);
     } else if (heard.failure().exit != Exit::unreachable) {
@@ -232,7 +232,7 @@ Outcome<Exit> RunWatch::follow() {
       return exit_of_ended();
     }
     if (heard && !pause_asked_ && has_paused_itself()) {
-      heard = take_events(/*tell=*/true);  // What the stream has yet to bring.
+      heard = take_events(/*tell=*/true);  // Events that the stream has not sent yet.
       if (!heard) {
         continue;
       }
@@ -277,7 +277,7 @@ bool RunWatch::pause_is_over() {
         run_.client().post(experiment_target(*run_.record.experiment, "/pause"), Value::Map{});
     paused_ = static_cast<bool>(answer);
     full_disk_.note(!answer && answer.failure().exit == Exit::storage, steady_clock::now());
-    return false;  // A look that is newer than the pause decides.
+    return false;  // A state that is newer than the pause decides.
   }
   return look() && running_trials() == 0 && !engine::is_ended(detail_.state);
 }
@@ -328,7 +328,7 @@ Outcome<Done> RunWatch::print_summary() {
   }
   input.slots = run_.record.slots;
   input.idle_seconds = story_.idle_seconds();
-  // A search that ended in an earlier run took what it took then.
+  // A search that ended in an earlier run needed no more time.
   const bool earlier = engine_time_.seconds() == 0 && run_.record.wall_seconds > 0;
   input.wall_seconds = run_.record.wall_seconds + (earlier ? 0 : wall_seconds());
   input.engine_seconds = run_.record.engine_seconds + engine_time_.seconds();

@@ -16,7 +16,7 @@
 
 namespace hpsearch::cli {
 
-/// Time spent in the engine, over daemons that come and go: each counts its own from zero.
+/// Time spent in the engine, over several daemons: each counts from zero.
 class EngineTime {
  public:
   void note(std::uint64_t daemon_epoch, double seconds);
@@ -28,18 +28,18 @@ class EngineTime {
   double latest_ = 0;
 };
 
-/// Follows the search of a run: tells what happens, pauses it after Ctrl-C and sums it up at the end.
+/// Follows the search of a run: prints what happens, pauses it after Ctrl-C and prints a summary at the end.
 class RunWatch {
  public:
-  /// The search as the daemon has it now. `run` has to outlive the watch.
+  /// Reads the present search from the daemon. `run` must outlive the watch.
   [[nodiscard]] static Outcome<RunWatch> begin(RunSession& run);
 
   [[nodiscard]] const api::Experiment& detail() const noexcept { return detail_; }
 
-  /// Takes in what happened since the last call. A daemon that does not answer is no failure here.
+  /// Reads the events since the last call. A daemon that does not answer is not a failure here.
   [[nodiscard]] Outcome<engine::Done> take_events(bool tell);
 
-  /// Until the search has ended or paused, or a Ctrl-C has paused it.
+  /// Returns when the search has ended or paused, or a Ctrl-C has paused it.
   [[nodiscard]] Outcome<Exit> follow();
 
   [[nodiscard]] Outcome<engine::Done> print_summary();
@@ -54,22 +54,23 @@ class RunWatch {
   [[nodiscard]] Outcome<engine::Done> look();
   void take_event(const engine::Value& event, bool tell);
   [[nodiscard]] std::uint64_t running_trials() const;
-  /// And nothing of it runs any more.
+  /// The search has paused itself, and none of its trials run.
   [[nodiscard]] bool has_paused_itself() const;
-  /// The last lines that the program printed when one of its attempts failed, of the first one only.
+  /// Prints the last lines of the program's output when the first attempt fails; only once.
   void print_first_failure(const engine::Value& event);
-  /// What is odd about the programs' reports, each kind once.
+  /// Prints warnings about the programs' reports, each kind once.
   void print_notes();
-  /// What is known here of a failure, each kind once.
+  /// Prints what is known about a failure, each kind once.
   void print_hint(const std::string& log_tail);
-  /// Says why the daemon takes less than everything, once; nothing when it takes all of it again.
+  /// Prints once why the daemon does not accept everything; prints it again only after a time in which it
+  /// accepted everything.
   void print_storage(const std::string& why);
-  /// After a first Ctrl-C: asks for the pause once it can, and says when nothing runs any more.
+  /// After a first Ctrl-C: requests the pause once it can, and returns whether nothing runs any more.
   [[nodiscard]] bool pause_is_over();
-  /// Says what a full disk has not taken.
+  /// Prints what a full disk has prevented from being stored.
   void print_unstored();
   [[nodiscard]] double wall_seconds() const;
-  /// Adds this run's times to the record; they are worth having, not worth failing for.
+  /// Adds this run's times to the record. A failure is ignored: the times are not essential.
   void keep_times();
 
   RunSession& run_;
@@ -78,9 +79,9 @@ class RunWatch {
   sentences::EventStory story_;
   KeptFiles kept_;
   std::uint64_t last_lsn_ = 0;
-  std::set<std::string> notes_told_;  // Kinds.
+  std::set<std::string> notes_told_;  // Kinds that were printed.
   std::set<std::string> hints_told_;
-  std::string storage_told_;  // Why the daemon takes less than everything.
+  std::string storage_told_;  // The printed reason why the daemon does not accept everything.
   WaitingNote waiting_;
   bool failure_told_ = false;
   EngineTime engine_time_;

@@ -3,7 +3,7 @@
 namespace hpsearch::cli {
 namespace {
 
-/// A word as a shell has to be told it.
+/// Quotes a word for a shell.
 std::string shell_word(const std::string& word) {
   const bool plain = !word.empty() && word.find_first_not_of(
                                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

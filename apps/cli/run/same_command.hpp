@@ -5,7 +5,7 @@
 
 namespace hpsearch::cli {
 
-/// The command that goes on with a search: as it was typed, ready for a shell, without --fresh and
+/// The command that continues a search: as it was typed, quoted for a shell, without --fresh and
 /// --with-new-program.
 [[nodiscard]] std::string same_command(const std::vector<std::string>& command);
 

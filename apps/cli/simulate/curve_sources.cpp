@@ -77,7 +77,7 @@ std::optional<Failure> look_up_waiting(const Client& client, std::uint64_t exper
   });
 }
 
-/// A trial's steps and what it last measured at each: a step that was trained twice has two values.
+/// The steps of a trial with the last value at each: a step that was trained twice has two values.
 Outcome<std::map<std::uint64_t, double>> measured_by(const Client& client, std::uint64_t experiment,
                                                      std::uint64_t trial, const std::string& metric) {
   const Outcome<Value::List> history =
@@ -96,9 +96,8 @@ Outcome<std::map<std::uint64_t, double>> measured_by(const Client& client, std::
   return measured;
 }
 
-/// The history of an experiment's searcher metric, of every trial, and how those that ended early did. Their
-/// times, where
-/// --duration asks for them.
+/// The history of an experiment's searcher metric for every trial, and how trials ended early. Includes their
+/// times if --duration needs them.
 Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOptions& options,
                                      const Output& output) {
   const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
@@ -123,7 +122,7 @@ Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOption
       return *failure;
     }
   }
-  std::vector<std::pair<std::uint64_t, bool>> trials;  // And whether it ended early.
+  std::vector<std::pair<std::uint64_t, bool>> trials;  // With whether it ended early.
   const auto told = each_trial([&server](const std::string& target) { return server->client().get(target); },
                                *experiment, {},
                                [&trials](const Value& trial) {
@@ -142,7 +141,7 @@ Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOption
     if (!measured) {
       return measured.failure();
     }
-    double seconds = 0;  // What was trained anew after a longer attempt does not run backwards.
+    double seconds = 0;  // Training that is repeated after a longer attempt must not run backwards.
     for (const auto& [step, value] : *measured) {
       seconds = std::max(seconds, times ? times->until(number, step).value_or(0) : 0);
       points.push_back({number, engine::Units{step}, value, times ? std::optional(seconds) : std::nullopt});

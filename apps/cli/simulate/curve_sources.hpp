@@ -15,17 +15,17 @@
 
 namespace hpsearch::cli {
 
-/// Where simulated trainings get their measurements from, as --metric or --curves say.
+/// The source of measurements of simulated trainings, from --metric or --curves.
 struct CurveSource {
   std::unique_ptr<engine::sim::Curves> curves;
-  std::string about;                       ///< For people: "metric = 0.01*trial".
-  std::optional<std::uint64_t> seed = {};  ///< Of the experiment that was recorded.
+  std::string about;                       ///< For users: "metric = 0.01*trial".
+  std::optional<std::uint64_t> seed = {};  ///< Seed of the recorded experiment.
   std::map<engine::TrialNumber, engine::sim::RecordedExit> recorded_exits =
-      {};  ///< Of the experiment that was recorded.
+      {};  ///< From the recorded experiment.
 };
 
-/// Opens what the options name, for an experiment as `config` describes it. A usage failure says what is
-/// wrong with the expression, the table or the name; other failures are those of reaching a daemon.
+/// Opens the source that the options name, for an experiment with this `config`. A usage failure explains
+/// what is wrong with the expression, the table or the name; other failures are those of reaching a daemon.
 [[nodiscard]] Outcome<CurveSource> open_curves(const SimulateOptions& options,
                                                const engine::ExperimentConfig& config, const Output& output);
 

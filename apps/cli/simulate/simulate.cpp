@@ -77,7 +77,7 @@ Outcome<sim::Options> read_options(const SimulateOptions& given, const engine::E
       return usage_failure("--until " + engine::python_float(*given.until_seconds) +
                            ": must be a number of seconds of at least 0");
     }
-    constexpr double longest = 4e12;  // Where the simulator's clock ends.
+    constexpr double longest = 4e12;  // The largest time of the simulator's clock.
     options.until = engine::Duration::micros(
         static_cast<std::int64_t>(std::nearbyint(std::min(*given.until_seconds, longest) * 1e6)));
   }
@@ -107,7 +107,7 @@ Outcome<sim::Options> read_options(const SimulateOptions& given, const engine::E
   return options;
 }
 
-/// An argument that would be ignored.
+/// An argument that would have no effect.
 std::optional<Failure> option_without_effect(const SimulateOptions& given) {
   const std::string_view curves = given.curves ? std::string_view(*given.curves) : std::string_view();
   if (given.cycle &&
@@ -123,7 +123,7 @@ std::optional<Failure> option_without_effect(const SimulateOptions& given) {
   return std::nullopt;
 }
 
-/// A grid may be anything; what cannot be simulated to its end is refused before it eats the machine.
+/// A grid may have any size; refuses one whose simulation would not end or not fit into memory.
 engine::Status fits(const engine::ExperimentConfig& config, const sim::Options& options) {
   const engine::SearcherKind* kind = engine::find_kind(known_searchers(), config.searcher.name);
   HPSEARCH_CHECK(kind != nullptr, "a config without problems names a searcher of the registry");
@@ -152,7 +152,7 @@ int simulate(const SimulateOptions& given, const Output& output) {
     return output.fail(source.failure());
   }
   if (source->seed) {
-    // Where neither the file nor --seed gives one, trials get the hyperparameters they had when they were
+    // If neither the file nor --seed has one, trials get the hyperparameters that they had when they were
     // recorded.
     file.config = jobs::parse_submission(file.tree, known_searchers(), file.stem, *source->seed).config;
   }

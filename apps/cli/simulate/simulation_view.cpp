@@ -28,7 +28,7 @@ namespace {
 Value integer(std::uint64_t number) {
   return static_cast<std::int64_t>(number);
 }
-/// A sum; as a real number where it is too large for an integer.
+/// A sum, as a real number if it is too large for an integer.
 Value integer(engine::Cardinality sum) {
   return sum <= static_cast<engine::Cardinality>(INT64_MAX) ? Value(static_cast<std::int64_t>(sum))
                                                             : Value(static_cast<double>(sum));
@@ -155,7 +155,7 @@ std::string time_text(const Simulation& simulation, Instant at) {
                                                   : duration_text(seconds(at));
 }
 
-/// How the best found came about, thinned out to what fits a screen: the first, the last and some between.
+/// How the best result developed, thinned out to fit a screen: the first, the last and some between.
 std::string regret_text(const Simulation& simulation) {
   const auto& steps = simulation.simulated.improvements;
   if (steps.empty()) {
@@ -204,7 +204,7 @@ std::string trials_text(const Simulation& simulation, std::size_t most, std::siz
     const SimulatedTrial& trial = trials[i];
     engine::Reason why = trial.reason;
     if (why.detail == simulation.simulated.reason) {
-      why.detail.clear();  // It stands above, for all.
+      why.detail.clear();  // It is printed above, for all.
     }
     table.add({std::to_string(i), std::string(engine::name_of(trial.state)), lengths_text(trial.lengths),
                trial.metric ? metric_text(*trial.metric) : "-", sentences::describe(why),

@@ -11,13 +11,13 @@
 
 namespace hpsearch::cli {
 
-/// A simulation that is over, and what was simulated.
+/// A finished simulation, with its input.
 struct Simulation {
   const engine::ExperimentConfig& config;
   const engine::sim::Simulated& simulated;
   std::optional<engine::sim::Yardstick> yardstick;
   engine::sim::DurationModel duration;
-  std::string curves;  ///< For people.
+  std::string curves;  ///< For users.
 };
 
 [[nodiscard]] std::string_view name_of(engine::sim::DurationModel duration) noexcept;
@@ -25,7 +25,7 @@ struct Simulation {
 /// The document of `--output json`; docs/simulation.md lists its fields.
 [[nodiscard]] engine::Value to_value(const Simulation& simulation);
 
-/// The same for people. At most `most_trials` trials are listed one by one.
+/// The same as text. At most `most_trials` trials are listed one by one.
 [[nodiscard]] std::string to_text(const Simulation& simulation, std::size_t most_trials, std::size_t width);
 
 }  // namespace hpsearch::cli

@@ -7,9 +7,9 @@
 
 namespace hpsearch::cli {
 
-/// What people hear of a context before it is packed, a sentence a line: how many files and bytes, with the
-/// five largest directories at its top where there are several, and what is left out by default. The text may
-/// hold anything that file names hold.
+/// The text about a context before it is packed, one sentence per line: how many files and bytes, with the
+/// five largest directories at its top if there are several, and what is left out by default. File names can
+/// put any characters into the text.
 [[nodiscard]] std::vector<std::string> context_report(const context::ContextListing& listing);
 
 }  // namespace hpsearch::cli

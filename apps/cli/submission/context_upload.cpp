@@ -36,7 +36,7 @@ Outcome<std::string> upload_context(const Client& client, const std::string& dir
   }
   const std::string digest = files::sha256_of(*packed);
   const std::string target = "/api/v1/contexts/" + digest;
-  // Taking it twice is the same, so whatever got lost may be asked for again.
+  // Repeating a request is harmless, so a lost one may be sent again.
   constexpr int most_tries = 3;
   for (int attempt = 1;; ++attempt) {
     const Outcome<bool> known = client.has(target);

@@ -10,17 +10,16 @@
 
 namespace hpsearch::cli {
 
-/// Whether the experiment of that tree wants its context packed, as is usual, or its programs run in the
-/// directory itself (`source: in_place`).
+/// Whether the experiment's context is packed, which is the default, or its programs run in the directory
+/// itself (`source: in_place`).
 [[nodiscard]] bool needs_packed_context(const engine::Value& tree);
 
-/// What trials will get of the context directory, and what not. A usage failure, naming the largest files,
-/// when that is more than `megabytes`.
+/// What trials will get of the context directory, and what not. A usage failure that names the largest files
+/// if it exceeds `megabytes`.
 [[nodiscard]] Outcome<context::ContextListing> look_at_context(const std::string& directory,
                                                                std::uint64_t megabytes);
 
-/// Packs these files of the directory and gives them to the daemon, unless it has them; the digest comes
-/// back.
+/// Packs these files of the directory and uploads them to the daemon, unless it has them; returns the digest.
 [[nodiscard]] Outcome<std::string> upload_context(const Client& client, const std::string& directory,
                                                   const std::vector<context::ContextFile>& files);
 

@@ -22,8 +22,8 @@ Outcome<std::uint64_t> submit_experiment(const Client& client, const Value& tree
                                 {"name", fallback_name},
                                 {"context_directory", context_directory},
                                 {"context_digest", context_digest}};
-  // Whether a submission whose answer got lost was taken, nobody here knows; the key makes asking again
-  // right.
+  // If an answer is lost, it is not known whether the submission was accepted; the key makes repeating it
+  // safe.
   constexpr int most_tries = 3;
   for (int attempt = 1;; ++attempt) {
     const Outcome<Value> answer = client.post("/api/v1/experiments", body, key);

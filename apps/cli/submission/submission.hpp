@@ -8,11 +8,11 @@
 
 namespace hpsearch::cli {
 
-/// A word no other submission has: 128 random bits in hexadecimal.
+/// A unique key: 128 random bits in hexadecimal.
 [[nodiscard]] std::string fresh_key();
 
-/// Gives the experiment to the daemon, with the context that it has by that digest ("": the directory is read
-/// by the workers); its id comes back. The same key again gives the same id again.
+/// Submits the experiment to the daemon, with the context that the daemon has by that digest ("": the workers
+/// read the directory); returns its id. The same key returns the same id again.
 [[nodiscard]] Outcome<std::uint64_t> submit_experiment(const Client& client, const engine::Value& tree,
                                                        const std::string& fallback_name,
                                                        const std::string& context_directory,

@@ -27,7 +27,8 @@ void report_links(const std::vector<context::ContextFile>& files, const Output& 
   }
 }
 
-/// Why none of its trials runs, as it is now. That it was submitted is what counts: no answer is no failure.
+/// Prints why none of its trials runs now. A missing answer is not a failure, since the experiment was
+/// submitted.
 void report_wait(const Client& client, std::uint64_t experiment, const Output& output) {
   const Outcome<Value> detail = client.get(experiment_target(experiment));
   if (const std::string why = detail ? text_at(*detail, "waits_for") : ""; !why.empty()) {
@@ -66,7 +67,7 @@ int submit(const SubmitOptions& options, const Output& output) {
     files = std::move(found->files);
     report_links(files, output);
   }
-  // A new experiment never lands in somebody's private search by accident.
+  // A new experiment must never be submitted to a user's private search by accident.
   const Outcome<Server> server = Server::reach_shared(options.server, output);
   if (!server) {
     return output.fail(server.failure());

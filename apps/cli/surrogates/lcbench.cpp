@@ -19,9 +19,9 @@ using engine::Error;
 using engine::Result;
 using engine::Value;
 
-constexpr Eigen::Index width = 128;  // Of the residual stream.
-constexpr Eigen::Index gated = 455;  // Of a block's inside.
-constexpr float tiny = 1e-12F;       // What logarithms were taken of, beyond the value.
+constexpr Eigen::Index width = 128;  // Width of the residual stream.
+constexpr Eigen::Index gated = 455;  // Inner width of a block.
+constexpr float tiny = 1e-12F;       // Added to a value before its logarithm.
 
 using Matrix = Eigen::MatrixXf;
 using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -58,7 +58,7 @@ std::span<const Value> list_at(const Value& map, std::string_view key) {
                                                          : std::span<const Value>();
 }
 
-/// Offsets of the arrays by name; an array counts as missing unless it has exactly the wanted number of
+/// Offsets of the arrays by name; an array counts as missing unless it has exactly the expected number of
 /// floats.
 class Arrays {
  public:
@@ -213,7 +213,7 @@ Value LcBench::space() {
   const auto real = [](double lowest, double highest) {
     return Value::Map{{"type", "double"}, {"minval", lowest}, {"maxval", highest}};
   };
-  // Half a unit more at both ends, so that the outermost integers get their whole share when rounded.
+  // Half a unit more at both ends, so that the outermost integers get their whole share after rounding.
   return Value::Map{{"batch_size", log(15.5, 512.5)},
                     {"learning_rate", log(1e-4, 0.1)},
                     {"momentum", real(0.1, 0.99)},
@@ -229,7 +229,7 @@ Result<LcBench::Configuration> LcBench::configuration_of(const Value& hparams) {
     const Hyperparameter& wanted = hyperparameters[i];
     const Value* value = hparams.at_path(wanted.name);
     const double number = value == nullptr ? std::nan("") : value->number_or(std::nan(""));
-    constexpr double slack = 1 + 1e-9;  // 10^log10(0.1) may be a hair above 0.1.
+    constexpr double slack = 1 + 1e-9;  // 10^log10(0.1) may be slightly above 0.1.
     double settled = wanted.whole ? std::round(number) : number;
     if (wanted.whole && number * slack >= wanted.lowest - 0.5 && number <= (wanted.highest + 0.5) * slack) {
       settled = std::min(std::max<double>(settled, wanted.lowest), static_cast<double>(wanted.highest));

@@ -10,12 +10,12 @@ namespace hpsearch::surrogates {
 using engine::Units;
 using engine::sim::Training;
 
-/// One trial's. All of it at once: the floor under its epochs' times needs T(52), and 52 epochs in one
-/// product cost what ten cost one by one.
+/// The whole curve of a trial: the minimum time of its epochs needs T(52), and 52 epochs in one product cost
+/// as much as ten one by one.
 struct LcBenchCurves::Curve {
-  std::vector<float> accuracy;   // After epochs 1, 2, …
-  std::vector<double> duration;  // Seconds until the end of epoch 1, 2, …
-  double floor = 0;              // Seconds an epoch takes at least.
+  std::vector<float> accuracy;   // After epochs 1, 2, ….
+  std::vector<double> duration;  // Seconds until the end of epoch 1, 2, ….
+  double floor = 0;              // The minimum duration of an epoch in seconds.
 };
 
 LcBenchCurves::LcBenchCurves(std::shared_ptr<const LcBench> model, std::size_t instance)

@@ -89,7 +89,7 @@ double SyntheticCurves::seconds(const Training& training, Units from, Units to) 
 }
 
 std::optional<double> SyntheticCurves::best() const {
-  // Where curves cross, the nearest configuration need not be the best at a finite length: look along q.
+  // Where curves cross, the nearest configuration need not be the best at a finite length: search along q.
   double lowest = std::numeric_limits<double>::infinity();
   for (int i = 0; i <= 1000; ++i) {
     lowest = std::min(lowest, loss(i / 1000.0, static_cast<double>(max_length_)));

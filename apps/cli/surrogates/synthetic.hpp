@@ -12,7 +12,7 @@
 
 namespace hpsearch::surrogates {
 
-/// Learning curves from formulas, over any space: no data is needed, and what is best is known.
+/// Learning curves from formulas, over any space: no data is needed, and the best value is known.
 ///
 /// A configuration is a point x of the unit cube (Space::to_unit); the seed places the optimum o in it. How
 /// far a configuration is from the best one is
@@ -44,7 +44,8 @@ class SyntheticCurves final : public engine::sim::Curves {
   /// At the optimum and full length, without noise.
   [[nodiscard]] std::optional<double> best() const override;
 
-  /// The loss without noise of a configuration as far from the optimum as `q`; power's for diverging.
+  /// The loss without noise of a configuration at distance `q` from the optimum; that of `power` for
+  /// `diverging`.
   [[nodiscard]] double loss(double q, double length) const noexcept;
 
  private:

@@ -12,8 +12,8 @@ namespace hpsearch::cli {
 
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
-/// An integer in decimal digits, whatever zeros it begins with: CLI11 would read 010 as 8 and -1 as 2^64 - 1.
-/// For transform(), since it has to hand on what it read.
+/// An integer in decimal digits, with any leading zeros: CLI11 would read 010 as 8 and -1 as 2^64 - 1. For
+/// transform(), because it passes on the number that it read.
 [[nodiscard]] CLI::Validator integer_from(std::uint64_t least, std::uint64_t most = UINT64_MAX);
 
 [[nodiscard]] CLI::Validator not_empty();

@@ -10,7 +10,7 @@
 
 namespace hpsearch::cli {
 
-/// Everything the arguments can say; CLI11 writes into it while it parses.
+/// The values of all arguments; CLI11 writes them while it parses.
 struct Arguments {
   std::string format = "table";
   ServerOptions server;
@@ -18,7 +18,7 @@ struct Arguments {
   RunOptions run;
   SimulateOptions simulate;
   ExperimentOptions experiment;
-  std::vector<std::string> words;  ///< Of [EXPERIMENT [TRIAL]].
+  std::vector<std::string> words;  ///< The words of [EXPERIMENT [TRIAL]].
   WaitOptions wait;
   EventsOptions events;
   LogsOptions logs;
@@ -32,7 +32,7 @@ struct Arguments {
   ListOptions list;
   ExplainOptions explain;
   CheckpointOptions checkpoint;
-  std::string checkpoint_word;  ///< Where a single one is meant.
+  std::string checkpoint_word;  ///< For commands with a single checkpoint.
   FilesOptions files;
   StoreOptions store;
   KeyOptions key;

@@ -51,7 +51,7 @@ void add_files_verbs(VerbBuilder& build) {
   group.add_option("WHICH", given.which, "Experiment; with a trial, every file of it")->expected(0, 2);
   build.add_server(group);
   group.callback([&build, &group] {
-    if (group.get_subcommands().empty()) {  // CLI11 calls it behind those of get and path.
+    if (group.get_subcommands().empty()) {  // CLI11 calls it after those of get and path.
       build.action = [&build](const Output& output) {
         build.given.files.server = build.given.server;
         return list_files(build.given.files, output);

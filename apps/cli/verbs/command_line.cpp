@@ -11,7 +11,7 @@
 namespace hpsearch::cli {
 namespace {
 
-/// CLI11 writes "ID(1x)" where one word or two may stand.
+/// CLI11 writes "ID(1x)" if one word or two are allowed.
 class UsageFormatter final : public CLI::Formatter {
  public:
   std::string make_option_usage(const CLI::Option* option) const override {

@@ -25,7 +25,7 @@ Failure failure_of(const engine::Error& error) {
     case engine::Errc::version_mismatch:
       break;
   }
-  return Failure{exit, error.code, printable(error.message)};  // A damaged file says what it likes.
+  return Failure{exit, error.code, printable(error.message)};  // The text may come from a damaged file.
 }
 
 }  // namespace hpsearch::cli

@@ -10,21 +10,20 @@
 
 namespace hpsearch::cli {
 
-/// What a program says about itself when it ends; the same for all programs of the house.
+/// Exit codes, the same for all programs of hpsearch.
 enum class Exit : int {
   ok = 0,
   failed = 1,
   usage = 2,              ///< Wrong arguments, or a bad file.
-  not_found = 3,          ///< No such experiment or trial.
-  conflict = 4,           ///< Wrong state, or somebody else holds it.
+  not_found = 3,          ///< The experiment or trial does not exist.
+  conflict = 4,           ///< Wrong state, or another process holds it.
   unreachable = 6,        ///< No daemon answers.
   experiment_failed = 7,  ///< The command did its work, but the experiment failed or was canceled.
   storage = 74,           ///< Disk full or broken.
   interrupted = 130,
 };
 
-/// Why a command could not do its work: what the program ends with, and what a person (or, in JSON mode, a
-/// program) is told.
+/// Why a command failed: the exit code, and the message for people or, in JSON mode, for programs.
 struct Failure {
   Exit exit = Exit::failed;
   engine::Errc code = engine::Errc::bad_request;
@@ -48,10 +47,10 @@ struct Failure {
   return Failure{Exit::failed, engine::Errc::unavailable, std::move(message)};
 }
 
-/// Of what a part of the daemon's directory says; printable.
+/// The error of reading the daemon's directory; printable.
 [[nodiscard]] Failure failure_of(const engine::Error& error);
 
-/// A T, or the Failure that explains why there is none. Result with an exit status.
+/// A T, or the Failure that explains why there is none: a Result with an exit code.
 template <class T>
 class [[nodiscard]] Outcome {
  public:

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The text behind `sign` in the last line that has it.
+/// The text after `sign` in the last line that has it.
 std::optional<std::string_view> last_behind(std::string_view text, std::string_view sign) {
   const std::size_t at = text.rfind(sign);
   if (at == std::string_view::npos) {
@@ -29,7 +29,7 @@ std::optional<std::string_view> last_behind(std::string_view text, std::string_v
   return rest.substr(0, rest.find('\n'));
 }
 
-/// 'x' and "x" → x; what is not quoted goes up to a blank.
+/// 'x' and "x" → x; an unquoted text ends at a blank.
 std::string unquoted(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   const char quote = text.empty() ? '\0' : text.front();
@@ -52,9 +52,9 @@ std::string before_the_reason(std::string_view line) {
   return unquoted(line);
 }
 
-/// Whether this Python can import it; nothing when that cannot be found out.
+/// Whether this Python can import it; null if that cannot be found out.
 std::optional<bool> has_module(const std::string& python, const std::string& module) {
-  constexpr std::chrono::seconds patience{15};  // A loaded machine takes its time.
+  constexpr std::chrono::seconds patience{15};  // A loaded machine is slow.
   const std::string code =
       "import importlib.util as u, sys; sys.path = [p for p in sys.path if p]; "
       "sys.exit(0 if u.find_spec(sys.argv[1]) else 3)";
@@ -73,7 +73,7 @@ std::optional<bool> has_module(const std::string& python, const std::string& mod
   return ending->number == 0;
 }
 
-/// Pythons of this machine that people mean, best first.
+/// Other Pythons of this machine that users are likely to mean, best first.
 std::vector<std::string> other_pythons(const fs::path& context) {
   std::vector<std::string> out;
   const auto add = [&out](const fs::path& file) {
@@ -116,7 +116,7 @@ std::string hint_on_module(const std::string& module, const jobs::Program& progr
   const std::string word = jobs::python_of(program.entrypoint);
   const std::vector<std::string> start = jobs::plain_start(program.entrypoint);
   if (start.empty() || start.front() != word) {
-    return "";  // Which Python a script starts, nobody here knows.
+    return "";  // It is not known which Python a script starts.
   }
   const std::string ran = word.find('/') == std::string::npos ? on_path(path, word) : word;
   if (ran.empty() || ran.front() != '/' || !program.contract.image.empty() ||
@@ -162,7 +162,7 @@ std::optional<std::string> missing_file(std::string_view log_tail) {
   if (at == std::string_view::npos) {
     return std::nullopt;
   }
-  const std::size_t begin = log_tail.rfind('\n', at) + 1;  // npos + 1 is 0.
+  const std::size_t begin = log_tail.rfind('\n', at) + 1;  // If there is no line feed, npos + 1 is 0.
   const std::string_view line =
       log_tail.substr(begin, std::min(log_tail.find('\n', at), log_tail.size()) - begin);
   if (const auto behind = last_behind(line, "No such file or directory: ")) {

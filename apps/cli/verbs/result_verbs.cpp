@@ -151,7 +151,7 @@ void add_comparing_verbs(VerbBuilder& build) {
     const char* name;
     const char* about;
     int (*verb)(const EndedOptions&, const Output&);
-    const char* yes;  ///< What --yes does; nullptr: there is none.
+    const char* yes;  ///< Effect of --yes; nullptr: it has none.
   };
   const EndedVerb ended[] = {
       {"archive",

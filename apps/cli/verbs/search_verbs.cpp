@@ -104,7 +104,7 @@ void add_simulate(VerbBuilder& build) {
   verb.add_option("--exit", options.exits,
                   "TRIAL:OP:REASON: operation OP of the trial, from 0, ends early; can be repeated.\n"
                   "REASON is errored, user_canceled, user_stopped or invalid_hp")
-      ->allow_extra_args(false);  // What follows may be FILE.
+      ->allow_extra_args(false);  // The next word may be FILE.
   verb.add_option("--failure-rate", options.failure_rate, "Probability that an operation crashes")
       ->check(CLI::Range(0.0, 1.0));
   verb.add_option("--failure-seed", options.failure_seed, "Seed of the crashes (default: 0)");

@@ -15,7 +15,7 @@ std::string with_suggestion(std::string message, std::string_view near) {
   return near.empty() ? message : message + "; did you mean " + in_quotes(near) + "?";
 }
 
-/// The names of the verbs, in the order of the help.
+/// The names of the commands, in the order of the help.
 std::vector<std::string> names_of_verbs(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -24,7 +24,7 @@ std::vector<std::string> names_of_verbs(const CLI::App& app) {
   return names;
 }
 
-/// Where a group has a command of this name: "worker drain". "" where none has.
+/// The group's command of this name: "worker drain". "" if there is none.
 std::string in_a_group(const CLI::App& app, const std::string& word) {
   for (const CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; })) {
     const std::vector<std::string> verbs = names_of_verbs(*group);

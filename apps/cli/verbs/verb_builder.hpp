@@ -12,20 +12,20 @@ class App;
 
 namespace hpsearch::cli {
 
-/// How an EXPERIMENT is named, wherever one may be.
+/// Description of EXPERIMENT, wherever one is allowed.
 inline constexpr const char* about_experiment =
     "ID or name of an experiment, or a search of this directory as\nhpsearch list shows it (default: the one "
     "that was run last here,\nor the daemon's only one)";
 
-/// What the verbs are built with: the program, the arguments they share, and what the chosen one does.
+/// What builds the commands: the program, the arguments that they share, and the action of the chosen one.
 ///
-/// It has to outlive the parsing and the action, which refer to it.
+/// It must outlive the parsing and the action, which refer to it.
 struct VerbBuilder {
   using Action = std::function<int(const Output&)>;
 
   CLI::App& app;
   Arguments given = {};
-  Action action = {};  ///< Of the verb that was chosen.
+  Action action = {};  ///< Action of the chosen command.
 
   CLI::App& add(const std::string& name, const std::string& about, Action does);
   CLI::App& add_to(CLI::App& group, const std::string& name, const std::string& about, Action does);
@@ -38,7 +38,7 @@ struct VerbBuilder {
   void add_experiment_or_trial(CLI::App& to);
   /// [EXPERIMENT] TRIAL
   void add_trial(CLI::App& to, std::vector<std::string>& which);
-  /// Does the verb once its words are read; what is wrong with them is a usage failure.
+  /// Runs the command once its words are read; wrong words are a usage failure.
   Action about_either(std::function<int(const Output&)> verb);
   ExperimentOptions experiment();
 };

@@ -4,7 +4,7 @@
 
 namespace hpsearch::cli {
 
-// The verbs of the command line: each group adds its own, with their options and what they do. The help lists
+// The commands of the command line: each group adds its own, with their options and actions. The help lists
 // them in the order in which they are added.
 
 // search_verbs.cpp

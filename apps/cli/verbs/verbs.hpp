@@ -12,13 +12,13 @@
 
 namespace hpsearch::cli {
 
-// One function per verb, each in a file of its own name. They return what the program ends with.
+// One function per command, each in a file of its own name. They return the exit code.
 
-/// Which daemon a verb talks to.
+/// Selects the daemon of a command.
 struct ServerOptions {
-  std::optional<std::string> server;      ///< unix:///PATH or HOST:PORT, as --server or HPSEARCH_SERVER say.
-  std::optional<std::string> token_file;  ///< With the token that the server asks for.
-  std::optional<std::string> state_dir;   ///< Of a run: its private daemon.
+  std::optional<std::string> server;      ///< unix:///PATH or HOST:PORT, from --server or HPSEARCH_SERVER.
+  std::optional<std::string> token_file;  ///< A file with the token that the server requires.
+  std::optional<std::string> state_dir;   ///< State directory of a run, for its private daemon.
 };
 
 struct RunOptions {
@@ -30,11 +30,11 @@ struct RunOptions {
   std::optional<std::string> name;
   std::uint64_t context_limit = context::default_limit_megabytes;
   bool allow_network_filesystem = false;
-  bool take_over = false;  ///< From a daemon of another host that cannot be stopped.
+  bool take_over = false;  ///< Take the directory over from a daemon of another host that cannot be stopped.
   bool fresh = false;
   bool with_new_program = false;
-  bool yes = false;                  ///< Does not ask whether the search is meant.
-  std::vector<std::string> command;  ///< As it was typed; what goes on after an interruption.
+  bool yes = false;                  ///< Don't ask before a useless search starts.
+  std::vector<std::string> command;  ///< The typed words, to show the command that continues the search.
 };
 [[nodiscard]] int run(const RunOptions& options, const Output& output);
 
@@ -43,25 +43,26 @@ struct FileOptions {
   std::optional<std::uint64_t> seed;
   std::optional<std::string> name;
 };
-/// With a daemon named, they also tell whether its workers can have the slots.
+/// With a daemon named, it also checks whether its workers have enough slots.
 [[nodiscard]] int validate(const FileOptions& options, const ServerOptions& server, const Output& output);
 [[nodiscard]] int preview(const FileOptions& options, const ServerOptions& server, const Output& output);
 
 struct ImportOptions {
   std::string file;
-  std::optional<std::string> to;  ///< The file to make; standard output when it is not given.
+  std::optional<std::string> to;  ///< The file to write; standard output if not set.
 };
-/// Turns the file of another product into an experiment file.
+/// Translates the file of another product into an experiment file.
 [[nodiscard]] int import_file(const ImportOptions& options, const Output& output);
 
 struct SimulateOptions {
   FileOptions file;
   std::optional<std::string> curves;  ///< A table's path, experiment:ID, surrogate:INSTANCE, synthetic:KIND.
   std::optional<std::string> expression;      ///< Instead of curves.
-  std::optional<std::string> data_directory;  ///< Of the surrogate; else HPSEARCH_LCBENCH_DIR.
-  bool cycle = false;                         ///< Trials without a curve of their own take one in turn.
-  std::optional<std::uint64_t> workers;       ///< Default: the file's max_concurrent_trials.
-  std::optional<std::string> duration;        ///< unit, op or curve.
+  std::optional<std::string> data_directory;  ///< Directory of the surrogate's data; otherwise
+                                              ///< HPSEARCH_LCBENCH_DIR.
+  bool cycle = false;  ///< Trials without a curve of their own use the recorded ones in turn.
+  std::optional<std::uint64_t> workers;  ///< Default: the file's max_concurrent_trials.
+  std::optional<std::string> duration;   ///< unit, op or curve.
   std::optional<std::uint64_t> report_every;
   std::optional<double> until_seconds;
   std::vector<std::string> exits;  ///< TRIAL:OP:REASON
@@ -80,40 +81,41 @@ struct SubmitOptions {
 [[nodiscard]] int submit(const SubmitOptions& options, const Output& output);
 
 struct ListOptions {
-  bool archived = false;  ///< Only those that are archived …
-  bool all = false;       ///< … or these too. Of a daemon; searches of a directory are moved away.
+  bool archived = false;  ///< Only archived ones …
+  bool all = false;  ///< … or these too. For a daemon; archived searches of a directory are moved away.
   ServerOptions server;
 };
 [[nodiscard]] int list(const ListOptions& options, const Output& output);
 
-/// For verbs about one experiment. It may be left out while exactly one exists.
+/// For commands about one experiment. It may be left out while exactly one exists.
 struct ExperimentOptions {
   std::optional<std::string> experiment;  ///< As which.hpp reads it.
   ServerOptions server;
 };
 struct ShowOptions {
   ExperimentOptions experiment;
-  std::optional<std::uint64_t> trial;  ///< This one of it only, with its attempts.
+  std::optional<std::uint64_t> trial;  ///< Only this trial, with its attempts.
 };
 [[nodiscard]] int show(const ShowOptions& options, const Output& output);
 struct TrialsOptions {
   ExperimentOptions experiment;
   std::optional<std::uint64_t> after;  ///< Only those with higher numbers.
   std::optional<std::uint64_t> limit;  ///< Shows at most this many, in the order of `sort`.
-  std::optional<std::string> sort;   ///< By this column; -NAME: the largest first. "metric": the best first.
-  std::optional<std::string> where;  ///< Shows trials that meet this condition (docs/conditions.md).
-  std::optional<std::string> columns;  ///< Only these, in their order, separated by commas.
+  std::optional<std::string> sort;     ///< Sort by this column; -NAME: the largest first. "metric": the best
+                                       ///< first.
+  std::optional<std::string> where;  ///< Shows only trials that satisfy this condition (docs/conditions.md).
+  std::optional<std::string> columns;  ///< Only these columns, in this order, separated by commas.
 };
 [[nodiscard]] int trials(const TrialsOptions& options, const Output& output);
 struct BestOptions {
   ExperimentOptions experiment;
-  bool path = false;  ///< Where its model is, instead of the trial itself.
+  bool path = false;  ///< Print the path of its model, instead of the trial itself.
   std::optional<std::string> copy_to;
 };
 [[nodiscard]] int best(const BestOptions& options, const Output& output);
-/// With --path or --copy-to.
+/// For --path or --copy-to.
 [[nodiscard]] int best_path(const BestOptions& options, const Output& output);
-/// Which hyperparameters matter, by PED-ANOVA of the results of one rung.
+/// The importance of the hyperparameters, by PED-ANOVA of the results of one rung.
 [[nodiscard]] int importance(const ExperimentOptions& options, const Output& output);
 /// What the model of a search has learnt.
 [[nodiscard]] int model(const ExperimentOptions& options, const Output& output);
@@ -129,7 +131,7 @@ struct CurvesOptions {
   ExperimentOptions experiment;
   std::optional<std::uint64_t> trial;  ///< Only this one.
   std::uint64_t top = 5;               ///< Without `trial`: shows this many of the best.
-  std::optional<std::string> metric;   ///< Instead of the searcher's.
+  std::optional<std::string> metric;   ///< Another metric than the searcher's.
   std::string format = "plot";         ///< "plot", "table" or "csv".
 };
 [[nodiscard]] int curves(const CurvesOptions& options, const Output& output);
@@ -142,16 +144,16 @@ struct ExportOptions {
 [[nodiscard]] int export_data(const ExportOptions& options, const Output& output);
 
 struct RemoveOptions {
-  std::string search;  ///< One of the current directory.
-  bool yes = false;    ///< Else it only says what would go.
+  std::string search;  ///< A search of the current directory.
+  bool yes = false;    ///< Otherwise it only prints what would be removed.
 };
 [[nodiscard]] int remove_search(const RemoveOptions& options, const Output& output);
 [[nodiscard]] int archive_search(const RemoveOptions& options, const Output& output);
 
-/// Experiments that have ended: searches of the current directory, or a daemon's.
+/// For experiments that have ended: searches of the current directory, or a daemon's.
 struct EndedOptions {
   std::vector<std::string> names;
-  bool yes = false;  ///< Does not ask; searches of the directory are moved and deleted only with it.
+  bool yes = false;  ///< Don't ask; searches of the directory are moved and deleted only with it.
   ServerOptions server;
 };
 [[nodiscard]] int archive(const EndedOptions& options, const Output& output);
@@ -163,10 +165,10 @@ struct OpenOptions {
   bool no_browser = false;       ///< Only print the address.
   bool makes_tokens = false;     ///< The browser may create tokens.
 };
-/// The dashboard in a browser.
+/// Opens the dashboard in a browser.
 [[nodiscard]] int open(const OpenOptions& options, const Output& output);
 
-/// "pause", "resume", "cancel" or "kill"; of one trial only "cancel".
+/// "pause", "resume", "cancel" or "kill"; for one trial only "cancel".
 [[nodiscard]] int control(const std::string& what, const ExperimentOptions& options,
                           std::optional<std::uint64_t> trial, const Output& output);
 
@@ -189,7 +191,7 @@ struct WaitOptions {
 };
 [[nodiscard]] int wait(const WaitOptions& options, const Output& output);
 
-/// The search as it goes on, on the whole terminal; lines where there is none.
+/// Shows a running search on the whole terminal; prints lines if there is none.
 [[nodiscard]] int watch(const ExperimentOptions& options, const Output& output);
 
 struct LogsOptions {
@@ -197,20 +199,20 @@ struct LogsOptions {
   bool follow = false;
   bool standard_error = false;
   std::optional<std::uint64_t> attempt;
-  std::uint64_t rank = 0;             ///< Of an attempt of several processes.
+  std::uint64_t rank = 0;             ///< For an attempt of several processes.
   std::optional<std::uint64_t> tail;  ///< Only the last lines.
-  std::optional<std::string> grep;    ///< Only lines in which this regular expression (RE2) is found.
-  bool raw = false;  ///< As it was written: lines that were drawn over, escape sequences and all.
+  std::optional<std::string> grep;    ///< Only lines that match this regular expression (RE2).
+  bool raw = false;                   ///< Unchanged, with overwritten lines and escape sequences.
   ServerOptions server;
 };
 [[nodiscard]] int logs(const LogsOptions& options, const Output& output);
 
 struct CheckpointOptions {
-  std::vector<std::string> which;  ///< [EXPERIMENT [TRIAL]], [EXPERIMENT] TRIAL, or one checkpoint's id.
+  std::vector<std::string> which;  ///< [EXPERIMENT [TRIAL]], [EXPERIMENT] TRIAL, or the id of one checkpoint.
   ServerOptions server;
   std::optional<std::uint64_t> step;
-  bool latest = false;  ///< For download: instead of the best.
-  bool all = false;     ///< For delete: every one of the trial.
+  bool latest = false;  ///< For download: the latest instead of the best.
+  bool all = false;     ///< For delete: every checkpoint of the trial.
   std::string to;       ///< For download: the directory to make.
 };
 [[nodiscard]] int list_checkpoints(const CheckpointOptions& options, const Output& output);
@@ -227,15 +229,14 @@ struct FilesOptions {
 /// get and path.
 [[nodiscard]] int take_files(const FilesOptions& options, const Output& output);
 
-/// For the verbs about a daemon's store itself. STORE is a daemon's state directory, that of a run, or a
-/// backup.
+/// For the commands about a daemon's store. STORE is a daemon's state directory, that of a run, or a backup.
 struct StoreOptions {
   std::string store;
-  std::string to;  ///< Where what is made goes; not for verify and export.
+  std::string to;  ///< The path of the new store or backup; not for verify and export.
 
   // For backup and restore: what seals the keys, or that they are left out.
   std::string key_file;
-  bool passphrase = false;  ///< To be asked for.
+  bool passphrase = false;  ///< Ask for a passphrase.
   bool without_keys = false;
 };
 [[nodiscard]] int store_verify(const StoreOptions& options, const Output& output);
@@ -244,35 +245,35 @@ struct StoreOptions {
 [[nodiscard]] int store_restore(const StoreOptions& options, const Output& output);
 [[nodiscard]] int store_salvage(const StoreOptions& options, const Output& output);
 
-/// Which workers may speak to a daemon over TCP.
+/// The workers that may connect to a daemon over TCP.
 struct KeyOptions {
-  std::string state_dir;  ///< The daemon's.
-  std::string name;       ///< Of a worker; for deny its name or a key.
+  std::string state_dir;  ///< The daemon's state directory.
+  std::string name;       ///< Name of a worker; for deny its name or a key.
   std::string key;        ///< For allow.
 };
 [[nodiscard]] int keys_list(const KeyOptions& options, const Output& output);
 [[nodiscard]] int keys_allow(const KeyOptions& options, const Output& output);
 [[nodiscard]] int keys_deny(const KeyOptions& options, const Output& output);
 
-/// Daemons by name: what `hpsearch context` keeps.
+/// Daemons by name: the contexts of `hpsearch context`.
 struct ContextOptions {
   std::string name;
   std::string address;                     ///< For add: unix:///PATH, HOST:PORT or https://HOST:PORT.
-  std::optional<std::string> fingerprint;  ///< For add: of the only certificate that is accepted.
-  std::optional<std::string> token_file;   ///< For add; its content is kept.
+  std::optional<std::string> fingerprint;  ///< For add: fingerprint of the only certificate that is accepted.
+  std::optional<std::string> token_file;   ///< For add; its content is stored.
 };
 [[nodiscard]] int context_add(const ContextOptions& options, const Output& output);
 [[nodiscard]] int context_use(const ContextOptions& options, const Output& output);
 [[nodiscard]] int context_remove(const ContextOptions& options, const Output& output);
 [[nodiscard]] int context_list(const Output& output);
 
-/// What lets people in over TCP.
+/// Credentials of users over TCP.
 struct TokenOptions {
   std::string id;  ///< For rotate and revoke.
   std::string name;
   std::string role;
   std::string expires = "90d";
-  std::vector<std::string> workspaces;  ///< In which it has its role; none = in all.
+  std::vector<std::string> workspaces;  ///< The workspaces in which it has its role; none = all.
   std::optional<std::string> unix_user;
   ServerOptions server;
 };
@@ -284,7 +285,7 @@ struct TokenOptions {
 /// Workspaces and their quotas.
 struct WorkspaceOptions {
   std::string name;
-  /// In the order of engine::quota_limits: a number, or "none"; nothing = as it is.
+  /// In the order of engine::quota_limits: a number, or "none"; null = unchanged.
   std::array<std::optional<std::string>, engine::quota_limits.size()> limits;
   ServerOptions server;
 };
@@ -297,13 +298,13 @@ struct UsageOptions {
   std::string since;        ///< "30d", "12h", "2026-11-01"; "" = the beginning.
   ServerOptions server;
 };
-/// How long slots were used, and by whom.
+/// How long slots were used, and by which user, workspace or experiment.
 [[nodiscard]] int usage(const UsageOptions& options, const Output& output);
 
-/// Who changed what.
+/// The audit log: changes and their authors.
 struct AuditOptions {
   std::string state_dir;    ///< For verify: a daemon's state directory, or that of a run.
-  std::string holds;        ///< For verify: the hash of a line that was there before; "" = none is known.
+  std::string holds;        ///< For verify: the hash of an earlier line; "" = none is known.
   std::uint64_t after = 0;  ///< For list: only later lines.
   bool refusals = false;    ///< For list: refused requests instead of changes.
   ServerOptions server;     ///< For list.
@@ -314,7 +315,7 @@ struct AuditOptions {
 /// Checks a component file and shows what it declares.
 [[nodiscard]] int component_check(const std::string& file, const Output& output);
 
-/// What workers there are, and what is wrong with them.
+/// Lists the workers and their problems.
 [[nodiscard]] int workers(const ServerOptions& server, bool devices, const Output& output);
 
 struct WorkerOptions {

@@ -8,9 +8,9 @@
 #include "hpsearch/workers/determined/harness_program.hpp"
 #include "hpsearch/workers/shell/worker_program.hpp"
 
-// The file `hpsearch` where programs are static (HPSEARCH_STATIC). Each would contain the same libraries,
-// which make up most of it, so they are one file: it runs as the program that argv[0] names, and else as the
-// command line. The files of the other names start it (starter.cpp).
+// The file `hpsearch` if programs are static (HPSEARCH_STATIC). Each program would contain the same
+// libraries, which make up most of it, so they are one file: it runs as the program that argv[0] names,
+// otherwise as the command line. The files with the other names start it (starter.cpp).
 
 namespace {
 
@@ -18,7 +18,7 @@ std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// Process lists show the file's name otherwise.
+/// Otherwise process lists show the file's name.
 void show_as(const char* name) {
   static_cast<void>(::prctl(PR_SET_NAME, name));
 }
@@ -28,7 +28,7 @@ void show_as(const char* name) {
 int main(int argc, char** argv) {
   using namespace hpsearch;
   const std::string_view name = argc > 0 ? file_name(argv[0]) : "";
-  // A worker starts its own file, as /proc/self/exe, to look at its GPUs.
+  // A worker starts its own file, as /proc/self/exe, to list its GPUs.
   const bool looks_at_gpus = name == "exe" && argc > 1 && argv[1] == std::string_view("--list-gpus");
   if (name == "hpsearchd") {
     show_as("hpsearchd");

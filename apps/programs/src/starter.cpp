@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-// hpsearchd, hpsearch-worker and hpsearch-determined where programs are static: becomes the file `hpsearch`
+// hpsearchd, hpsearch-worker and hpsearch-determined if programs are static: executes the file `hpsearch`
 // beside it, which runs as the program that argv[0] names (one_file.cpp).
 
 namespace {
@@ -15,7 +15,7 @@ constexpr const char* shared_file = "hpsearch";
 }  // namespace
 
 int main(int argc, char** argv) {
-  char own[PATH_MAX + 1] = {};  // Filled by readlink().
+  char own[PATH_MAX + 1] = {};  // readlink() fills it.
   char shared[PATH_MAX + sizeof "hpsearch"] = {};
   const ssize_t length = ::readlink("/proc/self/exe", own, PATH_MAX);
   char* slash = length > 0 ? std::strrchr(own, '/') : nullptr;
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   const auto directory = static_cast<std::size_t>(slash + 1 - own);
   std::memcpy(shared, own, directory);
   std::strcpy(shared + directory, shared_file);
-  argv[0] = own;  // Also where this was started by a link of another name.
+  argv[0] = own;  // Also if this was started by a link of another name.
   ::execv(shared, argv);
   std::fprintf(stderr, "%s: cannot start %s: %s\n", slash + 1, shared, std::strerror(errno));
   return 1;

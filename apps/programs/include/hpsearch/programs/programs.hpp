@@ -2,14 +2,14 @@
 
 #include "hpsearch/engine/searcher.hpp"
 
-// The programs, for a main() that knows more searchers than this build does (docs/searchers/own-sampler.md).
+// The programs, for a main() with more searchers than this build has (docs/searchers/own-sampler.md).
 
 namespace hpsearch::programs {
 
-/// hpsearchd, with the searchers that experiments can name; their names are in ascending order. Returns the
-/// exit status. Once in a process. The registry outlives it.
+/// hpsearchd, with the searchers that experiments can name; their names must be in ascending order. Returns
+/// the exit code. Call it once per process. The registry must outlive it.
 ///
-/// A stored experiment whose searcher is not among them cannot be restored, and the daemon says so and ends.
+/// If a stored experiment names another searcher, it cannot be restored: the daemon reports it and ends.
 [[nodiscard]] int run_daemon(int argc, char** argv, engine::SearcherRegistry registry);
 
 /// hpsearch, which reads experiment files, previews and simulates them, with the same searchers as the
