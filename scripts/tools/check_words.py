@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-CLEAN = ["engine", "searchers", "bench", "io/net", "io/http", "io/zmq", "clients/python", "tests/engine", "tests/searchers",
+CLEAN = ["engine", "searchers", "bench", "io/net", "io/http", "io/zmq", "apps", "clients/python", "tests/daemon", "tests/cli", "tests/engine", "tests/searchers",
          "tests/conformance", "tests/contract", "tests/io/net", "tests/io/http", "tests/io/zmq", "tests/clients/python"]
 # Names of formats, and of public headers in which a new name costs a build of everything.
 ALLOWED = {"checkpoint_gone", "checkpoint_may_be_gone", "gone", "all_gone"}

@@ -1,4 +1,4 @@
-// The real binary, from outside.
+// Runs the real binary.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST_F(Program, PreviewsTheSpecsExamples) {
   }
 }
 
-TEST_F(Program, PreviewsWhatIsExpectedWhereStoppingLetsEqualsPass) {
+TEST_F(Program, PreviewsExpectedLengthsIfEqualMetricsPass) {
   scratch_.write("e.yaml",
                  "entrypoint: 'true'\n"
                  "hyperparameters: {x: {type: double, minval: 0, maxval: 1}}\n"
@@ -106,7 +106,7 @@ TEST_F(Program, PreviewsWhatIsExpectedWhereStoppingLetsEqualsPass) {
   EXPECT_MESSAGE(run("preview e.yaml").out);
 }
 
-TEST_F(Program, PreviewsForEyes) {
+TEST_F(Program, PreviewsAsText) {
   scratch_.write("e.yaml",
                  "entrypoint: [python3, train.py]\n"
                  "hyperparameters: {lr: {type: double, minval: 0, maxval: 1}}\n"
@@ -116,7 +116,7 @@ TEST_F(Program, PreviewsForEyes) {
   EXPECT_MESSAGE(ended.out);
 }
 
-TEST_F(Program, PreviewTellsWarningsFromAdvice) {
+TEST_F(Program, PreviewDistinguishesWarningsFromAdvice) {
   scratch_.write(
       "e.yaml",
       "entrypoint: [python3, train.py]\n"
@@ -141,7 +141,7 @@ TEST_F(Program, PreviewsAGridOf10ToThe30InExactIntegers) {
                                HasSubstr("\"total_length\": 3000000000000000000000000000000,")));
 }
 
-TEST_F(Program, PreviewsAGridThatTrainsLongerThanCanBeCounted) {
+TEST_F(Program, PreviewsAGridWhoseLengthOverflows) {
   std::string axes;
   for (int axis = 0; axis < 6; ++axis) {
     axes += "  x" + std::to_string(axis) + ": {type: int, minval: 1, maxval: 1000000, count: 1000000}\n";
@@ -153,7 +153,7 @@ TEST_F(Program, PreviewsAGridThatTrainsLongerThanCanBeCounted) {
               AllOf(HasSubstr("\"total_length\": null,"), HasSubstr("\"full_length\": null,")));
 }
 
-TEST_F(Program, NamesTheVerbThatWasMeant) {
+TEST_F(Program, SuggestsTheNearestCommand) {
   const Ended ended = run("trails 1");
   EXPECT_EQ(ended.status, 2);
   EXPECT_MESSAGE(ended.err);
@@ -164,7 +164,7 @@ TEST_F(Program, NamesTheGroupOfACommand) {
   EXPECT_MESSAGE(run("drain node1").err);
 }
 
-TEST_F(Program, NamesTheOptionThatWasMeant) {
+TEST_F(Program, SuggestsTheNearestOption) {
   const Ended ended = run("run e.yaml --slot 3");
   EXPECT_EQ(ended.status, 2);
   EXPECT_MESSAGE(ended.err);
@@ -181,7 +181,7 @@ TEST_F(Program, RefusesWrongArguments) {
   }
 }
 
-TEST_F(Program, NamesOptionValueAndWhatIsAllowed) {
+TEST_F(Program, NamesOptionValueAndAllowedValues) {
   for (const char* arguments :
        {"trials --limit 0", "trials --limit 1.5", "wait --timeout 0", "wait --timeout nan",
         "simulate e.yaml --report-every 0", "simulate e.yaml --until -1", "simulate e.yaml --workers 0",
@@ -194,7 +194,7 @@ TEST_F(Program, NamesOptionValueAndWhatIsAllowed) {
   }
 }
 
-TEST_F(Program, PrintsNoControlCharacterOfWhatItRefuses) {
+TEST_F(Program, PrintsNoControlCharactersOfArguments) {
   const Ended ended = run("set 1 \"$(printf 'max_trails\\033[31m=5')\"");
   EXPECT_EQ(ended.status, 2);
   EXPECT_MESSAGE(ended.err);
@@ -207,14 +207,14 @@ TEST_F(Program, ShowsHowAnOptionalExperimentIsGiven) {
   EXPECT_THAT(run("show --help").out, HasSubstr("[OPTIONS] [EXPERIMENT [TRIAL]]\n"));
 }
 
-TEST_F(Program, TellsANumberThatIsTooLargeFromWhatIsNone) {
+TEST_F(Program, DistinguishesTooLargeNumbersFromInvalidOnes) {
   const Ended large = run("explain 1 99999999999999999999");
   EXPECT_EQ(large.status, 2);
   EXPECT_MESSAGE(large.err);
   EXPECT_MESSAGE(run("explain 1 9x").err);
 }
 
-TEST_F(Program, TellsUsageErrorsInJsonToo) {
+TEST_F(Program, PrintsUsageErrorsAsJson) {
   const Ended ended = run("trails --output json");
   EXPECT_EQ(ended.status, 2);
   const auto parsed = proto::parse_json(ended.out);
@@ -222,7 +222,7 @@ TEST_F(Program, TellsUsageErrorsInJsonToo) {
   EXPECT_EQ(text_at(member(*parsed, "error"), "code"), "bad_request");
 }
 
-TEST_F(Program, SaysWhichFileIsMissing) {
+TEST_F(Program, NamesTheMissingFile) {
   scratch_.write("digits.yaml", "");
   for (const char* verb : {"run", "validate", "preview", "submit"}) {
     const Ended ended = run(std::string(verb) + " digts.yaml");
@@ -232,7 +232,7 @@ TEST_F(Program, SaysWhichFileIsMissing) {
   EXPECT_FALSE(std::filesystem::exists(scratch_.path() / ".hpsearch"));
 }
 
-TEST_F(Program, TellsEveryProblemOfAFileWithItsLine) {
+TEST_F(Program, ReportsEveryProblemOfAFileWithItsLine) {
   scratch_.write("bad.yaml",
                  "entrypoint: [python3, train.py]\n"
                  "searcher:\n"
@@ -266,13 +266,13 @@ TEST_F(Program, ValidatesAGoodFileAndStandardInput) {
   EXPECT_MESSAGE(ended.out);
 }
 
-TEST_F(Program, SaysThatNoDaemonAnswers) {
+TEST_F(Program, ReportsThatNoDaemonAnswers) {
   const Ended ended = run("list --server 127.0.0.1:1");
   EXPECT_EQ(ended.status, 6);
   EXPECT_MESSAGE(ended.err);
 }
 
-TEST_F(Program, KnowsADirectoryWithoutASearch) {
+TEST_F(Program, ReportsADirectoryWithoutASearch) {
   EXPECT_EQ(run("trials --state-dir nowhere").status, 3);
   std::filesystem::create_directory(scratch_.path() / "empty");
   const Ended ended = run("trials --state-dir empty");
@@ -281,7 +281,7 @@ TEST_F(Program, KnowsADirectoryWithoutASearch) {
   EXPECT_EQ(run("pause --state-dir empty").status, 6);
 }
 
-TEST_F(Program, RefusesAContextThatIsGone) {
+TEST_F(Program, RefusesAMissingContext) {
   scratch_.write("e.yaml", "entrypoint: [\"true\"]\nsearcher: {name: single, metric: loss, max_length: 3}\n");
   const Ended ended = run("run e.yaml gone");
   EXPECT_EQ(ended.status, 2);
@@ -301,7 +301,7 @@ TEST_F(Program, PrintsVersionAndHelp) {
   }
 }
 
-TEST_F(Program, WritesNoColorsWhereNobodySeesThem) {
+TEST_F(Program, WritesNoColorsWithoutATerminal) {
   EXPECT_EQ(run("preview missing.yaml").err.find('\x1b'), std::string::npos);
 }
 

@@ -47,7 +47,7 @@ inline engine::Value small_search(std::int64_t max_trials) {
   return *parsed;
 }
 
-/// A whole daemon but its process, on a disk in memory.
+/// A whole daemon except its process, on a disk in memory.
 class DaemonFixture {
  public:
   explicit DaemonFixture(engine::Patience patience = {}) : patience_(patience) { start(); }
@@ -90,7 +90,7 @@ class DaemonFixture {
     }
     return [this](const engine::Value& config) { return secrets->open(config); };
   }
-  /// `open`: nobody needs a token.
+  /// `open`: no token is needed.
   void serve_http(bool open) {
     http.reset();
     authentication = std::make_unique<Authentication>(
@@ -123,7 +123,7 @@ class DaemonFixture {
     ASSERT_TRUE(listening) << listening.error().message;
     http = std::move(listening).value();
   }
-  /// The workers' door again, with other settings; its HTTP routes are gone then.
+  /// Opens the workers' port again, with other settings; its HTTP routes are removed then.
   void reopen_gate(WorkerSessions::Settings settings) {
     http.reset();
     sessions.reset();
@@ -131,7 +131,7 @@ class DaemonFixture {
     ASSERT_TRUE(opened) << opened.error().message;
     sessions = std::move(opened).value();
   }
-  /// As a kill does: what is not durable is lost.
+  /// Like a kill: what is not durable is lost.
   void crash() {
     checks.reset();
     http.reset();
@@ -150,12 +150,12 @@ class DaemonFixture {
   engine::ExperimentId submit(const engine::Value& config) {
     engine::CreateExperiment command;
     command.config = config;
-    std::optional<engine::Result<Runtime::Outcome>> told;
-    static_cast<void>(
-        runtime->perform(command, [&](const engine::Result<Runtime::Outcome>& outcome) { told = outcome; }));
-    pump_until([&] { return told.has_value(); });
-    EXPECT_TRUE(*told) << (*told ? "" : told->error().message);
-    return *told && (*told)->created ? *(*told)->created : engine::ExperimentId{};
+    std::optional<engine::Result<Runtime::Outcome>> answer;
+    static_cast<void>(runtime->perform(
+        command, [&](const engine::Result<Runtime::Outcome>& outcome) { answer = outcome; }));
+    pump_until([&] { return answer.has_value(); });
+    EXPECT_TRUE(*answer) << (*answer ? "" : answer->error().message);
+    return *answer && (*answer)->created ? *(*answer)->created : engine::ExperimentId{};
   }
 
   struct Answer {
@@ -164,7 +164,7 @@ class DaemonFixture {
     std::string text;
     net::HttpHeaders headers{};
 
-    /// "" when there is none.
+    /// "" if there is none.
     [[nodiscard]] std::string header(std::string_view name) const {
       for (const auto& [known, value] : headers) {
         if (known == name) {
@@ -173,7 +173,7 @@ class DaemonFixture {
       }
       return "";
     }
-    /// A member by its dotted path as JSON; "" when it is absent.
+    /// A member by its dotted path as JSON; "" if it is absent.
     [[nodiscard]] std::string at(std::string_view path) const {
       const engine::Value* value = body.at_path(path);
       return value == nullptr ? "" : engine::compact_json(*value);
@@ -207,7 +207,7 @@ class DaemonFixture {
     return answer;
   }
 
-  /// The body of what is at that address, whatever it is.
+  /// The body of the answer, of any type.
   std::string ask_text(const std::string& target) {
     std::optional<engine::Result<net::HttpResponse>> response;
     std::thread client([&, address = http->address()] {
@@ -220,7 +220,7 @@ class DaemonFixture {
     return *response ? (*response)->body : std::string();
   }
 
-  /// Everything the engine keeps, as text.
+  /// The engine's whole state, as text.
   [[nodiscard]] static std::string picture(const engine::Engine& engine) {
     return engine::state_text(engine);
   }
@@ -233,23 +233,23 @@ class DaemonFixture {
   std::unique_ptr<WorkerSessions> sessions;
   std::unique_ptr<net::HttpServer> http;
   std::unique_ptr<net::Background> checks;
-  std::unique_ptr<Contexts> contexts;  ///< Made by the test, for serve_http() from then on.
+  std::unique_ptr<Contexts> contexts;  ///< Set by the test; used from serve_http() on.
   std::unique_ptr<KeptStore> kept;
-  KeptStore::Limits kept_limits{.quota = std::uint64_t{20} << 30U};  ///< From start() on.
+  KeptStore::Limits kept_limits{.quota = std::uint64_t{20} << 30U};  ///< Used from start() on.
   Scratch folder;
   Tokens tokens{folder.path().string()};
-  AuditLog* audit = nullptr;  ///< From serve_http() on.
-  bool audits_reads = false;  ///< The same.
+  AuditLog* audit = nullptr;  ///< Used from serve_http() on.
+  bool audits_reads = false;  ///< Likewise.
   Sessions browsers{folder.path().string()};
   std::unique_ptr<Authentication> authentication;
-  const SealedSecrets* secrets = nullptr;  ///< With which configurations are sealed from start() on.
+  const SealedSecrets* secrets = nullptr;  ///< Seals configurations from start() on.
   std::optional<engine::Error> failure;
 
  private:
   engine::Patience patience_;
 };
 
-/// A worker that says exactly what the test tells it to, over a real socket.
+/// A worker that sends exactly what the test passes to it, over a real socket.
 class ScriptedWorker {
  public:
   explicit ScriptedWorker(DaemonFixture& fixture, std::string uid = "uid-1")
@@ -257,7 +257,7 @@ class ScriptedWorker {
     connect();
   }
 
-  /// A new connection to where the daemon listens now.
+  /// Connects again to the daemon's present address.
   void connect() {
     port_.reset();
     auto connected =
@@ -310,7 +310,7 @@ class ScriptedWorker {
     }
     return found;
   }
-  /// Waits until `count` of them were heard; returns the last.
+  /// Waits until `count` of them have arrived; returns the last.
   template <class Message>
   Message wait_for(std::size_t count = 1) {
     daemon_.pump_until([&] { return all<Message>().size() >= count; });

@@ -11,7 +11,7 @@
 
 namespace hpsearch::daemon {
 
-/// A timeline that a test moves on. Timers run in tick() alone.
+/// A timeline that a test advances. Timers run only in tick().
 class ManualTimeline final : public net::Timeline {
  public:
   void post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
@@ -24,7 +24,7 @@ class ManualTimeline final : public net::Timeline {
   void start_clock_at_least(engine::Instant) noexcept override {}
   [[nodiscard]] engine::Duration wall_ahead() const noexcept override { return {}; }
 
-  /// Runs what was posted, also by what it runs.
+  /// Runs posted work, also work that it posts.
   void run_posted() {
     while (!tasks_.empty()) {
       const auto task = std::move(tasks_.front());
@@ -32,7 +32,7 @@ class ManualTimeline final : public net::Timeline {
       task();
     }
   }
-  /// Runs each task of every() once. Those who set them must live.
+  /// Runs each task of every() once. The owners of the timers must be alive.
   void tick() {
     const auto timers = timers_;
     for (const auto& task : timers) {

@@ -146,10 +146,10 @@ std::string remarks_on(const api::Worker& worker) {
                            : "; out of use until it is healthy, or until hpsearch release\n");
   }
   for (const api::LeakedProcesses& leaked_processes : worker.leaked_processes) {
-    text += "worker " + printable(worker.name) + ": something of " + attempt_text(leaked_processes) +
-            " survives SIGKILL in " + slots_text(leaked_processes.slots) +
-            (leaked_processes.released ? "; released, it is used nevertheless\n"
-                                       : "; out of use until it is gone, or until hpsearch release\n");
+    text += "worker " + printable(worker.name) + ": processes of " + attempt_text(leaked_processes) +
+            " survive SIGKILL in " + slots_text(leaked_processes.slots) +
+            (leaked_processes.released ? "; released, the slots are used nevertheless\n"
+                                       : "; out of use until they have ended, or until hpsearch release\n");
   }
   for (const api::HeldAttempt& attempt : worker.on_hold) {
     text += "worker " + printable(worker.name) + " holds " + held_text(attempt) +

@@ -24,7 +24,7 @@ using engine::Value;
 struct Found {
   std::uint64_t experiment = 0;
   Value::List checkpoints;
-  std::optional<std::uint64_t> being_deleted;  ///< Of the experiment; not known if only one trial was
+  std::optional<std::uint64_t> being_deleted;  ///< In the experiment; not known if only one trial was
                                                ///< requested.
 };
 

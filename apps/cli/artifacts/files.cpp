@@ -143,7 +143,7 @@ int take_from_daemon(const Server& server, std::uint64_t experiment, std::uint64
   if (!left_out) {
     return output.fail(left_out.failure());
   }
-  tell_links_left_out(*left_out, output);
+  print_links_left_out(*left_out, output);
   if (const std::size_t left = list_at(*there, "left").size() + count_at(*there, "left_unnamed"); left > 0) {
     output.message(std::to_string(left) + " files are on the workers only; hpsearch files " +
                    std::to_string(experiment) + " " + std::to_string(trial) + " names them");
@@ -222,7 +222,7 @@ int take_files(const FilesOptions& options, const Output& output) {
   if (!left_out) {
     return output.fail(left_out.failure());
   }
-  tell_links_left_out(*left_out, output);
+  print_links_left_out(*left_out, output);
   tell_copied(trial, place, to, output);
   return 0;
 }

@@ -117,7 +117,7 @@ std::string kept_text(const proto::KeptTrials& kept, const std::string& where) {
               : "; those of " + counted(kept.dropped, "other trial") + " were not kept (keep_files.max_mb)");
 }
 
-void tell_links_left_out(const LinksLeftOut& links, const Output& output) {
+void print_links_left_out(const LinksLeftOut& links, const Output& output) {
   for (const std::string& link : links) {
     output.message("left out: " + printable(link) + " is a link that leads out of the copied directory");
   }

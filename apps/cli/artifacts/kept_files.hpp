@@ -69,6 +69,6 @@ class KeptFiles {
                                                         const std::filesystem::path& to);
 
 /// Prints one line for each.
-void tell_links_left_out(const LinksLeftOut& links, const Output& output);
+void print_links_left_out(const LinksLeftOut& links, const Output& output);
 
 }  // namespace hpsearch::cli

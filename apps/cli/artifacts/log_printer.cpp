@@ -147,7 +147,7 @@ Outcome<engine::Done> LogPrinter::drain(std::string* kept) {
       return part.failure();
     }
     if (part->offset > offset_ && kept == nullptr) {
-      tell_left_out(part->offset - offset_);
+      print_left_out(part->offset - offset_);
     }
     const std::string lines = lines_.take(part->text);
     if (kept != nullptr) {
@@ -164,7 +164,7 @@ Outcome<engine::Done> LogPrinter::drain(std::string* kept) {
   }
 }
 
-void LogPrinter::tell_left_out(std::uint64_t bytes) {
+void LogPrinter::print_left_out(std::uint64_t bytes) {
   const std::string text = "… " + bytes_text(bytes) + " left out here …";
   if (output_.json() || shown_.raw || shown_.wanted) {
     output_.message(text);  // The message is not a part of the requested output.

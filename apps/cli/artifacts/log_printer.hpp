@@ -83,7 +83,7 @@ class LogPrinter {
   [[nodiscard]] std::chrono::steady_clock::duration silence();
 
   /// Prints that bytes are missing here, which can no longer be read anywhere.
-  void tell_left_out(std::uint64_t bytes);
+  void print_left_out(std::uint64_t bytes);
   void emit(const std::string& text);
   /// On a terminal, shows a progress bar while it moves.
   void draw_unfinished();

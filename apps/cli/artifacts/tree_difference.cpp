@@ -30,7 +30,7 @@ void compare(const Value& before, const Value& after, const std::string& path, s
     if (const Value* now = new_map->find(key)) {
       compare(value, *now, below(key), most, out);
     } else if (out.size() < most) {
-      out.push_back(below(key) + ": gone");
+      out.push_back(below(key) + ": removed");
     }
   }
   for (const auto& [key, value] : *new_map) {

@@ -42,7 +42,7 @@ int wait(const WaitOptions& options, const Output& output) {
   const auto begin = steady_clock::now();
   std::optional<steady_clock::time_point> silent_since;
   WaitingNote waiting;
-  std::string storage_told;
+  std::string printed_storage;
   while (interrupts.count() == 0) {
     const Outcome<Value> answer = reached->server.client().get(experiment_target(reached->experiment));
     const auto now = steady_clock::now();
@@ -77,8 +77,8 @@ int wait(const WaitOptions& options, const Output& output) {
       if (const auto why = waiting.heard(paused.empty() ? experiment->waits_for.value_or("") : paused, now)) {
         output.message(name + ": " + *why);
       }
-      if (const std::string storage = storage_trouble(reached->server.client()); storage != storage_told) {
-        storage_told = storage;
+      if (const std::string storage = storage_trouble(reached->server.client()); storage != printed_storage) {
+        printed_storage = storage;
         output.message(storage.empty() ? "the daemon's storage works again" : storage);
       }
     } else if (answer.failure().exit == Exit::storage) {

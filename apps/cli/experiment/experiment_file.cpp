@@ -192,15 +192,15 @@ ExperimentFile open_experiment_file(const std::string& path, const Overrides& ov
   for (engine::Problem& problem : patterns::problems_of(jobs::patterns_of(out.tree))) {
     parsed.problems.push_back(std::move(problem));
   }
-  std::set<std::string> told;  // A field that could not be read gets only one problem.
+  std::set<std::string> reported;  // A field that could not be read gets only one problem.
   for (const FileProblem& found : out.problems) {
-    told.insert(found.problem.path);
+    reported.insert(found.problem.path);
   }
   const auto place = [&](engine::Problems& from, std::vector<FileProblem>& to) {
     for (engine::Problem& problem : from) {
       constexpr std::string_view below = "component.";
       if ((component.unread && problem.path == "entrypoint") ||
-          (!problem.path.empty() && told.contains(problem.path))) {
+          (!problem.path.empty() && reported.contains(problem.path))) {
         continue;
       }
       if (!component.file.empty() && problem.path.starts_with(below)) {

@@ -30,7 +30,7 @@ class PackedFiles {
   /// `in_place`: all of them, and files around them.
   PackedFiles(std::filesystem::path context, bool in_place);
 
-  /// What a trial finds at this relative path.
+  /// The file that a trial finds at this relative path.
   enum class Found : std::uint8_t {
     packed,
     outside,   ///< It exists, but not in the directory.

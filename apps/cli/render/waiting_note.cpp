@@ -21,15 +21,15 @@ std::string without_digits(std::string text) {
 std::optional<std::string> WaitingNote::heard(const std::string& why, Clock::time_point now) {
   if (why.empty()) {
     since_.reset();
-    told_.clear();
+    printed_.clear();
     return std::nullopt;
   }
   since_ = since_.value_or(now);
   const std::string kind = without_digits(why);
-  if (now - *since_ < patience || kind == told_) {
+  if (now - *since_ < patience || kind == printed_) {
     return std::nullopt;
   }
-  told_ = kind;
+  printed_ = kind;
   return "no trial runs: " + printable(why);
 }
 

@@ -18,7 +18,7 @@ class WaitingNote {
 
  private:
   std::optional<Clock::time_point> since_;
-  std::string told_;  // Without its numbers, which count down.
+  std::string printed_;  // Without its numbers, which count down.
 };
 
 /// Why the daemon does not accept everything, for example a full or broken disk: one sentence, or "". Also ""

@@ -206,7 +206,7 @@ int best_path(const BestOptions& options, const Output& output) {
     if (!left_out) {
       return output.fail(left_out.failure());
     }
-    tell_links_left_out(*left_out, output);
+    print_links_left_out(*left_out, output);
   }
   const std::string trial = std::to_string(best->trial.number());
   if (output.json()) {

@@ -47,12 +47,12 @@ std::string log_tail(const std::filesystem::path& file, std::uintmax_t from) {
 Outcome<engine::Done> await_lock(const std::filesystem::path& lock, const std::string& what,
                                  const PrivateCluster::Say& say, const PrivateCluster::Hurry& hurry) {
   const auto deadline = steady_clock::now() + patience_with_locks;
-  bool told = false;
+  bool printed = false;
   while (const std::optional<pid_t> holder = lock_holder(lock)) {
     const std::string who = what + (*holder > 0 ? " (process " + std::to_string(*holder) + ")" : "");
-    if (!told && steady_clock::now() > deadline - patience_with_locks + milliseconds(500)) {
+    if (!printed && steady_clock::now() > deadline - patience_with_locks + milliseconds(500)) {
       say("waiting for " + who + " of an earlier command to end");
-      told = true;
+      printed = true;
     }
     if (hurry()) {
       return Failure{Exit::interrupted, engine::Errc::unavailable, "interrupted"};

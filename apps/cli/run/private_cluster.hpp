@@ -26,7 +26,7 @@ class PrivateCluster {
   using Say = std::function<void(const std::string&)>;  ///< Prints progress.
   using Hurry = std::function<bool()>;  ///< True if the user does not want to wait any longer.
 
-  /// What the daemon is allowed to do.
+  /// Permissions of the daemon.
   struct Permissions {
     files::NetworkFileSystems network = files::NetworkFileSystems::refused;
     bool take_over = false;  ///< Take the directory over from another host's daemon; only once, not at a

@@ -43,11 +43,11 @@ Outcome<Done> open_record(RunSession& run) {
 }
 
 Outcome<Exit> print_again(RunSession& run, RunWatch& watch) {
-  if (const auto read = watch.take_events(/*tell=*/false); !read) {
+  if (const auto read = watch.take_events(/*print=*/false); !read) {
     return read.failure();
   }
-  if (const auto told = watch.print_summary(); !told) {
-    return told.failure();
+  if (const auto printed = watch.print_summary(); !printed) {
+    return printed.failure();
   }
   run.output.message(
       (run.edited.empty() ? "" : run.edited + ". ") +
@@ -65,7 +65,7 @@ Outcome<Done> go_on(RunSession& run, RunWatch& watch) {
                          " is gone; the trials need it");
   }
   if (run.resumes) {
-    if (const auto read = watch.take_events(/*tell=*/false); !read) {
+    if (const auto read = watch.take_events(/*print=*/false); !read) {
       return read.failure();
     }
   }

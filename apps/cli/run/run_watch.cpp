@@ -61,7 +61,7 @@ Outcome<RunWatch> RunWatch::begin(RunSession& run) {
   return watch;
 }
 
-Outcome<Done> RunWatch::take_events(bool tell) {
+Outcome<Done> RunWatch::take_events(bool print) {
   while (true) {
     const std::uint64_t before = last_lsn_;
     const auto page = run_.client().get("/api/v1/events?after=" + std::to_string(before) +
@@ -71,7 +71,7 @@ Outcome<Done> RunWatch::take_events(bool tell) {
       return page.failure();
     }
     for (const Value& event : list_at(*page, "events")) {
-      take_event(event, tell);
+      take_event(event, print);
     }
     // A page can be empty and others follow: a daemon reads a limited number of events for each.
     last_lsn_ = std::max(before, count_at(*page, "last_lsn"));
@@ -81,9 +81,9 @@ Outcome<Done> RunWatch::take_events(bool tell) {
   }
 }
 
-void RunWatch::take_event(const Value& event, bool tell) {
+void RunWatch::take_event(const Value& event, bool print) {
   const auto line = event_line(story_, event);
-  if (!tell) {
+  if (!print) {
     return;
   }
   if (!line.text.empty()) {
@@ -99,7 +99,7 @@ void RunWatch::take_event(const Value& event, bool tell) {
 void RunWatch::print_first_failure(const Value& event) {
   const Value& report = member(event, "report");
   const std::string tail = text_at(report.is_null() ? member(event, "exit") : report, "log_tail");
-  if (tail.empty() || std::exchange(failure_told_, true)) {
+  if (tail.empty() || std::exchange(printed_failure_, true)) {
     return;
   }
   run_.view.say(quoted_lines(last_lines(tail, 12)), /*important=*/true);
@@ -143,7 +143,7 @@ Outcome<Done> RunWatch::look() {
 
 void RunWatch::print_notes() {
   for (const api::Note& note : detail_.notes) {
-    if (notes_told_.insert(note.about).second) {
+    if (printed_notes_.insert(note.about).second) {
       run_.view.say(
           run_.output.paint(Output::Color::yellow, "note: trial " + std::to_string(note.trial.number()) +
                                                        ": " + printable(note.text)),
@@ -157,16 +157,16 @@ void RunWatch::print_hint(const std::string& log_tail) {
     return;
   }
   const std::string hint = failure_hint(log_tail, *run_.file.program, run_.record.context_directory);
-  if (!hint.empty() && hints_told_.insert(hint).second) {
+  if (!hint.empty() && printed_hints_.insert(hint).second) {
     run_.view.say(run_.output.paint(Output::Color::yellow, "hint: " + printable(hint)), /*important=*/true);
   }
 }
 
 void RunWatch::print_storage(const std::string& why) {
-  if (why != storage_told_ && !why.empty()) {
+  if (why != printed_storage_ && !why.empty()) {
     run_.view.say(run_.output.paint(Output::Color::yellow, printable(why)), /*important=*/true);
   }
-  storage_told_ = why;
+  printed_storage_ = why;
 }
 
 std::uint64_t RunWatch::running_trials() const {
@@ -196,7 +196,7 @@ Outcome<Exit> RunWatch::follow() {
         const auto event = proto::parse_json(message.data);
         if (const auto lsn = std::strtoull(message.id.c_str(), nullptr, 10); lsn > last_lsn_ && event) {
           last_lsn_ = lsn;
-          take_event(*event, /*tell=*/true);
+          take_event(*event, /*print=*/true);
         }
       }
     }
@@ -225,20 +225,20 @@ Outcome<Exit> RunWatch::follow() {
     }
     if (heard && story_.ended() && engine::is_ended(detail_.state)) {
       run_.view.clear();
-      if (const auto told = print_summary(); !told) {
-        return told.failure();
+      if (const auto printed = print_summary(); !printed) {
+        return printed.failure();
       }
       keep_times();
       return exit_of_ended();
     }
     if (heard && !pause_asked_ && has_paused_itself()) {
-      heard = take_events(/*tell=*/true);  // Events that the stream has not sent yet.
+      heard = take_events(/*print=*/true);  // Events that the stream has not sent yet.
       if (!heard) {
         continue;
       }
       run_.view.clear();
-      if (const auto told = print_summary(); !told) {
-        return told.failure();
+      if (const auto printed = print_summary(); !printed) {
+        return printed.failure();
       }
       keep_times();
       return Exit::experiment_failed;
@@ -313,7 +313,7 @@ Outcome<Done> RunWatch::print_summary() {
   SummaryInput input;
   input.detail = detail_;
   std::optional<Failure> unread;
-  const auto told = each_trial([this](const std::string& target) { return run_.client().get(target); },
+  const auto read = each_trial([this](const std::string& target) { return run_.client().get(target); },
                                *run_.record.experiment, {},
                                [&](const Value& one) {
                                  auto trial = read_as<api::Trial>(one);
@@ -323,8 +323,8 @@ Outcome<Done> RunWatch::print_summary() {
                                    unread = trial.failure();
                                  }
                                });
-  if (!told || unread) {
-    return unread ? *unread : told.failure();
+  if (!read || unread) {
+    return unread ? *unread : read.failure();
   }
   input.slots = run_.record.slots;
   input.idle_seconds = story_.idle_seconds();

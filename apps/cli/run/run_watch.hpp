@@ -37,7 +37,7 @@ class RunWatch {
   [[nodiscard]] const api::Experiment& detail() const noexcept { return detail_; }
 
   /// Reads the events since the last call. A daemon that does not answer is not a failure here.
-  [[nodiscard]] Outcome<engine::Done> take_events(bool tell);
+  [[nodiscard]] Outcome<engine::Done> take_events(bool print);
 
   /// Returns when the search has ended or paused, or a Ctrl-C has paused it.
   [[nodiscard]] Outcome<Exit> follow();
@@ -52,7 +52,7 @@ class RunWatch {
   RunWatch(RunSession& run, api::Experiment detail, const std::string& cluster);
 
   [[nodiscard]] Outcome<engine::Done> look();
-  void take_event(const engine::Value& event, bool tell);
+  void take_event(const engine::Value& event, bool print);
   [[nodiscard]] std::uint64_t running_trials() const;
   /// The search has paused itself, and none of its trials run.
   [[nodiscard]] bool has_paused_itself() const;
@@ -79,11 +79,11 @@ class RunWatch {
   sentences::EventStory story_;
   KeptFiles kept_;
   std::uint64_t last_lsn_ = 0;
-  std::set<std::string> notes_told_;  // Kinds that were printed.
-  std::set<std::string> hints_told_;
-  std::string storage_told_;  // The printed reason why the daemon does not accept everything.
+  std::set<std::string> printed_notes_;  // Kinds that were printed.
+  std::set<std::string> printed_hints_;
+  std::string printed_storage_;  // The printed reason why the daemon does not accept everything.
   WaitingNote waiting_;
-  bool failure_told_ = false;
+  bool printed_failure_ = false;
   EngineTime engine_time_;
   bool pause_asked_ = false;
   bool paused_ = false;

@@ -123,15 +123,15 @@ Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOption
     }
   }
   std::vector<std::pair<std::uint64_t, bool>> trials;  // With whether it ended early.
-  const auto told = each_trial([&server](const std::string& target) { return server->client().get(target); },
+  const auto read = each_trial([&server](const std::string& target) { return server->client().get(target); },
                                *experiment, {},
                                [&trials](const Value& trial) {
                                  const bool early = text_at(member(trial, "reason"), "why") == "early_exit" ||
                                                     member(trial, "trains_no_further") == Value(true);
                                  trials.emplace_back(count_at(trial, "trial"), early);
                                });
-  if (!told) {
-    return told.failure();
+  if (!read) {
+    return read.failure();
   }
   std::vector<CurveTable::Point> points;
   Exits exits;

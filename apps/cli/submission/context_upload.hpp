@@ -14,7 +14,7 @@ namespace hpsearch::cli {
 /// itself (`source: in_place`).
 [[nodiscard]] bool needs_packed_context(const engine::Value& tree);
 
-/// What trials will get of the context directory, and what not. A usage failure that names the largest files
+/// The files of the context directory that trials get. A usage failure that names the largest files
 /// if it exceeds `megabytes`.
 [[nodiscard]] Outcome<context::ContextListing> look_at_context(const std::string& directory,
                                                                std::uint64_t megabytes);

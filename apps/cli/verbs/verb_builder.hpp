@@ -17,7 +17,7 @@ inline constexpr const char* about_experiment =
     "ID or name of an experiment, or a search of this directory as\nhpsearch list shows it (default: the one "
     "that was run last here,\nor the daemon's only one)";
 
-/// What builds the commands: the program, the arguments that they share, and the action of the chosen one.
+/// Builds the commands. It has the program, the arguments that they share, and the action of the chosen one.
 ///
 /// It must outlive the parsing and the action, which refer to it.
 struct VerbBuilder {

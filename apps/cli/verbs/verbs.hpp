@@ -117,7 +117,7 @@ struct BestOptions {
 [[nodiscard]] int best_path(const BestOptions& options, const Output& output);
 /// The importance of the hyperparameters, by PED-ANOVA of the results of one rung.
 [[nodiscard]] int importance(const ExperimentOptions& options, const Output& output);
-/// What the model of a search has learnt.
+/// Shows the model of a search.
 [[nodiscard]] int model(const ExperimentOptions& options, const Output& output);
 [[nodiscard]] int config(const ExperimentOptions& options, const Output& output);
 

@@ -129,8 +129,9 @@ Result<Tokens::Made> Tokens::create(const std::string& name, Role role, std::opt
       return Error{Errc::wrong_state, "there is a token named \"" + name + "\" already; rotate or revoke it"};
     }
     if (all.size() >= most_tokens || with_id(all, token.id) != all.end()) {
-      return Error{Errc::wrong_state, "there are " + std::to_string(all.size()) +
-                                          " tokens and there may be 1,000; revoke those that nobody needs"};
+      return Error{Errc::wrong_state,
+                   "there are " + std::to_string(all.size()) +
+                       " tokens and there may be 1,000; revoke tokens that are no longer used"};
     }
     all.push_back(made.record);
     return Done{};

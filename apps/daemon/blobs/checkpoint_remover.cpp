@@ -30,10 +30,10 @@ std::string remove_remote(const std::string& address, const std::map<std::string
     return net::run_rclone(words, environment);
   };
   static_cast<void>(remove({"deletefile", place + "/" + manifest_name}).has_value());
-  const engine::Status gone = remove({"delete", "--rmdirs", place});
+  const engine::Status removal = remove({"delete", "--rmdirs", place});
   // A directory that is missing was removed by an earlier try.
-  const bool missing = !gone && gone.error().message.find("directory not found") != std::string::npos;
-  return gone || missing ? "" : "cannot remove the checkpoint " + address + ": " + gone.error().message;
+  const bool missing = !removal && removal.error().message.find("directory not found") != std::string::npos;
+  return removal || missing ? "" : "cannot remove the checkpoint " + address + ": " + removal.error().message;
 }
 
 /// Returns the problem, or "".
@@ -45,8 +45,8 @@ std::string remove_from_directory(const fs::path& place, std::uint64_t store) {
   if (!shelf->has_value()) {
     return "";
   }
-  const engine::Status gone = checkpoints::remove_directory(**shelf, place, store);
-  return gone ? "" : gone.error().message;
+  const engine::Status removal = checkpoints::remove_directory(**shelf, place, store);
+  return removal ? "" : removal.error().message;
 }
 
 }  // namespace
@@ -148,22 +148,22 @@ bool CheckpointRemover::work() {
     wanted = std::move(shared_->wanted.front());
     shared_->wanted.pop_front();
   }
-  std::vector<std::string> gone;
+  std::vector<std::string> removed_paths;
   Left left;
   for (const std::string& path : wanted.order.paths) {
     const std::string failed =
         remove_checkpoint(path, wanted.order.experiment, store_, wanted.storage_environment);
     if (failed.empty()) {
-      gone.push_back(path);
+      removed_paths.push_back(path);
     } else {
       left.complaint = left.paths.empty() ? failed : left.complaint;
       left.paths.push_back(path);
     }
   }
-  runtime_.loop().post([this, shared = shared_, experiment = wanted.order.experiment, gone = std::move(gone),
-                        left = std::move(left)] {
+  runtime_.loop().post([this, shared = shared_, experiment = wanted.order.experiment,
+                        removed_paths = std::move(removed_paths), left = std::move(left)] {
     if (!shared->ended) {
-      removed(experiment, gone, left);
+      removed(experiment, removed_paths, left);
     }
   });
   return true;

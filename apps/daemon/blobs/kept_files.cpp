@@ -169,9 +169,9 @@ void KeptStore::take(const KeptSet& set, engine::AttemptNumber attempt, FileOffe
   auto offered = std::make_shared<const Offered>(
       Offered{attempt, std::move(offer), std::move(contents), ++offers_made_});
   quota_.count(item, weight);
-  std::vector<KeptItem> gone = quota_.take_surplus(ended_at_, item);
-  const bool fits = std::erase(gone, item) == 0;
-  make_room(gone);
+  std::vector<KeptItem> surplus = quota_.take_surplus(ended_at_, item);
+  const bool fits = std::erase(surplus, item) == 0;
+  make_room(surplus);
   if (!fits) {
     offers_.erase(set);
     leave_on_worker(set, offered, [answer](const Status& done) {

@@ -77,18 +77,18 @@ std::vector<ExperimentId> KeptQuota::by_age(const EndedAt& ended_at) const {
   return experiments;
 }
 
-void KeptQuota::take(KeptItem item, std::vector<KeptItem>& gone) {
-  gone.push_back(item);
+void KeptQuota::take(KeptItem item, std::vector<KeptItem>& surplus) {
+  surplus.push_back(item);
   forget(item);
 }
 
 std::vector<KeptItem> KeptQuota::take_surplus(const EndedAt& ended_at, const KeptItem& latest) {
-  std::vector<KeptItem> gone;
+  std::vector<KeptItem> surplus;
   if (bytes_ <= most_bytes_) {
-    return gone;
+    return surplus;
   }
   if (const auto found = items_.find(latest); found != items_.end() && found->second.bytes > most_bytes_) {
-    take(latest, gone);
+    take(latest, surplus);
   }
   for (const ExperimentId experiment : by_age(ended_at)) {
     const auto logs = items_.lower_bound({experiment, Kind::logs, {}, {}});
@@ -97,18 +97,18 @@ std::vector<KeptItem> KeptQuota::take_surplus(const EndedAt& ended_at, const Kep
     while (!files.empty() && bytes_ > most_bytes_) {
       const auto worst =
           files.front().first == latest && files.size() > 2 ? std::next(files.begin()) : files.begin();
-      take(worst->first, gone);
+      take(worst->first, surplus);
       files.erase(worst);
     }
     for (auto log = logs;
          bytes_ > most_bytes_ && log != items_.end() && log->first.experiment == experiment;) {
-      take((log++)->first, gone);
+      take((log++)->first, surplus);
     }
     if (bytes_ <= most_bytes_) {
       break;
     }
   }
-  return gone;
+  return surplus;
 }
 
 }  // namespace hpsearch::daemon

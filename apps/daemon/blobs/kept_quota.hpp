@@ -62,7 +62,7 @@ class KeptQuota {
  private:
   using Items = std::map<KeptItem, Weight>;
   [[nodiscard]] std::vector<engine::ExperimentId> by_age(const EndedAt& ended_at) const;
-  void take(KeptItem item, std::vector<KeptItem>& gone);
+  void take(KeptItem item, std::vector<KeptItem>& surplus);
 
   std::uint64_t most_bytes_;
   std::uint64_t bytes_ = 0;

@@ -220,9 +220,9 @@ void KeptStore::add_found(const Found& found) {
   make_room(quota_.take_surplus(ended_at_));
 }
 
-void KeptStore::make_room(const std::vector<KeptItem>& gone) {
+void KeptStore::make_room(const std::vector<KeptItem>& removed) {
   std::vector<TrialKey> logs;
-  for (const KeptItem& item : gone) {
+  for (const KeptItem& item : removed) {
     if (item.kind == KeptItem::Kind::logs) {
       logs.emplace_back(item.experiment, item.trial);
       continue;
@@ -237,15 +237,15 @@ void KeptStore::make_room(const std::vector<KeptItem>& gone) {
   }
 }
 
-void KeptStore::remove_logs(const std::vector<TrialKey>& gone) {
-  for (const TrialKey& trial : gone) {
+void KeptStore::remove_logs(const std::vector<TrialKey>& removed) {
+  for (const TrialKey& trial : removed) {
     TrialNumber& up_to = removed_up_to_.try_emplace(trial.first, trial.second).first->second;
     up_to = std::max(up_to, trial.second);
     problems_.erase(trial);
   }
-  disk_.run([directory = directory_, gone]() -> net::Background::Afterwards {
+  disk_.run([directory = directory_, removed]() -> net::Background::Afterwards {
     const Result<Directory> root = Directory::open(directory);
-    for (const auto& [experiment, trial] : gone) {
+    for (const auto& [experiment, trial] : removed) {
       const Result<Directory> there =
           root ? root->directory(std::to_string(experiment.number())) : root.error();
       warn(there ? remove_logs_of(*there, trial) : Status(there.error()), "a log");

@@ -163,8 +163,8 @@ class KeptStore {
 
   [[nodiscard]] static Found look_around(const std::string& directory);
   void add_found(const Found& found);
-  void make_room(const std::vector<KeptItem>& gone);
-  void remove_logs(const std::vector<TrialKey>& gone);
+  void make_room(const std::vector<KeptItem>& removed);
+  void remove_logs(const std::vector<TrialKey>& removed);
 
   [[nodiscard]] static std::shared_ptr<Arriving> make_arriving();
   void take(const KeptSet& set, engine::AttemptNumber attempt, proto::FileOffer offer,

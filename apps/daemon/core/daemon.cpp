@@ -124,11 +124,11 @@ class Daemon {
  private:
   /// The daemon is ending: a second signal must not replace its exit status, nor interrupt the cleanup.
   static void leave_signals() {
-    sigset_t told;
-    sigemptyset(&told);
-    sigaddset(&told, SIGTERM);
-    sigaddset(&told, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &told, nullptr);
+    sigset_t ending;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   }
 
   static Exit end(const Error& error, Exit code) {

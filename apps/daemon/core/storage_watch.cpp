@@ -30,14 +30,14 @@ StorageWatch::StorageWatch(Runtime& runtime, const std::string& directory, std::
       directory_(directory),
       store_file_(std::move(store_file)),
       reserve_(directory + "/reserve"),
-      told_(name_of(Room::ample)) {
+      logged_(name_of(Room::ample)) {
   look();
   clock_ = runtime_.loop().every(look_every, [this] { look(); });
 }
 
 void StorageWatch::found_no_room(const engine::Error& error) {
-  if (told_ != "full") {
-    told_ = "full";
+  if (logged_ != "full") {
+    logged_ = "full";
     net::log(net::Level::error,
              error.message +
                  ". No request or report is acknowledged until there is space. Workers keep their " +
@@ -72,10 +72,11 @@ void StorageWatch::look() {
   } else {
     reserve_.set_aside(*space);
   }
-  if (storage.state != told_) {
+  if (storage.state != logged_) {
     const bool trouble = room != Room::ample || runtime_.stalled();
-    told_ = storage.state;
-    net::log(trouble ? net::Level::warning : net::Level::info, "room on the disk is " + told_ + ": " + left);
+    logged_ = storage.state;
+    net::log(trouble ? net::Level::warning : net::Level::info,
+             "room on the disk is " + logged_ + ": " + left);
   }
   runtime_.set_storage(std::move(storage));
 }

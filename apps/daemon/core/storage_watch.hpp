@@ -30,7 +30,7 @@ class StorageWatch {
   std::string directory_;
   std::string store_file_;
   DiskReserve reserve_;
-  std::string told_;  // The state that was logged last.
+  std::string logged_;  // The state that was logged last.
   net::Watch clock_;
 };
 

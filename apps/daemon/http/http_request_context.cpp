@@ -197,11 +197,11 @@ void RequestContext::perform_and_show(const Call& call, engine::Command command,
   auto shown = std::make_shared<std::optional<HttpResponse>>();
   const auto outcome = runtime.perform(
       std::move(command),
-      [reply = call.reply, shown, show](const Result<Runtime::Outcome>& told) {
-        if (!told) {
-          reply(failure(told.error()));
+      [reply = call.reply, shown, show](const Result<Runtime::Outcome>& durable) {
+        if (!durable) {
+          reply(failure(durable.error()));
         } else {
-          reply(*shown ? *std::move(*shown) : show(*told));
+          reply(*shown ? *std::move(*shown) : show(*durable));
         }
       },
       call.name);

@@ -130,7 +130,7 @@ struct RequestContext {
 /// The schema of an answer or a body: api::schema_of<T>.
 using JsonSchema = engine::Value (*)(engine::Value::Map& named);
 
-/// What the description of the API contains about a route (api/openapi.hpp).
+/// The part of the API's description about a route (api/openapi.hpp).
 struct Operation {
   std::string_view
       id;  ///< "list_trials"; "" = only workers or browsers use the route, and it is not described.

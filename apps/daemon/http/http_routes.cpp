@@ -106,7 +106,7 @@ std::optional<net::HttpResponse> out_of_reach(const RequestContext& context, con
       route.method != "GET" && route.method != "HEAD" && route.reach != Reach::any_experiment;
   if (changes && caller.role == Role::submit && owner_name(caller) != record->owner) {
     return refusal(403, "experiment " + std::to_string(call.experiment().number()) + " belongs to " +
-                            (record->owner.empty() ? "somebody else" : record->owner) +
+                            (record->owner.empty() ? "another user" : record->owner) +
                             "; a submitter changes only its own experiments");
   }
   return std::nullopt;

@@ -134,9 +134,9 @@ ExaminedSubmission examine_submission(const SubmissionText& text, engine::Search
       return out;
     }
   }
-  std::set<std::string> told;  // A field that could not be read gets only one problem.
+  std::set<std::string> reported;  // A field that could not be read gets only one problem.
   for (const yaml::FileProblem& one : out.problems) {
-    told.insert(one.problem.path);
+    reported.insert(one.problem.path);
   }
   out.parsed = jobs::parse_submission(submission.config, registry, submission.name, submission.seed);
   engine::Problems& found = out.parsed.problems;
@@ -158,7 +158,7 @@ ExaminedSubmission examine_submission(const SubmissionText& text, engine::Search
   }
   const auto place = [&](const engine::Problems& from, std::vector<yaml::FileProblem>& to) {
     for (const engine::Problem& problem : from) {
-      if (problem.path.empty() || !told.contains(problem.path)) {
+      if (problem.path.empty() || !reported.contains(problem.path)) {
         to.push_back({text.is_yaml ? lines.line_of(problem.path) : 0, problem});
       }
     }

@@ -172,16 +172,16 @@ Result<std::size_t> WorkerKeys::deny(const std::string& name_or_key) {
   if (!all) {
     return all.error();
   }
-  const std::size_t gone = std::erase_if(
+  const std::size_t removed = std::erase_if(
       *all, [&](const WorkerKey& one) { return one.name == name_or_key || one.key == name_or_key; });
-  if (gone == 0) {
+  if (removed == 0) {
     return Error{Errc::not_found,
                  "no worker of " + path_ + " has the name or the key \"" + name_or_key + "\""};
   }
   if (auto written = write(*all); !written) {
     return written.error();
   }
-  return gone;
+  return removed;
 }
 
 WorkerKeys::Stamp WorkerKeys::stamp() const noexcept {

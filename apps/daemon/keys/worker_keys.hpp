@@ -62,7 +62,7 @@ class WorkerKeys {
   std::string path_;
   std::mutex mutex_;
   Stamp read_;
-  std::string problem_;  ///< Of the last try to read it; "" if that succeeded. Each problem is logged once.
+  std::string problem_;  ///< From the last try to read it; "" = none. Each problem is logged once.
   std::uint64_t version_ = 0;
   std::map<std::string, std::string> names_;  // By key.
 };

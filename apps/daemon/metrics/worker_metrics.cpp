@@ -103,7 +103,7 @@ void add_worker_metrics(proto::PrometheusText& text, const Runtime* runtime, con
   text.family("worker_bytes_total", counter, "Bytes of those messages, before encryption.", {"direction"});
   text.sample(static_cast<double>(counts.bytes_received), {"received"});
   text.sample(static_cast<double>(counts.bytes_sent), {"sent"});
-  text.counter("worker_resyncs_total", "How often a worker without a session was told to introduce itself.",
+  text.counter("worker_resyncs_total", "How often a worker without a session was asked for a HELLO.",
                static_cast<double>(counts.resyncs));
   text.family("worker_refused_total", counter, "How often a worker was refused, by reason.", {"why"});
   for (std::size_t why = 0; why < refusal_names.size(); ++why) {

@@ -221,7 +221,7 @@ Result<engine::MetricsReport> metrics_in(const Value& body) {
   return report;
 }
 
-/// What the client of the lease must do.
+/// The instruction for the client of the lease.
 struct Verdict {
   api::TrialVerdict answer;
   bool is_due = false;  ///< The length is reached, and there is no decision yet.
@@ -339,8 +339,8 @@ Result<std::vector<engine::Report>> end_in(const Value& body) {
   return reports;
 }
 
-HttpResponse told_answer(const engine::ExperimentRecord& record, engine::TrialNumber trial) {
-  return with(200, api::ToldTrial{trial, record.trials[trial.number()].state, record.state});
+HttpResponse end_of_lease_answer(const engine::ExperimentRecord& record, engine::TrialNumber trial) {
+  return with(200, api::EndedTrial{trial, record.trials[trial.number()].state, record.state});
 }
 
 void tell(RequestContext& context, Call call) {
@@ -354,15 +354,15 @@ void tell(RequestContext& context, Call call) {
     return;
   }
   const auto show = [&context, call](const Runtime::Outcome&) {
-    return told_answer(*context.runtime.engine().find(call.experiment()), call.trial());
+    return end_of_lease_answer(*context.runtime.engine().find(call.experiment()), call.trial());
   };
   const auto record = context.experiment_with_trial(call);
   const auto held = held_by(context, call, *lease);
   if (!held) {
-    // It was told to the engine before; the client may not have got the answer.
-    const bool is_told = record && (*record)->trials[call.trial().number()].last_lease == *lease &&
-                         (*record)->trials[call.trial().number()].exited;
-    context.answer(call, is_told ? show({}) : failure(held.error()));
+    // An earlier request ended it, and the client may not have got the answer.
+    const bool has_ended = record && (*record)->trials[call.trial().number()].last_lease == *lease &&
+                           (*record)->trials[call.trial().number()].exited;
+    context.answer(call, has_ended ? show({}) : failure(held.error()));
     return;
   }
   context.perform_and_show(
@@ -397,7 +397,7 @@ constexpr Route ask_table[] = {
      "/api/v1/experiments/{experiment}/trials/{trial}/tell",
      Role::submit,
      &tell,
-     {"tell_trial", "ask and tell", "Ends the lease of a trial", api::schema_of<api::ToldTrial>,
+     {"tell_trial", "ask and tell", "Ends the lease of a trial", api::schema_of<api::EndedTrial>,
       api::schema_of<api::EndOfLease>}},
 };
 

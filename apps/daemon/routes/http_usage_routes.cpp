@@ -20,7 +20,7 @@ constexpr std::string_view by_workspace = "workspace";
 constexpr std::string_view by_experiment = "experiment";
 constexpr std::string_view ways[] = {by_user, by_workspace, by_experiment};
 
-/// What one user, workspace or experiment used.
+/// Usage of one user, workspace or experiment.
 struct Used {
   Duration slot_time;
   std::int64_t slots = 0;

@@ -60,7 +60,7 @@ void LostWorkers::note(const engine::Event& event) {
   }
   const std::string name = runtime_.engine().forgotten_workers().at(forgotten->worker).name;
   net::log(net::Level::info, "worker \"" + name + "\" was forgotten: " + forgotten->why);
-  runtime_.when_durable([told = settings_.forgotten, name] { told(name); });
+  runtime_.when_durable([report = settings_.forgotten, name] { report(name); });
 }
 
 void LostWorkers::look() {

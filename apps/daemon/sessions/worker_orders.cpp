@@ -57,11 +57,11 @@ void WorkerSessions::carry_out(const engine::Order& order) {
     jobs::LaunchSpec& spec = *put_together;
     set_places(spec);
     if (send(launch->worker, proto::Lease{spec})) {
-      counterparts_[launch->worker].outbox.told(std::move(spec), runtime_.now());
+      counterparts_[launch->worker].outbox.sent(std::move(spec), runtime_.now());
     }
   } else if (const auto* decide = std::get_if<engine::DecideAttempt>(&order)) {
     if (send(decide->worker, proto::Decide{decide->key, decide->decision})) {
-      counterparts_[decide->worker].outbox.told(decide->key, decide->decision, runtime_.now());
+      counterparts_[decide->worker].outbox.sent(decide->key, decide->decision, runtime_.now());
     }
   } else if (const auto* ack = std::get_if<engine::AckReports>(&order)) {
     send(ack->worker, proto::Ack{ack->key, ack->upto, credit()});
@@ -97,7 +97,7 @@ bool WorkerSessions::send(WorkerId worker, const proto::FromDaemon& message) {
     return true;
   }
   net::log(net::Level::warning,
-           "the connection to worker \"" + name_of(worker) + "\" is gone or takes nothing");
+           "the connection to worker \"" + name_of(worker) + "\" was lost or accepts nothing");
   end_session(peer);
   return false;
 }

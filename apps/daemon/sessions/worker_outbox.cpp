@@ -14,14 +14,14 @@ void WorkerOutbox::clear() {
   decisions_.clear();
 }
 
-void WorkerOutbox::told(jobs::LaunchSpec lease, engine::Instant now) {
+void WorkerOutbox::sent(jobs::LaunchSpec lease, engine::Instant now) {
   const engine::AttemptKey key = lease.key;
   leases_[key] = Lease{std::move(lease), now};
 }
 
-void WorkerOutbox::told(const engine::AttemptKey& key, const engine::Decision& decision,
+void WorkerOutbox::sent(const engine::AttemptKey& key, const engine::Decision& decision,
                         engine::Instant now) {
-  decisions_[key] = Told{decision, now};
+  decisions_[key] = SentDecision{decision, now};
 }
 
 void WorkerOutbox::decision_acknowledged(const engine::AttemptKey& key, engine::Lsn decision) {
@@ -50,22 +50,22 @@ std::vector<proto::FromDaemon> WorkerOutbox::due(engine::WorkerId worker, const 
   });
   std::vector<proto::FromDaemon> messages;
   for (auto& [key, lease] : leases_) {
-    if (now - lease.told < repeat_after) {
+    if (now - lease.sent_at < repeat_after) {
       continue;
     }
-    lease.told = now;
+    lease.sent_at = now;
     messages.emplace_back(proto::Lease{lease.spec});
     // A worker that did not have the lease has acknowledged decisions about it; now the attempt would begin.
     const engine::LiveAttempt* attempt = live_attempt(engine, key);
     if (attempt->is_ending() && attempt->decision->id.number() <= engine.numbering().of(durable)) {
-      decisions_[key] = Told{*attempt->decision, now};
+      decisions_[key] = SentDecision{*attempt->decision, now};
       messages.emplace_back(proto::Decide{key, *attempt->decision});
     }
   }
-  for (auto& [key, told] : decisions_) {
-    if (now - told.told >= repeat_after) {
-      told.told = now;
-      messages.emplace_back(proto::Decide{key, told.decision});
+  for (auto& [key, sent] : decisions_) {
+    if (now - sent.sent_at >= repeat_after) {
+      sent.sent_at = now;
+      messages.emplace_back(proto::Decide{key, sent.decision});
     }
   }
   return messages;

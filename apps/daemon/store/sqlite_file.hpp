@@ -75,7 +75,7 @@ class SqliteFile {
   /// database. `files` as for open().
   engine::Status open_untouched(const std::string& path, const char* files = nullptr);
 
-  /// What closing does: `leave` changes nothing; `tidy_up`, the default, moves the log into the database and
+  /// Effect of closing: `leave` changes nothing; `tidy_up`, the default, moves the log into the database and
   /// removes it, by a name that may be another file's by now.
   enum class AtClose : std::uint8_t { tidy_up, leave };
   void at_close(AtClose what) noexcept;

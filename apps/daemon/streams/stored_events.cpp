@@ -19,8 +19,8 @@ std::uint64_t StoredEvents::add(Listener listener) {
           return;
         }
         const auto listeners = listeners_;  // Listeners may remove themselves.
-        for (const auto& [id, told] : listeners) {
-          told(group);
+        for (const auto& [id, listener] : listeners) {
+          listener(group);
         }
       });
     });

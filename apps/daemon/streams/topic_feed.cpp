@@ -181,7 +181,7 @@ void TopicFeed::look() {
 
 void TopicFeed::look_for_silent_changes(const TopicName& name, Topic& topic) {
   const auto compare = [&topic](std::uint64_t number, std::uint64_t row, std::string now) {
-    std::string& before = topic.told[number];
+    std::string& before = topic.sent[number];
     if (before != now) {
       before = std::move(now);
       topic.dirty.insert(row);
@@ -194,12 +194,12 @@ void TopicFeed::look_for_silent_changes(const TopicName& name, Topic& topic) {
           compare(id.number(), id.number(), engine::compact_json(values_.worker(worker, name.scope)));
         }
       }
-      std::erase_if(topic.told, [&](const auto& entry) {
-        const bool gone = !runtime_.engine().workers().contains(engine::WorkerId(entry.first));
-        if (gone) {
+      std::erase_if(topic.sent, [&](const auto& entry) {
+        const bool was_forgotten = !runtime_.engine().workers().contains(engine::WorkerId(entry.first));
+        if (was_forgotten) {
           topic.dirty.insert(entry.first);
         }
-        return gone;
+        return was_forgotten;
       });
       break;
     case Kind::experiments:

@@ -18,7 +18,7 @@
 
 namespace hpsearch::daemon {
 
-/// What a page can follow: "experiments", "experiment:3", "trials:3", "workers" or "cluster".
+/// A topic that a page can follow: "experiments", "experiment:3", "trials:3", "workers" or "cluster".
 struct TopicName {
   enum class Kind : std::uint8_t { experiments, experiment, trials, workers, cluster };
   Kind kind = Kind::cluster;
@@ -67,7 +67,7 @@ class TopicFeed {
     Bodies fresh;                   ///< Subscribers that need a full message.
     Bodies live;                    ///< Subscribers that have had one and get changes.
     std::set<std::uint64_t> dirty;  ///< Numbers of what changed; 0 stands for the only object of its topic.
-    std::map<std::uint64_t, std::string> told;  ///< Last sent values of what changes without events.
+    std::map<std::uint64_t, std::string> sent;  ///< Last sent values of what changes without events.
     std::chrono::steady_clock::time_point not_before;
     std::chrono::steady_clock::time_point look_at;  ///< When to check for changes without events.
   };

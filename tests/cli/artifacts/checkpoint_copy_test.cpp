@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(CheckpointCopy, ADirectoryMayBeNamedWithASlashAtItsEnd) {
+TEST(CheckpointCopy, DirectoryMayEndWithASlash) {
   const Scratch scratch;
   const fs::path from = scratch.path() / "from";
   fs::create_directory(from);
@@ -33,7 +33,7 @@ TEST(CheckpointCopy, ADirectoryMayBeNamedWithASlashAtItsEnd) {
   }
 }
 
-TEST(CheckpointCopy, AFileThatIsNotAsTheManifestSaysIsNamed) {
+TEST(CheckpointCopy, FileThatDiffersFromTheManifestIsNamed) {
   const Scratch scratch;
   const fs::path from = scratch.path() / "from";
   fs::create_directory(from);
@@ -92,7 +92,7 @@ class HostileCopy : public testing::Test {
   fs::path to_ = scratch_.path() / "to";
 };
 
-TEST_F(HostileCopy, OfACheckpointFullOfLinksHasNoneThatLeadsOut) {
+TEST_F(HostileCopy, CopyHasNoLinksThatLeadOut) {
   lay_hostile_tree(from_, witness_, {.pipes = false, .deep = false, .no_rights = false});
   const auto result = copy_checkpoint(from_.string(), to_, {});
   ASSERT_TRUE(result) << result.failure().message;
@@ -101,15 +101,15 @@ TEST_F(HostileCopy, OfACheckpointFullOfLinksHasNoneThatLeadsOut) {
   EXPECT_EQ(witness_.harm(), "");
 }
 
-TEST_F(HostileCopy, OfPipesAndDevicesLeavesNothing) {
+TEST_F(HostileCopy, PipesAndDevicesLeaveNothing) {
   lay_hostile_level(from_, witness_);
   EXPECT_FALSE(copied());
   EXPECT_FALSE(fs::exists(to_.string() + ".unfinished"));
   EXPECT_EQ(witness_.harm(), "");
 }
 
-/// It was emptied in earlier versions.
-TEST_F(HostileCopy, SomebodysOwnDirectoryWithTheNameOfADraftIsLeftAlone) {
+/// Earlier versions emptied it.
+TEST_F(HostileCopy, DirectoryWithTheNameOfADraftIsUnchanged) {
   write_text(to_.string() + ".unfinished/thesis.tex", "three years of work");
   const auto result = copy_checkpoint(from_.string(), to_, {});
   ASSERT_FALSE(result);
@@ -126,7 +126,7 @@ TEST_F(HostileCopy, SomebodysOwnDirectoryWithTheNameOfADraftIsLeftAlone) {
   EXPECT_FALSE(fs::exists(to_ / "half"));
 }
 
-TEST_F(HostileCopy, AManifestThatLeadsOutIsDamaged) {
+TEST_F(HostileCopy, ManifestThatLeadsOutIsDamaged) {
   for (const std::string path : {"../witness/thesis.tex", "link/weights", "/etc/passwd"}) {
     write_text(from_ / "manifest.json",
                R"({"what": "hpsearch checkpoint", "format": 1, "experiment": 1, "trial": 0, "attempt": 1,
@@ -140,7 +140,7 @@ TEST_F(HostileCopy, AManifestThatLeadsOutIsDamaged) {
   }
 }
 
-TEST_F(HostileCopy, ARaceIsLostByNobody) {
+TEST_F(HostileCopy, ConcurrentReplacementDamagesNothingElse) {
   write_text(from_ / "a/b/weights", "of the program");
   fs::create_directory_symlink(witness_.directory(), scratch_.path() / "link");
   const Swapper swapper(from_ / "a/b", scratch_.path() / "link");

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(CopyOfALeftDirectory, HasNoLinkThatLeadsOut) {
+TEST(CopyOfALeftDirectory, HasNoLinksThatLeadOut) {
   const Scratch scratch;
   const fs::path from = scratch.path() / "files";
   fs::create_directories(from / "runs");

@@ -23,14 +23,14 @@ Failure away() {
   return Failure{Exit::failed, engine::Errc::unavailable, "its worker is away"};
 }
 
-/// A trial that goes one step further with each look at its course.
+/// A trial that advances one step whenever its course is read.
 class Course final : public LogSource {
  public:
   using Log = Outcome<std::string>;
   struct Look {
     std::uint64_t attempts;
     bool over;
-    std::vector<Log> logs;  ///< Of attempt 1, 2 …
+    std::vector<Log> logs;  ///< Logs of attempts 1, 2 ….
   };
   explicit Course(std::vector<Look> looks) : looks_(std::move(looks)) {}
 
@@ -93,7 +93,7 @@ TEST(LogPrinters, WaitForAnAttemptThatIsBeingPrepared) {
   EXPECT_EQ(end.text, "one\ntwo\n");
 }
 
-TEST(LogPrinters, GoOnWithTheNextAttemptBeforeItsLogIsThere) {
+TEST(LogPrinters, ContinueWithTheNextAttemptBeforeItHasALog) {
   const Course course({{1, false, {"first\n"s}},
                        {2, false, {"first\n"s, no_log()}},
                        {2, false, {"first\n"s, no_log()}},
@@ -103,7 +103,7 @@ TEST(LogPrinters, GoOnWithTheNextAttemptBeforeItsLogIsThere) {
   EXPECT_EQ(all.text, "first\nsecond\n");
 }
 
-TEST(LogPrinters, LeaveAnAttemptBehindThatNeverHadALog) {
+TEST(LogPrinters, SkipAnAttemptThatNeverHadALog) {
   const Course course(
       {{1, false, {no_log()}}, {2, false, {no_log(), "second\n"s}}, {2, true, {no_log(), "second\n"s}}});
   const Printed all = printed(course);
@@ -112,13 +112,13 @@ TEST(LogPrinters, LeaveAnAttemptBehindThatNeverHadALog) {
   EXPECT_MESSAGE(all.messages);
 }
 
-TEST(LogPrinters, WaitForAWorkerThatIsAwayAsLongAsItsTrialLives) {
+TEST(LogPrinters, WaitForADisconnectedWorkerWhileItsTrialRuns) {
   std::vector<Course::Look> looks(50, {1, false, {away()}});
   looks.push_back({1, true, {"back\n"s}});
   EXPECT_EQ(printed(Course(looks)).text, "back\n");
 }
 
-/// The log of an attempt that is over, of which the middle is gone.
+/// The log of an ended attempt whose middle is missing.
 class Gap final : public LogSource {
  public:
   [[nodiscard]] Outcome<LogSource::Course> course() const override { return LogSource::Course{1, true}; }
@@ -136,7 +136,7 @@ class Gap final : public LogSource {
   }
 };
 
-TEST(LogPrinters, SayWhatIsLeftOutInOneLine) {
+TEST(LogPrinters, ReportLeftOutBytesInOneLine) {
   const auto print = [](const std::function<void(ShownLog&)>& with) {
     const Gap gap;
     ShownLog shown;
@@ -160,7 +160,7 @@ TEST(LogPrinters, SayWhatIsLeftOutInOneLine) {
   EXPECT_EQ(print([](ShownLog& shown) { shown.tail = 1; }).text, "four\n");
 }
 
-TEST(LogPrinters, SayAtOnceWhatWillNeverBeThere) {
+TEST(LogPrinters, FailAtOnceIfALogWillNeverExist) {
   EXPECT_EQ(printed(Course({{1, true, {no_log()}}})).status, static_cast<int>(Exit::not_found));
   EXPECT_EQ(printed(Course({{1, false, {"a\n"s}}}), [](ShownLog& shown) { shown.attempt = 3; }).status,
             static_cast<int>(Exit::not_found));

@@ -10,7 +10,7 @@
 namespace hpsearch::cli {
 namespace {
 
-/// Everything a reader gets who asks on and on, with a "|" where something was left out.
+/// Everything that a reader gets with repeated reads, with a "|" where something was left out.
 std::string read_all(const LeftLogs& logs) {
   std::string text;
   for (std::uint64_t offset = 0;;) {
@@ -24,7 +24,7 @@ std::string read_all(const LeftLogs& logs) {
   }
 }
 
-TEST(LeftLogs, AreReadOverTheirPieces) {
+TEST(LeftLogs, AreReadAcrossTheirPieces) {
   const Scratch scratch;
   const std::string first(200'000, 'a');
   const std::string last(150'000, 'z');
@@ -41,7 +41,7 @@ TEST(LeftLogs, AreReadOverTheirPieces) {
   EXPECT_TRUE(end->text.ends_with("zzzthe end\n"));
 }
 
-TEST(LeftLogs, AreTheDaemonsWhereTheWorkersAreGone) {
+TEST(LeftLogs, AreTheDaemonsIfTheWorkersFilesAreRemoved) {
   const Scratch scratch;
   const std::string text = "epoch 1\nepoch 2\n";
   const auto packed = logs::pack(logs::bytes_to_keep(text.size(), 0, 0),

@@ -14,12 +14,12 @@ std::string seen(const std::string& bytes) {
   return text + view.finish();
 }
 
-TEST(LogView, PlainLinesStayWhatTheyAre) {
+TEST(LogView, PlainLinesAreUnchanged) {
   EXPECT_EQ(seen("one\n\n\ttwo\xC3\xA9\nthree"), "one\n\n\ttwo\xC3\xA9\nthree\n");
   EXPECT_EQ(seen(""), "");
 }
 
-TEST(LogView, AProgressBarIsItsLastState) {
+TEST(LogView, ProgressBarIsItsLastState) {
   EXPECT_EQ(seen("epoch 1 10%\repoch 1 20%\repoch 1 done\nnext\n"), "epoch 1 done\nnext\n");
   EXPECT_EQ(seen("\r10%\r20%\r\n"), "20%\n");
   EXPECT_EQ(seen("10%\r20%"), "20%\n");
@@ -38,19 +38,19 @@ TEST(LogView, EscapeSequencesAreLeftOut) {
   EXPECT_EQ(seen("10%\r\x1b[K20%\x1b[A\n"), "20%\n");
 }
 
-TEST(LogView, NothingObeysOtherControlCharacters) {
+TEST(LogView, OtherControlCharactersAreHidden) {
   EXPECT_EQ(seen("a\ab\bc\x7f\x9b"
                  "31m\n"),
             "a?b?c??31m\n");
 }
 
-TEST(LogView, AnUnfinishedSequenceDoesNotHideTheNextLine) {
+TEST(LogView, UnfinishedSequenceDoesNotHideTheNextLine) {
   EXPECT_EQ(seen("one \x1b]0;no end\ntwo\n"), "one \ntwo\n");
   EXPECT_EQ(seen("one \x1b[31\ntwo\n"), "one \ntwo\n");
   EXPECT_EQ(seen("one \x1b\ntwo\n"), "one \ntwo\n");
 }
 
-TEST(LogView, TheGrowingLineCanBeSeen) {
+TEST(LogView, GrowingLineIsVisible) {
   LogView view;
   EXPECT_EQ(view.take("one\n10%\r20"), "one\n");
   EXPECT_EQ(view.unfinished(), "20");
@@ -60,7 +60,7 @@ TEST(LogView, TheGrowingLineCanBeSeen) {
   EXPECT_EQ(view.unfinished(), "");
 }
 
-TEST(LogView, ALineWithoutEndIsBounded) {
+TEST(LogView, LineWithoutEndIsBounded) {
   LogView view;
   for (int i = 0; i < 40; ++i) {
     EXPECT_EQ(view.take(std::string(100'000, 'x')), "");
@@ -69,7 +69,7 @@ TEST(LogView, ALineWithoutEndIsBounded) {
   EXPECT_EQ(view.take("\nnext\n").size(), LogView::longest_line + 6);
 }
 
-TEST(LogView, ItDoesNotMatterWhereThePiecesEnd) {
+TEST(LogView, ResultDoesNotDependOnThePieces) {
   constexpr unsigned seed = 20'261'122;
   std::mt19937 random(seed);
   const std::string alphabet = "ab\r\n\x1b[]31m;\a\\\t0K";

@@ -10,7 +10,7 @@ using engine::Value;
 TEST(Differences, NamePathAndBothValues) {
   const Value before = Value::Map{{"a", Value::Map{{"n", 64}, {"same", 1}}}, {"gone", 1}};
   const Value after = Value::Map{{"a", Value::Map{{"n", 128}, {"same", 1}}}, {"new", "x"}};
-  const std::vector<std::string> expected = {"a.n: 64 -> 128", "gone: gone", "new: new, \"x\""};
+  const std::vector<std::string> expected = {"a.n: 64 -> 128", "gone: removed", "new: new, \"x\""};
   EXPECT_EQ(differences(before, after), expected);
   EXPECT_TRUE(differences(before, before).empty());
 }

@@ -8,7 +8,7 @@
 namespace hpsearch::cli {
 namespace {
 
-TEST(ReadAnswer, GivesTheDaemonsWordsTheRightExitStatus) {
+TEST(ReadAnswer, MapsTheDaemonsErrorsToExitCodes) {
   const std::pair<unsigned, Exit> table[] = {{400, Exit::usage},
                                              {404, Exit::not_found},
                                              {409, Exit::conflict},
@@ -31,7 +31,7 @@ TEST(ReadAnswer, KeepsTheProblems) {
   EXPECT_EQ(answer.failure().problems[0].path, "a.b");
 }
 
-TEST(ReadAnswer, DistrustsWhateverElseListensThere) {
+TEST(ReadAnswer, RefusesAnswersOfOtherServers) {
   const auto page = read_answer(200, "<html>", "a:1");
   ASSERT_FALSE(page);
   EXPECT_THAT(page.failure().message, testing::HasSubstr("a:1"));
@@ -40,13 +40,13 @@ TEST(ReadAnswer, DistrustsWhateverElseListensThere) {
   EXPECT_THAT(error.failure().message, testing::HasSubstr("502"));
 }
 
-TEST(ReadAnswer, TakesWhatIsFine) {
+TEST(ReadAnswer, AcceptsSuccess) {
   const auto answer = read_answer(201, R"({"experiment":7})", "a:1");
   ASSERT_TRUE(answer);
   EXPECT_EQ(count_at(*answer, "experiment"), 7U);
 }
 
-TEST(Client, SaysThatNobodyAnswers) {
+TEST(Client, ReportsThatNoDaemonAnswers) {
   Client client("127.0.0.1:1");
   client.set_timeout(std::chrono::seconds(2));
   const auto answer = client.get("/healthz");

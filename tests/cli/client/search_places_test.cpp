@@ -71,13 +71,13 @@ TEST_F(SearchPlaces, AFileOfTheSameStemElsewhereIsAnotherSearch) {
   EXPECT_EQ(place_of(here_ / "b" / "experiment.yml"), ".hpsearch/b-experiment-2");
 }
 
-TEST_F(SearchPlaces, WhatWasMovedAsideIsNotGoneOnWith) {
+TEST_F(SearchPlaces, MovedSearchIsNotContinued) {
   const fs::path file = here_ / "experiment.yaml";
   add("experiment.old-20261126-140200", file);
   EXPECT_EQ(place_of(file), ".hpsearch/experiment");
 }
 
-TEST_F(SearchPlaces, TheDaemonOfTheStateHomeKeepsItsDirectory) {
+TEST_F(SearchPlaces, DaemonOfTheStateHomeKeepsItsDirectory) {
   EXPECT_EQ(place_of(here_ / "c" / "hpsearchd.yaml"), ".hpsearch/c-hpsearchd");
 }
 
@@ -103,7 +103,7 @@ TEST_F(SearchPlaces, ASearchIsNamedByItsDirectoryItsFileOrItsName) {
   EXPECT_MESSAGE(named("digits"));
 }
 
-TEST_F(SearchPlaces, TheLatestIsTheOneThatWasRunLast) {
+TEST_F(SearchPlaces, LatestIsTheOneThatWasRunLast) {
   add("first", here_ / "first.yaml");
   add("second", here_ / "second.yaml");
   const auto run = StateDirectory(here_ / ".hpsearch" / "first").run_file();

@@ -30,14 +30,14 @@ TEST(FileLock, IsHeldByOneAndNamesTheHolder) {
   EXPECT_TRUE(FileLock::take(file, "the thing"));
 }
 
-TEST(PrivateDirectory, ThatMayNotBeMadeIsNotCalledMissing) {
-  const auto made = make_private_directory("/sys/nobody-makes-this/search");
+TEST(PrivateDirectory, FailureIsNotReportedAsMissing) {
+  const auto made = make_private_directory("/sys/cannot-be-made/search");
   ASSERT_FALSE(made);
-  EXPECT_THAT(made.failure().message, HasSubstr("cannot make the directory /sys/nobody-makes-this: "));
+  EXPECT_THAT(made.failure().message, HasSubstr("cannot make the directory /sys/cannot-be-made: "));
   EXPECT_THAT(made.failure().message, Not(HasSubstr("No such file")));
 }
 
-TEST(RunRecord, SurvivesTheDisk) {
+TEST(RunRecord, ReadsWhatItWrote) {
   const Scratch scratch;
   const StateDirectory state(scratch.path());
   const auto none = load_run_record(state);
@@ -62,7 +62,7 @@ TEST(RunRecord, SurvivesTheDisk) {
   EXPECT_EQ(**back, record);
 }
 
-TEST(RunRecord, ThatIsBrokenIsNotTakenForNone) {
+TEST(RunRecord, DamagedRecordIsNotTreatedAsMissing) {
   const Scratch scratch;
   scratch.write("run.json", "{\"file\": ");
   const auto broken = load_run_record(StateDirectory(scratch.path()));

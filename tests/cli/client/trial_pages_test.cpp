@@ -13,7 +13,7 @@ namespace {
 
 using engine::Value;
 
-/// A daemon with trials 0 … 6 that shows two at a time.
+/// A daemon with trials 0 … 6 that returns two per page.
 class Pages {
  public:
   Outcome<Value> operator()(const std::string& target) {
@@ -40,11 +40,11 @@ class Pages {
   bool stuck = false;
 };
 
-struct Told {
+struct Shown {
   std::vector<std::uint64_t> trials;
   Outcome<std::optional<std::uint64_t>> next;
 };
-Told told(Pages& pages, const TrialRange& range) {
+Shown shown(Pages& pages, const TrialRange& range) {
   std::vector<std::uint64_t> trials;
   auto next = each_trial([&pages](const std::string& target) { return pages(target); }, 3, range,
                          [&trials](const Value& trial) { trials.push_back(count_at(trial, "trial")); });
@@ -53,9 +53,9 @@ Told told(Pages& pages, const TrialRange& range) {
 
 using Numbers = std::vector<std::uint64_t>;
 
-TEST(TrialPages, AreShownOneAfterTheOther) {
+TEST(TrialPages, AreShownInOrder) {
   Pages pages;
-  const Told all = told(pages, {});
+  const Shown all = shown(pages, {});
   EXPECT_EQ(all.trials, (Numbers{0, 1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(*all.next, std::nullopt);
   EXPECT_EQ(pages.asked.at(0), "/api/v1/experiments/3/trials");
@@ -63,13 +63,13 @@ TEST(TrialPages, AreShownOneAfterTheOther) {
   EXPECT_EQ(pages.asked.size(), 4U);
 }
 
-TEST(TrialPages, EndWhereEnoughAreShown) {
+TEST(TrialPages, EndAtTheLimit) {
   Pages pages;
-  const Told some = told(pages, {.after = 0, .most = 3});
+  const Shown some = shown(pages, {.after = 0, .most = 3});
   EXPECT_EQ(some.trials, (Numbers{1, 2, 3}));
   EXPECT_EQ(*some.next, std::optional<std::uint64_t>(3));
   EXPECT_EQ(pages.asked.back(), "/api/v1/experiments/3/trials?after=2&limit=1");
-  const Told last = told(pages, {.after = 3, .most = 3});
+  const Shown last = shown(pages, {.after = 3, .most = 3});
   EXPECT_EQ(last.trials, (Numbers{4, 5, 6}));
   EXPECT_EQ(*last.next, std::nullopt) << "there are no more";
 }
@@ -102,13 +102,13 @@ TEST(CheckpointPages, MayBeEmptyAndAreAllShown) {
 TEST(TrialPages, FailWithTheDaemon) {
   Pages pages;
   pages.fails_at = 2;
-  EXPECT_EQ(told(pages, {}).next.failure().message, "no daemon");
+  EXPECT_EQ(shown(pages, {}).next.failure().message, "no daemon");
 }
 
-TEST(TrialPages, OfADaemonThatGoesRoundInCirclesAreNotReadForEver) {
+TEST(TrialPages, EndIfTheDaemonRepeatsAPage) {
   Pages pages;
   pages.stuck = true;
-  EXPECT_FALSE(told(pages, {}).next);
+  EXPECT_FALSE(shown(pages, {}).next);
   EXPECT_EQ(pages.asked.size(), 2U);
 }
 

@@ -16,7 +16,7 @@ std::string read(const Words& words, About about) {
                : which.failure().message;
 }
 
-TEST(Which, ASingleWordIsWhatTheVerbIsAbout) {
+TEST(Which, SingleWordDependsOnTheCommand) {
   EXPECT_EQ(read({"3"}, About::experiment), "3 -");
   EXPECT_EQ(read({"3"}, About::either), "3 -");
   EXPECT_EQ(read({"3"}, About::trial), "- 3");

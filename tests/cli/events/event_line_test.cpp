@@ -29,7 +29,7 @@ TEST(EventLine, BeginsWithTheLocalTime) {
   EXPECT_FALSE(line.trouble);
 }
 
-TEST(EventLine, AnUnknownEventIsTrouble) {
+TEST(EventLine, UnknownEventIsImportant) {
   EventStory story("epochs", "loss");
   const auto line = event_line(story, event("experiment_painted"));
   EXPECT_TRUE(line.trouble);
@@ -43,7 +43,7 @@ TEST(EventLine, HasNoControlCharacters) {
   EXPECT_MESSAGE(line.text);
 }
 
-TEST(EventLine, AnEventThatIsNotShownHasNone) {
+TEST(EventLine, HiddenEventHasNoLine) {
   EventStory story("epochs", "loss");
   EXPECT_EQ(event_line(story, event("trial_exited_early", {{"trial", 1}, {"exit", "errored"}})).text, "");
 }

@@ -37,13 +37,13 @@ class ClusterCheck : public testing::Test {
   Scratch scratch;
 };
 
-TEST_F(ClusterCheck, SaysNothingWhereATrialCanRun) {
+TEST_F(ClusterCheck, IsSilentIfATrialCanRun) {
   EXPECT_THAT(notes("", {worker(1)}), IsEmpty());
   EXPECT_THAT(notes("slots_per_trial: 4", {worker(2), worker(4)}), IsEmpty());
   EXPECT_THAT(notes("resource_pool: big, labels: {zone: b}", {worker(1), worker(1, "big")}), IsEmpty());
 }
 
-TEST_F(ClusterCheck, NamesAPoolThatNobodyServes) {
+TEST_F(ClusterCheck, NamesAPoolWithoutWorkers) {
   EXPECT_THAT(
       notes("resource_pool: big", {worker(1), worker(1, "gpu"), worker(8, "big", false)}),
       ElementsAre("e.yaml:3: resources.resource_pool: is \"big\", and no worker is in the pool big now "

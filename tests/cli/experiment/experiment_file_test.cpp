@@ -13,7 +13,7 @@ namespace {
 using engine::Value;
 using testing::HasSubstr;
 
-/// The tree as compact JSON; problems, one a line, when there is no tree.
+/// The tree as compact JSON; problems, one per line, if there is no tree.
 std::string read(const std::string& text) {
   const ReadText read = read_experiment_text(text);
   if (read.tree && read.problems.empty()) {
@@ -54,7 +54,7 @@ TEST(YamlScalars, ResolveAsTheSpecSays) {
       {"3e+2", "300.0"},
       {"9223372036854775807", "9223372036854775807"},
       {"-9223372036854775808", "-9223372036854775808"},
-      // Text, although it looks like something else to other readers.
+      // Text, although other readers read something else.
       {"yes", "\"yes\""},
       {"no", "\"no\""},
       {"on", "\"on\""},
@@ -75,7 +75,7 @@ TEST(YamlScalars, ResolveAsTheSpecSays) {
       {"inf", "\"inf\""},
       {"1 2", "\"1 2\""},
       {"+", "\"+\""},
-      // Quoted is text.
+      // A quoted scalar is text.
       {"'1'", "\"1\""},
       {"\"true\"", "\"true\""},
       {"'null'", "\"null\""},
@@ -86,7 +86,7 @@ TEST(YamlScalars, ResolveAsTheSpecSays) {
   }
 }
 
-TEST(YamlScalars, ThatNoNumberCanHoldAreRefused) {
+TEST(YamlScalars, NumbersOutOfRangeAreRefused) {
   for (const std::string written : {"9223372036854775808", "-9223372036854775809", "0x8000000000000000",
                                     "1e999", ".inf", "-.INF", ".nan", "+.inf"}) {
     EXPECT_MESSAGE(read("a: 1\nv: " + written));
@@ -106,7 +106,7 @@ TEST(YamlText, ReadsBlocksAndFlows) {
             R"({"a":1,"b":2})");
 }
 
-TEST(YamlText, QuotesCloseWhereTheyAreClosed) {
+TEST(YamlText, QuotesEndAtTheClosingMark) {
   EXPECT_EQ(read("\xc3\xa9: 'x''y'\r\n\"b\": \"z\\\"\"\r\nc: 'two\n  lines'\nd: ''\n"),
             "{\"b\":\"z\\\"\",\"c\":\"two lines\",\"d\":\"\",\"\xc3\xa9\":\"x'y\"}");
 }
@@ -125,7 +125,7 @@ TEST(YamlText, JsonIsYaml) {
             "{\"face\":\"\xf0\x9f\x98\x80\",\"not\":\"\\\\ud83d\"}");
 }
 
-TEST(YamlText, RefusesWhatBombsAreMadeOf) {
+TEST(YamlText, RefusesAliasBombs) {
   for (const char* text :
        {"a: 1\nb: *x\n", "a: 1\nb: &x [1, *x]\n", "a: &x b\nc: 1\n*x : 2\n", "a: 1\nb: !!str 2\n",
         "a: 1\nb: !secret {c: 1}\n", "a:\n  <<: 1\n", "a:\n  <<: [{b: 1}, 2]\n",
@@ -143,7 +143,7 @@ TEST(YamlText, AliasesAreCopies) {
   EXPECT_EQ(read("&k a: 1\nb: *k\n"), R"({"a":1,"b":"a"})");
 }
 
-TEST(YamlText, MergeKeysTakeWhatIsNotThere) {
+TEST(YamlText, MergeKeysAddMissingKeys) {
   EXPECT_EQ(read("x: &x {b: 1, c: 1}\ny: &y {c: 2, d: 2}\nz:\n  d: 3\n  <<: [*x, *y]\n"),
             R"({"x":{"b":1,"c":1},"y":{"c":2,"d":2},"z":{"b":1,"c":1,"d":3}})");
   EXPECT_EQ(read("x: &x {b: 1}\ny: &y {<<: *x, c: 2}\nz: {<<: *y}\n"),
@@ -159,7 +159,7 @@ TEST(YamlText, ProblemsOfCopiesAreOnTheLineOfTheirAnchor) {
   EXPECT_EQ(got.lines.line_of("d.e.c"), 3U);
 }
 
-/// "Billion laughs": a short text that is long with its aliases written out.
+/// "Billion laughs": a short text that becomes long when its aliases are expanded.
 TEST(YamlLimits, CountTheCopiesOfAliases) {
   std::string laughs = "l0: &l0 ha\n";
   std::string merges = "l0: &l0 {k: v}\n";
@@ -187,7 +187,7 @@ TEST(YamlLimits, CountTheCopiesOfAliases) {
   EXPECT_MESSAGE(read(deep + std::string(20, '[') + "*x" + std::string(20, ']') + "\n"));
 }
 
-TEST(YamlText, RefusesWhatIsNotYaml) {
+TEST(YamlText, RefusesInvalidYaml) {
   for (const char* text :
        {"a: [1, 2\n", "a: {b: 1\n", "a: \"b\n", "a: 'b\n", "a: 'b''\n", "a: \"b\\\"\n", "a: 1\n b: 2\n",
         "a: b: c\n", "}\n", "a: 1\n]\n", "- a\nb: 1\n", "a: @x\n", "a: `x\n", "a: %x\nb: [\n"}) {
@@ -197,12 +197,12 @@ TEST(YamlText, RefusesWhatIsNotYaml) {
   }
 }
 
-TEST(YamlText, SaysTheLineOfWhatIsNotYaml) {
+TEST(YamlText, NamesTheLineOfInvalidYaml) {
   EXPECT_MESSAGE(read("a: 1\nb: c: d\n"));
   EXPECT_MESSAGE(read("a:\n\tb: 1\n"));
 }
 
-TEST(YamlText, RefusesBytesThatAreNoText) {
+TEST(YamlText, RefusesBinaryBytes) {
   EXPECT_MESSAGE(read("a: 1\nb: \xff\n"));
   EXPECT_MESSAGE(read("a: \xed\xa0\x80\n"));
   EXPECT_MESSAGE(read("a: \xc0\xaf\n"));
@@ -258,8 +258,8 @@ TEST(YamlLimits, ManyKeysInReverseStayCheap) {
   EXPECT_EQ(got.tree->as_map()->size(), 25'000U);
 }
 
-TEST(YamlText, AlmostYamlNeverCrashes) {
-  // Every prefix of a rich text, and the text with each byte replaced by each mark that means something.
+TEST(YamlText, DamagedYamlDoesNotCrash) {
+  // Every prefix of a rich text, and the text with each byte replaced by each significant character.
   const std::string rich =
       "a: &x [1, {b: 'c', ? d : e}]\nf: |\n  g\nh: !!t \"i\\u0041\"\n--- *x\n- - j: ~\n... # k\n";
   for (std::size_t length = 0; length <= rich.size(); ++length) {
@@ -311,7 +311,7 @@ TEST(LinesOfYaml, AreThoseOfTheKeys) {
   }
 }
 
-TEST(ExperimentFile, TellsEveryProblemWithItsLine) {
+TEST(ExperimentFile, ReportsEveryProblemWithItsLine) {
   const Scratch scratch;
   const std::string path = scratch.write("bad.yaml",
                                          "entrypoint: [python3, train.py]\n"
@@ -334,7 +334,7 @@ TEST(ExperimentFile, TellsEveryProblemWithItsLine) {
   EXPECT_TRUE(std::is_sorted(lines.begin(), lines.end()));
 }
 
-TEST(ExperimentFile, TakesOverridesInPlaceOfWhatStandsThere) {
+TEST(ExperimentFile, OverridesReplaceFields) {
   const Scratch scratch;
   const std::string path = scratch.write("good.yaml",
                                          "name: a\n"
@@ -352,7 +352,7 @@ TEST(ExperimentFile, TakesOverridesInPlaceOfWhatStandsThere) {
   EXPECT_EQ(changed.original, plain.tree);
 }
 
-TEST(ExperimentFile, ShowsAScriptOfDeterminedsByWhatItImports) {
+TEST(ExperimentFile, RecognizesADeterminedScriptByItsImports) {
   const Scratch scratch;
   scratch.write("core.py", "import os\nimport determined as det\n");
   scratch.write("from.py", "from determined import core\n");
@@ -388,7 +388,7 @@ TEST(ExperimentFile, ShowsAScriptOfDeterminedsByWhatItImports) {
             nullptr);
 }
 
-TEST(ExperimentFile, NamesTheFileThatWasMeant) {
+TEST(ExperimentFile, SuggestsTheNearestFile) {
   const Scratch scratch;
   scratch.write("digits.yaml", "");
   const ExperimentFile file = open_experiment_file((scratch.path() / "digit.yaml").string());
@@ -396,7 +396,7 @@ TEST(ExperimentFile, NamesTheFileThatWasMeant) {
   EXPECT_MESSAGE(file.problems[0].problem.what);
 }
 
-TEST(ExperimentFile, SaysWhatIsNoExperimentAtAll) {
+TEST(ExperimentFile, RefusesFilesThatAreNotExperiments) {
   const Scratch scratch;
   const auto first_problem = [](const std::string& path) {
     const ExperimentFile file = open_experiment_file(path);
@@ -435,7 +435,7 @@ TEST(Components, ProblemsNameTheirFileAndLine) {
   EXPECT_FALSE(file.config.has_value());
 }
 
-TEST(Components, PatternsThatCannotFindANumberAreNamedInTheirFile) {
+TEST(Components, PatternsWithoutANumberAreNamedInTheirFile) {
   const Scratch scratch;
   const std::string component =
       scratch.write("trainer.yaml",
@@ -453,7 +453,7 @@ TEST(Components, PatternsThatCannotFindANumberAreNamedInTheirFile) {
   EXPECT_FALSE(file.config.has_value());
 }
 
-TEST(Components, AFileThatIsNotThereIsNamedWithTheNearest) {
+TEST(Components, MissingFileIsNamedWithTheNearest) {
   const Scratch scratch;
   scratch.write("trainer.yaml", "name: trainer\n");
   const ExperimentFile file = open_experiment_file(scratch.write(
@@ -462,7 +462,7 @@ TEST(Components, AFileThatIsNotThereIsNamedWithTheNearest) {
   EXPECT_MESSAGE(to_text(file.path, file.problems.front()));
 }
 
-TEST(ExperimentFile, TellsOneThingOfOneMistake) {
+TEST(ExperimentFile, ReportsAMistakeOnce) {
   const Scratch scratch;
   const auto problems_of = [&scratch](const std::string& searcher) {
     const ExperimentFile file = open_experiment_file(scratch.write(

@@ -37,7 +37,7 @@ std::string read(const Result<Value::List>& results) {
   return results ? engine::compact_json(Value(*results)) : results.error().message;
 }
 
-TEST(PriorTable, ReadsWhatExportWrites) {
+TEST(PriorTable, ReadsTheOutputOfExport) {
   const std::string text = csv_line({"trial", "length", "reached", "best_metric", "metric", "hparams.lr",
                                      "hparams.net.layers", "hparams.opt", "hparams.seed", "hparams.old"}) +
                            csv_line({0, 9, 3, 0.1, 0.25, 0.5, 2, "7", 5, "a,\"b\"\nc"}) +
@@ -50,14 +50,14 @@ TEST(PriorTable, ReadsWhatExportWrites) {
       R"({"hparams":{"lr":1e-05,"net":{"layers":4},"old":"1","opt":[1,2],"seed":5},"length":1,"metric":null}])");
 }
 
-TEST(PriorTable, TakesLengthsAndMetricsAsCurvesHaveThem) {
+TEST(PriorTable, ReadsLengthsAndMetricsOfCurves) {
   EXPECT_EQ(
       read(
           prior_of_csv("\xef\xbb\xbflength, metric ,hparams.lr\r\n1,nan,0.1\r\n\r\n3, 2 ,0.10\r\n", space())),
       R"([{"hparams":{"lr":0.1},"length":1,"metric":{"class":"nan"}},{"hparams":{"lr":0.1},"length":3,"metric":2}])");
 }
 
-TEST(PriorTable, NamesTheLineThatIsWrong) {
+TEST(PriorTable, NamesTheWrongLine) {
   const std::string header = "length,metric,hparams.lr\n";
   EXPECT_MESSAGE(read(prior_of_csv("", space())));
   EXPECT_MESSAGE(read(prior_of_csv("trial,length,metric\n", space())));

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// An experiment in a directory of its own, and what a command says of its start.
+/// An experiment in its own directory, and the notes on its start.
 class StartCheckTest : public testing::Test {
  protected:
   static std::vector<std::string> texts(const std::vector<FileProblem>& problems) {
@@ -49,7 +49,7 @@ class StartCheckTest : public testing::Test {
   std::vector<std::string> notes;
 };
 
-TEST_F(StartCheckTest, SaysNothingOfWhatIsThere) {
+TEST_F(StartCheckTest, AcceptsAnExistingProgram) {
   executable("project/run.sh");
   scratch.write("project/train.py", "");
   for (const char* entrypoint :
@@ -61,7 +61,7 @@ TEST_F(StartCheckTest, SaysNothingOfWhatIsThere) {
   }
 }
 
-TEST_F(StartCheckTest, ProgramThatIsNotOnPathIsAProblemOnlyHere) {
+TEST_F(StartCheckTest, ProgramMissingOnPathIsAProblemOnlyOnThisMachine) {
   check("pyhton3 train.py", Machine::this_one);
   EXPECT_THAT(problems,
               ElementsAre("e.yaml:1: entrypoint: starts pyhton3, which isn't on PATH of this machine "
@@ -81,7 +81,7 @@ TEST_F(StartCheckTest, ProgramOfTheContextNeedsADot) {
   EXPECT_MESSAGE(problems);
 }
 
-TEST_F(StartCheckTest, PathOfTheProgramIsThatOfTheExperiment) {
+TEST_F(StartCheckTest, PathComesFromTheExperiment) {
   executable("bin/fit");
   const std::string path = "environment: {environment_variables: {PATH: " + scratch.path("bin") + "}}\n";
   check("[fit]", Machine::this_one, path);
@@ -96,7 +96,7 @@ TEST_F(StartCheckTest, PathOfTheProgramIsThatOfTheExperiment) {
   EXPECT_MESSAGE(notes);
 }
 
-TEST_F(StartCheckTest, ScriptThatIsNotInTheContextIsAProblemWhereTheContextIsKnown) {
+TEST_F(StartCheckTest, MissingScriptIsAProblemIfTheContextIsKnown) {
   scratch.write("project/train.py", "");
   for (const Machine machine : {Machine::worker, Machine::this_one}) {
     check("[/bin/sh, trian.py]", machine);
@@ -114,7 +114,7 @@ TEST_F(StartCheckTest, ScriptThatIsNotInTheContextIsAProblemWhereTheContextIsKno
 }
 
 // The program of an imported sweep is started by hpsearch.wandb.
-TEST_F(StartCheckTest, ProgramBehindTheStandInForWandbIsLookedFor) {
+TEST_F(StartCheckTest, ProgramStartedByTheWandbAdapterIsChecked) {
   executable("python3");
   const std::string path = "environment: {environment_variables: {PATH: " + scratch.path().string() + "}}\n";
   scratch.write("project/train.py", "");
@@ -134,7 +134,7 @@ TEST_F(StartCheckTest, ProgramBehindTheStandInForWandbIsLookedFor) {
   }
 }
 
-TEST_F(StartCheckTest, InterpreterThatIsNotPackedNamesTheWaysToReachIt) {
+TEST_F(StartCheckTest, UnpackedInterpreterIsReportedWithTheRemedies) {
   executable("project/.venv/bin/python");
   check("[.venv/bin/python, -c, x]", Machine::this_one);
   EXPECT_MESSAGE(problems);
@@ -175,7 +175,7 @@ TEST_F(StartCheckTest, MountsAndInputsMustExistHere) {
   EXPECT_EQ(notes.size(), 2U);
 }
 
-TEST_F(StartCheckTest, RequirementsAreNotedWhenNobodyInstallsThem) {
+TEST_F(StartCheckTest, UninstalledRequirementsAreNoted) {
   scratch.write("project/requirements.txt", "numpy\n");
   check("[sh]", Machine::this_one);
   EXPECT_MESSAGE(notes);
@@ -185,7 +185,7 @@ TEST_F(StartCheckTest, RequirementsAreNotedWhenNobodyInstallsThem) {
   }
 }
 
-TEST_F(StartCheckTest, ThisMachineHasTheSlotsAndThePoolThatItHas) {
+TEST_F(StartCheckTest, SlotsAndPoolOfThisMachineAreChecked) {
   check("[sh]", Machine::this_one, "resources: {slots_per_trial: 8, resource_pool: gpu}\n", "cpu:2");
   EXPECT_MESSAGE(problems);
   check("[sh]", Machine::this_one, "resources: {slots_per_trial: 8}\n", "auto");

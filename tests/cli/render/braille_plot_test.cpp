@@ -30,7 +30,7 @@ TEST(BraillePlot, OnePointAndLevelLinesAreDrawn) {
   EXPECT_EQ(braille_plot({{0, 2}, {5, 2}}, 3, 1).front(), "⠤⠤⠤");
 }
 
-TEST(BraillePlot, NothingIsDrawnOfNothing) {
+TEST(BraillePlot, NothingIsDrawnWithoutPoints) {
   EXPECT_TRUE(braille_plot({}, 10, 10).empty());
   EXPECT_TRUE(braille_plot({{0, 1}}, 0, 10).empty());
 }

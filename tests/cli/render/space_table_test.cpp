@@ -50,7 +50,7 @@ TEST(SpaceTable, ShowsScalesStepsAndOrders) {
       "width           8 to 64 in steps of 8, 3 points in a grid\n");
 }
 
-TEST(SpaceTable, SaysHowMuchSatisfiesTheConditions) {
+TEST(SpaceTable, ShowsTheShareThatSatisfiesTheConditions) {
   engine::Problems problems;
   engine::Problems notes;
   const Value::Map range{{"type", "double"}, {"minval", 0}, {"maxval", 1}};
@@ -83,7 +83,7 @@ TEST(SpaceTable, ShowsConditions) {
       "warm            5; only when optimizer is adam\n");
 }
 
-TEST(SpaceTable, OfConstantsOnlyCountsThem) {
+TEST(SpaceTable, CountsConstantsOnly) {
   EXPECT_EQ(table_of({{"a", 1}, {"b", "x"}}), "and 2 constants\n");
   EXPECT_EQ(table_of({}), "");
 }

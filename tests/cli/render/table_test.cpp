@@ -5,7 +5,7 @@
 namespace hpsearch::cli {
 namespace {
 
-TEST(Table, AlignsByWhatATerminalShows) {
+TEST(Table, AlignsByDisplayWidth) {
   Table table({{"ID", Table::Align::right}, {"NAME"}, {"NOTE"}});
   table.add({"7", "z\xc3\xbcrich", "a"});
   table.add({"123", "\xe4\xb8\xad\xe6\x96\x87", "b"});
@@ -30,7 +30,7 @@ TEST(Table, ShowsNoEscapeSequences) {
   EXPECT_EQ(table.text(), "NAME\n?[31mred?\n");
 }
 
-TEST(Table, CutsTheWidestOfTheColumnsThatMayBe) {
+TEST(Table, CutsTheWidestOfTheAllowedColumns) {
   Table table({{"N", Table::Align::right}, {"WHY", Table::Align::left, true}, {"WHAT"}});
   table.add({"1", std::string(40, 'a'), std::string(20, 'b')});
   EXPECT_EQ(table.text(0), "N  WHY" + std::string(39, ' ') + "WHAT\n1  " + std::string(40, 'a') + "  " +

@@ -68,7 +68,7 @@ TEST(CutToWidth, NeverCutsACharacter) {
   EXPECT_EQ(cut_to_width("abc", 2), "..");
 }
 
-TEST(SameCommand, IsReadyForAShellAndBeginsNothingAnew) {
+TEST(SameCommand, IsQuotedForAShellAndLeavesOutFresh) {
   EXPECT_EQ(same_command({"hpsearch", "run", "my file.yaml", "--fresh", "--name", "it's", "", "--slots=2"}),
             "hpsearch run 'my file.yaml' --name 'it'\\''s' '' --slots=2");
 }

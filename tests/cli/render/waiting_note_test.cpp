@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::seconds;
 
-TEST(WaitingNote, IsSaidOnceAReasonLasts) {
+TEST(WaitingNote, IsPrintedOnceAReasonLasts) {
   WaitingNote note;
   const WaitingNote::Clock::time_point begin{};
   EXPECT_FALSE(note.heard("no worker is connected", begin)) << "it may be starting";
@@ -16,7 +16,7 @@ TEST(WaitingNote, IsSaidOnceAReasonLasts) {
   EXPECT_FALSE(note.heard("no worker is connected", begin + seconds(4)));
 }
 
-TEST(WaitingNote, CountsDownInSilence) {
+TEST(WaitingNote, IgnoresChangedNumbers) {
   WaitingNote note;
   const WaitingNote::Clock::time_point begin{};
   EXPECT_FALSE(note.heard("try 3 starts in 20 s", begin));
@@ -25,7 +25,7 @@ TEST(WaitingNote, CountsDownInSilence) {
   EXPECT_TRUE(note.heard("another reason", begin + seconds(5)));
 }
 
-TEST(WaitingNote, BeginsAnewWhenSomethingRan) {
+TEST(WaitingNote, BeginsAnewAfterATrialRan) {
   WaitingNote note;
   const WaitingNote::Clock::time_point begin{};
   EXPECT_FALSE(note.heard("no worker is connected", begin));

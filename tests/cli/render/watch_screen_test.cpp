@@ -66,7 +66,7 @@ TEST(WatchScreen, HasAllPartsOnTheSmallestUsualTerminal) {
   }
 }
 
-TEST(WatchScreen, ASearchThatHasNotBegunIsShown) {
+TEST(WatchScreen, SearchThatHasNotBegunIsShown) {
   WatchedSearch search;
   search.detail.id = engine::ExperimentId(1);
   search.detail.created_at = 160;
@@ -76,7 +76,7 @@ TEST(WatchScreen, ASearchThatHasNotBegunIsShown) {
   EXPECT_MESSAGE(text);
 }
 
-TEST(WatchScreen, NamesCannotReachTheTerminal) {
+TEST(WatchScreen, ControlCharactersOfNamesAreHidden) {
   WatchedSearch search = a_search();
   search.detail.name = "evil\x1b[2J";
   EXPECT_EQ(text_of(watch_screen(search, 80, 24, 160)).find('\x1b'), std::string::npos);

@@ -61,7 +61,7 @@ TEST(AttemptHistory, NamesEveryCause) {
   }
 }
 
-TEST(AttemptHistory, EndingWellWithoutTheMetricIsAFailure) {
+TEST(AttemptHistory, ExitZeroWithoutTheMetricIsAFailure) {
   const Value::List history{granted(1, 1), exit_of(1, "exited", 0), granted(2, 1), exit_of(2, "exited", 0)};
   const auto attempts = attempts_in(history, {point(1, "accuracy"), point(2, "loss")}, "loss");
   ASSERT_EQ(attempts.size(), 2U);
@@ -70,7 +70,7 @@ TEST(AttemptHistory, EndingWellWithoutTheMetricIsAFailure) {
   EXPECT_EQ(attempts[1].cause, "exit code 0");
 }
 
-TEST(AttemptHistory, WhatIsEndedBecauseItsTrialIsOverIsNotPreempted) {
+TEST(AttemptHistory, AttemptOfAnEndedTrialIsStoppedNotPreempted) {
   const Value ended = Value::Map{{"type", "trial_ended"}, {"at", 19.0}, {"state", "STOPPED"}};
   const auto attempts = attempts_in(
       {granted(1, 1), exit_of(1, "ended_by_agent", 0), granted(2, 1), ended, exit_of(2, "ended_by_agent", 0)},
@@ -107,7 +107,7 @@ TEST(AttemptHistory, NamesTheWorkersOfAllRanksAndWhereItEnded) {
   EXPECT_EQ(explained[0].worker, 7U);
 }
 
-TEST(AttemptHistory, AnAttemptThatIsGivenBackIsNotLost) {
+TEST(AttemptHistory, ReturnedAttemptIsNotLost) {
   const Value lost = Value::Map{{"type", "attempt_lost"}, {"attempt", 1}, {"at", 15.0}, {"why", "silent"}};
   const auto while_lost = attempts_in({granted(1, 3), lost}, {}, "loss");
   EXPECT_EQ(while_lost[0].cause, "lost");

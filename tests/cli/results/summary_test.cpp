@@ -73,7 +73,7 @@ TEST(Summary, CountsSlotsPausesAndSavings) {
   EXPECT_FALSE(summary.trouble);
 }
 
-TEST(Summary, TellsPeopleTheSame) {
+TEST(Summary, TextHasTheSameFigures) {
   const std::string text = to_text(summarize(finished_search()), Output(Output::Format::json));
   for (const char* part :
        {"val_acc 0.975, trial 5 at 14 epochs", "1: 4, 4: 2, 16: 2", "early stopping saved 65.6 %",
@@ -96,7 +96,7 @@ TEST(Summary, ListsFinalistsByTheirMeans) {
   EXPECT_EQ(*to_value(summary).at_path("finalists"), proto::encode_value(input.detail.finalists));
 }
 
-TEST(Summary, LeavesOutSharesOfNothing) {
+TEST(Summary, LeavesOutSharesWithoutData) {
   SummaryInput input;
   input.detail.id = engine::ExperimentId(1);
   input.detail.state = engine::ExperimentState::canceled;
@@ -109,15 +109,15 @@ TEST(Summary, LeavesOutSharesOfNothing) {
   EXPECT_MESSAGE(to_text(summary, Output(Output::Format::json)));
 }
 
-TEST(Summary, NeverClaimsMoreThanAll) {
+TEST(Summary, SharesAreAtMostOne) {
   SummaryInput input = finished_search();
   input.idle_seconds = 29;  // The pause ended while a trial was still counted.
   EXPECT_DOUBLE_EQ(summarize(input).busy_share.value(), 1);
 }
 
-TEST(Summary, CountsWhatWasTrainedAgainAndSaysWhatIsNotKnown) {
+TEST(Summary, CountsRepeatedAndUnknownTraining) {
   SummaryInput input = finished_search();
-  input.trials[4].trained = engine::Units{5};  // Promoted from 1 to 4, and from the beginning again.
+  input.trials[4].trained = engine::Units{5};  // Promoted from 1 to 4, and restarted from the beginning.
   input.detail.length_trained = 45;
   input.detail.length_unreported = 3;
   const Summary summary = summarize(input);
@@ -126,7 +126,7 @@ TEST(Summary, CountsWhatWasTrainedAgainAndSaysWhatIsNotKnown) {
   EXPECT_MESSAGE(to_text(summary, Output(Output::Format::json)));
 }
 
-TEST(Summary, OfARestoredSearchIsALowerBound) {
+TEST(Summary, IsALowerBoundForARestoredSearch) {
   SummaryInput input = finished_search();
   input.detail.ran_unlogged = true;
   const Summary summary = summarize(input);
@@ -134,7 +134,7 @@ TEST(Summary, OfARestoredSearchIsALowerBound) {
   EXPECT_MESSAGE(text);
 }
 
-TEST(Summary, CountsNothingAsSavedThatRanOn) {
+TEST(Summary, CountsNoSavingsForTrialsThatKeptRunning) {
   SummaryInput input = finished_search();
   for (api::Trial& trial : input.trials) {
     trial.trained = engine::Units{400};  // Past its length.
@@ -144,10 +144,10 @@ TEST(Summary, CountsNothingAsSavedThatRanOn) {
   EXPECT_MESSAGE(to_text(summary, Output(Output::Format::json)));
 }
 
-TEST(Summary, ClaimsNoSavingsWhereTheSearcherStoppedNothing) {
+TEST(Summary, HasNoSavingsIfTheSearcherStoppedNothing) {
   SummaryInput input = finished_search();
   for (api::Trial& trial : input.trials) {
-    if (trial.state == engine::TrialState::stopped) {  // By a user.
+    if (trial.state == engine::TrialState::stopped) {  // Stopped by a user.
       trial.reason.reason.why = engine::Reason::Why::early_exit;
     }
   }
@@ -160,7 +160,7 @@ TEST(Summary, ClaimsNoSavingsWhereTheSearcherStoppedNothing) {
   EXPECT_FALSE(summarize(input).saved_share);
 }
 
-TEST(Summary, SavesOfWhatProgramsTrainAndNotOfMaxLength) {
+TEST(Summary, SavingsAreSharesOfTheTrainedLength) {
   SummaryInput input = finished_search();
   for (api::Trial& trial : input.trials) {  // Programs that train 10 of 16.
     if (trial.state == engine::TrialState::completed) {
@@ -204,14 +204,14 @@ TEST(Summary, ShowsCauseLogAndRemedyWhenEveryTrialFailed) {
   EXPECT_MESSAGE(summary.trouble->remedy);
 }
 
-TEST(Summary, TellsHowToReportAMetricThatNeverCame) {
+TEST(Summary, ExplainsHowToReportAMissingMetric) {
   const Summary summary = summarize(failed_search(
       "the program exited with code 0, but it reported no metric; the search's metric is \"loss\"", ""));
   ASSERT_TRUE(summary.trouble);
   EXPECT_THAT(summary.trouble->remedy, HasSubstr("HPSEARCH {\"step\": 1, \"loss\": 0.5}"));
 }
 
-TEST(Summary, TellsWhyASearchPausedItselfAndBothWaysToGoOn) {
+TEST(Summary, ExplainsASearchThatPausedItself) {
   SummaryInput input;
   input.detail.state = engine::ExperimentState::paused;
   input.detail.metric = "loss";

@@ -27,7 +27,7 @@ TrainingTimes times_of(const Value::List& events) {
   return times;
 }
 
-TEST(TrainingTimes, RunFromTheLeaseAndLeaveOutWhatLiesBetweenAttempts) {
+TEST(TrainingTimes, RunFromTheLeaseWithoutTimeBetweenAttempts) {
   const TrainingTimes times = times_of({lease(0, 100), lease(1, 101), report(0, 1, 110), report(1, 1, 105),
                                         lease(0, 500), report(0, 3, 530), report(0, 4, 540)});
   EXPECT_EQ(times.until(0, 1), 10.0);
@@ -38,7 +38,7 @@ TEST(TrainingTimes, RunFromTheLeaseAndLeaveOutWhatLiesBetweenAttempts) {
   EXPECT_FALSE(times.until(2, 1));
 }
 
-TEST(TrainingTimes, CountWhatIsTrainedAgain) {
+TEST(TrainingTimes, IncludeRepeatedTraining) {
   const TrainingTimes times = times_of(
       {lease(0, 0), report(0, 1, 10), report(0, 2, 20), lease(0, 60), report(0, 2, 75), report(0, 3, 85)});
   EXPECT_EQ(times.until(0, 1), 10.0);
@@ -46,7 +46,7 @@ TEST(TrainingTimes, CountWhatIsTrainedAgain) {
   EXPECT_EQ(times.until(0, 3), 45.0);
 }
 
-TEST(TrainingTimes, OfAnAttemptThatNeverReportedAreNone) {
+TEST(TrainingTimes, AreNullForAnAttemptWithoutReports) {
   EXPECT_EQ(times_of({lease(0, 0), lease(0, 60), report(0, 1, 65)}).until(0, 1), 5.0);
 }
 

@@ -47,10 +47,10 @@ TEST(TrialColumns, LeaveConstantsOut) {
       trial(2, Value::Map{{"lr", 0.2}, {"size", 32}, {"opt", Value::Map{{"name", "adam"}}}, {"deep", true}})};
   EXPECT_THAT(searched_names(trials), ElementsAre("deep", "lr", "opt.name"));
   EXPECT_THAT(searched_names({trials.front()}), ElementsAre("lr", "opt.name", "size"))
-      << "of one trial nobody knows what is constant";
+      << "one trial does not show what is constant";
 }
 
-TEST(TrialColumns, CellsTellKindsApart) {
+TEST(TrialColumns, CellsDistinguishKinds) {
   EXPECT_EQ(cell_text(1), "1");
   EXPECT_EQ(cell_text(1.0), "1.0");
   EXPECT_EQ(cell_text("1"), "\"1\"");
@@ -77,7 +77,7 @@ TEST(CurvePlot, ShowsRangesAndShape) {
   }
 }
 
-TEST(CurvePlot, OfOneValueAndOfNone) {
+TEST(CurvePlot, HandlesOneValueAndNone) {
   EXPECT_EQ(plot_text({}, 40, 4), "");
   EXPECT_EQ(plot_text({{'*', {}}}, 40, 4), "");
   EXPECT_THAT(plot_text({{'*', {{1, 0.5}}}}, 40, 4), HasSubstr("*"));

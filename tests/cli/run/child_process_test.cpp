@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::seconds;
 
-TEST(ChildProcess, AppendsItsOutputToTheLogAndTellsHowItEnded) {
+TEST(ChildProcess, AppendsItsOutputToTheLogAndReportsItsEnd) {
   const Scratch scratch;
   const std::string log = scratch.write("log", "before\n");
   auto child =
@@ -25,7 +25,7 @@ TEST(ChildProcess, AppendsItsOutputToTheLogAndTellsHowItEnded) {
   EXPECT_EQ(scratch.read("log"), "before\nout\nerr\nno input\n");
 }
 
-TEST(ChildProcess, IsInASessionOfItsOwn) {
+TEST(ChildProcess, HasItsOwnSession) {
   const Scratch scratch;
   auto child = ChildProcess::start({"/bin/sh", "-c", "exec sleep 60"}, (scratch.path() / "log").string());
   ASSERT_TRUE(child);
@@ -33,10 +33,10 @@ TEST(ChildProcess, IsInASessionOfItsOwn) {
   child->signal(SIGKILL);
   ASSERT_TRUE(child->wait(seconds(30)));
   EXPECT_MESSAGE(child->ended()->describe());
-  child->signal(SIGTERM);  // Nobody is hit: the number may be another process's by now.
+  child->signal(SIGTERM);  // No process gets it: the number may belong to another process by now.
 }
 
-TEST(ChildProcess, SaysWhyItCannotBeStarted) {
+TEST(ChildProcess, ReportsWhyItCannotBeStarted) {
   const Scratch scratch;
   const auto missing = ChildProcess::start({"/nowhere/program"}, (scratch.path() / "log").string());
   ASSERT_FALSE(missing);

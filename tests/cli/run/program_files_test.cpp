@@ -33,7 +33,7 @@ class ProgramFiles : public testing::Test {
   const Scratch scratch_;
 };
 
-TEST_F(ProgramFiles, AreSourcesAndSettingsAndNotWhatProgramsWrite) {
+TEST_F(ProgramFiles, AreSourcesAndSettingsAndNotOutputs) {
   scratch_.write("train.py", "print(1)\n");
   scratch_.write("lib/model.py", "x = 1\n");
   scratch_.write("conf/model.yaml", "layers: 3\n");
@@ -45,7 +45,7 @@ TEST_F(ProgramFiles, AreSourcesAndSettingsAndNotWhatProgramsWrite) {
   EXPECT_THAT(paths_of(look()), ElementsAre("conf/model.yaml", "lib/model.py", "run", "train.py"));
 }
 
-TEST_F(ProgramFiles, IncludeWhatTheEntrypointNames) {
+TEST_F(ProgramFiles, IncludeFilesThatTheEntrypointNames) {
   scratch_.write("train.py", "print(1)\n");
   scratch_.write("settings.json", "{}\n");
   scratch_.write("other.json", "{}\n");
@@ -57,7 +57,7 @@ TEST_F(ProgramFiles, IncludeWhatTheEntrypointNames) {
   EXPECT_EQ(named.files.front().path, "train.py");
 }
 
-TEST_F(ProgramFiles, AreChangedByEditsAndRemovalsAndNotByNewOnes) {
+TEST_F(ProgramFiles, AreChangedByEditsAndRemovalsButNotByNewFiles) {
   scratch_.write("train.py", "print(1)\n");
   scratch_.write("model.py", "x = 1\n");
   scratch_.write("same.py", "y = 1\n");

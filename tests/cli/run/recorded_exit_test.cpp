@@ -26,12 +26,12 @@ Value paused(const char* why) {
   return event("trial_paused", {{"reason", Value::Map{{"why", why}}}});
 }
 
-TEST(RecordedExit, OfATrialThatRanToItsEndIsNone) {
+TEST(RecordedExit, IsNullForATrialThatRanToItsEnd) {
   EXPECT_FALSE(
       recorded_exit({event("trial_created"), event("lease_granted"), event("trial_ended")}, Units{9}));
 }
 
-TEST(RecordedExit, KeepsWhatTheProgramSaid) {
+TEST(RecordedExit, KeepsTheProgramsMessage) {
   const auto failed =
       recorded_exit({event("lease_granted"), exited(3), early("errored", "exit status 3")}, Units{2});
   ASSERT_TRUE(failed);
@@ -45,7 +45,7 @@ TEST(RecordedExit, KeepsWhatTheProgramSaid) {
   EXPECT_EQ(recorded_exit({early("invalid_hp", "invalid hyperparameters")}, Units{})->detail, "");
 }
 
-TEST(RecordedExit, KnowsProgramsThatJustEnded) {
+TEST(RecordedExit, RecognizesProgramsThatEndedEarly) {
   const auto short_of_its_length = recorded_exit(
       {exited(0), event("trial_queued"), event("length_reached", {{"ended", true}}), event("trial_ended")},
       Units{5});
@@ -61,7 +61,7 @@ TEST(RecordedExit, KnowsProgramsThatJustEnded) {
                    ->by_itself);
 }
 
-TEST(RecordedExit, KnowsWhoWaitedAtARung) {
+TEST(RecordedExit, RecognizesTrialsThatWaitedAtARung) {
   const Value end = early("user_canceled", "canceled by a user");
   EXPECT_TRUE(recorded_exit({paused("waits_at_rung"), exited(0), end}, Units{1})->waiting_until);
   EXPECT_FALSE(recorded_exit({paused("waits_at_rung"), exited(0), end}, Units{1})->by_itself);

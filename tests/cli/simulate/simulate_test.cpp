@@ -1,4 +1,4 @@
-// hpsearch simulate, the real binary, from outside.
+// Runs the real binary, hpsearch simulate.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ TEST_F(Simulate, TrainsTheBracketOfTheSpec) {
   EXPECT_NE(first.at_path("hparams.lr"), nullptr);
 }
 
-TEST_F(Simulate, SaysTheSameTwice) {
+TEST_F(Simulate, IsReproducible) {
   const std::string arguments =
       "bracket.yaml --metric 'lr + 1/length' --failure-rate 0.3 --workers 3 -o json";
   const std::string first = run(arguments).out;
@@ -94,7 +94,7 @@ TEST_F(Simulate, SaysTheSameTwice) {
   EXPECT_NE(run(arguments + " --failure-seed 2").out, first);
 }
 
-TEST_F(Simulate, EndsTrialsEarlyWhenTold) {
+TEST_F(Simulate, EndsTrialsAtGivenExits) {
   const Value simulation = run_json(
       "--exit 0:0:errored --exit 1:0:user_canceled --exit 2:0:user_stopped --exit 3:0:invalid_hp "
       "bracket.yaml "
@@ -124,7 +124,7 @@ TEST_F(Simulate, TotalsMayBeLargerThanAnInteger) {
   EXPECT_MESSAGE(refused.err);
 }
 
-TEST_F(Simulate, WarnsOfAnExitThatNeverCame) {
+TEST_F(Simulate, WarnsAboutAnUnusedExit) {
   const Ended ended = run("bracket.yaml --metric trial --exit 11:2:errored");
   EXPECT_EQ(ended.status, 0);
   EXPECT_MESSAGE(ended.err);
@@ -143,7 +143,7 @@ TEST_F(Simulate, ReadsCurvesFromATable) {
   EXPECT_MESSAGE(refused.err);
 }
 
-TEST_F(Simulate, MakesUpCurves) {
+TEST_F(Simulate, MakesSyntheticCurves) {
   for (const char* kind : {"power", "crossing", "diverging"}) {
     const Value simulation = run_json("bracket.yaml --curves synthetic:" + std::string(kind));
     EXPECT_EQ(text_at(*simulation.at_path("regret.against"), "kind"), "known_optimum");
@@ -151,7 +151,7 @@ TEST_F(Simulate, MakesUpCurves) {
   }
 }
 
-TEST_F(Simulate, SaysWhatRegretIsWhereNoiseGoesBeyondTheOptimum) {
+TEST_F(Simulate, ExplainsNegativeRegretFromNoise) {
   scratch_.write("easy.yaml",
                  "entrypoint: 'true'\n"
                  "hyperparameters: {x: {type: double, minval: 0, maxval: 1}}\n"
@@ -175,7 +175,7 @@ TEST_F(Simulate, PrintsATable) {
                                HasSubstr("3 ticks (one for each piece of work)")));
 }
 
-TEST_F(Simulate, RefusesWithOneClearSentence) {
+TEST_F(Simulate, ErrorsAreOneSentence) {
   for (const char* arguments :
        {"bracket.yaml", "bracket.yaml --metric '0.01*trail'", "bracket.yaml --metric 1 --curves c.csv",
         "bracket.yaml --metric 1 --exit 3", "bracket.yaml --metric 1 --exit 3:0:erored",
@@ -194,7 +194,7 @@ TEST_F(Simulate, RefusesWithOneClearSentence) {
   }
 }
 
-TEST_F(Simulate, PrintsNoControlCharacterOfWhatItRefuses) {
+TEST_F(Simulate, PrintsNoControlCharactersOfArguments) {
   for (const char* text : {"\x1b[31m", "\x07"}) {
     const Ended refused = run(std::string("bracket.yaml --metric '") + text + "'");
     EXPECT_EQ(refused.status, 2);
@@ -202,7 +202,7 @@ TEST_F(Simulate, PrintsNoControlCharacterOfWhatItRefuses) {
   }
 }
 
-TEST_F(Simulate, TheClockStopsWhereItIsTold) {
+TEST_F(Simulate, StopsAtTheGivenTime) {
   scratch_.write("long.yaml",
                  "entrypoint: 'true'\n"
                  "hyperparameters: {x: 1}\n"
@@ -211,7 +211,7 @@ TEST_F(Simulate, TheClockStopsWhereItIsTold) {
             2e12);
 }
 
-TEST_F(Simulate, AsksForTheSurrogatesDataByName) {
+TEST_F(Simulate, NamesTheMissingDataOfTheSurrogate) {
   scratch_.write(
       "up.yaml",
       "entrypoint: 'true'\n"
@@ -221,7 +221,7 @@ TEST_F(Simulate, AsksForTheSurrogatesDataByName) {
   EXPECT_MESSAGE(ended.err);
 }
 
-TEST_F(Simulate, RefusesAGridThatNobodyCouldFinish) {
+TEST_F(Simulate, RefusesAGridThatIsTooLarge) {
   scratch_.write("huge.yaml",
                  "entrypoint: 'true'\n"
                  "hyperparameters:\n"
@@ -236,7 +236,7 @@ TEST_F(Simulate, RefusesAGridThatNobodyCouldFinish) {
   EXPECT_EQ(list_at(some, "trials").size(), 22U);
 }
 
-TEST_F(Simulate, LooksForExperimentsAtADaemon) {
+TEST_F(Simulate, ReadsExperimentsFromADaemon) {
   const Ended ended = run("bracket.yaml --curves experiment:1 --server 127.0.0.1:1");
   EXPECT_EQ(ended.status, 6);
 }

@@ -30,7 +30,7 @@ TEST(ContextReport, NamesTheFiveLargestDirectories) {
                           "d/ (4.0 kB), c/ (3.0 kB)"));
 }
 
-TEST(ContextReport, NamesWhatIsLeftOutByDefault) {
+TEST(ContextReport, NamesFilesLeftOutByDefault) {
   EXPECT_THAT(context_report({{file("a", 1)}, {".env", ".git/"}}).back(),
               testing::StrEq("left out: .env, .git/; to take one in, write !NAME in .hpsearchignore"));
   EXPECT_MESSAGE(context_report({{}, {"1", "2", "3", "4", "5", "6", "7"}}).back());

@@ -1,4 +1,4 @@
-// The surrogate against what the network it was taken from gave. Its data lie outside the project.
+// The surrogate compared with outputs of its original network. Its data are not part of the project.
 
 #include "cli/surrogates/lcbench.hpp"
 
@@ -48,7 +48,7 @@ class LcBenchData : public testing::Test {
   std::shared_ptr<const LcBench> model_;
 };
 
-TEST_F(LcBenchData, GivesWhatTheNetworkGave) {
+TEST_F(LcBenchData, MatchesTheNetwork) {
   std::istringstream vectors(read(directory_ + "/lcbench_test_vectors.csv"));
   std::string line;
   std::getline(vectors, line);
@@ -86,7 +86,7 @@ TEST_F(LcBenchData, GivesWhatTheNetworkGave) {
   EXPECT_EQ(compared, 312);
 }
 
-TEST_F(LcBenchData, EpochsTogetherAreEpochsOneByOne) {
+TEST_F(LcBenchData, EpochsTogetherEqualEpochsOneByOne) {
   const LcBench::Configuration configuration{64, 0.01, 0.9, 1e-3, 3, 200, 0.3};
   std::vector<LcBench::Epoch> together(LcBench::epochs);
   model_->evaluate(0, configuration, 1, together);
@@ -98,7 +98,7 @@ TEST_F(LcBenchData, EpochsTogetherAreEpochsOneByOne) {
   }
 }
 
-TEST_F(LcBenchData, CurvesCountTimeWithAFloor) {
+TEST_F(LcBenchData, EpochsTakeAMinimumTime) {
   engine::Problems problems;
   engine::Problems notes;
   const engine::Space space = engine::Space::parse(LcBench::space(), "hyperparameters", problems, notes);
@@ -126,7 +126,7 @@ TEST_F(LcBenchData, CurvesCountTimeWithAFloor) {
   }
 }
 
-TEST_F(LcBenchData, TellsDamagedFiles) {
+TEST_F(LcBenchData, DetectsDamagedFiles) {
   const auto problem = [](const std::string& manifest, const std::string& weights) {
     const auto model = LcBench::read(manifest, std::as_bytes(std::span(weights)));
     return model ? std::string("accepted") : model.error().message;

@@ -29,7 +29,7 @@ Value at(double a, double b) {
   return Value::Map{{"a", a}, {"b", b}};
 }
 
-TEST(SyntheticCurves, NothingIsBetterThanTheBestButByNoise) {
+TEST(SyntheticCurves, OnlyNoiseIsBetterThanTheBest) {
   for (const Kind kind : {Kind::power, Kind::crossing, Kind::diverging}) {
     SyntheticCurves curves(kind, square(), Units{81}, Goal::minimize, 4);
     double lowest = 1;
@@ -58,7 +58,7 @@ TEST(SyntheticCurves, CrossingCurvesCross) {
   EXPECT_LT(curves.loss(0.05, 1000), curves.loss(0.4, 1000));
 }
 
-TEST(SyntheticCurves, LargeStepSizesDivergeTheSoonerTheLarger) {
+TEST(SyntheticCurves, LargerStepSizesDivergeEarlier) {
   SyntheticCurves curves(Kind::diverging, square(), Units{100}, Goal::minimize, 4);
   const auto lasts = [&](double step_size) {
     const Value hparams = at(step_size, 0.5);
@@ -73,7 +73,7 @@ TEST(SyntheticCurves, LargeStepSizesDivergeTheSoonerTheLarger) {
   EXPECT_EQ(lasts(1.0), 0U);
 }
 
-TEST(SyntheticCurves, LargerIsBetterTurnsThemUpsideDown) {
+TEST(SyntheticCurves, LargerIsBetterInvertsTheMetric) {
   SyntheticCurves down(Kind::power, square(), Units{81}, Goal::minimize, 4);
   SyntheticCurves up(Kind::power, square(), Units{81}, Goal::maximize, 4);
   const Value hparams = at(0.2, 0.7);
@@ -82,7 +82,7 @@ TEST(SyntheticCurves, LargerIsBetterTurnsThemUpsideDown) {
   EXPECT_DOUBLE_EQ(*up.best(), 1 - *down.best());
 }
 
-TEST(SyntheticCurves, TheSameQuestionGetsTheSameAnswer) {
+TEST(SyntheticCurves, AreReproducible) {
   SyntheticCurves curves(Kind::crossing, square(), Units{81}, Goal::minimize, 4);
   SyntheticCurves twin(Kind::crossing, square(), Units{81}, Goal::minimize, 4);
   SyntheticCurves other(Kind::crossing, square(), Units{81}, Goal::minimize, 5);
@@ -123,7 +123,7 @@ TEST(SyntheticCurves, EarlyStoppingFindsMoreInTheSameTimeThanFullTrainings) {
     }
     return sum / 20;
   };
-  // Seeds are fixed: this is one comparison, not a draw.
+  // Seeds are fixed: this is one comparison, not a sample.
   EXPECT_LT(regret_of(Value::Map{{"name", "adaptive_asha"}}),
             0.8 * regret_of(Value::Map{{"name", "random"}}));
 }

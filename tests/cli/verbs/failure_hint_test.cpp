@@ -50,7 +50,7 @@ class FailureHintHere : public testing::Test {
   jobs::Program program;
 };
 
-TEST_F(FailureHintHere, OnAFileIsGivenOnlyWhereItIsTrue) {
+TEST_F(FailureHintHere, HintForAFileNeedsTheFile) {
   scratch.write("project/train.py", "");
   scratch.write("project/there.csv", "");
   scratch.write("project/secret/a.pem", "");
@@ -65,8 +65,8 @@ TEST_F(FailureHintHere, OnAFileIsGivenOnlyWhereItIsTrue) {
   EXPECT_THAT(hint(lacks + "'../data/train.csv'"), IsEmpty());
 }
 
-// Stand-ins for Python: which modules they have is what their exit says.
-TEST_F(FailureHintHere, OnAModuleNamesThePythonThatHasIt) {
+// Stand-ins for Python: their exit codes say which modules they have.
+TEST_F(FailureHintHere, HintForAModuleNamesThePythonThatHasIt) {
   scratch.write("project/train.py", "");
   const std::string without = executable("bin/python3", "#!/bin/sh\nexit 3\n");
   program.entrypoint.command = std::vector<std::string>{without, "train.py"};
@@ -85,7 +85,7 @@ TEST_F(FailureHintHere, OnAModuleNamesThePythonThatHasIt) {
   EXPECT_THAT(hint(lacks), IsEmpty()) << "it cannot be found out";
 }
 
-TEST_F(FailureHintHere, OnAModuleThatIsNotPackedSaysSo) {
+TEST_F(FailureHintHere, HintForAModuleNamesThatItIsNotPacked) {
   scratch.write("project/train.py", "");
   scratch.write("project/own.py", "");
   scratch.write("project/.hpsearchignore", "own.py\n");

@@ -28,12 +28,12 @@ AuditEntry change_by(const std::string& name) {
           .status = 200};
 }
 
-/// The log of changes in small parts.
+/// The log of changes, split into small parts.
 AuditKind in_parts_of(std::uint64_t bytes) {
   return {audited_changes.name, bytes, audited_changes.most_parts};
 }
 
-/// An audit log in a directory of its own.
+/// An audit log in its own directory.
 class AuditChain : public testing::Test {
  protected:
   void append(const std::vector<std::string>& names, std::uint64_t part_bytes = audited_changes.part_bytes) {
@@ -62,7 +62,7 @@ class AuditChain : public testing::Test {
   Scratch folder_;
 };
 
-TEST_F(AuditChain, GoesOnAfterAStart) {
+TEST_F(AuditChain, ContinuesAfterARestart) {
   append({"ann", "bob"});
   append({"cid"});
   const auto verdict = AuditFiles::verify(directory(), audited_changes);
@@ -92,7 +92,7 @@ TEST_F(AuditChain, ARemovedLineIsFound) {
   EXPECT_NE(problem().find("line 1: has number 2"), std::string::npos) << problem();
 }
 
-TEST_F(AuditChain, LinesThatAreCutOffAtTheEndAreFoundByAHashThatWasKept) {
+TEST_F(AuditChain, TruncationIsFoundByAKnownHash) {
   append({"ann", "bob", "cid"});
   const std::string kept = AuditFiles::verify(directory(), audited_changes)->last.hash;
   append({"dan"});
@@ -104,7 +104,7 @@ TEST_F(AuditChain, LinesThatAreCutOffAtTheEndAreFoundByAHashThatWasKept) {
             std::string::npos);
 }
 
-TEST_F(AuditChain, ALineThatACrashCutOffIsRemoved) {
+TEST_F(AuditChain, LineCutOffByACrashIsRemoved) {
   append({"ann"});
   std::ofstream(file(), std::ios::app) << R"({"number":2,"time")";
   EXPECT_EQ(problem(), "") << "it was not answered";
@@ -114,7 +114,7 @@ TEST_F(AuditChain, ALineThatACrashCutOffIsRemoved) {
 }
 
 TEST_F(AuditChain, SpansItsParts) {
-  append({"a", "b", "c", "d", "e"}, 300);  // One line a part, or two.
+  append({"a", "b", "c", "d", "e"}, 300);  // One or two lines per part.
   EXPECT_TRUE(std::filesystem::exists(file() + ".1"));
   EXPECT_EQ(problem(), "");
   append({"f"}, 300);
@@ -126,7 +126,7 @@ TEST_F(AuditChain, SpansItsParts) {
   EXPECT_NE(problem(), "");
 }
 
-TEST_F(AuditChain, OfManyPartsTheOldestGoes) {
+TEST_F(AuditChain, OldestPartIsRemoved) {
   std::vector<std::string> names(30, "ann");
   append(names, 1);
   EXPECT_EQ(problem(), "") << "what fell off the end is no damage";
@@ -134,8 +134,8 @@ TEST_F(AuditChain, OfManyPartsTheOldestGoes) {
   EXPECT_EQ(AuditFiles::read(directory(), audited_changes, 0, 100)->size(), 11U);
 }
 
-// A log that got another part while it was read was said to be damaged.
-TEST_F(AuditChain, IsWholeWhileTheDaemonBeginsNewParts) {
+// A log that got another part while it was read was reported as damaged.
+TEST_F(AuditChain, CanBeReadWhileTheDaemonBeginsNewParts) {
   auto files = AuditFiles::open(directory(), in_parts_of(1));
   ASSERT_TRUE(files) << files.error().message;
   std::atomic<bool> done = false;
@@ -154,7 +154,7 @@ TEST_F(AuditChain, IsWholeWhileTheDaemonBeginsNewParts) {
   daemon.join();
 }
 
-TEST(RefusalCounts, TheFirstFewOfASourceInAMinuteHaveLines) {
+TEST(RefusalCounts, FirstRefusalsOfASourceInAMinuteHaveLines) {
   RefusalCounts counts;
   AuditEntry entry = change_by("");
   entry.token = "";
@@ -177,7 +177,7 @@ TEST(RefusalCounts, TheFirstFewOfASourceInAMinuteHaveLines) {
   EXPECT_TRUE(counts.take(entry)) << "the next minute begins anew";
 }
 
-TEST(RefusalCounts, ManySourcesCauseNoMoreLinesThanAllMay) {
+TEST(RefusalCounts, ManySourcesTogetherAreLimited) {
   RefusalCounts counts;
   AuditEntry entry = change_by("");
   entry.token = "";
@@ -196,7 +196,7 @@ TEST(RefusalCounts, ManySourcesCauseNoMoreLinesThanAllMay) {
   EXPECT_EQ(counted + lines, 20'000U);
 }
 
-TEST(AuditEntries, WhatClientsChoseIsCut) {
+TEST(AuditEntries, TextsOfClientsAreCut) {
   AuditEntry entry = change_by("ann");
   entry.path = "/api/v1/" + std::string(8'000, 'x');
   entry.method = std::string(5'000, 'M');
@@ -206,7 +206,7 @@ TEST(AuditEntries, WhatClientsChoseIsCut) {
   EXPECT_EQ(cut_to_size(entry).path, std::string(255, 'x') + "...") << "no half of a letter";
 }
 
-/// A daemon with an audit log, which asks for tokens.
+/// A daemon with an audit log that requires tokens.
 class AuditedDaemon : public testing::Test {
  protected:
   AuditedDaemon() {
@@ -250,7 +250,7 @@ TEST_F(AuditedDaemon, RecordsEachChangeBeforeItIsAnswered) {
   EXPECT_EQ(at(lines()[0], "from"), "\"127.0.0.1\"");
 }
 
-TEST_F(AuditedDaemon, RecordsRefusalsElsewhereAndNoReads) {
+TEST_F(AuditedDaemon, RecordsRefusalsInTheirOwnLogAndNoReads) {
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/status", "", bearer_).status, 200U);
   EXPECT_EQ(daemon_.ask("GET", "/").status, 200U);
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/tokens", "", bearer_).status, 403U);
@@ -266,14 +266,14 @@ TEST_F(AuditedDaemon, RecordsRefusalsElsewhereAndNoReads) {
 }
 
 // Four connections without a token made 2 GB of log and 1.3 GB of memory in 25 seconds.
-TEST_F(AuditedDaemon, StrangersCauseFewLinesAndShortOnes) {
+TEST_F(AuditedDaemon, UnknownCallersCauseFewShortLines) {
   const std::string path = "/api/v1/" + std::string(4'000, 'a');
   for (int i = 0; i < 40; ++i) {
     const char* method = i % 2 == 0 ? "POST" : "GET";
     EXPECT_EQ(daemon_.ask(method, path).status, 401U);
     EXPECT_GE(daemon_.ask("POST", "/api/v1/session", i % 2 == 0 ? R"({"token":"x"})" : "{}").status, 400U);
   }
-  log_.reset();  // Writes what was counted.
+  log_.reset();  // Writes the counts.
   daemon_.audit = nullptr;
   EXPECT_EQ(lines().size(), 0U)
       << "what a stranger asks for changes nothing, and moves no line about a change";
@@ -283,14 +283,14 @@ TEST_F(AuditedDaemon, StrangersCauseFewLinesAndShortOnes) {
   EXPECT_EQ(AuditFiles::verify(daemon_.folder.path().string(), audited_refusals)->problem, "");
 }
 
-TEST_F(AuditedDaemon, ARefusalOfATokenMovesNoChangeEither) {
+TEST_F(AuditedDaemon, RefusalsOfATokenDisplaceNoChange) {
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/tokens", R"({"name":"a","role":"admin"})", bearer_).status, 403U);
   daemon_.pump_until([&] { return refusals().size() == 1; });
   EXPECT_EQ(at(refusals()[0], "path"), "\"/api/v1/tokens\"");
   EXPECT_EQ(lines().size(), 0U);
 }
 
-// A part that is full is followed by another one only between two groups.
+// A new part begins only between two groups.
 TEST_F(AuditedDaemon, ManyChangesAtOnceAreWrittenInGroups) {
   daemon_.http.reset();
   open(in_parts_of(1));
@@ -309,7 +309,7 @@ TEST_F(AuditedDaemon, ManyChangesAtOnceAreWrittenInGroups) {
   }
 }
 
-TEST_F(AuditedDaemon, NamesWhatWasChangedOrMadeAndItsWorkspace) {
+TEST_F(AuditedDaemon, NamesTheChangedObjectAndItsWorkspace) {
   engine::Value config = small_search(1);
   (*config.as_map())["workspace"] = "nlp";
   (*config.as_map())["project"] = "letters";
@@ -326,7 +326,7 @@ TEST_F(AuditedDaemon, NamesWhatWasChangedOrMadeAndItsWorkspace) {
   EXPECT_EQ(at(lines()[2], "workspace"), "\"\"");
 }
 
-TEST_F(AuditedDaemon, DoesNotRecordWhatWorkersHandOver) {
+TEST_F(AuditedDaemon, DoesNotRecordUploadsOfWorkers) {
   // On the Unix socket a worker has the role of the daemon's user; here it has that of a token.
   net::HttpHeaders headers = bearer_;
   headers.emplace_back("Content-Type", "application/zstd");
@@ -336,24 +336,24 @@ TEST_F(AuditedDaemon, DoesNotRecordWhatWorkersHandOver) {
   EXPECT_EQ(lines().size(), 0U);
 }
 
-TEST_F(AuditedDaemon, RecordsReadsIfItIsToldTo) {
+TEST_F(AuditedDaemon, RecordsReadsIfConfigured) {
   daemon_.audits_reads = true;
   daemon_.serve_http(false);
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/status", "", bearer_).status, 200U);
-  EXPECT_EQ(daemon_.ask("GET", "/healthz").status, 200U) << "by nobody";
+  EXPECT_EQ(daemon_.ask("GET", "/healthz").status, 200U) << "by an anonymous caller";
   daemon_.pump_until([&] { return !lines().empty(); });
   ASSERT_EQ(lines().size(), 1U);
   EXPECT_EQ(at(lines()[0], "path"), "\"/api/v1/status\"");
   EXPECT_EQ(at(lines()[0], "status"), "200");
 }
 
-TEST_F(AuditedDaemon, RefusesChangesAndNoReadsWhileItCannotBeWritten) {
+TEST_F(AuditedDaemon, RefusesOnlyChangesWhileTheLogCannotBeWritten) {
   daemon_.audits_reads = true;
   daemon_.http.reset();
   open(in_parts_of(1));  // Each line begins a part.
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments/1/pause", "{}", bearer_).status, 404U);
   std::filesystem::create_directory(daemon_.folder.path() /
-                                    "audit.jsonl.10");  // Where the next one has to go.
+                                    "audit.jsonl.10");  // The next part must be renamed to this.
   std::ofstream(daemon_.folder.path() / "audit.jsonl.9") << "x";
   const auto refused = daemon_.ask("POST", "/api/v1/experiments/1/pause", "{}", bearer_);
   EXPECT_EQ(refused.status, 507U) << refused.text;
@@ -361,7 +361,7 @@ TEST_F(AuditedDaemon, RefusesChangesAndNoReadsWhileItCannotBeWritten) {
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/status", "", bearer_).status, 200U);
 }
 
-TEST_F(AuditedDaemon, NoSecretIsInIt) {
+TEST_F(AuditedDaemon, LogContainsNoSecret) {
   const std::string body = R"({"token":")" + bearer_[0].second.substr(7) + "\"}";
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/session", body).status, 200U);
   const std::string text = text_of(daemon_.folder.path() / "audit.jsonl");

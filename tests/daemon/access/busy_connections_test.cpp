@@ -10,7 +10,7 @@
 namespace hpsearch::daemon {
 namespace {
 
-TEST(BusyConnections, OfATokenAreAHundredAndTwentyEight) {
+TEST(BusyConnections, AreLimitedTo128PerToken) {
   BusyConnections connections;
   std::vector<std::shared_ptr<const void>> taken;
   for (std::size_t i = 0; i < 128; ++i) {
@@ -26,7 +26,7 @@ TEST(BusyConnections, OfATokenAreAHundredAndTwentyEight) {
   EXPECT_EQ(connections.count("a"), 0U);
 }
 
-TEST(BusyConnections, OneThatOutlivesThemDoesNoHarm) {
+TEST(BusyConnections, MayOutliveTheirCounter) {
   std::shared_ptr<const void> taken;
   {
     BusyConnections connections;
@@ -35,9 +35,9 @@ TEST(BusyConnections, OneThatOutlivesThemDoesNoHarm) {
   taken.reset();
 }
 
-// Copies of a reply are let go on the store's thread and on those beside the loop. Red under tsan without a
-// lock.
-TEST(BusyConnections, AreLetGoOnAnyThread) {
+// Copies of a reply are released on the store's thread and on those beside the loop. Fails under tsan without
+// a lock.
+TEST(BusyConnections, AreReleasedOnAnyThread) {
   BusyConnections connections;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

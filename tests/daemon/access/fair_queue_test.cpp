@@ -12,7 +12,7 @@ namespace {
 
 class FairQueueTest : public testing::Test {
  protected:
-  /// Work that is done when the test says so.
+  /// Work that is done when the test calls done().
   void add(const std::string& client) {
     queue_.add(client, [this, client] { begun_ += client; });
     timeline_.run_posted();
@@ -56,7 +56,7 @@ TEST_F(FairQueueTest, ClientsTakeTurns) {
   EXPECT_EQ(begun_, "aabbaca") << "b and c wait for one of a at most";
 }
 
-TEST_F(FairQueueTest, TooManyHaveNoRoom) {
+TEST_F(FairQueueTest, TooManyAreRefused) {
   for (int i = 0; i < 6; ++i) {
     EXPECT_TRUE(queue_.has_room("a"));
     add("a");
@@ -70,7 +70,7 @@ TEST_F(FairQueueTest, TooManyHaveNoRoom) {
   EXPECT_TRUE(queue_.has_room("c"));
 }
 
-TEST_F(FairQueueTest, AClientWithManyUnreadBytesWaits) {
+TEST_F(FairQueueTest, ClientWithManyUnreadBytesWaits) {
   add("a");
   auto unread = queue_.hold("a", 50);
   done("a");
@@ -83,7 +83,7 @@ TEST_F(FairQueueTest, AClientWithManyUnreadBytesWaits) {
   EXPECT_EQ(begun_, "aba");
 }
 
-TEST_F(FairQueueTest, AllThatIsUnreadIsBounded) {
+TEST_F(FairQueueTest, UnreadBytesOfAllClientsAreBounded) {
   auto first = queue_.hold("a", 40);
   auto second = queue_.hold("b", 60);
   add("c");
@@ -93,7 +93,7 @@ TEST_F(FairQueueTest, AllThatIsUnreadIsBounded) {
   EXPECT_EQ(begun_, "c");
 }
 
-TEST_F(FairQueueTest, APartOfAnAnswerWaitsForATurnButNotForReaders) {
+TEST_F(FairQueueTest, PartOfAnAnswerWaitsForItsTurnButNotForReaders) {
   auto unread = queue_.hold("a", 100);
   add("a");
   add_part("a");
@@ -105,7 +105,7 @@ TEST_F(FairQueueTest, APartOfAnAnswerWaitsForATurnButNotForReaders) {
   EXPECT_EQ(begun_, "a'a'a'");
 }
 
-TEST_F(FairQueueTest, WhatOutlivesItDoesNothing) {
+TEST_F(FairQueueTest, PostedWorkMayOutliveIt) {
   auto timeline = std::make_unique<ManualTimeline>();
   auto queue = std::make_unique<FairQueue>(*timeline, FairQueue::Bounds{});
   bool begun = false;

@@ -12,7 +12,8 @@
 #include "daemon/access/tokens.hpp"
 #include "scratch.hpp"
 
-// Whoever guesses tokens learns nothing from the answers: not from their words, and not from their time.
+// A client that guesses tokens learns nothing from the answers: neither from their texts nor from their
+// timing.
 
 namespace hpsearch::daemon {
 namespace {
@@ -21,10 +22,11 @@ using engine::Duration;
 using engine::Instant;
 
 constexpr std::size_t samples_of_each = 10'000;
-constexpr double most_t = 4.5;           // Beyond it, two means differ by chance once in 150,000 times.
-constexpr int most_rounds = 5;           // On a busy machine; what a token gives away shows in each.
-constexpr double most_nanoseconds = 50;  // Less is a branch, and nobody sees it through a socket.
-constexpr double kept_share = 0.8;       // Of the samples: the slowest are interruptions.
+constexpr double most_t = 4.5;  // Beyond it, two means differ by chance once in 150,000 times.
+constexpr int most_rounds = 5;  // On a busy machine; what a token reveals shows in each round.
+// A smaller difference is a branch, which cannot be measured through a socket.
+constexpr double most_nanoseconds = 50;
+constexpr double kept_share = 0.8;  // Share of the samples: the slowest are interruptions.
 
 const Instant now = Instant::from_micros(1'800'000'000'000'000);
 
@@ -42,7 +44,7 @@ class Guesses : public testing::Test {
     }
     const std::string revoked = make("revoked", Tokens::usual_life, now);
     EXPECT_TRUE(tokens_.revoke(read_token(revoked)->id));
-    // The last one: a change of tokens removes those that have expired.
+    // Made last: a change of tokens removes those that have expired.
     const std::string expired = make("expired", Duration::seconds(60), now);
     guesses_ = {{"unknown", Token{"aaaaaaaa", new_secret()}.text()},
                 {"wrong secret", Token{read_token(known)->id, new_secret()}.text()},
@@ -72,7 +74,7 @@ class Guesses : public testing::Test {
   std::vector<Guess> guesses_;
 };
 
-TEST_F(Guesses, GetTheSameWordsWhateverIsWrong) {
+TEST_F(Guesses, GetTheSameTextForAnyError) {
   const net::HttpResponse first = answer_to(guesses_.front());
   EXPECT_EQ(first.status, 401U);
   const std::string& words = first.body;
@@ -98,7 +100,7 @@ struct Times {
     }
     return sum / static_cast<double>(all.size());
   }
-  /// Of the mean.
+  /// Variance of the mean.
   [[nodiscard]] double variance() const {
     const double middle = mean();
     double sum = 0;
@@ -119,13 +121,13 @@ bool differ(const Times& a, const Times& b) {
   return std::abs(a.mean() - b.mean()) > most_nanoseconds && welch_t(a, b) > most_t;
 }
 
-TEST_F(Guesses, TakeTheSameTimeWhateverIsWrong) {
+TEST_F(Guesses, TakeTheSameTimeForAnyError) {
   std::mt19937_64 random(test_seed(20'261'127));
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < guesses_.size() * samples_of_each; ++i) {
     order.push_back(i % guesses_.size());
   }
-  std::string told;
+  std::string measured;
   for (int round = 0; round < most_rounds; ++round) {
     std::shuffle(order.begin(), order.end(), random);
     std::vector<Times> times(guesses_.size());
@@ -141,13 +143,13 @@ TEST_F(Guesses, TakeTheSameTimeWhateverIsWrong) {
       ASSERT_TRUE(std::holds_alternative<net::HttpResponse>(answer));
       times[which].all.push_back(took.count());
     }
-    told.clear();
+    measured.clear();
     bool equal = true;
     for (std::size_t i = 0; i < times.size(); ++i) {
       times[i].leave_out_interruptions();
       equal = equal && !differ(times.front(), times[i]);
-      told += guesses_[i].name + ": " + std::to_string(times[i].mean()) + " ns, t " +
-              std::to_string(welch_t(times.front(), times[i])) + "\n";
+      measured += guesses_[i].name + ": " + std::to_string(times[i].mean()) + " ns, t " +
+                  std::to_string(welch_t(times.front(), times[i])) + "\n";
     }
     if (equal) {
       return;
@@ -155,7 +157,7 @@ TEST_F(Guesses, TakeTheSameTimeWhateverIsWrong) {
   }
   FAIL() << "an answer takes another time than that to an unknown token, in each of " << most_rounds
          << " rounds\n"
-         << told;
+         << measured;
 }
 
 }  // namespace

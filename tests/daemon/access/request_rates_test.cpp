@@ -18,20 +18,20 @@ unsigned taken(RequestRates& rates, const std::string& token, Instant at, unsign
   return count;
 }
 
-TEST(RequestRates, LetSixHundredComeAtOnce) {
+TEST(RequestRates, AllowSixHundredAtOnce) {
   RequestRates rates;
   EXPECT_EQ(taken(rates, "a", begin), 600U);
   EXPECT_EQ(taken(rates, "b", begin), 600U) << "each token has its own";
 }
 
-TEST(RequestRates, LetThreeHundredComeEachSecond) {
+TEST(RequestRates, AllowThreeHundredPerSecond) {
   RequestRates rates;
   EXPECT_EQ(taken(rates, "a", begin), 600U);
   EXPECT_EQ(taken(rates, "a", begin + Duration::seconds(1)), 300U);
   EXPECT_EQ(taken(rates, "a", begin + Duration::seconds(100)), 600U) << "no more gather in a long pause";
 }
 
-TEST(RequestRates, SayWhenTheNextOneMayCome) {
+TEST(RequestRates, ReturnTheTimeOfTheNextRequest) {
   RequestRates rates;
   EXPECT_EQ(taken(rates, "a", begin), 600U);
   const auto wait = rates.take("a", begin);
@@ -40,13 +40,13 @@ TEST(RequestRates, SayWhenTheNextOneMayCome) {
   EXPECT_FALSE(rates.take("a", begin + Duration::millis(4))) << "refused ones don't count";
 }
 
-TEST(RequestRates, AClockThatGoesBackGivesNothing) {
+TEST(RequestRates, ClockSetBackAllowsNoMore) {
   RequestRates rates;
   EXPECT_EQ(taken(rates, "a", begin + Duration::seconds(5)), 600U);
   EXPECT_EQ(taken(rates, "a", begin), 0U);
 }
 
-TEST(RequestRates, AreKeptForABoundedNumberOfTokens) {
+TEST(RequestRates, AreKeptForALimitedNumberOfTokens) {
   RequestRates rates;
   for (std::size_t i = 0; i < 3 * RequestRates::most_tokens; ++i) {
     EXPECT_FALSE(rates.take(std::to_string(i), begin + Duration::seconds(static_cast<std::int64_t>(i))));

@@ -30,7 +30,7 @@ class SealedSecretsTest : public testing::Test {
   Scratch folder_;
 };
 
-TEST_F(SealedSecretsTest, OpenAsTheyWereAndShowNothing) {
+TEST_F(SealedSecretsTest, OpenUnchangedAndRevealNothing) {
   for (const std::string& secret :
        {std::string("hunter2"), std::string(), std::string(100'000, 'x'), std::string("\x01\xff two\nlines"),
         std::string("sealed:"), std::string("\0\0", 2)}) {
@@ -47,7 +47,7 @@ TEST_F(SealedSecretsTest, OpenAsTheyWereAndShowNothing) {
   }
 }
 
-TEST_F(SealedSecretsTest, TheSameIsSealedTheSameWayAlsoAfterARestart) {
+TEST_F(SealedSecretsTest, SameSecretIsSealedTheSameWayAfterARestart) {
   const Value sealed = in_folder().seal(config_with("hunter2"));
   EXPECT_EQ(in_folder().seal(config_with("hunter2")), sealed)
       << "a repeated submission is compared with the first one";
@@ -60,7 +60,7 @@ TEST_F(SealedSecretsTest, TwoFieldsOfTheSameSecretDiffer) {
             *sealed.at_path("environment.environment_variables")->as_map()->find("API.KEY")->as_text());
 }
 
-TEST_F(SealedSecretsTest, OpenNowhereButInTheirOwnField) {
+TEST_F(SealedSecretsTest, OpenOnlyInTheirOwnField) {
   const SealedSecrets secrets = in_folder();
   Value sealed = secrets.seal(config_with("hunter2"));
   Value::Map& variables =
@@ -72,7 +72,7 @@ TEST_F(SealedSecretsTest, OpenNowhereButInTheirOwnField) {
       << opened.error().message;
 }
 
-TEST_F(SealedSecretsTest, AnotherKeyOrChangedTextOpensNothing) {
+TEST_F(SealedSecretsTest, AnotherKeyOrAChangedTextIsRefused) {
   const SealedSecrets secrets = in_folder();
   const Value sealed = secrets.seal(config_with("hunter2"));
   std::array<unsigned char, SealedSecrets::key_bytes> other{};
@@ -90,7 +90,7 @@ TEST_F(SealedSecretsTest, AnotherKeyOrChangedTextOpensNothing) {
   EXPECT_FALSE(secrets.open(config_with("never sealed")));
 }
 
-TEST_F(SealedSecretsTest, AKeyFileThatIsNoneIsRefused) {
+TEST_F(SealedSecretsTest, InvalidKeyFileIsRefused) {
   static_cast<void>(in_folder());
   const std::string path = folder_.path("secrets.key");
   EXPECT_EQ(text_of(path).size(), 32U);
@@ -106,7 +106,7 @@ TEST_F(SealedSecretsTest, AKeyFileThatIsNoneIsRefused) {
   EXPECT_NE(secrets.error().message.find(path), std::string::npos);
 }
 
-TEST_F(SealedSecretsTest, WhereSecretsAreStoredAMissingKeyIsNotReplaced) {
+TEST_F(SealedSecretsTest, MissingKeyOfStoredSecretsIsNotReplaced) {
   const auto refused = SealedSecrets::in(folder_.path().string(), SealedSecrets::Missing::refused);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("secrets.key is missing"), std::string::npos)
@@ -145,7 +145,7 @@ class SecretsOfADaemon : public SealedSecretsTest {
   DaemonFixture daemon_;
 };
 
-TEST_F(SecretsOfADaemon, NoAnswerHoldsThemAndTheWorkerGetsThem) {
+TEST_F(SecretsOfADaemon, AreInNoAnswerButReachTheWorker) {
   const auto made = daemon_.ask("POST", "/api/v1/experiments", submission_with(canary));
   ASSERT_EQ(made.status, 201U) << made.text;
   ScriptedWorker worker(daemon_);
@@ -173,11 +173,11 @@ TEST_F(SecretsOfADaemon, ARepeatedSubmissionIsTheSameExperiment) {
   const auto other = daemon_.ask("POST", "/api/v1/experiments", submission_with("swordfish"), key);
   EXPECT_EQ(other.status, 422U);
   EXPECT_EQ(other.text.find("swordfish"), std::string::npos)
-      << "the difference must not be told: " << other.text;
+      << "the difference must not be visible: " << other.text;
   EXPECT_EQ(other.text.find(canary), std::string::npos) << other.text;
 }
 
-TEST_F(SecretsOfADaemon, WhatWasCopiedFromAnAnswerIsRefused) {
+TEST_F(SecretsOfADaemon, CopyFromAnAnswerIsRefused) {
   const auto refused = daemon_.ask("POST", "/api/v1/experiments", submission_with("********"));
   EXPECT_EQ(refused.status, 400U) << refused.text;
   EXPECT_NE(refused.text.find("environment.environment_variables.API_KEY"), std::string::npos)

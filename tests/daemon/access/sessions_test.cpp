@@ -19,7 +19,7 @@ constexpr Duration hours(std::int64_t number) {
   return Duration::seconds(number * 3600);
 }
 
-/// Sessions in a directory of their own.
+/// Sessions in their own directory.
 class SessionsInAFile : public testing::Test {
  protected:
   SessionSecrets begin(Instant now = noon) {
@@ -36,7 +36,7 @@ class SessionsInAFile : public testing::Test {
   std::optional<Sessions> sessions_{folder_.path().string()};
 };
 
-TEST_F(SessionsInAFile, EachHasSecretsOfItsOwn) {
+TEST_F(SessionsInAFile, EachHasItsOwnSecrets) {
   const SessionSecrets first = begin();
   const SessionSecrets second = begin();
   EXPECT_EQ(first.cookie.size(), 43U);
@@ -63,7 +63,7 @@ TEST_F(SessionsInAFile, OnlyHashesAreOnTheDisk) {
   EXPECT_EQ(about.st_mode & 0777U, 0600U);
 }
 
-TEST_F(SessionsInAFile, OutliveTheDaemon) {
+TEST_F(SessionsInAFile, SurviveARestart) {
   const SessionSecrets secrets = begin();
   start_again();
   const auto found = find(secrets, noon + hours(1));
@@ -86,7 +86,7 @@ TEST_F(SessionsInAFile, EndAfterSevenDaysOfUse) {
   EXPECT_FALSE(find(secrets, noon + hours(7 * 24)));
 }
 
-TEST_F(SessionsInAFile, UseIsStoredNowAndThen) {
+TEST_F(SessionsInAFile, UseIsStoredFromTimeToTime) {
   const SessionSecrets secrets = begin();
   EXPECT_FALSE(sessions_->uses_are_due());
   EXPECT_TRUE(find(secrets, noon + hours(11)));
@@ -97,13 +97,13 @@ TEST_F(SessionsInAFile, UseIsStoredNowAndThen) {
   EXPECT_TRUE(find(secrets, noon + hours(22)));
 }
 
-TEST_F(SessionsInAFile, AClockThatIsSetBackRevivesNone) {
+TEST_F(SessionsInAFile, ClockSetBackRevivesNone) {
   const SessionSecrets secrets = begin();
   sessions_->store_uses(noon + hours(12));
   EXPECT_FALSE(find(secrets, noon + hours(1)));
 }
 
-TEST_F(SessionsInAFile, AreDeadAfterTheirEnd) {
+TEST_F(SessionsInAFile, AreInvalidAfterTheirEnd) {
   const SessionSecrets secrets = begin();
   EXPECT_TRUE(sessions_->end(hash_of(secrets.cookie)));
   EXPECT_FALSE(find(secrets, noon));
@@ -127,7 +127,7 @@ TEST_F(SessionsInAFile, ACodeWorksOnceAndForAMinute) {
   EXPECT_FALSE(sessions_->take_code(lost, noon)) << "codes are not stored";
 }
 
-TEST_F(SessionsInAFile, ADamagedFileIsAsGoodAsNone) {
+TEST_F(SessionsInAFile, DamagedFileCountsAsEmpty) {
   const SessionSecrets secrets = begin();
   write_text(folder_.path() / "sessions.json", "{\"sessions\": [{");
   start_again();
@@ -135,14 +135,14 @@ TEST_F(SessionsInAFile, ADamagedFileIsAsGoodAsNone) {
   EXPECT_NE(begin().cookie, "");
 }
 
-TEST_F(SessionsInAFile, ThatOthersMayWriteAreNotBelieved) {
+TEST_F(SessionsInAFile, FileWritableByOthersIsNotTrusted) {
   const SessionSecrets secrets = begin();
   std::filesystem::permissions(folder_.path() / "sessions.json", std::filesystem::perms(0666));
   start_again();
   EXPECT_FALSE(find(secrets, noon));
 }
 
-TEST(SessionCookie, HasTheNameOfItsDoor) {
+TEST(SessionCookie, NameDependsOnTheListener) {
   net::HttpRequest request;
   request.headers = {{"Host", "127.0.0.1:8077"}};
   EXPECT_EQ(session_cookie_name(request), "hpsearch_8077");
@@ -166,7 +166,7 @@ TEST(SessionCookie, IsFoundAmongOthers) {
   EXPECT_EQ(session_secret_of(request), "");
 }
 
-/// A daemon that asks for tokens, with a viewer's and an operator's.
+/// A daemon that requires tokens, with a viewer's and an operator's.
 class BrowserSession : public testing::Test {
  protected:
   BrowserSession() { daemon_.serve_http(false); }
@@ -210,7 +210,7 @@ class BrowserSession : public testing::Test {
   DaemonFixture daemon_;
 };
 
-TEST_F(BrowserSession, IsWhatItsTokenIs) {
+TEST_F(BrowserSession, HasTheRightsOfItsToken) {
   const Browser browser = sign_in_as(token("ann", Role::viewer));
   EXPECT_EQ(get("/api/v1/status", browser), 200U);
   EXPECT_EQ(get("/api/v1/tokens", browser), 403U);
@@ -218,12 +218,12 @@ TEST_F(BrowserSession, IsWhatItsTokenIs) {
   EXPECT_EQ(session.status, 200U);
   EXPECT_EQ(session.at("name"), "\"ann\"");
   EXPECT_EQ(session.at("role"), "\"viewer\"");
-  EXPECT_EQ(session.at("page_key"), "\"\"") << "it was told once";
+  EXPECT_EQ(session.at("page_key"), "\"\"") << "it is shown only once";
 }
 
 // A browser sends the cookie to every port of the host, and another user's server made a token with
 // it.
-TEST_F(BrowserSession, ReadsAndChangesNothingWithItsCookieAlone) {
+TEST_F(BrowserSession, CookieAloneReadsAndChangesNothing) {
   const Browser browser = sign_in_as(token("ann", Role::admin));
   const Browser other = sign_in_as(token("bob", Role::admin));
   const std::string pause = "/api/v1/experiments/900/pause";
@@ -240,7 +240,7 @@ TEST_F(BrowserSession, ReadsAndChangesNothingWithItsCookieAlone) {
   EXPECT_EQ(post(pause, "{}", browser), 404U) << "taken, but there is no such experiment";
 }
 
-TEST_F(BrowserSession, MakesTokensOnlyIfItsCodeWasAskedForWithThatRight) {
+TEST_F(BrowserSession, MakesTokensOnlyIfItsCodeHasThatRight) {
   const Tokens::Made admin = token("ann", Role::admin);
   const std::string body = R"({"name":"mine","role":"admin"})";
   const std::string rotate = "/api/v1/tokens/" + admin.record.id + "/rotate";
@@ -260,7 +260,7 @@ TEST_F(BrowserSession, MakesTokensOnlyIfItsCodeWasAskedForWithThatRight) {
   }
 }
 
-TEST_F(BrowserSession, ReadsNothingAfterItsEnd) {
+TEST_F(BrowserSession, IsRefusedAfterItsEnd) {
   const Browser browser = sign_in_as(token("ann", Role::viewer));
   EXPECT_EQ(daemon_.ask("DELETE", "/api/v1/session", "", {{"Cookie", browser.cookie}}).status, 401U);
   const auto out = daemon_.ask("DELETE", "/api/v1/session", "", browser.headers());
@@ -282,7 +282,7 @@ TEST_F(BrowserSession, EndsWithItsToken) {
   EXPECT_EQ(get("/api/v1/status", bob), 401U);
 }
 
-TEST_F(BrowserSession, IsANewOneAtEachSignIn) {
+TEST_F(BrowserSession, IsNewAtEachSignIn) {
   const Tokens::Made made = token("ann", Role::viewer);
   const Browser first = sign_in_as(made);
   const Browser second = sign_in(R"({"token":")" + made.text + "\"}", {{"Cookie", first.cookie}});
@@ -339,7 +339,7 @@ TEST_F(BrowserSession, PagesOfOtherSitesCannotUseIt) {
 TEST_F(BrowserSession, ReadsAStreamWhichEndsWithIt) {
   const Tokens::Made made = token("ann", Role::viewer);
   const Browser browser = sign_in_as(made);
-  // As it is asked each second while a stream is open (OpenStreams).
+  // As OpenStreams checks it each second while a stream is open.
   net::HttpRequest request;
   request.method = "GET";
   request.headers = browser.headers();

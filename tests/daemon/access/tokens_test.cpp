@@ -18,7 +18,7 @@ using engine::Instant;
 constexpr Duration day = Duration::seconds(24LL * 3600);
 const Instant start = Instant::from_micros(1'700'000'000'000'000);
 
-TEST(Token, ReadsAsItIsWritten) {
+TEST(Token, ReadsWhatItWrites) {
   const Token token = new_token();
   const std::string text = token.text();
   EXPECT_EQ(text.size(), 4U + 8U + 1U + 43U + 6U) << text;
@@ -28,7 +28,7 @@ TEST(Token, ReadsAsItIsWritten) {
   EXPECT_EQ(read->secret, token.secret);
 }
 
-TEST(Token, EveryOtherCharacterAnywhereIsATypingError) {
+TEST(Token, AnyChangedCharacterIsDetected) {
   const std::string text = new_token().text();
   for (std::size_t at = 0; at < text.size(); ++at) {
     std::string wrong = text;
@@ -41,12 +41,12 @@ TEST(Token, EveryOtherCharacterAnywhereIsATypingError) {
   EXPECT_FALSE(read_token(text.substr(0, text.size() - 1)));
 }
 
-TEST(Token, HasTheCheckOfAKnownText) {
+TEST(Token, ChecksumMatchesAKnownValue) {
   // By Python: hashlib.sha256(b"hps_aaaaaaaa_" + b"A" * 43).digest()[:4], in base64url
   EXPECT_EQ((Token{"aaaaaaaa", std::string(43, 'A')}.text()).substr(56), "Nin7Uw");
 }
 
-TEST(Token, TwoAreNeverAlike) {
+TEST(Token, TwoAreDifferent) {
   std::set<std::string> secrets;
   for (int i = 0; i < 1'000; ++i) {
     secrets.insert(new_secret());
@@ -69,8 +69,8 @@ class TokensInAFile : public testing::Test {
   Scratch scratch_;
 };
 
-// Files that others may write were believed.
-TEST_F(TokensInAFile, ThatOthersMayWriteAreNotBelieved) {
+// Files that others may write were trusted.
+TEST_F(TokensInAFile, FileWritableByOthersIsNotTrusted) {
   Tokens before(folder());
   const Token token = token_of(before.create("laptop", Role::operate, day, "uid 0", start));
   std::filesystem::permissions(scratch_.path() / "tokens.json", std::filesystem::perms(0622));
@@ -80,7 +80,7 @@ TEST_F(TokensInAFile, ThatOthersMayWriteAreNotBelieved) {
   EXPECT_FALSE(tokens.create("another", Role::operate, day, "uid 0", start));
 }
 
-TEST_F(TokensInAFile, AreFoundByTheirSecretAlsoAfterARestart) {
+TEST_F(TokensInAFile, AreFoundByTheirSecretAfterARestart) {
   Token token;
   {
     Tokens tokens(folder());
@@ -107,20 +107,20 @@ TEST_F(TokensInAFile, OnlyHashesAreOnTheDisk) {
   EXPECT_EQ(found.st_mode & 0777U, 0600U);
 }
 
-TEST_F(TokensInAFile, AnExpiredOneIsNotRevivedByAClockThatIsSetBack) {
+TEST_F(TokensInAFile, ClockSetBackRevivesNoExpiredToken) {
   Tokens tokens(folder());
   const Token old = token_of(tokens.create("old", Role::viewer, day, "uid 0", start));
   const Token other = token_of(tokens.create("other", Role::viewer, day + day, "uid 0", start));
   EXPECT_TRUE(tokens.find(old, start + Duration::seconds(24LL * 3600 - 1)));
   EXPECT_FALSE(tokens.find(old, start + day));
   EXPECT_EQ(tokens.list(start + day).size(), 1U);
-  tokens.note_use(other.id, start + day);  // The next change forgets it.
+  tokens.note_use(other.id, start + day);  // The next change removes it.
   EXPECT_FALSE(tokens.find(old, start));
   EXPECT_FALSE(Tokens(folder()).find(old, start));
   EXPECT_TRUE(tokens.find(other, start));
 }
 
-TEST_F(TokensInAFile, ARevokedOneIsGoneAtOnceAndForGood) {
+TEST_F(TokensInAFile, RevokedTokenIsRefusedAtOnce) {
   Tokens tokens(folder());
   const Token token = token_of(tokens.create("laptop", Role::viewer, day, "uid 0", start));
   ASSERT_TRUE(tokens.revoke(token.id));
@@ -131,7 +131,7 @@ TEST_F(TokensInAFile, ARevokedOneIsGoneAtOnceAndForGood) {
   EXPECT_EQ(again.error().code, Errc::not_found);
 }
 
-TEST_F(TokensInAFile, RotatingReplacesTheSecretAndKeepsTheRest) {
+TEST_F(TokensInAFile, RotationReplacesOnlyTheSecret) {
   Tokens tokens(folder());
   const Token before = token_of(tokens.create("laptop", Role::admin, day, "uid 0", start));
   const Instant later = start + Duration::seconds(3600);
@@ -145,7 +145,7 @@ TEST_F(TokensInAFile, RotatingReplacesTheSecretAndKeepsTheRest) {
   EXPECT_FALSE(tokens.rotate("aaaaaaaa", later));
 }
 
-TEST_F(TokensInAFile, WrongDescriptionsAreRefused) {
+TEST_F(TokensInAFile, InvalidFieldsAreRefused) {
   Tokens tokens(folder());
   const auto code_of = [&](const std::string& name, std::optional<Duration> life) {
     const auto made = tokens.create(name, Role::viewer, life, "uid 0", start);
@@ -160,7 +160,7 @@ TEST_F(TokensInAFile, WrongDescriptionsAreRefused) {
   EXPECT_EQ(code_of("laptop", day), Errc::wrong_state) << "the name is taken";
 }
 
-TEST_F(TokensInAFile, ADamagedFileAllowsNobodyAndIsNotOverwritten) {
+TEST_F(TokensInAFile, DamagedFileRefusesAllAndIsNotOverwritten) {
   write_text(scratch_.path() / "tokens.json", "{\"tokens\": [nonsense");
   Tokens tokens(folder());
   EXPECT_NE(tokens.problem().find("tokens.json"), std::string::npos) << tokens.problem();
@@ -171,7 +171,7 @@ TEST_F(TokensInAFile, ADamagedFileAllowsNobodyAndIsNotOverwritten) {
   EXPECT_EQ(file(), "{\"tokens\": [nonsense");
 }
 
-TEST_F(TokensInAFile, ARoleThatNobodyKnowsIsDamage) {
+TEST_F(TokensInAFile, UnknownRoleIsDamage) {
   Tokens tokens(folder());
   static_cast<void>(tokens.create("laptop", Role::viewer, day, "uid 0", start));
   std::string text = file();

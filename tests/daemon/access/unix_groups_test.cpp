@@ -12,7 +12,7 @@
 #include "daemon/access/authentication.hpp"
 #include "daemon/daemon_fixture.hpp"
 
-// What users of this machine may do over the Unix socket by their groups.
+// Roles of users of this machine over the Unix socket, by their groups.
 
 namespace hpsearch::daemon {
 namespace {
@@ -56,7 +56,7 @@ TEST_F(UnixGroupsOfUsers, ChangedMembershipCountsAfterAMinute) {
   EXPECT_EQ(all.role_of(ann, noon + engine::Duration::seconds(60)), Role::viewer);
 }
 
-TEST(UnixGroups, AreReadWithTheirRole) {
+TEST(UnixGroups, AreParsedWithTheirRole) {
   const ::group* own = ::getgrgid(0);
   ASSERT_NE(own, nullptr);
   const auto read = read_group_role(std::string(own->gr_name) + "=operator");
@@ -70,7 +70,7 @@ TEST(UnixGroups, AreReadWithTheirRole) {
             "there is no group \"no-such-group-here\" on this machine");
 }
 
-TEST(UnixGroups, OfAUserIncludeThePrimaryOne) {
+TEST(UnixGroups, IncludeThePrimaryOne) {
   const auto groups = groups_of_user(0);
   EXPECT_NE(std::find(groups.begin(), groups.end(), 0U), groups.end());
   EXPECT_TRUE(groups_of_user(3'999'999'999).empty());
@@ -79,10 +79,10 @@ TEST(UnixGroups, OfAUserIncludeThePrimaryOne) {
 TEST(UnixGroups, MemberHasItsRoleAndIsNotTheDaemonsUser) {
   Scratch folder;
   const Tokens tokens(folder.path().string());
-  const passwd* nobody = ::getpwnam("nobody");
-  ASSERT_NE(nobody, nullptr);
-  const std::uint32_t member = nobody->pw_uid;
-  const std::vector<GroupRole> all{{"searchers", nobody->pw_gid, Role::submit}};
+  const passwd* user = ::getpwnam("nobody");
+  ASSERT_NE(user, nullptr);
+  const std::uint32_t member = user->pw_uid;
+  const std::vector<GroupRole> all{{"searchers", user->pw_gid, Role::submit}};
   Authentication authentication(tokens, {.owner = 4'000'000'001, .groups = all});
   const auto of = [&authentication](std::uint32_t uid) {
     net::HttpRequest request;

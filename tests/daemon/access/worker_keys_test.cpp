@@ -17,7 +17,7 @@ using engine::Errc;
 const std::string one = "54fcba24e93249969316fb617c872bb0c1d1ff14800427c594cbfacf1bc2d652";
 const std::string two = "bb88471d65e2659b30c55a5321cebb5aab2b70a398645c26dca2b2fcb43fc518";
 
-TEST(WorkerKeys, NobodyIsAllowedBeforeSomebodyIs) {
+TEST(WorkerKeys, NoWorkerIsAllowedByDefault) {
   const Scratch scratch;
   WorkerKeys keys(scratch.path(""));
   EXPECT_EQ(keys.name_of(one), std::nullopt);
@@ -26,7 +26,7 @@ TEST(WorkerKeys, NobodyIsAllowedBeforeSomebodyIs) {
   EXPECT_TRUE(all->empty());
 }
 
-TEST(WorkerKeys, WhoIsAllowedOrDeniedMeanwhileIsSeen) {
+TEST(WorkerKeys, ChangesOfTheFileAreNoticed) {
   const Scratch scratch;
   WorkerKeys reading(scratch.path(""));
   WorkerKeys writing(scratch.path(""));
@@ -43,7 +43,7 @@ TEST(WorkerKeys, WhoIsAllowedOrDeniedMeanwhileIsSeen) {
   EXPECT_EQ(reading.name_of(two), "node-1");
 }
 
-TEST(WorkerKeys, AnotherVersionIsAnotherFile) {
+TEST(WorkerKeys, VersionChangesWithTheFile) {
   const Scratch scratch;
   WorkerKeys reading(scratch.path(""));
   WorkerKeys writing(scratch.path(""));
@@ -56,7 +56,7 @@ TEST(WorkerKeys, AnotherVersionIsAnotherFile) {
   EXPECT_NE(reading.version(), first);
 }
 
-TEST(WorkerKeys, AKeyIsOneWorkers) {
+TEST(WorkerKeys, KeyBelongsToOneWorker) {
   const Scratch scratch;
   WorkerKeys keys(scratch.path(""));
   ASSERT_TRUE(keys.allow({"node-1", one}));
@@ -82,8 +82,8 @@ TEST(WorkerKeys, AnUnreadableFileIsLoggedOnce) {
   EXPECT_EQ(log.find("no worker is allowed", first + 1), std::string::npos) << log;
 }
 
-// Files that others may write were believed.
-TEST(WorkerKeys, AFileThatOthersMayWriteAllowsNobody) {
+// Files that others may write were trusted.
+TEST(WorkerKeys, FileWritableByOthersAllowsNoWorker) {
   const Scratch scratch;
   WorkerKeys keys(scratch.path(""));
   ASSERT_TRUE(keys.allow({"node-1", one}));
@@ -98,7 +98,7 @@ TEST(WorkerKeys, AFileThatOthersMayWriteAllowsNobody) {
   EXPECT_EQ(again.name_of(one), "node-1");
 }
 
-TEST(WorkerKeys, ALineThatCannotBeReadAllowsNobodyAndIsNamed) {
+TEST(WorkerKeys, UnreadableLineIsNamedAndAllowsNoWorker) {
   const Scratch scratch;
   WorkerKeys keys(scratch.path(""));
   write_text(scratch.path("worker_keys"),
@@ -113,7 +113,7 @@ TEST(WorkerKeys, ALineThatCannotBeReadAllowsNobodyAndIsNamed) {
   EXPECT_NE(text_of(scratch.path("worker_keys")).find("more"), std::string::npos) << "it is left as it is";
 }
 
-/// A door that asks for keys; what it is told instead is up to the test.
+/// A port that requires keys; the test decides which keys it accepts.
 class GuardedGate : public testing::Test {
  protected:
   GuardedGate() {
@@ -126,13 +126,13 @@ class GuardedGate : public testing::Test {
   std::optional<std::string> name = "node-1";
 };
 
-TEST_F(GuardedGate, CallsAWorkerWhatItsKeySays) {
+TEST_F(GuardedGate, WorkerHasTheNameOfItsKey) {
   ScriptedWorker worker(fixture);
   const auto welcome = worker.join();
   EXPECT_EQ(fixture.runtime->engine().workers().at(welcome.worker).name, "node-1");
 }
 
-TEST_F(GuardedGate, LetsNobodySpeakForAnother) {
+TEST_F(GuardedGate, WorkerCannotActAsAnother) {
   {
     ScriptedWorker worker(fixture);
     worker.join();
@@ -143,7 +143,7 @@ TEST_F(GuardedGate, LetsNobodySpeakForAnother) {
   EXPECT_NE(worker.wait_for<proto::Refused>().why.find("node-1"), std::string::npos);
 }
 
-TEST_F(GuardedGate, HearsNobodyWhoseKeyWasTakenAway) {
+TEST_F(GuardedGate, WorkerWithARemovedKeyIsIgnored) {
   ScriptedWorker worker(fixture);
   const auto welcome = worker.join();
   name.reset();

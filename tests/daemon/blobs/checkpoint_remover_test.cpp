@@ -20,17 +20,18 @@ namespace fs = std::filesystem;
 const engine::ExperimentId experiment(7);
 constexpr std::uint64_t store = 11;
 
-/// Root may do everything to a directory; while this lives, this thread is nobody to file systems.
-class AsNobody {
+/// Root may do everything to a directory; while an instance lives, file systems treat this thread as an
+/// unprivileged user.
+class Unprivileged {
  public:
-  AsNobody() {
+  Unprivileged() {
     if (::geteuid() == 0) {
       ::setfsuid(65'534);
     }
   }
-  AsNobody(const AsNobody&) = delete;
-  AsNobody& operator=(const AsNobody&) = delete;
-  ~AsNobody() { ::setfsuid(::geteuid()); }
+  Unprivileged(const Unprivileged&) = delete;
+  Unprivileged& operator=(const Unprivileged&) = delete;
+  ~Unprivileged() { ::setfsuid(::geteuid()); }
 };
 
 class CheckpointRemoval : public testing::Test {
@@ -46,35 +47,35 @@ class CheckpointRemoval : public testing::Test {
   Scratch scratch_;
 };
 
-TEST_F(CheckpointRemoval, LeavesNothingOfIt) {
+TEST_F(CheckpointRemoval, RemovesTheWholeCheckpoint) {
   EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "");
   EXPECT_FALSE(fs::exists(trial()));
   EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "") << "what is gone is removed";
 }
 
-TEST_F(CheckpointRemoval, KnowsThoseOfAttemptsThatWereLeasedAfterARestore) {
+TEST_F(CheckpointRemoval, AcceptsAttemptsLeasedAfterARestore) {
   scratch_.write("7/3/1.230584300921369-20/manifest.json", "{}");
   EXPECT_EQ(remove_checkpoint(scratch_.path("7/3/1.230584300921369-20"), experiment, store), "");
   EXPECT_FALSE(fs::exists(scratch_.path("7/3/1.230584300921369-20")));
   EXPECT_TRUE(fs::exists(checkpoint()));
 }
 
-TEST_F(CheckpointRemoval, GoesOnWhereAnEarlierTryBroke) {
+TEST_F(CheckpointRemoval, ContinuesAnInterruptedTry) {
   fs::rename(checkpoint(), trial() / ".1-20.deleted");
   EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "");
   EXPECT_FALSE(fs::exists(trial()));
 }
 
-TEST_F(CheckpointRemoval, OfOneThatWasWrittenAgainAfterAnEarlierTryBroke) {
+TEST_F(CheckpointRemoval, RemovesACheckpointRewrittenAfterAnInterruptedTry) {
   scratch_.write("7/3/.1-20.deleted/files/weights", "w");
   EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "");
   EXPECT_FALSE(fs::exists(trial()));
 }
 
-TEST_F(CheckpointRemoval, ThatTheFileSystemRefusesIsNotSaidToBeDone) {
+TEST_F(CheckpointRemoval, RefusalOfTheFileSystemIsReported) {
   fs::permissions(trial(), fs::perms(0555));
   {
-    const AsNobody nobody;
+    const Unprivileged unprivileged;
     EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store),
               "cannot remove the checkpoint " + checkpoint() + ": cannot move to " +
                   scratch_.path("7/3/.1-20.deleted") + ": Permission denied");
@@ -85,7 +86,7 @@ TEST_F(CheckpointRemoval, ThatTheFileSystemRefusesIsNotSaidToBeDone) {
   EXPECT_FALSE(fs::exists(trial()));
 }
 
-TEST_F(CheckpointRemoval, RemovesLinksAndNotWhatTheyLeadTo) {
+TEST_F(CheckpointRemoval, RemovesLinksAndNotTheirTargets) {
   scratch_.write("own/weights", "mine");
   fs::create_directory_symlink(scratch_.path("own"), scratch_.path("7/3/1-20/files/link"));
   fs::create_directory_symlink(scratch_.path("own"), scratch_.path("7/3/.1-20.deleted"));
@@ -99,12 +100,12 @@ TEST_F(CheckpointRemoval, RemovesLinksAndNotWhatTheyLeadTo) {
   EXPECT_EQ(scratch_.read("own/weights"), "mine");
 }
 
-TEST_F(CheckpointRemoval, OfAnotherExperimentsPlaceIsRefused) {
+TEST_F(CheckpointRemoval, RefusesAnotherExperimentsDirectory) {
   EXPECT_NE(remove_checkpoint(checkpoint(), engine::ExperimentId(8), store), "");
   EXPECT_TRUE(fs::exists(checkpoint() + "/manifest.json"));
 }
 
-TEST_F(CheckpointRemoval, OfAnotherStoresPlaceIsRefused) {
+TEST_F(CheckpointRemoval, RefusesAnotherStoresDirectory) {
   scratch_.write("7/.hpsearch-store.json", proto::checkpoint_owner(12));
   const std::string complaint = remove_checkpoint(checkpoint(), experiment, store);
   EXPECT_NE(complaint.find(scratch_.path("7") + " holds checkpoints of another store"), std::string::npos)
@@ -115,14 +116,14 @@ TEST_F(CheckpointRemoval, OfAnotherStoresPlaceIsRefused) {
   EXPECT_FALSE(fs::exists(trial()));
 }
 
-// --- what workers and programs can do to the storage ---
+// --- harm that workers and programs can do to the storage ---
 
 using files::test::lay_hostile_tree;
 using files::test::PrivateMounts;
 using files::test::Swapper;
 using files::test::Witness;
 
-TEST_F(CheckpointRemoval, OfAHostileTreeTouchesNothingElse) {
+TEST_F(CheckpointRemoval, HostileTreeDamagesNothingElse) {
   const Witness witness(scratch_.path() / "witness");
   lay_hostile_tree(fs::path(checkpoint()) / "files", witness);
   EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "");
@@ -136,7 +137,7 @@ TEST_F(CheckpointRemoval, FollowsNoLinkBelowTheRoot) {
   for (const std::string place : {"7", "7/3", "7/3/1-20", "7/3/1-20/manifest.json"}) {
     fs::remove_all(scratch_.path() / "7");
     fs::create_directories((scratch_.path() / place).parent_path());
-    // Each leads to what would be a checkpoint there.
+    // Each leads to a directory that looks like a checkpoint.
     const fs::path target = scratch_.path() / ("true-" + place);
     fs::create_symlink(target, scratch_.path() / place);
     const std::string complaint = remove_checkpoint(checkpoint(), experiment, store);
@@ -147,7 +148,7 @@ TEST_F(CheckpointRemoval, FollowsNoLinkBelowTheRoot) {
   EXPECT_EQ(witness.harm(), "");
 }
 
-TEST_F(CheckpointRemoval, LeavesWhatIsMountedInACheckpoint) {
+TEST_F(CheckpointRemoval, LeavesMountsInACheckpoint) {
   const Witness witness(scratch_.path() / "witness");
   fs::create_directory(fs::path(checkpoint()) / "files/mount");
   PrivateMounts mounts;
@@ -159,11 +160,11 @@ TEST_F(CheckpointRemoval, LeavesWhatIsMountedInACheckpoint) {
   EXPECT_EQ(witness.harm(), "");
 }
 
-TEST_F(CheckpointRemoval, ARaceIsLostByNobody) {
+TEST_F(CheckpointRemoval, ConcurrentReplacementDamagesNothingElse) {
   const Witness witness(scratch_.path() / "witness");
   for (const std::string place : {"7/3", "7/3/1-20", "7/3/1-20/files"}) {
     fs::remove_all(scratch_.path() / "link");
-    // As if it were the trial's, or the checkpoint.
+    // The link looks like the trial's directory, or like the checkpoint.
     fs::create_directory_symlink(witness.directory() / (place == "7/3" ? "1/0" : "1/0/1-1"),
                                  scratch_.path() / "link");
     const Swapper swapper(scratch_.path() / place, scratch_.path() / "link");

@@ -42,7 +42,7 @@ TEST(CheckpointRoot, IsADirectoryOfTheStoreInTheGivenOne) {
   }
 }
 
-TEST(CheckpointRoot, ThatIsMissingIsRefusedAndNotMade) {
+TEST(CheckpointRoot, MissingDirectoryIsRefusedAndNotMade) {
   const Scratch scratch;
   const std::string missing = scratch.path("not-mounted");
   for (const std::string& given : {missing, std::string("relative")}) {

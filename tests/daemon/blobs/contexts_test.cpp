@@ -39,7 +39,7 @@ class UploadedContexts : public testing::Test {
     contexts_.emplace(loop_, kernel_files(), folder_.path("contexts"), 10,
                       [this](const net::Background::Task& task) { loop_.post(task()); });
   }
-  /// "" = it is taken.
+  /// "" = it is stored.
   std::string take(const std::string& archive, const std::string& client, const Scope& scope = {},
                    std::string digest = "") {
     if (digest.empty()) {
@@ -47,12 +47,12 @@ class UploadedContexts : public testing::Test {
     }
     const std::string part = folder_.path("part");
     write_text(part, archive);
-    std::string told = "nothing";
+    std::string answer = "nothing";
     contexts_->take(digest, std::make_shared<net::UploadedFile>(part, archive.size(), bytes_),
                     {client, scope},
-                    [&told](const engine::Status& taken) { told = taken ? "" : taken.error().message; });
+                    [&answer](const engine::Status& taken) { answer = taken ? "" : taken.error().message; });
     loop_.run_posted();
-    return told;
+    return answer;
   }
   [[nodiscard]] std::size_t files() const {
     const std::filesystem::directory_iterator all(folder_.path("contexts"));
@@ -68,7 +68,7 @@ class UploadedContexts : public testing::Test {
 };
 
 // An upload without an experiment must not stay on the disk for longer.
-TEST_F(UploadedContexts, ThatNoExperimentNamesGoAfterAnHour) {
+TEST_F(UploadedContexts, UnusedUploadsAreRemovedAfterAnHour) {
   EXPECT_EQ(take(one_, "ann"), "");
   loop_.pass(Duration::seconds(3599));
   contexts_->keep_only({});
@@ -83,7 +83,7 @@ TEST_F(UploadedContexts, ThatNoExperimentNamesGoAfterAnHour) {
   EXPECT_EQ(files(), 0U);
 }
 
-TEST_F(UploadedContexts, ThatAnExperimentNamesStayAlsoOverARestart) {
+TEST_F(UploadedContexts, UsedContextsStayAfterARestart) {
   EXPECT_EQ(take(one_, "ann"), "");
   contexts_->note_use(digest_);
   EXPECT_TRUE(std::filesystem::exists(contexts_->path(digest_)));
@@ -97,7 +97,7 @@ TEST_F(UploadedContexts, ThatAnExperimentNamesStayAlsoOverARestart) {
   EXPECT_TRUE(contexts_->find(digest_)) << "a week, for whoever brings another copy of the store back";
 }
 
-TEST_F(UploadedContexts, BecomeUsedAtAStartIfTheDaemonWasKilledBefore) {
+TEST_F(UploadedContexts, BecomeUsedAtTheStartAfterAKill) {
   EXPECT_EQ(take(one_, "ann"), "");
   start();
   EXPECT_TRUE(contexts_->find(digest_));
@@ -106,8 +106,8 @@ TEST_F(UploadedContexts, BecomeUsedAtAStartIfTheDaemonWasKilledBefore) {
   EXPECT_EQ(files(), 1U);
 }
 
-// A digest alone was enough to read and run what another workspace had uploaded.
-TEST_F(UploadedContexts, BelongToThoseWhoBroughtThem) {
+// A digest alone was enough to read and run a context of another workspace.
+TEST_F(UploadedContexts, BelongToTheirUploaders) {
   EXPECT_EQ(take(one_, "ann"), "");
   EXPECT_TRUE(contexts_->was_brought_by(digest_, "ann"));
   EXPECT_FALSE(contexts_->was_brought_by(digest_, "bob"));
@@ -130,7 +130,7 @@ TEST_F(UploadedContexts, CountForTheirClientAndItsWorkspacesUntilTheyAreUsed) {
   EXPECT_EQ(contexts_->uploaded_to("nlp"), 0U);
 }
 
-/// A daemon that keeps contexts and asks for tokens, with a submitter in each of two workspaces.
+/// A daemon that keeps contexts and requires tokens, with a submitter in each of two workspaces.
 class ContextsOfWorkspaces : public testing::Test {
  protected:
   ContextsOfWorkspaces() {
@@ -166,7 +166,7 @@ class ContextsOfWorkspaces : public testing::Test {
   net::Background writer_{daemon_.loop, 1};
 };
 
-TEST_F(ContextsOfWorkspaces, AreNeitherReadNorRunByTheirDigestElsewhere) {
+TEST_F(ContextsOfWorkspaces, DigestGivesNoAccessFromAnotherWorkspace) {
   const net::HttpHeaders ann = submitter("ann", "nlp");
   const net::HttpHeaders bob = submitter("bob", "vision");
   ASSERT_EQ(put(archive_, ann), 201U);

@@ -1,4 +1,4 @@
-// The daemon's copy of the files that programs left, as workers hand them over and people ask for them.
+// The daemon's copy of the files that programs left: uploads of workers and requests of users.
 
 #include <gtest/gtest.h>
 
@@ -100,7 +100,7 @@ class KeptFilesTest : public testing::Test {
   std::string http_key_;
 };
 
-TEST_F(KeptFilesTest, AreListedWhenAllOfThemIsThereAndNotBefore) {
+TEST_F(KeptFilesTest, AreListedOnceAllContentHasArrived) {
   const std::string model = "weights of it";
   auto offered = offer_of({file("runs/model.pt", model), file("empty", "")});
   proto::OfferedFile link;
@@ -115,7 +115,7 @@ TEST_F(KeptFilesTest, AreListedWhenAllOfThemIsThereAndNotBefore) {
   EXPECT_EQ(piece(sha256_of(model), 0, model.substr(0, 5)).at("have"), "5");
   EXPECT_EQ(listed(), 0U);
   EXPECT_EQ(piece(sha256_of(model), 5, model.substr(5)).at("have"), std::to_string(model.size()));
-  EXPECT_EQ(listed(), 0U) << "whole, but nobody has said that this was all";
+  EXPECT_EQ(listed(), 0U) << "whole, but the offer is not complete";
   EXPECT_EQ(offer(offered).at("kept"), "true");
   const auto all = listing();
   ASSERT_EQ(all.count("files"), 3U) << all.text;
@@ -126,15 +126,15 @@ TEST_F(KeptFilesTest, AreListedWhenAllOfThemIsThereAndNotBefore) {
   EXPECT_NE(trials.text.find("\"bytes\":13"), std::string::npos) << trials.text;
 }
 
-TEST_F(KeptFilesTest, PieceArrivesAfterItsEmptyDirectoryWasRemoved) {
+TEST_F(KeptFilesTest, PieceArrivesAfterItsDirectoryWasRemoved) {
   const auto offered = offer_of({file("a", "text")});
   ASSERT_EQ(offer(offered).count("missing"), 1U);
-  fs::remove(directory());  // Logs that had to make room may take it along.
+  fs::remove(directory());  // Logs that were removed to make room may remove it, too.
   EXPECT_EQ(piece(sha256_of("text"), 0, "text").at("have"), "4");
   EXPECT_EQ(offer(offered).at("kept"), "true");
 }
 
-TEST_F(KeptFilesTest, APieceMayComeTwiceOrBeLost) {
+TEST_F(KeptFilesTest, PieceMayBeRepeatedOrLost) {
   const std::string text = "0123456789";
   const auto offered = offer_of({file("a", text)});
   ASSERT_EQ(offer(offered).count("missing"), 1U);
@@ -150,7 +150,7 @@ TEST_F(KeptFilesTest, APieceMayComeTwiceOrBeLost) {
   EXPECT_EQ(fetched(sha256_of(text)), text);
 }
 
-TEST_F(KeptFilesTest, ADaemonThatStartsAgainInTheMiddleContinues) {
+TEST_F(KeptFilesTest, RestartedDaemonContinues) {
   const std::string before = "of an earlier attempt";
   ASSERT_EQ(offer(offer_of({file("old", before)})).count("missing"), 1U);
   ASSERT_EQ(piece(sha256_of(before), 0, before).status, 200U);
@@ -164,7 +164,7 @@ TEST_F(KeptFilesTest, ADaemonThatStartsAgainInTheMiddleContinues) {
   EXPECT_EQ(fetched(sha256_of(before)), before);
   EXPECT_EQ(fetched(sha256_of(text)), "none");
   join_again();
-  EXPECT_EQ(piece(sha256_of(text), 5, "56789").status, 409U) << "nobody remembers the offer";
+  EXPECT_EQ(piece(sha256_of(text), 5, "56789").status, 409U) << "the offer was forgotten";
   EXPECT_NE(offer(offered).text.find("\"have\":5"), std::string::npos);
   EXPECT_EQ(piece(sha256_of(text), 5, "56789").at("have"), "10");
   EXPECT_EQ(offer(offered).at("kept"), "true");
@@ -172,7 +172,7 @@ TEST_F(KeptFilesTest, ADaemonThatStartsAgainInTheMiddleContinues) {
   EXPECT_EQ(fetched(sha256_of(text)), text);
 }
 
-TEST_F(KeptFilesTest, ContentThatIsNotWhatItsDigestSaysIsNotKept) {
+TEST_F(KeptFilesTest, ContentWithAWrongDigestIsNotKept) {
   const std::string text = "0123456789";
   const auto offered = offer_of({file("a", text)});
   ASSERT_EQ(offer(offered).count("missing"), 1U);
@@ -184,7 +184,7 @@ TEST_F(KeptFilesTest, ContentThatIsNotWhatItsDigestSaysIsNotKept) {
   EXPECT_EQ(piece(sha256_of("never offered"), 0, "never").status, 409U);
 }
 
-TEST_F(KeptFilesTest, WhatTheWorkerDroppedGoesHereTooAndIsNamed) {
+TEST_F(KeptFilesTest, FilesThatTheWorkerDroppedAreRemovedAndNamed) {
   const std::string text = "weights";
   ASSERT_EQ(offer(offer_of({file("a", text), file("b", "")})).count("missing"), 1U);
   ASSERT_EQ(piece(sha256_of(text), 0, text).status, 200U);
@@ -198,7 +198,7 @@ TEST_F(KeptFilesTest, WhatTheWorkerDroppedGoesHereTooAndIsNamed) {
   EXPECT_FALSE(fs::exists(directory() / sha256_of(text)));
 }
 
-TEST_F(KeptFilesTest, NamesThatLeadOutOfTheDirectoryAreRefused) {
+TEST_F(KeptFilesTest, NamesOutsideOfTheDirectoryAreRefused) {
   const std::string deep(250, 'x');
   for (const std::string& path :
        {std::string("../up"), std::string("a/../../up"), std::string("/etc/passwd"), std::string(""),
@@ -215,7 +215,7 @@ TEST_F(KeptFilesTest, NamesThatLeadOutOfTheDirectoryAreRefused) {
   odd.digest = "";
   EXPECT_EQ(offer(offer_of({odd})).status, 400U) << "neither content nor a link";
   EXPECT_EQ(listed(), 0U);
-  // Whatever their names are: no name of a program is a path here.
+  // A program's name for a file must never become a path here.
   const auto hostile = offer_of({file("list.json", "{}"), file(sha256_of("x") + ".part", "x")});
   ASSERT_EQ(offer(hostile).count("missing"), 2U);
   ASSERT_EQ(piece(sha256_of("{}"), 0, "{}").status, 200U);
@@ -224,7 +224,7 @@ TEST_F(KeptFilesTest, NamesThatLeadOutOfTheDirectoryAreRefused) {
   EXPECT_EQ(listed(), 2U);
 }
 
-TEST_F(KeptFilesTest, AreTakenOnlyFromWhoeverRanTheAttempt) {
+TEST_F(KeptFilesTest, AreAcceptedOnlyFromTheWorkerOfTheAttempt) {
   ScriptedWorker other(daemon_, "uid-2");
   const std::string others_key = other.join().http_key;
   const auto offered = offer_of({file("a", "x")});
@@ -238,7 +238,7 @@ TEST_F(KeptFilesTest, AreTakenOnlyFromWhoeverRanTheAttempt) {
   EXPECT_EQ(listed(), 0U);
 }
 
-TEST_F(KeptFilesTest, WhatDoesNotFitIsSaidToBeOnItsWorkerAlone) {
+TEST_F(KeptFilesTest, FilesThatDoNotFitAreListedAsOnTheWorker) {
   daemon_.kept_limits.quota = 3 * 4096;
   daemon_.restart();
   join_again();
@@ -258,7 +258,7 @@ TEST_F(KeptFilesTest, WhatDoesNotFitIsSaidToBeOnItsWorkerAlone) {
   check();
 }
 
-TEST_F(KeptFilesTest, TheWorstTrialMakesRoomAndItsListSaysSo) {
+TEST_F(KeptFilesTest, WorstTrialLosesItsFilesFirstAndItsListShowsIt) {
   daemon_.kept_limits.quota = 2 * 4096;
   daemon_.restart();
   join_again();
@@ -278,7 +278,7 @@ TEST_F(KeptFilesTest, TheWorstTrialMakesRoomAndItsListSaysSo) {
   EXPECT_FALSE(fs::exists(directory() / sha256_of("the worse one")));
 }
 
-TEST_F(KeptFilesTest, OneThatHadToMakeRoomOnItsWayIsToldSo) {
+TEST_F(KeptFilesTest, OfferRemovedForRoomIsAnsweredWithTheReason) {
   daemon_.kept_limits.quota = 2 * 4096;
   daemon_.restart();
   join_again();
@@ -291,7 +291,7 @@ TEST_F(KeptFilesTest, OneThatHadToMakeRoomOnItsWayIsToldSo) {
   EXPECT_NE(listing().at("left").find("\"w\""), std::string::npos);
 }
 
-TEST_F(KeptFilesTest, AreNotTakenByADaemonThatKeepsNone) {
+TEST_F(KeptFilesTest, AreRefusedByADaemonThatKeepsNone) {
   daemon_.kept_limits.files = false;
   daemon_.restart();
   join_again();

@@ -72,7 +72,7 @@ class KeptLogsTest : public testing::Test {
   std::string http_key_;
 };
 
-TEST_F(KeptLogsTest, AreReadWhenTheWorkerIsGone) {
+TEST_F(KeptLogsTest, AreReadWhenTheWorkerHasLeft) {
   const std::string text = lines("epoch", 1000);
   const auto taken = put(packed(text));
   ASSERT_EQ(taken.status, 201U) << taken.text;
@@ -88,7 +88,7 @@ TEST_F(KeptLogsTest, AreReadWhenTheWorkerIsGone) {
   EXPECT_EQ(none.at("text"), "\"\"") << none.text << " where stderr is not sent it was empty";
 }
 
-TEST_F(KeptLogsTest, AreAskedForWhenTheWorkerHasLostThem) {
+TEST_F(KeptLogsTest, AreReadWhenTheWorkerHasLostThem) {
   ASSERT_EQ(put(packed("it was here")).status, 201U);
   std::optional<engine::Result<net::HttpResponse>> response;
   std::thread client([&, address = daemon_.http->address()] {
@@ -103,7 +103,7 @@ TEST_F(KeptLogsTest, AreAskedForWhenTheWorkerHasLostThem) {
   EXPECT_NE((*response)->body.find("it was here"), std::string::npos) << (*response)->body;
 }
 
-TEST_F(KeptLogsTest, OfALongStreamAreHeadAndTail) {
+TEST_F(KeptLogsTest, LongStreamsKeepHeadAndTail) {
   const std::string text = lines("a line that is as long as many are", 150'000);
   ASSERT_GT(text.size(), logs::most_kept_bytes);
   ASSERT_EQ(put(packed(text)).status, 201U);
@@ -125,7 +125,7 @@ TEST_F(KeptLogsTest, KeepCharactersWhole) {
   EXPECT_EQ(log("from_end=1&limit=4").at("offset"), "4");
 }
 
-TEST_F(KeptLogsTest, AreReplacedAndNotAdded) {
+TEST_F(KeptLogsTest, AreReplacedAndNotAppended) {
   ASSERT_EQ(put(packed("the first")).status, 201U);
   ASSERT_EQ(put(packed("the second")).status, 201U);
   EXPECT_EQ(std::distance(fs::directory_iterator(file().parent_path()), fs::directory_iterator()), 1);
@@ -134,7 +134,7 @@ TEST_F(KeptLogsTest, AreReplacedAndNotAdded) {
   EXPECT_EQ(log().at("text"), "\"the second\"");
 }
 
-TEST_F(KeptLogsTest, AreTakenOnlyFromWhoeverRanTheAttempt) {
+TEST_F(KeptLogsTest, AreAcceptedOnlyFromTheWorkerOfTheAttempt) {
   ScriptedWorker other(daemon_, "uid-2");
   const std::string others_key = other.join().http_key;
   const std::string log_bytes = packed("x");
@@ -159,7 +159,7 @@ TEST_F(KeptLogsTest, AreTakenOnlyFromWhoeverRanTheAttempt) {
   EXPECT_FALSE(fs::exists(file()));
 }
 
-TEST_F(KeptLogsTest, AreCheckedBeforeTheyAreTaken) {
+TEST_F(KeptLogsTest, AreCheckedBeforeTheyAreStored) {
   std::string cut = packed(lines("epoch", 1000));
   cut.pop_back();
   const auto refused = put(cut);
@@ -175,7 +175,7 @@ TEST_F(KeptLogsTest, AreCheckedBeforeTheyAreTaken) {
   EXPECT_TRUE(fs::is_empty(daemon_.folder.path() / "uploads"));
 }
 
-TEST_F(KeptLogsTest, ThatAreDamagedOnTheDiskAreSaidToBe) {
+TEST_F(KeptLogsTest, DamageOnTheDiskIsReported) {
   ASSERT_EQ(put(packed(lines("epoch", 1000))).status, 201U);
   worker_leaves();
   fs::resize_file(file(), fs::file_size(file()) - 1);
@@ -184,10 +184,10 @@ TEST_F(KeptLogsTest, ThatAreDamagedOnTheDiskAreSaidToBe) {
   EXPECT_NE(damaged.text.find("what the daemon kept of it cannot be read"), std::string::npos);
 }
 
-TEST_F(KeptLogsTest, ThatCouldNotBeHandedOverSayWhyAlsoAfterARestart) {
+TEST_F(KeptLogsTest, FailedUploadIsReportedAfterARestart) {
   worker_.send(proto::LogNotKept{key_, "the daemon did not take it within 30 s"});
-  const auto told = [&] { return daemon_.kept->log_problem_of(key_, engine::WorkerId(1)); };
-  daemon_.pump_until([&] { return !told().empty(); });
+  const auto reason = [&] { return daemon_.kept->log_problem_of(key_, engine::WorkerId(1)); };
+  daemon_.pump_until([&] { return !reason().empty(); });
   worker_leaves();
   const auto check = [&] {
     const auto answer = log();
@@ -199,11 +199,11 @@ TEST_F(KeptLogsTest, ThatCouldNotBeHandedOverSayWhyAlsoAfterARestart) {
   };
   check();
   daemon_.restart();
-  daemon_.pump_until([&] { return !told().empty(); });
+  daemon_.pump_until([&] { return !reason().empty(); });
   check();
 }
 
-TEST_F(KeptLogsTest, ThatComeAfterAllSayNothingOfTheTrouble) {
+TEST_F(KeptLogsTest, LateUploadRemovesTheReportedFailure) {
   worker_.send(proto::LogNotKept{key_, "no room"});
   daemon_.pump_until([&] { return !daemon_.kept->log_problem_of(key_, engine::WorkerId(1)).empty(); });
   ASSERT_EQ(put(packed("after all")).status, 201U);
@@ -214,7 +214,7 @@ TEST_F(KeptLogsTest, ThatComeAfterAllSayNothingOfTheTrouble) {
   EXPECT_EQ(daemon_.ask("GET", trial()).at("log_problem"), "null");
 }
 
-TEST_F(KeptLogsTest, MakeRoomForNewOnesAndSaySo) {
+TEST_F(KeptLogsTest, RemovalForRoomIsReported) {
   daemon_.kept_limits.quota = 8192;
   worker_leaves();
   daemon_.restart();
@@ -248,7 +248,7 @@ TEST_F(KeptLogsTest, MakeRoomForNewOnesAndSaySo) {
   check();
 }
 
-TEST_F(KeptLogsTest, OfALostNodeAreSaidToBeLost) {
+TEST_F(KeptLogsTest, LogsOfALostNodeAreReportedAsLost) {
   worker_leaves();
   const auto answer = log("attempt=1");
   EXPECT_EQ(answer.status, 404U) << answer.text;

@@ -32,7 +32,7 @@ KeptQuota::EndedAt ended(std::map<std::uint64_t, std::int64_t> when) {
   };
 }
 
-/// Returns the items that are removed for it.
+/// Returns the items that are removed to make room for it.
 Items add(KeptQuota& quota, const KeptItem& item, const KeptQuota::Weight& weight,
           const KeptQuota::EndedAt& ended_at = nothing_ended) {
   quota.count(item, weight);
@@ -61,7 +61,7 @@ TEST(KeptQuota, RemovesTheFilesOfTheWorstTrialFirst) {
   EXPECT_EQ(add(quota, files_of(5), {.bytes = 30, .metric = 0.1}), Items{files_of(3)});
 }
 
-TEST(KeptQuota, RemovesTheSmallestMetricWhereLargerIsBetterAndNoMetricBeforeIt) {
+TEST(KeptQuota, RemovesFilesWithoutAMetricThenTheWorstMetric) {
   KeptQuota quota(100);
   const auto weight = [](std::optional<double> metric) {
     return KeptQuota::Weight{.bytes = 30, .metric = metric, .larger_is_better = true};
@@ -81,7 +81,7 @@ TEST(KeptQuota, RemovesTheLatestFilesOnlyForTheBestTrial) {
   EXPECT_EQ(add(quota, files_of(3), {.bytes = 60, .metric = 0.9}), Items{files_of(3)});
 }
 
-TEST(KeptQuota, RemovesNothingForAnItemThatIsLargerThanAllOfIt) {
+TEST(KeptQuota, RemovesNothingForAnItemLargerThanTheQuota) {
   KeptQuota quota(100);
   quota.count(files_of(1), {.bytes = 100});
   EXPECT_EQ(add(quota, files_of(2), {.bytes = 101, .metric = 0.1}), Items{files_of(2)});

@@ -35,7 +35,7 @@ TEST(LogSearch, FindsLinesWithTheirOffsets) {
   EXPECT_EQ(search.searched_to(), 28U);
 }
 
-TEST(LogSearch, TheSameWhereverTheLogIsCutIntoPieces) {
+TEST(LogSearch, ResultDoesNotDependOnThePieces) {
   std::mt19937_64 draw(11);
   std::string log;
   for (int line = 0; line < 300; ++line) {
@@ -56,7 +56,7 @@ TEST(LogSearch, TheSameWhereverTheLogIsCutIntoPieces) {
   }
 }
 
-TEST(LogSearch, GoesOnWhereItStopped) {
+TEST(LogSearch, ContinuesWhereItStopped) {
   std::string log;
   for (int line = 0; line < 2'500; ++line) {
     log += "hit\n";
@@ -73,14 +73,14 @@ TEST(LogSearch, GoesOnWhereItStopped) {
   EXPECT_EQ(found, 2'500U);
 }
 
-TEST(LogSearch, AGapEndsTheLineBeforeIt) {
+TEST(LogSearch, GapEndsTheLineBeforeIt) {
   LogSearch search = search_for("b");
   search.add(0, "a\nb one");
   search.add(100, "two b\n");
   EXPECT_EQ(found_by(search), (Found{{2, "b one"}, {100, "two b"}}));
 }
 
-TEST(LogSearch, LongLinesAreCutBetweenLetters) {
+TEST(LogSearch, LongLinesAreCutBetweenCharacters) {
   LogSearch search = search_for("end$");
   std::string line(LogSearch::most_line_bytes - 1, 'a');
   line += "\xc3\xa9 end";
@@ -93,7 +93,7 @@ TEST(LogSearch, LongLinesAreCutBetweenLetters) {
   EXPECT_GE(endless.searched_to(), 2'000'000U) << "it is not kept in memory";
 }
 
-TEST(LinePattern, NamesWhatIsWrong) {
+TEST(LinePattern, ErrorNamesTheProblem) {
   EXPECT_NE(patterns::LinePattern::compile("(").error().message.find("cannot be used"), std::string::npos);
   EXPECT_NE(patterns::LinePattern::compile(std::string(1'025, 'a')).error().message.find("1025 bytes"),
             std::string::npos);

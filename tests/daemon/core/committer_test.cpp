@@ -46,11 +46,11 @@ class CommitterTest : public testing::Test {
   std::optional<Committer> committer_;
 };
 
-TEST_F(CommitterTest, TellsInTheOrderItWasAsked) {
+TEST_F(CommitterTest, AnswersInOrder) {
   std::vector<int> expected(200);
   std::iota(expected.begin(), expected.end(), 0);
   for (const int i : expected) {
-    commit(i % 3, i);  // Every third has no events: it still waits its turn.
+    commit(i % 3, i);  // Every third has no events, but still waits for its turn.
   }
   pump_until_idle();
   EXPECT_EQ(done_, expected);
@@ -59,7 +59,7 @@ TEST_F(CommitterTest, TellsInTheOrderItWasAsked) {
   EXPECT_EQ(committer_->counters().events, lsn_);
 }
 
-TEST_F(CommitterTest, TellsNothingBeforeItIsDurable) {
+TEST_F(CommitterTest, AnswersOnlyDurableGroups) {
   store_.hold();
   commit(1, 1);
   commit(0, 2);
@@ -71,7 +71,7 @@ TEST_F(CommitterTest, TellsNothingBeforeItIsDurable) {
   EXPECT_EQ(done_, (std::vector<int>{1, 2}));
 }
 
-TEST_F(CommitterTest, WhatQueuesDuringACommitIsTheNextGroup) {
+TEST_F(CommitterTest, EntriesDuringACommitFormTheNextGroup) {
   store_.hold();
   commit(1, 1);
   store_.wait_until_one_waits();
@@ -84,7 +84,7 @@ TEST_F(CommitterTest, WhatQueuesDuringACommitIsTheNextGroup) {
   EXPECT_EQ(committer_->counters().commits, 2U);
 }
 
-TEST_F(CommitterTest, NothingToWaitForIsToldWithoutACommit) {
+TEST_F(CommitterTest, EmptyEntryIsAnsweredWithoutACommit) {
   commit(0, 1);
   EXPECT_TRUE(done_.empty());  // Never from within the call.
   pump_until_idle();
@@ -102,7 +102,7 @@ TEST_F(CommitterTest, FollowUpsKeepTheOrder) {
   EXPECT_EQ(done_, (std::vector<int>{1, 2, 3}));
 }
 
-TEST_F(CommitterTest, FailureIsToldOnceAndNothingLeavesAfterIt) {
+TEST_F(CommitterTest, FailureIsReportedOnceAndNothingIsAnsweredAfterIt) {
   commit(1, 1);
   pump_until_idle();
   store_.fail_from_now_on();
@@ -118,17 +118,17 @@ TEST_F(CommitterTest, FailureIsToldOnceAndNothingLeavesAfterIt) {
   EXPECT_EQ(store_.last_lsn(), engine::Lsn(1));
 }
 
-TEST_F(CommitterTest, AFullDiskIsWaitedOut) {
+TEST_F(CommitterTest, FullDiskIsWaitedOut) {
   commit(1, 1);
   pump_until_idle();
   store_.fill();
   commit(2, 2);
-  pump(loop_, [this] { return full_.size() >= 2; });  // It was tried again.
+  pump(loop_, [this] { return full_.size() >= 2; });  // Retried.
   EXPECT_TRUE(committer_->stalled());
   commit(1, 3);
   commit(0, 4);
   pump_for(loop_, 50ms);
-  EXPECT_EQ(done_, std::vector<int>{1}) << "nothing is told that is not durable";
+  EXPECT_EQ(done_, std::vector<int>{1}) << "answers must be durable";
   EXPECT_EQ(full_.front(), "the disk is full");
   store_.make_room();
   pump_until_idle();
@@ -138,7 +138,7 @@ TEST_F(CommitterTest, AFullDiskIsWaitedOut) {
   EXPECT_EQ(store_.group_sizes(), (std::vector<std::size_t>{1, 2, 1})) << "the very group that found no room";
 }
 
-TEST_F(CommitterTest, EndsWhileItWaitsForRoom) {
+TEST_F(CommitterTest, CanBeDestroyedWhileItWaitsForRoom) {
   store_.fill();
   commit(1, 1);
   pump(loop_, [this] { return committer_->stalled(); });
@@ -147,7 +147,7 @@ TEST_F(CommitterTest, EndsWhileItWaitsForRoom) {
   EXPECT_TRUE(done_.empty());
 }
 
-TEST_F(CommitterTest, ADiskThatBreaksWhileRoomIsWaitedForIsTold) {
+TEST_F(CommitterTest, DiskFailureDuringAWaitForRoomIsReported) {
   store_.fill();
   commit(1, 1);
   pump(loop_, [this] { return committer_->stalled(); });
@@ -156,7 +156,7 @@ TEST_F(CommitterTest, ADiskThatBreaksWhileRoomIsWaitedForIsTold) {
   EXPECT_TRUE(done_.empty());
 }
 
-TEST_F(CommitterTest, ReadsSeeWhatWasGivenBefore) {
+TEST_F(CommitterTest, ReadsSeeEarlierCommits) {
   commit(3, 1);
   std::size_t seen = 0;
   committer_->read([&](EventStore& store) -> Committer::Then {
@@ -167,7 +167,7 @@ TEST_F(CommitterTest, ReadsSeeWhatWasGivenBefore) {
   EXPECT_EQ(seen, 3U);
 }
 
-TEST_F(CommitterTest, EndsWithACommitInFlight) {
+TEST_F(CommitterTest, CanBeDestroyedDuringACommit) {
   store_.hold();
   commit(1, 1);
   store_.wait_until_one_waits();
@@ -181,12 +181,12 @@ TEST_F(CommitterTest, EndsWithACommitInFlight) {
   EXPECT_TRUE(done_.empty());
 }
 
-/// Works when the loop comes to it, and may be spared when the test says so.
+/// Works when the loop runs it, and may be spared when the test says so.
 class ScriptedExecutor final : public StoreExecutor {
  public:
   struct Script {
     bool may_be_spared = true;
-    bool spares = true;  ///< When it comes to it.
+    bool spares = true;  ///< Whether spare() does the work.
     int woken = 0;
     int spared = 0;
   };
@@ -229,7 +229,7 @@ class SparedExecutor : public CommitterTest {
   ScriptedExecutor::Script script_;
 };
 
-TEST_F(SparedExecutor, WhatComesAloneIsStoredWithoutIt) {
+TEST_F(SparedExecutor, SingleEntryIsStoredWithoutIt) {
   for (int i = 0; i < 3; ++i) {
     commit(1, i);
     EXPECT_EQ(done_.size(), static_cast<std::size_t>(i)) << "never from within the call";
@@ -241,7 +241,7 @@ TEST_F(SparedExecutor, WhatComesAloneIsStoredWithoutIt) {
   EXPECT_EQ(store_.last_lsn(), engine::Lsn(3));
 }
 
-TEST_F(SparedExecutor, IsWokenForWhatComesTogether) {
+TEST_F(SparedExecutor, IsWokenForSeveralEntries) {
   commit(1, 1);
   commit(1, 2);
   pump_until_idle();
@@ -251,7 +251,7 @@ TEST_F(SparedExecutor, IsWokenForWhatComesTogether) {
   EXPECT_EQ(store_.group_sizes(), std::vector<std::size_t>{2});
 }
 
-TEST_F(SparedExecutor, IsWokenForWhatIsReadBehindACommit) {
+TEST_F(SparedExecutor, IsWokenForAReadAfterACommit) {
   commit(1, 1);
   committer_->read([this](EventStore&) -> Committer::Then { return [this] { done_.push_back(2); }; });
   pump_until_idle();
@@ -260,7 +260,7 @@ TEST_F(SparedExecutor, IsWokenForWhatIsReadBehindACommit) {
   EXPECT_EQ(done_, (std::vector<int>{1, 2}));
 }
 
-TEST_F(SparedExecutor, IsWokenForWhatItWantsToDoAfterAll) {
+TEST_F(SparedExecutor, IsWokenIfItRefusesToBeSpared) {
   script_.spares = false;
   commit(1, 1);
   pump_until_idle();
@@ -275,7 +275,7 @@ TEST_F(SparedExecutor, IsWokenToRead) {
   EXPECT_EQ(script_.spared, 0);
 }
 
-TEST_F(SparedExecutor, ThatIsNotToBeSparedIsWoken) {
+TEST_F(SparedExecutor, IsWokenIfItMustNotBeSpared) {
   script_.may_be_spared = false;
   commit(1, 1);
   pump_until_idle();

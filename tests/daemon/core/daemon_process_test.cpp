@@ -28,7 +28,7 @@ struct Limits {
   std::optional<rlim_t> open_files{};
 };
 
-/// One hpsearchd; killed when the test ends before it does.
+/// One hpsearchd; killed if the test ends before it does.
 class Process {
  public:
   Process(const Scratch& scratch, std::vector<std::string> words, Limits limits = {})
@@ -123,7 +123,7 @@ class DaemonProcess : public testing::Test {
   Scratch scratch_;
 };
 
-TEST_F(DaemonProcess, EndsWellWhenAsked) {
+TEST_F(DaemonProcess, ExitsWithZeroAfterASignal) {
   for (const int number : {SIGTERM, SIGINT}) {
     Process process(scratch_, words(state()));
     const std::string address = address_of(process);
@@ -154,7 +154,7 @@ TEST_F(DaemonProcess, AcknowledgedExperimentsSurviveKills) {
   }
 }
 
-TEST_F(DaemonProcess, SecondOneOnTheStateDirectoryIsRefused) {
+TEST_F(DaemonProcess, SecondDaemonOnTheStateDirectoryIsRefused) {
   Process first(scratch_, words(state()));
   address_of(first);
   Process second(scratch_, words(state()));
@@ -163,7 +163,7 @@ TEST_F(DaemonProcess, SecondOneOnTheStateDirectoryIsRefused) {
   EXPECT_NE(second.log().find("process " + std::to_string(first.pid())), std::string::npos) << second.log();
 }
 
-TEST_F(DaemonProcess, PortInUseIsSaid) {
+TEST_F(DaemonProcess, PortInUseIsReported) {
   Process first(scratch_, words(state()));
   const std::string address = address_of(first, "http");
   Process http(scratch_,
@@ -202,14 +202,14 @@ TEST_F(DaemonProcess, WithoutHttpItServesAUnixSocketOnly) {
   EXPECT_FALSE(std::filesystem::exists(scratch_.path("workers.sock")));
 }
 
-TEST_F(DaemonProcess, StateDirectoryThatCannotBeWrittenIsSaid) {
+TEST_F(DaemonProcess, UnwritableStateDirectoryIsReported) {
   std::ofstream(scratch_.path("file")) << "x";
   Process process(scratch_, words(scratch_.path("file/state")));
   EXPECT_EQ(process.wait(), 74);
   EXPECT_NE(process.log().find("--state-dir"), std::string::npos) << process.log();
 }
 
-TEST_F(DaemonProcess, DamagedStoreIsRefusedAndLeftAsItIs) {
+TEST_F(DaemonProcess, DamagedStoreIsRefusedAndUnchanged) {
   std::filesystem::create_directory(state());
   const std::string noise(8192, 'x');
   std::ofstream(state() + "/events.db") << noise;
@@ -220,7 +220,7 @@ TEST_F(DaemonProcess, DamagedStoreIsRefusedAndLeftAsItIs) {
   EXPECT_EQ(text_of(state() + "/events.db"), noise);
 }
 
-TEST_F(DaemonProcess, TakesAllDescriptorsItMayHaveAndSaysWhenTheyAreFew) {
+TEST_F(DaemonProcess, RaisesItsDescriptorLimitAndWarnsIfItIsLow) {
   rlimit ours{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &ours), 0);
   for (const rlim_t allowed : {rlim_t{1'000}, std::min<rlim_t>(ours.rlim_max, 65'536)}) {
@@ -234,7 +234,7 @@ TEST_F(DaemonProcess, TakesAllDescriptorsItMayHaveAndSaysWhenTheyAreFew) {
   }
 }
 
-TEST_F(DaemonProcess, WrongUseIsSaid) {
+TEST_F(DaemonProcess, WrongUseIsReported) {
   for (const std::vector<std::string>& wrong :
        {std::vector<std::string>{"--bogus"},
         {"--state-dir", state(), "--http", "nonsense"},
@@ -245,7 +245,7 @@ TEST_F(DaemonProcess, WrongUseIsSaid) {
   }
 }
 
-TEST_F(DaemonProcess, FullDiskIsWaitedOutWithoutLosingWhatWasAcknowledged) {
+TEST_F(DaemonProcess, FullDiskLosesNoAcknowledgedExperiment) {
   int acknowledged = 0;
   {
     Process process(scratch_, words(state()), {512 * 1024});
@@ -269,7 +269,7 @@ TEST_F(DaemonProcess, FullDiskIsWaitedOutWithoutLosingWhatWasAcknowledged) {
     for (int i = 0; i < 3'000 && health().find("\"ok\"") == std::string::npos; ++i) {
       std::this_thread::sleep_for(10ms);
     }
-    // What was asked for while the disk was full is stored now, whether or not its client still waits.
+    // Requests that waited while the disk was full are stored now, whether or not their clients still wait.
     ++acknowledged;
     EXPECT_EQ(ask(address, "POST", "/api/v1/experiments", submission("after")).status, 201U) << process.log();
     ++acknowledged;

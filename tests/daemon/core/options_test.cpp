@@ -44,7 +44,7 @@ TEST(Options, EachCanBeGiven) {
   EXPECT_EQ(options->log_level, "debug");
 }
 
-/// A variable of this process for one test.
+/// Sets an environment variable for one test.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
@@ -56,7 +56,7 @@ class Variable {
   const char* name_;
 };
 
-TEST(Options, WithoutAStateDirectoryTheStateHomeHasIt) {
+TEST(Options, DefaultStateDirectoryIsInTheStateHome) {
   const Variable home("HPSEARCH_STATE_HOME", "/scratch/me");
   const auto read_back = read({});
   const auto* options = std::get_if<Options>(&read_back);
@@ -67,14 +67,14 @@ TEST(Options, WithoutAStateDirectoryTheStateHomeHasIt) {
   EXPECT_EQ(std::get_if<Options>(&given)->state_dir, "/x");
 }
 
-TEST(Options, ARelativeStateHomeEndsWithTwo) {
+TEST(Options, RelativeStateHomeExitsWithTwo) {
   const Variable home("HPSEARCH_STATE_HOME", "runs");
   const auto read_back = read({});
   ASSERT_TRUE(std::holds_alternative<Exit>(read_back));
   EXPECT_EQ(std::get<Exit>(read_back), Exit::usage);
 }
 
-TEST(Options, WrongUseEndsWithTwo) {
+TEST(Options, WrongUseExitsWithTwo) {
   for (const std::vector<const char*>& words : {std::vector<const char*>{"--state-dir"},
                                                 {"--state-dir=/x", "--bogus"},
                                                 {"--state-dir=/x", "word"},
@@ -88,7 +88,7 @@ TEST(Options, WrongUseEndsWithTwo) {
   }
 }
 
-TEST(Options, HelpAndVersionEndWell) {
+TEST(Options, HelpAndVersionExitWithZero) {
   for (const char* word : {"--help", "--version"}) {
     const auto read_back = read({word});
     ASSERT_TRUE(std::holds_alternative<Exit>(read_back)) << word;

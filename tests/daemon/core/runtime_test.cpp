@@ -16,7 +16,7 @@ const engine::ExperimentRecord& only_experiment(const DaemonFixture& fixture) {
   return fixture.runtime->engine().experiments().begin()->second;
 }
 
-/// Takes a lease, starts, reports at the length, obeys and exits.
+/// Accepts a lease, starts, reports at the length, follows the decision and exits.
 void run_one_trial(ScriptedWorker& worker, std::size_t nth, double loss) {
   const auto lease = worker.wait_for<proto::Lease>(nth);
   const auto key = lease.spec.key;
@@ -45,7 +45,7 @@ TEST(Runtime, SearchRunsFromSubmissionToItsEnd) {
   EXPECT_EQ(acks.back().upto, 3U);
 }
 
-TEST(Runtime, ReplayStandsWhereTheLiveEngineStands) {
+TEST(Runtime, ReplayReachesTheStateOfTheLiveEngine) {
   DaemonFixture fixture;
   fixture.submit(small_search(5));
   ScriptedWorker worker(fixture);
@@ -72,7 +72,7 @@ TEST(Runtime, ReplayStandsWhereTheLiveEngineStands) {
   EXPECT_EQ(DaemonFixture::picture(again), fixture.picture());
 }
 
-TEST(Runtime, NothingIsSaidBeforeItIsDurable) {
+TEST(Runtime, AnswersAndOrdersAreDurable) {
   DaemonFixture fixture;
   fixture.submit(small_search(1));
   fixture.store->hold();
@@ -87,7 +87,7 @@ TEST(Runtime, NothingIsSaidBeforeItIsDurable) {
   EXPECT_TRUE(std::holds_alternative<proto::Welcome>(worker.heard.front()));
 }
 
-/// A log in which so many trials wait at the first rung of experiment 1.
+/// A log in which this many trials wait at the first rung of experiment 1.
 std::vector<engine::Event> log_of_waiting_trials(std::int64_t trials) {
   engine::Engine engine(searchers::registry());
   engine.skip_first_look();
@@ -128,7 +128,7 @@ std::vector<engine::Event> log_of_waiting_trials(std::int64_t trials) {
   return log;
 }
 
-TEST(Runtime, WhatOneStepLeavesToTheNextWaitsForASlowStore) {
+TEST(Runtime, FollowUpStepsWaitForASlowStore) {
   constexpr std::int64_t trials = 8'000;
   DaemonFixture fixture;
   {
@@ -149,7 +149,7 @@ TEST(Runtime, WhatOneStepLeavesToTheNextWaitsForASlowStore) {
   EXPECT_GE(fixture.runtime->engine().last_lsn().number() - before, 5'000U);
 }
 
-TEST(Runtime, AFailedCommitSaysNothingMore) {
+TEST(Runtime, NothingIsSentAfterAFailedCommit) {
   DaemonFixture fixture;
   fixture.submit(small_search(1));
   fixture.store->fail_from_now_on();
@@ -161,21 +161,21 @@ TEST(Runtime, AFailedCommitSaysNothingMore) {
   EXPECT_EQ(fixture.store->last_lsn(), engine::Lsn(1));
 }
 
-TEST(Runtime, WhatWasNotDurableIsGoneAfterACrashAndTheRestIsThere) {
+TEST(Runtime, CrashLosesOnlyEventsThatWereNotDurable) {
   DaemonFixture fixture;
   fixture.submit(small_search(1));
   const std::string durable = fixture.picture();
   fixture.store->hold();
   engine::CreateExperiment second;
   second.config = small_search(2);
-  bool told = false;
+  bool answered = false;
   static_cast<void>(
-      fixture.runtime->perform(second, [&](const engine::Result<Runtime::Outcome>&) { told = true; }));
+      fixture.runtime->perform(second, [&](const engine::Result<Runtime::Outcome>&) { answered = true; }));
   EXPECT_EQ(fixture.runtime->engine().experiments().size(), 2U);
   fixture.store->fail_from_now_on();
   fixture.store->let_go();
   fixture.pump_until([&] { return fixture.failure.has_value(); });
-  EXPECT_FALSE(told);
+  EXPECT_FALSE(answered);
   fixture.restart();
   fixture.pump_until([&] { return fixture.runtime->idle(); });
   engine::Engine there(searchers::registry());
@@ -187,7 +187,7 @@ TEST(Runtime, WhatWasNotDurableIsGoneAfterACrashAndTheRestIsThere) {
   EXPECT_EQ(DaemonFixture::picture(there), durable);
 }
 
-TEST(Runtime, RefusalIsToldAndLeavesNoTrace) {
+TEST(Runtime, RefusalIsAnsweredAndStoresNothing) {
   DaemonFixture fixture;
   std::optional<engine::Error> error;
   static_cast<void>(fixture.runtime->perform(
@@ -198,7 +198,7 @@ TEST(Runtime, RefusalIsToldAndLeavesNoTrace) {
   EXPECT_EQ(fixture.store->last_lsn(), engine::Lsn(0));
 }
 
-TEST(Runtime, ProgramsRunOnThroughARestart) {
+TEST(Runtime, ProgramsKeepRunningThroughARestart) {
   DaemonFixture fixture;
   fixture.submit(small_search(1));
   ScriptedWorker worker(fixture);
@@ -221,7 +221,7 @@ TEST(Runtime, ProgramsRunOnThroughARestart) {
   EXPECT_EQ(worker.wait_for<proto::Decide>().decision.directive, engine::Directive::stop);
 }
 
-TEST(Runtime, ABudgetOfTimeOutlivesAClockThatIsAheadAfterARestart) {
+TEST(Runtime, TimeBudgetSurvivesAClockThatIsAheadAfterARestart) {
   DaemonFixture fixture;
   engine::Value config = small_search(1);
   (*config.as_map())["budget"] = engine::Value::Map{{"max_time", std::int64_t{3'600}}};
@@ -242,7 +242,7 @@ TEST(Runtime, ABudgetOfTimeOutlivesAClockThatIsAheadAfterARestart) {
   }
 }
 
-TEST(Runtime, KnownWorkerGetsNothingNewBeforeItIsBack) {
+TEST(Runtime, KnownWorkerGetsNoLeaseBeforeItReconnects) {
   DaemonFixture fixture;
   {
     ScriptedWorker worker(fixture);
@@ -250,14 +250,14 @@ TEST(Runtime, KnownWorkerGetsNothingNewBeforeItIsBack) {
   }
   fixture.restart();
   fixture.submit(small_search(1));
-  pump_for(fixture.loop, 1'500ms);  // Past a look at the clock.
+  pump_for(fixture.loop, 1'500ms);  // Longer than the interval between checks of the clock.
   EXPECT_EQ(only_experiment(fixture).running.size(), 0U);
   ScriptedWorker worker(fixture);
   worker.join();
   worker.wait_for<proto::Lease>();
 }
 
-TEST(Runtime, SilentWorkerLosesItsLeasesAndIsWelcomeAgain) {
+TEST(Runtime, SilentWorkerLosesItsLeasesAndCanReconnect) {
   DaemonFixture fixture(engine::Patience{Duration::millis(500), Duration::millis(1'500)});
   fixture.submit(small_search(1));
   ScriptedWorker silent(fixture);
@@ -267,8 +267,8 @@ TEST(Runtime, SilentWorkerLosesItsLeasesAndIsWelcomeAgain) {
   fixture.pump_until([&] { return only_experiment(fixture).running.empty(); });
   fixture.pump_until([&] { return !fixture.runtime->engine().workers().begin()->second.present; });
 
-  // What it says on its old session now is answered with: say HELLO again. Nobody has taken its trial, so it
-  // has its attempt back, under a new lease.
+  // A message on its old session is answered with a request for HELLO. No other worker has got its trial, so
+  // it gets its attempt back, under a new lease.
   silent.send(proto::Beat{});
   silent.wait_for<proto::Resync>();
   silent.held = {{first, false, 0, engine::Lsn(0)}};
@@ -282,7 +282,7 @@ TEST(Runtime, SilentWorkerLosesItsLeasesAndIsWelcomeAgain) {
   EXPECT_EQ(silent.wait_for<proto::Ack>().key, adopted);
 }
 
-TEST(Runtime, RestoreBarrierLeasesNothingOfWorkersThatAreNotBack) {
+TEST(Runtime, RestoreBarrierGrantsNoSlotsOfWorkersThatHaveNotReconnected) {
   DaemonFixture fixture(engine::Patience{Duration::seconds(2), Duration::seconds(3), Duration::seconds(300)});
   fixture.submit(small_search(2));
   ScriptedWorker missing(fixture, "missing");
@@ -296,16 +296,16 @@ TEST(Runtime, RestoreBarrierLeasesNothingOfWorkersThatAreNotBack) {
   fixture.restart();
   ScriptedWorker other(fixture, "other");
   other.join();
-  pump_for(fixture.loop, 4'500ms);  // Past lost_after, and a look at the clock.
+  pump_for(fixture.loop, 4'500ms);  // Longer than lost_after and the interval between checks of the clock.
   const engine::TrialRecord* trial = fixture.runtime->engine().find(key.experiment, key.trial);
   ASSERT_TRUE(trial->live);
-  EXPECT_EQ(trial->live->key, key) << "our own absence costs nobody a lease";
+  EXPECT_EQ(trial->live->key, key) << "a standstill of the daemon ends no lease";
   for (const proto::Lease& lease : other.all<proto::Lease>()) {
     EXPECT_NE(lease.spec.key.trial, key.trial);
   }
 }
 
-TEST(Runtime, AShortStandstillExpiresNoShortLease) {
+TEST(Runtime, ShortStandstillExpiresNoLease) {
   DaemonFixture fixture(engine::Patience{Duration::seconds(2), Duration::seconds(3)});
   fixture.submit(small_search(1));
   ScriptedWorker worker(fixture);
@@ -314,12 +314,12 @@ TEST(Runtime, AShortStandstillExpiresNoShortLease) {
   worker.send(proto::Started{key});
   fixture.pump_until(
       [&] { return fixture.runtime->engine().find(key.experiment, key.trial)->live->started; });
-  std::this_thread::sleep_for(3'500ms);  // The loop does not run: whatever is sent lies unread.
-  pump_for(fixture.loop, 1'200ms);       // A look at the clock.
+  std::this_thread::sleep_for(3'500ms);  // The loop does not run: messages stay unread.
+  pump_for(fixture.loop, 1'200ms);       // A check of the clock.
   EXPECT_EQ(only_experiment(fixture).running.size(), 1U);
 }
 
-TEST(Runtime, WhoSaysNothingGetsNoLeaseBeforeItIsHeardAgain) {
+TEST(Runtime, SilentWorkerGetsNoLeaseBeforeItsNextMessage) {
   DaemonFixture fixture(engine::Patience{Duration::seconds(1), Duration::seconds(600)});
   ScriptedWorker worker(fixture);
   worker.join();

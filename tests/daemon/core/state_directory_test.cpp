@@ -22,7 +22,7 @@ namespace {
 
 using engine::Errc;
 
-/// Which file each is, and what is in it.
+/// The identity and content of each file.
 std::map<std::string, std::pair<std::uint64_t, std::string>> files_in(const std::string& directory) {
   std::map<std::string, std::pair<std::uint64_t, std::string>> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
@@ -55,7 +55,7 @@ files::FileSystemKind smb(const std::string& /*path*/) {
   return {"SMB", files::Trust::on_request};
 }
 
-TEST(StateDirectory, OnAFileSystemThatMayLieIsRefusedUnlessThatIsAllowed) {
+TEST(StateDirectory, UnreliableFileSystemIsRefusedUnlessAllowed) {
   const Scratch scratch;
   const auto refused = StateDirectory::open(scratch.path("state"), Network::refused, smb);
   ASSERT_FALSE(refused);
@@ -69,7 +69,7 @@ TEST(StateDirectory, OnAFileSystemThatMayLieIsRefusedUnlessThatIsAllowed) {
   EXPECT_TRUE(allowed) << allowed.error().message;
 }
 
-TEST(StateDirectory, OnAClustersFileSystemIsAcceptedWithOneWarning) {
+TEST(StateDirectory, ClusterFileSystemIsAcceptedWithOneWarning) {
   const Scratch scratch;
   for (const bool first : {true, false}) {
     const auto directory = StateDirectory::open(scratch.path("state"), Network::refused, nfs);
@@ -78,7 +78,7 @@ TEST(StateDirectory, OnAClustersFileSystemIsAcceptedWithOneWarning) {
   }
 }
 
-TEST(StateDirectory, OnAClustersFileSystemHasItsSocketsElsewhere) {
+TEST(StateDirectory, SocketsAreNotOnAClusterFileSystem) {
   const Scratch scratch;
   std::string sockets;
   {
@@ -107,7 +107,7 @@ TEST(StateDirectory, SecondHolderIsRefusedWithThePidOfTheFirst) {
   EXPECT_NE(second.error().message.find("process " + std::to_string(::getpid())), std::string::npos);
 }
 
-TEST(StateDirectory, WithoutItsLockFileASecondOneIsRefusedAndChangesNothing) {
+TEST(StateDirectory, SecondHolderIsRefusedWithoutTheLockFile) {
   const Scratch scratch;
   auto first = StateDirectory::open(scratch.path("state"));
   ASSERT_TRUE(first);
@@ -124,7 +124,7 @@ TEST(StateDirectory, WithoutItsLockFileASecondOneIsRefusedAndChangesNothing) {
   EXPECT_EQ(files_in(scratch.path("state")), before);
 }
 
-TEST(StateDirectory, WithNothingLeftInItASecondOneIsRefusedAndMakesNothing) {
+TEST(StateDirectory, SecondHolderIsRefusedInAnEmptiedDirectory) {
   const Scratch scratch;
   const auto first = StateDirectory::open(scratch.path("state"));
   ASSERT_TRUE(first);
@@ -140,7 +140,7 @@ TEST(StateDirectory, WithNothingLeftInItASecondOneIsRefusedAndMakesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path("state")));
 }
 
-TEST(StateDirectory, WhoseDatabaseIsAnothersThroughALinkIsRefused) {
+TEST(StateDirectory, DatabaseLinkedFromAnotherDirectoryIsRefused) {
   const Scratch scratch;
   const auto first = StateDirectory::open(scratch.path("state"));
   ASSERT_TRUE(first);
@@ -159,7 +159,7 @@ TEST(StateDirectory, WhoseDatabaseIsAnothersThroughALinkIsRefused) {
   }
 }
 
-TEST(StateDirectory, NoticesThatItsPathLeadsElsewhere) {
+TEST(StateDirectory, DetectsThatItsPathLeadsElsewhere) {
   const Scratch scratch;
   const auto directory = StateDirectory::open(scratch.path("state"));
   ASSERT_TRUE(directory);
@@ -173,7 +173,7 @@ TEST(StateDirectory, NoticesThatItsPathLeadsElsewhere) {
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path("state")));
 }
 
-TEST(StateDirectory, OfWhichTheDatabaseIsMissingIsRefusedAndNoneIsMade) {
+TEST(StateDirectory, MissingDatabaseIsRefusedAndNotMade) {
   const Scratch scratch;
   { ASSERT_TRUE(SqliteStore::open(scratch.write("state/events.db", ""))); }
   std::filesystem::remove(scratch.path("state/events.db"));
@@ -184,7 +184,7 @@ TEST(StateDirectory, OfWhichTheDatabaseIsMissingIsRefusedAndNoneIsMade) {
   EXPECT_EQ(files_in(scratch.path("state")), before);
 }
 
-TEST(StateDirectory, HandsOnTheLockOfAStoreThatWasThere) {
+TEST(StateDirectory, PassesOnTheLockOfAnExistingStore) {
   const Scratch scratch;
   { ASSERT_TRUE(SqliteStore::open(scratch.write("state/events.db", ""))); }
   const auto directory = StateDirectory::open(scratch.path("state"));
@@ -193,13 +193,13 @@ TEST(StateDirectory, HandsOnTheLockOfAStoreThatWasThere) {
   EXPECT_TRUE(SqliteStore::open((*directory)->database(), {}, (*directory)->take_store_lock()));
 }
 
-TEST(StateDirectory, IsFreeAgainWhenItsHolderHasGone) {
+TEST(StateDirectory, IsFreeAfterItsHolderEnded) {
   const Scratch scratch;
   { ASSERT_TRUE(StateDirectory::open(scratch.path("state"))); }
   EXPECT_TRUE(StateDirectory::open(scratch.path("state")));
 }
 
-TEST(StateDirectory, SaysWhereTheDaemonListensAndTakesItBack) {
+TEST(StateDirectory, AnnouncesAndRetractsItsAddresses) {
   const Scratch scratch;
   auto directory = StateDirectory::open(scratch.path("state"));
   ASSERT_TRUE(directory);

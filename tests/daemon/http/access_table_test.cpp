@@ -12,12 +12,12 @@
 namespace hpsearch::daemon {
 namespace {
 
-// Who may use which route, written down a second time: a route that is new, or that asks for less than
-// before, fails here until somebody has thought about it. A Route without a role does not compile.
+// The permissions of all routes, written down a second time: a new route, or one that requires less than
+// before, fails here until its row was reviewed. A Route without a role does not compile.
 
-/// What a caller gets whose role is enough, but not in all workspaces, or not in that of the experiment.
+/// The answer to a caller whose role is enough, but not in all workspaces, or not in that of the experiment.
 enum class Elsewhere : std::uint8_t {
-  served,   ///< What there is of its own workspaces.
+  served,   ///< Answered with objects of its own workspaces.
   hidden,   ///< 404, as if the experiment did not exist.
   refused,  ///< 403.
 };
@@ -132,7 +132,7 @@ const Rights rights{
     {{"POST", "/api/v1/experiments/{experiment}/trials/{trial}/tell"}, {Role::submit, Elsewhere::hidden}},
 };
 
-/// Something of everything that a path names; none of it exists.
+/// An example of each object that a path names; none of them exists.
 std::string example_of(std::string_view pattern, std::uint64_t number = 900) {
   if (pattern == page_paths) {
     return "/experiments";
@@ -175,7 +175,7 @@ class AccessTable : public testing::Test {
     EXPECT_TRUE(daemon_.tokens.revoke(revoked.record.id));
     const Tokens::Made rotated = made("rotated", Role::admin);
     EXPECT_TRUE(daemon_.tokens.rotate(rotated.record.id, now));
-    // The last one: changes remove those that have expired.
+    // Made last: changes remove those that have expired.
     const auto expired = daemon_.tokens.create("expired", Role::admin, engine::Duration::seconds(60), "uid 0",
                                                now + engine::Duration::seconds(-61));
     EXPECT_TRUE(expired);
@@ -187,11 +187,11 @@ class AccessTable : public testing::Test {
     shown_[Shown::other_scheme] = "Basic " + token_of_[Role::admin];
   }
 
-  /// Straight to the routes: what the server in front of them does has its own tests.
+  /// Calls the routes directly: the server in front of them has its own tests.
   net::HttpResponse ask(const Route& route, const std::string& authorization,
                         const std::optional<std::uint32_t>& uid = {}, const net::HttpHeaders& more = {},
                         std::uint64_t number = 900) {
-    // A fresh limit of wrong tokens for each.
+    // A new limit of wrong tokens for each.
     Authentication authentication(
         daemon_.tokens, {.owner = 1'000},
         [this](std::string_view key) { return daemon_.sessions->is_http_key(key); }, {}, &daemon_.browsers);
@@ -244,7 +244,7 @@ TEST_F(AccessTable, HasARowForEachRoute) {
   EXPECT_EQ(routes, rights.size()) << "a row of the table has no route";
 }
 
-TEST_F(AccessTable, OverTcpEachRoleGetsWhatItMayAndNothingElse) {
+TEST_F(AccessTable, EachRoleReachesOnlyItsRoutesOverTcp) {
   for_each_route([&](const Route& route) {
     for (const NamedRole& one : token_roles) {
       const unsigned status = ask(route, "Bearer " + token_of_[one.role]).status;
@@ -255,7 +255,7 @@ TEST_F(AccessTable, OverTcpEachRoleGetsWhatItMayAndNothingElse) {
   });
 }
 
-/// Of a user, in a workspace.
+/// A submission of a user, in a workspace.
 engine::CreateExperiment submission(const std::string& workspace, const std::string& owner) {
   engine::CreateExperiment command;
   command.config = small_search(1);
@@ -265,7 +265,7 @@ engine::CreateExperiment submission(const std::string& workspace, const std::str
   return command;
 }
 
-TEST_F(AccessTable, InAnotherWorkspaceEachRoleGetsNothing) {
+TEST_F(AccessTable, NoRoleReachesAnotherWorkspace) {
   const auto other = daemon_.runtime->perform(submission("vision", "submitter in nlp"));
   ASSERT_TRUE(other);
   const std::uint64_t number = other->created->number();
@@ -314,7 +314,7 @@ TEST_F(AccessTable, SubmitterChangesOnlyItsOwnExperiments) {
   });
 }
 
-TEST_F(AccessTable, ASessionIsWorthWhatItsTokenIsAndItsCookieAloneNothing) {
+TEST_F(AccessTable, SessionHasTheRightsOfItsTokenButNotWithItsCookieAlone) {
   for (const NamedRole& one : token_roles) {
     const auto token = daemon_.tokens.find(*read_token(token_of_[one.role]), daemon_.runtime->now());
     ASSERT_TRUE(token);
@@ -336,7 +336,7 @@ TEST_F(AccessTable, ASessionIsWorthWhatItsTokenIsAndItsCookieAloneNothing) {
   }
 }
 
-TEST_F(AccessTable, WhoeverShowsNothingOrSomethingWrongGetsNothing) {
+TEST_F(AccessTable, MissingOrWrongCredentialsAreRefused) {
   for_each_route([&](const Route& route) {
     for (const auto& [way, called] : refused_ways) {
       const net::HttpResponse response = ask(route, shown_[way]);
@@ -352,7 +352,7 @@ TEST_F(AccessTable, WhoeverShowsNothingOrSomethingWrongGetsNothing) {
   });
 }
 
-TEST_F(AccessTable, WhyATokenIsRefusedIsNotTold) {
+TEST_F(AccessTable, ReasonForARefusedTokenIsNotRevealed) {
   const Route& route = daemon_routes()[2];
   const std::string words = ask(route, shown_[Shown::wrong]).body;
   EXPECT_EQ(ask(route, shown_[Shown::revoked]).body, words);
@@ -372,7 +372,7 @@ TEST_F(AccessTable, OverTheUnixSocketOnlyTheDaemonsUserAndRootAreServed) {
   });
 }
 
-TEST_F(AccessTable, AKeyOfAWorkersSessionOpensContextsAndTakesLogsAlone) {
+TEST_F(AccessTable, WorkerKeyReachesOnlyContextsAndLogs) {
   ScriptedWorker worker(daemon_);
   const std::string key = worker.join().http_key;
   ASSERT_EQ(key.size(), 43U);
@@ -385,7 +385,7 @@ TEST_F(AccessTable, AKeyOfAWorkersSessionOpensContextsAndTakesLogsAlone) {
   daemon_.pump_until([&] { return ask(fetching, "Bearer " + key).status == 401; });
 }
 
-TEST_F(AccessTable, StrangersAreNotToldWhatIsThere) {
+TEST_F(AccessTable, UnknownCallersDoNotLearnWhichPathsExist) {
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/no/such/thing").status, 401U);
   EXPECT_EQ(daemon_.ask("DELETE", "/api/v1/experiments").status, 401U);
   const net::HttpHeaders viewer{{"Authorization", "Bearer " + token_of_[Role::viewer]}};
@@ -393,7 +393,7 @@ TEST_F(AccessTable, StrangersAreNotToldWhatIsThere) {
   EXPECT_EQ(daemon_.ask("DELETE", "/api/v1/experiments", "", viewer).status, 405U);
 }
 
-TEST_F(AccessTable, AfterFiveWrongTokensInAMinuteOthersAreStillServed) {
+TEST_F(AccessTable, OtherTokensWorkAfterFiveWrongOnesInAMinute) {
   const net::HttpHeaders wrong{{"Authorization", shown_[Shown::wrong]}};
   const net::HttpHeaders right{{"Authorization", "Bearer " + token_of_[Role::viewer]}};
   for (unsigned i = 0; i < Authentication::failures_a_minute; ++i) {
@@ -432,7 +432,7 @@ TEST_F(AccessTable, TokensAreMadeListedRotatedAndRevoked) {
   EXPECT_EQ(daemon_.ask("DELETE", "/api/v1/tokens/" + id, "", admin).status, 404U);
 }
 
-TEST_F(AccessTable, WrongDescriptionsOfTokensAreNamed) {
+TEST_F(AccessTable, InvalidTokenFieldsAreNamed) {
   const net::HttpHeaders admin{{"Authorization", "Bearer " + token_of_[Role::admin]}};
   const auto problem_of = [&](const std::string& body) {
     const auto answer = daemon_.ask("POST", "/api/v1/tokens", body, admin);

@@ -30,7 +30,7 @@ void for_each_reference(const Value& value, const Visit& visit) {
   }
 }
 
-TEST(ApiDescription, HasEachRouteButThoseOfWorkersAndPagesUnderANameOfItsOwn) {
+TEST(ApiDescription, HasAUniqueNameForEachPublicRoute) {
   std::set<std::string_view> ids;
   std::size_t described = 0;
   for (const auto& table : all_routes()) {
@@ -69,7 +69,7 @@ TEST(ApiDescription, HasASentenceForEachField) {
   }
 }
 
-TEST(ApiDescription, NamesOnlySchemasThatItHas) {
+TEST(ApiDescription, DefinesEachSchemaThatItNames) {
   const Value description = api_description();
   std::size_t references = 0;
   for_each_reference(description, [&](const std::string& reference) {
@@ -85,7 +85,7 @@ TEST(ApiDescription, NamesOnlySchemasThatItHas) {
   EXPECT_GT(references, 50U);
 }
 
-TEST(QueryParameter, AValueOutsideItsDeclarationIsNamedWithWhatIsAllowed) {
+TEST(QueryParameter, InvalidValueIsNamedWithTheAllowedOnes) {
   static constexpr std::string_view colours[] = {"red", "green", "blue"};
   static constexpr QueryParameter declared[] = {
       {"colour", QueryParameter::Kind::choice, "", 0, 0, colours},

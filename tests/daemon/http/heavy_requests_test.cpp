@@ -7,7 +7,7 @@
 
 #include "daemon/daemon_fixture.hpp"
 
-// Requests for long answers wait in turns of their clients, and nothing else waits for them.
+// Requests for long answers wait in turns of their clients, and other requests don't wait for them.
 
 namespace hpsearch::daemon {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 class HeavyRequests : public testing::Test {
  protected:
   HeavyRequests() {
-    // A worker may keep a question about its log for as long as a test takes.
+    // A worker may leave a request for its log unanswered for as long as a test takes.
     daemon_.reopen_gate({.checkpoint_root = "/checkpoints/default",
                          .repeat_after = engine::Duration::millis(500),
                          .log_patience = engine::Duration::seconds(3600),
@@ -37,7 +37,7 @@ class HeavyRequests : public testing::Test {
     return made ? made->text : "";
   }
 
-  /// The status of an answer, 0 before it comes.
+  /// The status of an answer, 0 before it arrives.
   using Asked = std::shared_ptr<unsigned>;
   Asked ask(const std::string& token, const std::string& path,
             std::vector<std::pair<std::string, std::string>> query = {}, const std::string& body = "") {
@@ -64,7 +64,7 @@ class HeavyRequests : public testing::Test {
   net::HttpHeaders headers_;
 };
 
-TEST_F(HeavyRequests, OfOneTokenWaitInALimitedNumber) {
+TEST_F(HeavyRequests, WaitingRequestsOfOneTokenAreLimited) {
   daemon_.submit(small_search(3));
   const std::string busy = token("busy");
   const std::string other = token("other");
@@ -84,7 +84,7 @@ TEST_F(HeavyRequests, OfOneTokenWaitInALimitedNumber) {
 }
 
 // Sixty reads of a viewer delayed submissions by seconds.
-TEST_F(HeavyRequests, OfOneTokenHoldUpNobodyElse) {
+TEST_F(HeavyRequests, OneTokenDoesNotDelayOthers) {
   ScriptedWorker worker(daemon_);
   worker.join();
   daemon_.submit(small_search(1));

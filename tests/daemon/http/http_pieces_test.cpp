@@ -10,7 +10,7 @@
 namespace hpsearch::daemon {
 namespace {
 
-/// Its reader takes what it holds when told to.
+/// Its reader reads its content when the test says so.
 class SlowBody : public net::HttpBody {
  public:
   void write(std::shared_ptr<const std::string> piece) override {
@@ -42,7 +42,7 @@ class SlowBody : public net::HttpBody {
   std::function<void()> closed_;
 };
 
-TEST(BodyInPieces, EndsAfterTheLastOne) {
+TEST(BodyInPieces, EndsAfterTheLastPiece) {
   const auto body = std::make_shared<SlowBody>();
   int made = 0;
   send_in_pieces(body, [&](const TakePiece& take) {
@@ -53,7 +53,7 @@ TEST(BodyInPieces, EndsAfterTheLastOne) {
   EXPECT_EQ(body->end_of_it, "ended");
 }
 
-TEST(BodyInPieces, IsCutWhereAPieceCannotBeMade) {
+TEST(BodyInPieces, IsCutOffIfAPieceCannotBeMade) {
   const auto body = std::make_shared<SlowBody>();
   int made = 0;
   send_in_pieces(body, [&](const TakePiece& take) {
@@ -63,7 +63,7 @@ TEST(BodyInPieces, IsCutWhereAPieceCannotBeMade) {
   EXPECT_EQ(body->end_of_it, "cut") << "who reads it must not take it for the whole";
 }
 
-TEST(BodyInPieces, WaitForTheirReader) {
+TEST(BodyInPieces, WaitsForItsReader) {
   constexpr std::size_t piece = std::size_t{400} * 1024;
   const auto body = std::make_shared<SlowBody>();
   int made = 0;
@@ -82,7 +82,7 @@ TEST(BodyInPieces, WaitForTheirReader) {
   EXPECT_EQ(body->end_of_it, "ended");
 }
 
-TEST(BodyInPieces, AreNotMadeForAReaderWhoHasLeft) {
+TEST(BodyInPieces, PiecesAreNotMadeForAReaderThatDisconnected) {
   const auto body = std::make_shared<SlowBody>();
   int made = 0;
   TakePiece later;

@@ -24,7 +24,7 @@ class HttpRoutes : public testing::Test {
     return daemon_.ask("POST", target, body);
   }
 
-  /// An experiment with one trial that has reported twice and runs on.
+  /// An experiment with one trial that has reported twice and keeps running.
   void begin_a_search() {
     ASSERT_EQ(post("/api/v1/experiments", submission(2)).status, 201U);
     worker_.emplace(daemon_);
@@ -40,7 +40,7 @@ class HttpRoutes : public testing::Test {
   engine::AttemptKey key_;
 };
 
-TEST_F(HttpRoutes, SayTheyAreWell) {
+TEST_F(HttpRoutes, HealthIsOk) {
   EXPECT_EQ(get("/healthz").status, 200U);
   EXPECT_EQ(get("/version").at("version"), "\"0.1.0\"");
 }
@@ -73,7 +73,7 @@ Storage little_room(Intake intake) {
           .why = "little room at /state"};
 }
 
-TEST_F(HttpRoutes, LittleRoomRefusesNewExperimentsAndSaysWhy) {
+TEST_F(HttpRoutes, LowDiskSpaceRefusesNewExperimentsWithTheReason) {
   begin_a_search();
   for (const Intake intake : {Intake::no_experiments, Intake::what_ends}) {
     daemon_.runtime->set_storage(little_room(intake));
@@ -90,7 +90,7 @@ TEST_F(HttpRoutes, LittleRoomRefusesNewExperimentsAndSaysWhy) {
   EXPECT_EQ(get("/healthz").at("status"), "\"ok\"");
 }
 
-TEST_F(HttpRoutes, AFullDiskIsSaidAndNothingUndurableIsShown) {
+TEST_F(HttpRoutes, FullDiskIsReportedAndOnlyDurableStateIsShown) {
   begin_a_search();
   daemon_.store->fill();
   worker_->send(proto::Reports{key_, 3, {metrics_report(3, 0.125)}});
@@ -121,7 +121,7 @@ TEST_F(HttpRoutes, UnknownPathIsNotFound) {
   }
 }
 
-TEST_F(HttpRoutes, WrongMethodIsSaid) {
+TEST_F(HttpRoutes, WrongMethodIsNamed) {
   EXPECT_EQ(post("/api/v1/status").status, 405U);
   EXPECT_EQ(daemon_.ask("PUT", "/api/v1/experiments/1").status, 405U);
 }
@@ -138,7 +138,7 @@ TEST_F(HttpRoutes, AbsentThingsAreNotFound) {
   }
 }
 
-TEST_F(HttpRoutes, SubmissionIsTakenAndShown) {
+TEST_F(HttpRoutes, SubmissionIsAcceptedAndShown) {
   const auto taken = post("/api/v1/experiments", submission(2, R"(,"context_directory":"/work here")"));
   EXPECT_EQ(taken.status, 201U);
   EXPECT_EQ(taken.at("experiment"), "1");
@@ -151,7 +151,7 @@ TEST_F(HttpRoutes, SubmissionIsTakenAndShown) {
   EXPECT_EQ(daemon_.runtime->engine().find(engine::ExperimentId(1))->context_directory, "/work here");
 }
 
-TEST_F(HttpRoutes, APatternThatCannotFindANumberIsRefused) {
+TEST_F(HttpRoutes, PatternWithoutANumberIsRefused) {
   engine::Value config = small_search(2);
   (*config.as_map())["metrics"] = engine::Value::Map{{"loss", "(unclosed"}};
   const auto refused = post("/api/v1/experiments", R"({"config":)" + engine::compact_json(config) + "}");
@@ -193,7 +193,7 @@ TEST_F(HttpRoutes, UnknownQueryParameterIsRefusedWithTheNearestName) {
   EXPECT_EQ(get("/api/v1/experiments/1/trials?limit=1").count("trials"), 1U);
 }
 
-TEST_F(HttpRoutes, AFailureIsAProblemWithTheErrorOfEarlierReleasesInIt) {
+TEST_F(HttpRoutes, FailureIsAProblemWithItsError) {
   const auto missing = get("/api/v1/experiments/7");
   EXPECT_EQ(missing.status, 404U);
   EXPECT_EQ(missing.header("Content-Type"), "application/problem+json");
@@ -221,7 +221,7 @@ constexpr const char* good_file =
     "hyperparameters:\n  lr: {type: double, minval: 0.0, maxval: 1.0}\n"
     "searcher:\n  name: random\n  metric: loss\n  max_trials: 4\n  max_length: {epochs: 4}\n";
 
-TEST_F(HttpRoutes, AFileIsValidatedWithTheLineOfEachProblem) {
+TEST_F(HttpRoutes, ValidationNamesTheLineOfEachProblem) {
   const net::HttpHeaders yaml{{"Content-Type", "application/yaml"}};
   const auto good = daemon_.ask("POST", "/api/v1/experiments/validate", good_file, yaml);
   EXPECT_EQ(good.status, 200U) << good.text;
@@ -245,7 +245,7 @@ TEST_F(HttpRoutes, AFileIsValidatedWithTheLineOfEachProblem) {
   EXPECT_EQ(get("/api/v1/experiments").count("experiments"), 0U);
 }
 
-TEST_F(HttpRoutes, AValidationNamesTheNotesThatAClientAsksAbout) {
+TEST_F(HttpRoutes, ValidationNamesItsNotes) {
   const net::HttpHeaders yaml{{"Content-Type", "application/yaml"}};
   const std::string file = good_file;
   const auto good = daemon_.ask("POST", "/api/v1/experiments/validate", file, yaml);
@@ -256,7 +256,7 @@ TEST_F(HttpRoutes, AValidationNamesTheNotesThatAClientAsksAbout) {
   EXPECT_NE(doubtful.text.find("the search maximises"), std::string::npos) << doubtful.text;
 }
 
-TEST_F(HttpRoutes, AFileIsPreviewedAndCreatedAsYaml) {
+TEST_F(HttpRoutes, YamlFileIsPreviewedAndCreated) {
   const net::HttpHeaders yaml{{"Content-Type", "application/yaml; charset=utf-8"}};
   for (const char* path : {"/api/v1/experiments/preview", "/api/v1/preview"}) {
     const auto preview = daemon_.ask("POST", path, good_file, yaml);
@@ -272,7 +272,7 @@ TEST_F(HttpRoutes, AFileIsPreviewedAndCreatedAsYaml) {
   EXPECT_EQ(daemon_.ask("PATCH", "/api/v1/experiments/1", "searcher: {max_trials: 9}", yaml).status, 415U);
 }
 
-TEST_F(HttpRoutes, AChangeOfSomethingThatHasChangedSinceIsRefused) {
+TEST_F(HttpRoutes, ChangeOfAnOutdatedStateIsRefused) {
   ASSERT_EQ(post("/api/v1/experiments", submission(2)).status, 201U);
   const std::string tag = get("/api/v1/experiments/1").header("ETag");
   EXPECT_EQ(tag, "\"lsn-1\"");
@@ -290,7 +290,7 @@ TEST_F(HttpRoutes, AChangeOfSomethingThatHasChangedSinceIsRefused) {
   EXPECT_EQ(patch("*", "7").status, 200U);
 }
 
-TEST_F(HttpRoutes, AForkCreatesTheSameExperimentAgain) {
+TEST_F(HttpRoutes, ForkCreatesTheSameExperiment) {
   ASSERT_EQ(post("/api/v1/experiments", submission(2)).status, 201U);
   const auto forked = post("/api/v1/experiments/1/fork");
   ASSERT_EQ(forked.status, 200U) << forked.text;
@@ -318,7 +318,7 @@ TEST_F(HttpRoutes, SearchersAreListedWithTheirSchemas) {
   EXPECT_EQ(get("/version").at("api"), R"(["v1"])");
 }
 
-TEST_F(HttpRoutes, ADaemonWithoutRoomIsNotReady) {
+TEST_F(HttpRoutes, DaemonWithoutRoomIsNotReady) {
   EXPECT_EQ(get("/readyz").status, 200U);
   daemon_.runtime->set_storage({.state = "critical",
                                 .free_bytes = 1,
@@ -330,10 +330,10 @@ TEST_F(HttpRoutes, ADaemonWithoutRoomIsNotReady) {
   EXPECT_EQ(not_ready.at("failing"), R"([{"check":"storage","why":"there is little room"}])");
 }
 
-TEST_F(HttpRoutes, OthersAreAnsweredWhileASubmissionIsChecked) {
+TEST_F(HttpRoutes, OtherRequestsAreAnsweredWhileASubmissionIsChecked) {
   std::promise<void> gate;
   const std::shared_future<void> opened = gate.get_future().share();
-  for (int thread = 0; thread < 2; ++thread) {  // All that check submissions.
+  for (int thread = 0; thread < 2; ++thread) {  // All threads that check submissions.
     daemon_.checks->run([opened]() -> net::Background::Afterwards {
       opened.wait();
       return [] {};
@@ -356,7 +356,7 @@ TEST_F(HttpRoutes, OthersAreAnsweredWhileASubmissionIsChecked) {
   EXPECT_EQ(get("/api/v1/experiments").count("experiments"), 1U);
 }
 
-TEST_F(HttpRoutes, QueriesDoNotShowWhatACrashCouldTakeBack) {
+TEST_F(HttpRoutes, QueriesShowOnlyDurableState) {
   daemon_.store->hold();
   engine::CreateExperiment command;
   command.config = small_search(1);
@@ -373,7 +373,7 @@ TEST_F(HttpRoutes, QueriesDoNotShowWhatACrashCouldTakeBack) {
   client.join();
 }
 
-TEST_F(HttpRoutes, EveryProblemOfASubmissionIsNamed) {
+TEST_F(HttpRoutes, EachProblemOfASubmissionIsNamed) {
   const auto request =
       post("/api/v1/experiments", R"({"confg":{},"seed":-1,"context_directory":"relative","name":""})");
   EXPECT_EQ(request.status, 400U);
@@ -452,7 +452,7 @@ TEST_F(HttpRoutes, RunningTrialIsShown) {
 TEST_F(HttpRoutes, TrialsAreShownPageByPage) {
   begin_a_search();
   worker_->send(proto::Reports{key_, 3, {engine::ExitReport{}}});
-  while (worker_->wait_for<proto::Lease>().spec.key == key_) {  // A lease comes again until it is answered.
+  while (worker_->wait_for<proto::Lease>().spec.key == key_) {  // A lease is repeated until it is answered.
   }
   const std::string trials = "/api/v1/experiments/1/trials";
   const auto all = get(trials);
@@ -610,7 +610,7 @@ TEST_F(HttpRoutes, EventsComeInPagesAndPerExperiment) {
   EXPECT_EQ(get("/api/v1/events?limit=-1").status, 400U);
 }
 
-TEST_F(HttpRoutes, LogIsAskedOfTheWorker) {
+TEST_F(HttpRoutes, LogIsRequestedFromTheWorker) {
   begin_a_search();
   std::optional<engine::Result<net::HttpResponse>> response;
   std::thread client([this, &response, address = daemon_.http->address()] {
@@ -632,7 +632,7 @@ TEST_F(HttpRoutes, LogIsAskedOfTheWorker) {
             "{\"attempt\":1,\"kept\":false,\"offset\":3,\"size\":12,\"text\":\"epoch two\"}\n");
 }
 
-TEST_F(HttpRoutes, LogOfAWorkerThatIsAwayIsUnavailable) {
+TEST_F(HttpRoutes, LogOfADisconnectedWorkerIsUnavailable) {
   begin_a_search();
   daemon_.restart();
   const auto answer = get("/api/v1/experiments/1/trials/0/log");
@@ -640,7 +640,7 @@ TEST_F(HttpRoutes, LogOfAWorkerThatIsAwayIsUnavailable) {
   EXPECT_NE(answer.text.find("worker of uid-1"), std::string::npos);
 }
 
-TEST_F(HttpRoutes, ShowNobodyTheUidOfAWorker) {
+TEST_F(HttpRoutes, UidOfAWorkerIsNotShown) {
   begin_a_search();
   for (const char* path : {"/api/v1/workers", "/api/v1/events?limit=1000"}) {
     const auto answer = get(path);
@@ -649,14 +649,14 @@ TEST_F(HttpRoutes, ShowNobodyTheUidOfAWorker) {
   }
 }
 
-TEST_F(HttpRoutes, LogQuestionsAreChecked) {
+TEST_F(HttpRoutes, LogQueriesAreChecked) {
   begin_a_search();
   EXPECT_EQ(get("/api/v1/experiments/1/trials/0/log?stream=stdin").status, 400U);
   EXPECT_EQ(get("/api/v1/experiments/1/trials/0/log?offset=x").status, 400U);
   EXPECT_EQ(get("/api/v1/experiments/1/trials/0/log?attempt=9").status, 404U);
 }
 
-TEST_F(HttpRoutes, StatusCountsWhatWasDone) {
+TEST_F(HttpRoutes, StatusCountsExperimentsAndTrials) {
   begin_a_search();
   const auto status = get("/api/v1/status");
   EXPECT_EQ(status.at("version"), "\"0.1.0\"");

@@ -20,7 +20,7 @@ net::HttpHeaders under(const std::string& key) {
 
 class Idempotency : public testing::Test {
  protected:
-  /// How many events of that kind the log has.
+  /// The number of events of that kind in the log.
   std::size_t events_of(std::string_view type) {
     const auto answer = daemon_.ask("GET", "/api/v1/events?limit=1000");
     std::size_t found = 0;
@@ -33,7 +33,7 @@ class Idempotency : public testing::Test {
   DaemonFixture daemon_;
 };
 
-TEST_F(Idempotency, TheSameChangeAgainGetsTheSameAnswerAndChangesNothing) {
+TEST_F(Idempotency, RepeatedChangeGetsTheSameAnswerAndChangesNothing) {
   daemon_.submit(small_search(3));
   daemon_.submit(small_search(3));
   ScriptedWorker worker(daemon_);
@@ -72,7 +72,7 @@ TEST_F(Idempotency, TheSameChangeAgainGetsTheSameAnswerAndChangesNothing) {
   EXPECT_EQ(events_of("worker_quarantined"), 1U);
 }
 
-TEST_F(Idempotency, ASubmissionAgainIsMarkedAsOne) {
+TEST_F(Idempotency, RepeatedSubmissionIsMarked) {
   const std::string body = R"({"config":)" + engine::compact_json(small_search(2)) + "}";
   const auto first = daemon_.ask("POST", "/api/v1/experiments", body, under("s"));
   ASSERT_EQ(first.status, 201U) << first.text;
@@ -83,7 +83,7 @@ TEST_F(Idempotency, ASubmissionAgainIsMarkedAsOne) {
   EXPECT_EQ(again.header("Idempotent-Replay"), "true");
 }
 
-TEST_F(Idempotency, AnotherRequestUnderTheSameKeyIsRefused) {
+TEST_F(Idempotency, SameKeyForAnotherRequestIsRefused) {
   daemon_.submit(small_search(2));
   ASSERT_EQ(
       daemon_.ask("PATCH", "/api/v1/experiments/1", R"({"searcher":{"max_trials":5}})", under("k")).status,
@@ -114,8 +114,8 @@ TEST_F(Idempotency, KeysOfDifferentTokensAreDifferent) {
   EXPECT_EQ(events_of("experiment_paused"), 1U);
 }
 
-// One client was answered with the experiment of another one, and its own was never made.
-TEST_F(Idempotency, SubmissionsOfDifferentClientsUnderOneKeyAreDifferentExperiments) {
+// One client got the experiment of another one as its answer, and its own was never made.
+TEST_F(Idempotency, SameKeyOfTwoClientsMakesTwoExperiments) {
   const std::string body = R"({"config":)" + engine::compact_json(small_search(2)) + "}";
   const auto with_token = [this](const std::string& name, const std::string& workspace) {
     const auto made = daemon_.tokens.create(name, Role::submit, Tokens::usual_life, "uid 0",
@@ -142,7 +142,7 @@ TEST_F(Idempotency, SubmissionsOfDifferentClientsUnderOneKeyAreDifferentExperime
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments", body, bob).at("experiment"), "2");
 }
 
-TEST_F(Idempotency, ARefusedChangeMayBeMadeAgain) {
+TEST_F(Idempotency, RefusedChangeCanBeRepeated) {
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments/1/pause", "", under("k")).status, 404U);
   daemon_.submit(small_search(2));
   const auto paused = daemon_.ask("POST", "/api/v1/experiments/1/pause", "", under("k"));
@@ -159,7 +159,7 @@ TEST_F(Idempotency, KeysThatAreTooLongOrNotPrintableAreRefused) {
             200U);
 }
 
-TEST_F(Idempotency, WhileTheFirstIsNotAnsweredTheSecondIsTold) {
+TEST_F(Idempotency, RepetitionDuringTheFirstRequestIsRefused) {
   daemon_.submit(small_search(2));
   daemon_.store->hold();
   std::vector<unsigned> statuses;
@@ -171,7 +171,7 @@ TEST_F(Idempotency, WhileTheFirstIsNotAnsweredTheSecondIsTold) {
     });
   }
   daemon_.pump_until([&] { return statuses.size() == 1; });
-  EXPECT_EQ(statuses.front(), 409U) << "one of the two is told to wait";
+  EXPECT_EQ(statuses.front(), 409U) << "one of the two must wait";
   daemon_.store->let_go();
   daemon_.pump_until([&] { return statuses.size() == 2; });
   for (std::thread& client : clients) {
@@ -181,16 +181,16 @@ TEST_F(Idempotency, WhileTheFirstIsNotAnsweredTheSecondIsTold) {
   EXPECT_EQ(events_of("experiment_paused"), 1U);
 }
 
-TEST_F(Idempotency, AChangeThatWasCommittedButNotAnsweredBeforeACrashIsMadeOnce) {
+TEST_F(Idempotency, ChangeCommittedBeforeACrashIsMadeOnce) {
   daemon_.submit(small_search(2));
   const engine::Lsn before = daemon_.runtime->engine().last_lsn();
   std::thread client([address = daemon_.http->address()] {
-    // Nobody answers: the daemon dies first.
+    // There is no answer: the daemon dies first.
     static_cast<void>(net::http_request(address, "POST", "/api/v1/experiments/1/pause", "", 30s, under("k")));
   });
   daemon_.store->hold();
   daemon_.pump_until([&] { return daemon_.runtime->engine().last_lsn() > before; });
-  // From here on the loop does not turn, so that nothing is answered.
+  // From here on the loop does not run, so nothing is answered.
   daemon_.store->let_go();
   while (daemon_.runtime->store_counters().durable < daemon_.runtime->engine().last_lsn()) {
     std::this_thread::sleep_for(1ms);
@@ -199,7 +199,7 @@ TEST_F(Idempotency, AChangeThatWasCommittedButNotAnsweredBeforeACrashIsMadeOnce)
   client.join();
   daemon_.start();
   ASSERT_EQ(daemon_.ask("GET", "/api/v1/experiments/1").at("state"), "\"PAUSED\"");
-  // Somebody else resumes it meanwhile, which the first client's second try must not undo.
+  // Another client resumes it meanwhile, which the first client's retry must not undo.
   ASSERT_EQ(daemon_.ask("POST", "/api/v1/experiments/1/resume").status, 200U);
   const auto again = daemon_.ask("POST", "/api/v1/experiments/1/pause", "", under("k"));
   EXPECT_EQ(again.status, 200U) << again.text;
@@ -209,7 +209,7 @@ TEST_F(Idempotency, AChangeThatWasCommittedButNotAnsweredBeforeACrashIsMadeOnce)
   EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments/1/cancel", "", under("k")).status, 422U);
 }
 
-TEST_F(Idempotency, AChangeThatWasNotCommittedBeforeACrashIsMadeThen) {
+TEST_F(Idempotency, ChangeLostInACrashIsMadeByItsRepetition) {
   daemon_.submit(small_search(2));
   const engine::Lsn before = daemon_.runtime->engine().last_lsn();
   daemon_.store->hold();
@@ -228,7 +228,7 @@ TEST_F(Idempotency, AChangeThatWasNotCommittedBeforeACrashIsMadeThen) {
   EXPECT_EQ(again.header("Idempotent-Replay"), "");
 }
 
-TEST(AnsweredRequests, ARequestIsAnotherByMethodPathQueryOrBody) {
+TEST(AnsweredRequests, DifferByMethodPathQueryOrBody) {
   net::HttpRequest request;
   request.method = "POST";
   request.path = "/a";
@@ -253,7 +253,7 @@ TEST(AnsweredRequests, ARequestIsAnotherByMethodPathQueryOrBody) {
   EXPECT_TRUE(is_another([](net::HttpRequest& other) { other.body = "c"; }));
 }
 
-TEST(AnsweredRequests, KeepsADayAndNotMoreThanThereIsRoomFor) {
+TEST(AnsweredRequests, AreKeptForADayAndLimitedInNumber) {
   AnsweredRequests requests;
   const auto at = [](std::int64_t seconds) { return engine::Instant::from_micros(seconds * 1'000'000); };
   using Known = AnsweredRequests::Known;

@@ -45,7 +45,7 @@ class PlainPages : public testing::Test {
   }};
 };
 
-TEST_F(PlainPages, AnAddressOfTheDashboardIsTheIndexWithTheWayBack) {
+TEST_F(PlainPages, DashboardAddressReturnsTheIndexWithItsBase) {
   EXPECT_EQ(get("/").body, "<a href=./x><b href=./y>");
   EXPECT_EQ(get("/index.html").body, "<a href=./x><b href=./y>");
   EXPECT_EQ(get("/experiments").body, "<a href=./x><b href=./y>");
@@ -55,7 +55,7 @@ TEST_F(PlainPages, AnAddressOfTheDashboardIsTheIndexWithTheWayBack) {
   EXPECT_EQ(get("/e/3").content_type, "text/html; charset=utf-8");
 }
 
-TEST_F(PlainPages, FilesWithAHashInTheirNameAreKeptForEver) {
+TEST_F(PlainPages, FilesWithAHashInTheirNameAreCachedForEver) {
   const auto script = get("/assets/main.ABCD1234.js");
   EXPECT_EQ(script.status, 200U);
   EXPECT_EQ(script.body, "run()");
@@ -65,14 +65,14 @@ TEST_F(PlainPages, FilesWithAHashInTheirNameAreKeptForEver) {
   EXPECT_EQ(header_of(get("/LICENSES.txt"), "Cache-Control"), "no-cache");
 }
 
-TEST_F(PlainPages, AFileThatIsNotThereIsNotTheIndex) {
+TEST_F(PlainPages, MissingFileIsNotTheIndex) {
   for (const char* path : {"/favicon.ico", "/assets/main.OLD.js", "/assets/x", "/e/3/main.js",
                            "/../secrets.key", "/e/..", "/assets/../index.html"}) {
     EXPECT_EQ(get(path).status, 404U) << path;
   }
 }
 
-TEST_F(PlainPages, APageThatTheBrowserHasIsNotSentAgain) {
+TEST_F(PlainPages, CachedPageIsNotSentAgain) {
   const std::string etag = header_of(get("/e/3"), "ETag");
   EXPECT_EQ(get("/e/3", {{"If-None-Match", etag}}).status, 304U);
   EXPECT_EQ(get("/e/3", {{"If-None-Match", etag}}).body, "");
@@ -80,7 +80,7 @@ TEST_F(PlainPages, APageThatTheBrowserHasIsNotSentAgain) {
   EXPECT_EQ(get("/", {{"If-None-Match", etag}}).status, 200U) << "its way back is another one";
 }
 
-TEST_F(PlainPages, NoScriptRunsThatIsNotAFileOfTheServer) {
+TEST_F(PlainPages, OnlyScriptsOfTheServerAreAllowed) {
   for (const char* path : {"/", "/assets/main.ABCD1234.js"}) {
     const std::string policy = header_of(get(path), "Content-Security-Policy");
     EXPECT_NE(policy.find("default-src 'none'; script-src 'self'; style-src 'self';"), std::string::npos)
@@ -91,7 +91,7 @@ TEST_F(PlainPages, NoScriptRunsThatIsNotAFileOfTheServer) {
   }
 }
 
-TEST(Pages, LeaveTheInterfaceForProgramsAlone) {
+TEST(Pages, DoNotHideTheApi) {
   for (const char* path :
        {"/api", "/api/v1/nothing", "/api/v2", "/healthz", "/readyz", "/version", "/metrics"}) {
     EXPECT_FALSE(Pages::is_page(path)) << path;
@@ -123,7 +123,7 @@ TEST(EmbeddedPages, AreTheSameCompressedAndPlain) {
   EXPECT_EQ(pages.answer(request).body, plain.body);
 }
 
-TEST(EmbeddedPages, DamageIsNotShown) {
+TEST(EmbeddedPages, DamagedPageIsNotSent) {
   const auto index = embedded_page_files()("index.html");
   ASSERT_TRUE(index);
   EXPECT_EQ(gunzipped(std::string_view(index->bytes).substr(0, index->bytes.size() / 2)), "");
@@ -131,7 +131,7 @@ TEST(EmbeddedPages, DamageIsNotShown) {
   EXPECT_EQ(gunzipped(index->bytes, 10), "");
 }
 
-TEST(PagesOfADirectory, AreReadAgainForEachRequest) {
+TEST(PagesOfADirectory, AreReadForEachRequest) {
   const Scratch folder;
   const auto write = [&](const std::string& name, const std::string& text) {
     std::ofstream(folder.path() / name) << text;
@@ -147,7 +147,7 @@ TEST(PagesOfADirectory, AreReadAgainForEachRequest) {
   EXPECT_FALSE(find("../" + folder.path().filename().string() + "/index.html"));
 }
 
-TEST(ServedPages, NeedNoTokenAndGoOverTheWire) {
+TEST(ServedPages, NeedNoToken) {
   DaemonFixture daemon;
   daemon.serve_http(false);
   const auto index = daemon.ask("GET", "/e/3?tab=curves&unknown=x");

@@ -14,20 +14,20 @@
 #include "daemon/daemon_fixture.hpp"
 #include "daemon/http/http_request_context.hpp"
 
-// Every change that the route table has, made again under its Idempotency-Key: afterwards, and at the same
-// time; and what the audit log says of it. A new route fails here until it has a row.
+// Every change in the route table is repeated under its Idempotency-Key, afterwards and at the same time, and
+// its line in the audit log is checked. A new route fails here until it has a row.
 
 namespace hpsearch::daemon {
 namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
-/// A daemon in which a change can be made.
+/// A daemon with objects that can be changed.
 struct Scene {
   DaemonFixture daemon;
   std::optional<ScriptedWorker> worker;
   std::optional<ScriptedWorker> other;
-  std::string value;  ///< What stands for the $ of Change::target and Change::body.
+  std::string value;  ///< Replaces the $ of Change::target and Change::body.
 
   DaemonFixture::Answer done(const std::string& method, const std::string& target,
                              const std::string& body = "") {
@@ -105,7 +105,7 @@ void failed(Scene& scene) {
   scene.done("POST", "/api/v1/experiments/1/trials/0/tell",
              R"({"lease":)" + scene.value + R"(,"state":"failed"})");
 }
-/// Worker 2 holds an attempt of a trial that is here, and one of an experiment that is not.
+/// Worker 2 holds an attempt of a trial that exists here, and one of an experiment that doesn't.
 void on_hold(Scene& scene) {
   scene.daemon.submit(small_search(1));
   scene.other.emplace(scene.daemon, "first").join();
@@ -120,13 +120,13 @@ void on_hold(Scene& scene) {
   scene.worker->join();
 }
 
-/// One that can be made in the scene that `prepare` sets.
+/// A change that can be made in the scene that `prepare` sets up.
 struct Change {
   const char* target;
   const char* body;
   void (*prepare)(Scene& scene);
 };
-/// Why the key says nothing there.
+/// Why the key has no effect there.
 struct Exempt {
   const char* because;
 };
@@ -232,7 +232,7 @@ std::string state_of(DaemonFixture& daemon) {
   return daemon.picture() + daemon.ask("GET", "/api/v1/tokens").text;
 }
 
-/// Sends it so many times at once, and returns all answers.
+/// Sends it this many times at once, and returns all answers.
 std::vector<net::HttpResponse> at_once(DaemonFixture& daemon, std::size_t times, const std::string& method,
                                        const std::string& target, const std::string& body) {
   std::vector<net::HttpResponse> answers;
@@ -253,7 +253,7 @@ std::vector<net::HttpResponse> at_once(DaemonFixture& daemon, std::size_t times,
   return answers;
 }
 
-/// Each route that changes something, with how that is done.
+/// Calls `visit` with each route that changes something, and how to call it.
 template <class Visit>
 void for_each_change(const Visit& visit) {
   std::size_t seen = 0;
@@ -314,7 +314,7 @@ TEST(RepeatedChanges, AtTheSameTimeAreMadeOnce) {
   });
 }
 
-/// What the event log has instead, a thousand times a second.
+/// The event log records these instead, a thousand times a second.
 bool is_work_of_clients(const std::string& target) {
   return target.ends_with("/ask") || target.ends_with("/report") || target.ends_with("/tell");
 }

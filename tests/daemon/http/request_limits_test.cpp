@@ -9,12 +9,12 @@
 
 #include "daemon/daemon_fixture.hpp"
 
-// What one token may ask of a daemon at once, so that it leaves room for others.
+// Limits of one token's simultaneous requests, which leave room for other tokens.
 
 namespace hpsearch::daemon {
 namespace {
 
-/// As long as it lives, its reader is there.
+/// A body whose reader is connected as long as this lives.
 class OpenBody : public net::HttpBody {
  public:
   void write(std::shared_ptr<const std::string>) override {}
@@ -25,10 +25,10 @@ class OpenBody : public net::HttpBody {
   void cut() override { open_ = false; }
   [[nodiscard]] bool is_open() const noexcept override { return open_; }
 
-  /// What belongs to the answer, until its reader goes away.
+  /// Objects that belong to the answer, until its reader disconnects.
   std::vector<std::shared_ptr<const void>> held{};
 
-  /// The reader goes away.
+  /// The reader disconnects.
   void leave() {
     open_ = false;
     held.clear();
@@ -62,7 +62,7 @@ class RequestLimits : public testing::Test {
     return made ? made->text : "";
   }
 
-  /// The answer at once; the loop does not turn, so hardly any time passes.
+  /// The answer at once; the loop does not run, so hardly any time passes.
   net::HttpResponse ask(const std::string& token, const std::string& path,
                         const net::HttpHeaders& more = {}) {
     net::HttpRequest request;
@@ -76,7 +76,7 @@ class RequestLimits : public testing::Test {
     EXPECT_TRUE(got.has_value());
     return got ? *std::move(got) : net::HttpResponse{};
   }
-  /// A stream that somebody reads; nothing if there may be no more.
+  /// A stream with a reader; null if there may be no more.
   std::shared_ptr<OpenBody> open_stream(const std::string& token) {
     const net::HttpResponse answer = ask(token, "/api/v1/events", {{"Accept", "text/event-stream"}});
     if (!answer.stream) {
@@ -93,7 +93,7 @@ class RequestLimits : public testing::Test {
   ServedRoutes routes_;
 };
 
-TEST_F(RequestLimits, SixHundredRequestsOfATokenComeAtOnce) {
+TEST_F(RequestLimits, OneTokenMaySendSixHundredRequestsAtOnce) {
   const std::string busy = token("busy");
   const std::string other = token("other");
   std::size_t answers = 1;
@@ -109,7 +109,7 @@ TEST_F(RequestLimits, SixHundredRequestsOfATokenComeAtOnce) {
   EXPECT_EQ(ask(other, "/api/v1/whoami").status, 200U) << "each token has its own";
 }
 
-TEST_F(RequestLimits, AHundredAndTwentyEightStreamsOfATokenAreOpenAtOnce) {
+TEST_F(RequestLimits, OneTokenMayOpen128Streams) {
   const std::string busy = token("busy");
   const std::string other = token("other");
   std::vector<std::shared_ptr<OpenBody>> streams;

@@ -11,10 +11,9 @@
 #include "daemon/metrics/daemon_metrics.hpp"
 #include "hpsearch/io/net/loop_lag.hpp"
 
-// How much one turn of the daemon's loop does at most, with everything around it as large as a test can make
-// it. What is counted are units of work and not time: how often the loop's thread allocates memory, as
-// whatever is spelled, copied, decided or stored does. docs/benchmarks.md, "turns of the loop", has the
-// milliseconds.
+// Limits the work of one turn of the daemon's loop, with everything around it as large as a test can make it.
+// Units of work are counted, not time: how often the loop's thread allocates memory, as encoding, copying,
+// deciding and storing do. docs/benchmarks.md, "turns of the loop", has the milliseconds.
 
 namespace {
 
@@ -67,13 +66,13 @@ constexpr std::uint64_t workers = 400;
 constexpr std::int64_t trials = 1'000;
 constexpr std::uint64_t checkpoints = 1'000;
 
-/// A daemon with much of everything.
+/// A daemon with many objects of each kind.
 class Turns : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     daemon_ = std::make_unique<DaemonFixture>();
     net::lag_of(daemon_->loop).set_meter(&count_of_allocations);
-    // Its trials are all created: each has a slot of a worker that has that many.
+    // Its trials are all created: each has a slot of a worker with that many.
     worker_ = std::make_unique<ScriptedWorker>(*daemon_, "large");
     worker_->slots = static_cast<std::uint64_t>(trials);
     worker_->join();
@@ -133,7 +132,7 @@ class Turns : public testing::Test {
     }
   }
 
-  /// The most work of one turn while `task` runs and what it began goes on.
+  /// The most work of one turn while `task` and the work that it started are running.
   template <class Task>
   static std::uint64_t work_of(const Task& task) {
     settle();
@@ -202,7 +201,7 @@ TEST_F(Turns, AnswersAreMadeInPages) {
   }
 }
 
-TEST_F(Turns, PagesHaveEverythingOnceBetweenThem) {
+TEST_F(Turns, PagesTogetherHaveEachEntryOnce) {
   const std::string its_trial = "/api/v1/experiments/1/trials/" + std::to_string(key_.trial.number());
   const std::vector<std::tuple<std::string, std::string, std::uint64_t>> lists = {
       {"/api/v1/experiments", "experiments", experiments + 1},
@@ -232,7 +231,7 @@ TEST_F(Turns, PagesHaveEverythingOnceBetweenThem) {
   }
 }
 
-TEST_F(Turns, MessagesOfWorkersAreTakenInPieces) {
+TEST_F(Turns, WorkerMessagesAreHandledInPieces) {
   proto::Reports saved{key_, last_seq_ + 1, {}};
   for (std::uint64_t i = 0; i < 2'000; ++i) {
     saved.reports.emplace_back(
@@ -269,7 +268,7 @@ TEST_F(Turns, ChangesOfTheWholeExperimentAreMadeInSteps) {
   ask("POST", first + "/resume");
 }
 
-/// Of one scrape of a daemon whose search has so many trials, all with a slot.
+/// Allocations of one scrape of a daemon whose search has this many trials, all with a slot.
 std::uint64_t allocations_of_a_scrape(std::int64_t trials_of_it) {
   DaemonFixture daemon;
   engine::JoinWorker join;
@@ -291,7 +290,7 @@ std::uint64_t allocations_of_a_scrape(std::int64_t trials_of_it) {
   return count_of_allocations() - before;
 }
 
-/// Of a worker that joins a pool of its own beside so many searches.
+/// Allocations for a worker that joins a pool of its own beside this many searches.
 std::uint64_t allocations_of_a_join(std::uint64_t searches) {
   DaemonFixture daemon;
   for (std::uint64_t i = 0; i < searches; ++i) {
@@ -315,7 +314,7 @@ std::uint64_t allocations_of_a_join(std::uint64_t searches) {
   return last;
 }
 
-// Each of 10,000 workers that joined beside 200 searches made the daemon look after all of them.
+// Each of 10,000 workers that joined beside 200 searches made the daemon examine all of them.
 TEST(Join, CostsTheSameBesideManySearchesAsBesideFew) {
   const std::uint64_t few = allocations_of_a_join(2);
   EXPECT_LE(allocations_of_a_join(400), few + 10);

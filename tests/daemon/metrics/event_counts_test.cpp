@@ -76,7 +76,7 @@ TEST(EventCounts, SavedSlotSecondsFollowTheSpeedOfTheTrial) {
   EXPECT_DOUBLE_EQ(counts.pools.at("default").slot_seconds_saved, 6 * 20.0);
 }
 
-TEST(EventCounts, TimeBetweenTwoProgramsOfATrialIsNotItsSpeed) {
+TEST(EventCounts, TimeBetweenProgramsIsNotCountedAsTraining) {
   EventCounts counts;
   Story story(counts, "big");
   const TrialNumber trial(3);
@@ -98,7 +98,7 @@ TEST(EventCounts, TimeBetweenTwoProgramsOfATrialIsNotItsSpeed) {
   EXPECT_EQ(counts.pool_of(story.experiment), "big");
 }
 
-TEST(EventCounts, OnlyStoppedTrialsThatTrainedSaveAnything) {
+TEST(EventCounts, OnlyStoppedTrialsThatTrainedSaveTime) {
   EventCounts counts;
   Story story(counts);
   for (const auto& [number, state] : {std::pair{0U, TrialState::completed}, std::pair{1U, TrialState::failed},

@@ -23,7 +23,7 @@ engine::Value search_in(const std::string& workspace, const std::string& pool) {
   return config;
 }
 
-/// A cluster in which every worker has a pool of its own, and experiments name as many more.
+/// A cluster in which every worker has its own pool, and experiments name as many more.
 class MetricsSeries : public testing::Test {
  protected:
   void SetUp() override {
@@ -42,7 +42,8 @@ class MetricsSeries : public testing::Test {
       command.config = search_in("space-" + std::to_string(i % 500), "other-" + std::to_string(i));
       const auto created = daemon_.runtime->perform(std::move(command));
       ASSERT_TRUE(created) << created.error().message;
-      if (i + active_experiments < many_experiments) {  // Each that waits for a slot makes every step longer.
+      // Each trial that waits for a slot makes every step longer.
+      if (i + active_experiments < many_experiments) {
         static_cast<void>(daemon_.runtime->perform(engine::KillExperiment{*created->created}));
       }
     }
@@ -58,14 +59,14 @@ class MetricsSeries : public testing::Test {
   DaemonFixture daemon_;
 };
 
-TEST_F(MetricsSeries, StayFewHoweverManyExperimentsWorkersPoolsAndWorkspacesThereAre) {
+TEST_F(MetricsSeries, AreLimitedForManyExperimentsWorkersPoolsAndWorkspaces) {
   const auto began = std::chrono::steady_clock::now();
   proto::PrometheusText text = scrape(50);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
   EXPECT_LE(text.samples(), most_series);
   const std::string page = text.take();
   std::cout << text.samples() << " series, " << page.size() << " bytes, " << took.count() << " ms\n";
-  // Nothing is lost: what has no name of its own is in "other".
+  // Nothing is lost: values without a name of their own are in "other".
   EXPECT_NE(page.find("hpsearch_experiments{state=\"ACTIVE\",workspace=\"other\"} "), std::string::npos);
   EXPECT_NE(page.find("hpsearch_slots{state=\"idle\",kind=\"gpu\",pool=\"other\"} "), std::string::npos);
   EXPECT_NE(page.find("hpsearch_experiment_slots{experiment=\"other\"} 0\n"), std::string::npos);

@@ -29,7 +29,7 @@ class Scraper : public testing::Test {
   ServedRoutes routes_;
 };
 
-TEST_F(Scraper, ReadsMetricsAndReadinessAndNothingElse) {
+TEST_F(Scraper, ReachesOnlyMetricsAndReadiness) {
   EXPECT_EQ(ask("/metrics").status, 200U);
   EXPECT_EQ(ask("/readyz").status, 200U);
   EXPECT_EQ(ask("/api/v1/status").status, 404U);
@@ -38,14 +38,14 @@ TEST_F(Scraper, ReadsMetricsAndReadinessAndNothingElse) {
   EXPECT_EQ(ask("/metrics", "POST").status, 405U);
 }
 
-TEST_F(Scraper, DaemonThatEndsIsNotReady) {
+TEST_F(Scraper, EndingDaemonIsNotReady) {
   ending_ = true;
   const net::HttpResponse answer = ask("/readyz");
   EXPECT_EQ(answer.status, 503U);
   EXPECT_NE(answer.body.find(R"("check":"running")"), std::string::npos) << answer.body;
 }
 
-TEST_F(Scraper, CountsWhatWorkersSayAndWhoIsRefused) {
+TEST_F(Scraper, CountsMessagesAndRefusalsOfWorkers) {
   ScriptedWorker worker(daemon_);
   worker.join();
   ScriptedWorker stranger(daemon_, "uid-2");

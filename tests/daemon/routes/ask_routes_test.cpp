@@ -46,7 +46,7 @@ class AskRoutes : public testing::Test {
   DaemonFixture daemon_;
 };
 
-TEST_F(AskRoutes, ATrialIsAskedForReportedAndTold) {
+TEST_F(AskRoutes, TrialIsRequestedReportedAndEnded) {
   const auto asked = ask(R"({"count":2,"lease_seconds":30})");
   ASSERT_EQ(asked.status, 200U) << asked.text;
   ASSERT_EQ(asked.count("trials"), 2U);
@@ -61,14 +61,14 @@ TEST_F(AskRoutes, ATrialIsAskedForReportedAndTold) {
   EXPECT_EQ(first.at("directive"), "\"continue\"");
   EXPECT_EQ(first.at("length"), "4");
   EXPECT_EQ(report(lease, 4).at("directive"), "\"stop\"");
-  const auto told = tell(lease, "completed");
-  EXPECT_EQ(told.at("trial_state"), "\"COMPLETED\"") << told.text;
+  const auto end = tell(lease, "completed");
+  EXPECT_EQ(end.at("trial_state"), "\"COMPLETED\"") << end.text;
   EXPECT_EQ(tell(lease, "completed").status, 200U) << "its client may not have got the answer";
   EXPECT_EQ(report(lease, 5).status, 409U);
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/experiments/1/trials/0/metrics").count("metrics"), 2U);
 }
 
-TEST_F(AskRoutes, ARepeatedAskGetsTheSameTrials) {
+TEST_F(AskRoutes, RepeatedAskGetsTheSameTrials) {
   const net::HttpHeaders key{{"Idempotency-Key", "night-7"}};
   const auto asked = ask(R"({"count":2})", key);
   const auto again = ask(R"({"count":2})", key);
@@ -82,13 +82,13 @@ TEST_F(AskRoutes, ARepeatedAskGetsTheSameTrials) {
   EXPECT_EQ(daemon_.runtime->engine().find(engine::ExperimentId(1))->running.size(), 2U);
 }
 
-TEST_F(AskRoutes, AnAnswerIsDurableBeforeItLeaves) {
+TEST_F(AskRoutes, AnswerIsDurable) {
   const auto asked = ask();
   daemon_.restart();
   EXPECT_EQ(tell(of(asked, 0, "lease"), "completed").status, 200U);
 }
 
-TEST_F(AskRoutes, ALeaseThatIsNotRenewedIsLost) {
+TEST_F(AskRoutes, LeaseWithoutRenewalIsLost) {
   const std::string lease = of(ask(R"({"lease_seconds":1})"), 0, "lease");
   const engine::TrialRecord& trial =
       *daemon_.runtime->engine().find(engine::ExperimentId(1), engine::TrialNumber(0));
@@ -102,14 +102,14 @@ TEST_F(AskRoutes, ALeaseThatIsNotRenewedIsLost) {
   EXPECT_EQ(of(again, 0, "attempt"), "2");
 }
 
-TEST_F(AskRoutes, ALeaseThatNobodyRenewsOverARestartIsLostToo) {
+TEST_F(AskRoutes, LeaseWithoutRenewalAfterARestartIsLost) {
   static_cast<void>(ask(R"({"lease_seconds":1})"));
   daemon_.restart();
   daemon_.pump_until(
       [&] { return !daemon_.runtime->engine().find(engine::ExperimentId(1), engine::TrialNumber(0))->live; });
 }
 
-TEST_F(AskRoutes, WithoutAMetricNothingIsDecidedAtTheLength) {
+TEST_F(AskRoutes, NothingIsDecidedWithoutAMetric) {
   const std::string lease = of(ask(), 0, "lease");
   const auto answer = post("/api/v1/experiments/1/trials/0/report?wait=1",
                            R"({"lease":)" + lease + R"(,"step":4,"metrics":{"other":1}})");
@@ -122,7 +122,7 @@ TEST_F(AskRoutes, InvalidHyperparametersEndTheTrial) {
   EXPECT_EQ(tell(of(ask(), 0, "lease"), "invalid_hyperparameters").at("trial_state"), "\"STOPPED\"");
 }
 
-TEST_F(AskRoutes, BadInputIsNamed) {
+TEST_F(AskRoutes, InvalidInputIsNamed) {
   const std::string lease = of(ask(), 0, "lease");
   for (const auto& [body, message] :
        std::vector<std::pair<std::string, std::string>>{{R"({"count":0})", "count is 0"},

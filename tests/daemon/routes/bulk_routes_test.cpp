@@ -9,7 +9,7 @@
 
 #include "daemon/daemon_fixture.hpp"
 
-// The reads that plots and tables are made from, through the daemon's own routes.
+// The reads behind plots and tables, through the daemon's own routes.
 
 namespace hpsearch::daemon {
 namespace {
@@ -111,7 +111,7 @@ TEST_F(BulkRoutes, HistoryHasOnlyImprovements) {
   EXPECT_FALSE(answer.body.at_path("started_at")->is_null());
 }
 
-TEST_F(BulkRoutes, RungsOfThePastAreThoseThatWere) {
+TEST_F(BulkRoutes, RungsOfAPastMomentAreReplayed) {
   run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
   const auto now = get("/rungs");
   ASSERT_EQ(now.status, 200U) << now.text;
@@ -172,7 +172,7 @@ TEST_F(BulkRoutes, TimelineHasEveryAttempt) {
   EXPECT_EQ(get("/timeline?bins=100000").status, 400U);
 }
 
-TEST_F(BulkRoutes, MetricsAreNamedAlsoAfterARestart) {
+TEST_F(BulkRoutes, MetricsAreNamedAfterARestart) {
   run(4, {0.9, 0.8, 0.85, 0.5});
   const std::string before = get("/metrics").text;
   EXPECT_NE(before.find("\"loss\""), std::string::npos) << before;
@@ -182,7 +182,7 @@ TEST_F(BulkRoutes, MetricsAreNamedAlsoAfterARestart) {
   EXPECT_EQ(get("/metrics").text, before);
 }
 
-// The end of a finished search moved as others ran.
+// The end of a finished search moved while others ran.
 TEST_F(BulkRoutes, TheTimeOfRungsEndsWithTheSearch) {
   run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
   const auto before = get("/rungs");
@@ -195,8 +195,8 @@ TEST_F(BulkRoutes, TheTimeOfRungsEndsWithTheSearch) {
   EXPECT_EQ(beyond.status, 200U) << "an address that a colleague has kept";
 }
 
-// NaN was shown where nothing was reported, and a best of another length beside it.
-TEST_F(BulkRoutes, ResultsAreThoseOfOneLengthAndNanIsToldFromNothing) {
+// NaN was shown although nothing was reported, and beside it a best metric of another length.
+TEST_F(BulkRoutes, ResultsAreOfOneLengthAndNanDiffersFromNone) {
   run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
   const auto rungs = get("/rungs");
   const Value& shortest =
@@ -253,7 +253,7 @@ TEST_F(BulkRoutes, ColumnsAreChosenByCondition) {
   }
 }
 
-TEST_F(BulkRoutes, ASampleHasTheBestAndIsTheSameAgain) {
+TEST_F(BulkRoutes, SampleHasTheBestTrialsAndIsReproducible) {
   run(40, {0.9, 0.8, 0.85, 0.5, 0.7, 0.6, 0.95, 0.4, 0.99});
   const auto answer = get("/columns?fields=trial&sample=12");
   EXPECT_EQ(answer.body.at_path("rows")->number_or(0), 12);
@@ -266,7 +266,7 @@ TEST_F(BulkRoutes, ASampleHasTheBestAndIsTheSameAgain) {
   EXPECT_TRUE(has_best);
 }
 
-TEST_F(BulkRoutes, CurvesHaveEveryValueAndWhatHappened) {
+TEST_F(BulkRoutes, CurvesHaveEveryValueAndEvent) {
   run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
   const auto answer = get("/curves");
   ASSERT_EQ(answer.status, 200U) << answer.text;
@@ -293,7 +293,7 @@ TEST_F(BulkRoutes, CurvesHaveEveryValueAndWhatHappened) {
   EXPECT_EQ(get("/curves?metric=unheard_of").count("trials"), 8U) << "curves without values";
 }
 
-TEST_F(BulkRoutes, ADensityCountsAllValues) {
+TEST_F(BulkRoutes, DensityCountsAllValues) {
   run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
   const auto answer = get("/curves?mode=density&bins=16&range=0.7,0.87");
   ASSERT_EQ(answer.status, 200U) << answer.text;
@@ -330,7 +330,7 @@ TEST_F(BulkRoutes, ImportanceNeedsEnoughResults) {
   EXPECT_EQ(get("/importance?metric=accuracy").status, 400U);
 }
 
-TEST_F(BulkRoutes, AnExportHasALineForEachTrial) {
+TEST_F(BulkRoutes, ExportHasALineForEachTrial) {
   run(8, {0.9, 0.8, 0.85, 0.5, not_a_number, 0.6});
   const auto lines = [this](const std::string& format) {
     const std::string text = daemon_.ask_text("/api/v1/experiments/1/export?format=" + format);
@@ -434,7 +434,7 @@ TEST_F(BulkRoutes, ExperimentsAreChosenAndSorted) {
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/experiments?sort=nam").status, 400U);
 }
 
-TEST_F(BulkRoutes, AnExperimentThatIsNotThereIsNotFound) {
+TEST_F(BulkRoutes, UnknownExperimentIsNotFound) {
   for (const char* path :
        {"/columns", "/curves", "/export", "/history", "/importance", "/metrics", "/rungs", "/timeline"}) {
     EXPECT_EQ(daemon_.ask("GET", std::string("/api/v1/experiments/9") + path).status, 404U) << path;

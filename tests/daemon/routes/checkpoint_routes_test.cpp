@@ -50,7 +50,7 @@ class CheckpointRoutes : public testing::Test {
   DaemonFixture::Answer get(const std::string& what, const net::HttpHeaders& headers = {}) {
     return daemon_.ask("GET", of_trial + what, "", headers);
   }
-  /// What an archive holds, unpacked with the tar of this machine.
+  /// The content of an archive, unpacked with this machine's tar.
   fs::path unpacked(const std::string& archive) {
     const std::string file = unpacked_.write("archive.tar", archive);
     EXPECT_EQ(std::system(("tar -xf " + file + " -C " + unpacked_.path().string()).c_str()), 0);
@@ -77,7 +77,7 @@ TEST_F(CheckpointRoutes, ListTheFilesOfTheManifest) {
             R"({"bytes":0,"crc32c":null,"link":"../../../secret","path":"away"})");
 }
 
-TEST_F(CheckpointRoutes, TheArchiveHoldsWhatTheManifestLists) {
+TEST_F(CheckpointRoutes, ArchiveHasTheFilesOfTheManifest) {
   const auto answer = get("1-2/archive.tar");
   ASSERT_EQ(answer.status, 200U) << answer.text;
   EXPECT_EQ(answer.header("Content-Length"), std::to_string(answer.text.size()));
@@ -92,7 +92,7 @@ TEST_F(CheckpointRoutes, TheArchiveHoldsWhatTheManifestLists) {
   EXPECT_EQ(get("1-2/archive.tar").text, answer.text) << "each time the same bytes";
 }
 
-TEST_F(CheckpointRoutes, TheArchiveIsMeasuredAndContinued) {
+TEST_F(CheckpointRoutes, ArchiveHasALengthAndCanBeContinued) {
   const auto whole = get("1-2/archive.tar");
   const auto head = daemon_.ask("HEAD", of_trial + "1-2/archive.tar");
   EXPECT_EQ(head.status, 200U);
@@ -111,7 +111,7 @@ TEST_F(CheckpointRoutes, TheArchiveIsMeasuredAndContinued) {
   EXPECT_EQ(beyond.header("Content-Range"), "bytes */" + std::to_string(whole.text.size()));
 }
 
-TEST_F(CheckpointRoutes, AFileThatBecameALinkIsNotFollowed) {
+TEST_F(CheckpointRoutes, FileReplacedByALinkIsNotFollowed) {
   fs::remove(place() / "weights.bin");
   fs::create_symlink("../../../secret", place() / "weights.bin");
   const auto answer = get("1-2/archive.tar");
@@ -119,14 +119,14 @@ TEST_F(CheckpointRoutes, AFileThatBecameALinkIsNotFollowed) {
   EXPECT_NE(answer.at("detail").find("is damaged"), std::string::npos) << answer.text;
 }
 
-TEST_F(CheckpointRoutes, ADirectoryThatBecameALinkIsNotFollowed) {
+TEST_F(CheckpointRoutes, DirectoryReplacedByALinkIsNotFollowed) {
   fs::rename(place(), storage_.path("elsewhere"));
   fs::create_directory_symlink("../../elsewhere", place());
   EXPECT_EQ(get("1-2/files").status, 409U);
   EXPECT_EQ(get("1-2/archive.tar").status, 409U);
 }
 
-TEST_F(CheckpointRoutes, AManifestThatNamesOtherPlacesIsRefused) {
+TEST_F(CheckpointRoutes, ManifestWithPathsElsewhereIsRefused) {
   for (const char* path :
        {"../1-2/weights.bin", "/etc/hostname", "a/../weights.bin", "./weights.bin", "", "a/"}) {
     write_manifest(R"({"path": ")" + std::string(path) + R"(", "bytes": 4, "crc32c": 2})");
@@ -135,20 +135,20 @@ TEST_F(CheckpointRoutes, AManifestThatNamesOtherPlacesIsRefused) {
   }
 }
 
-TEST_F(CheckpointRoutes, ATruncatedFileIsReportedAndNotSent) {
+TEST_F(CheckpointRoutes, TruncatedFileIsReportedAndNotSent) {
   storage_.write("1/0/1-2/weights.bin", "short");
   const auto answer = get("1-2/archive.tar");
   EXPECT_EQ(answer.status, 409U);
   EXPECT_NE(answer.text.find("weights.bin has 5 bytes and not 700000"), std::string::npos) << answer.text;
 }
 
-TEST_F(CheckpointRoutes, AnotherStoresDirectoryIsLeftAlone) {
+TEST_F(CheckpointRoutes, AnotherStoresDirectoryIsNotRead) {
   storage_.write("1/.hpsearch-store.json", proto::checkpoint_owner(99));
   EXPECT_EQ(get("1-2/archive.tar").status, 409U);
   EXPECT_EQ(get("1-2/files").status, 409U);
 }
 
-TEST_F(CheckpointRoutes, OneThatIsElsewhereIsNamedWithTheCommandThatGetsIt) {
+TEST_F(CheckpointRoutes, CheckpointElsewhereIsNamedWithTheCommandThatGetsIt) {
   fs::remove_all(place());
   const auto answer = get("1-2/archive.tar");
   EXPECT_EQ(answer.status, 404U);

@@ -12,10 +12,10 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Experiments that have ended, failed trials, and workers that are to become idle.
+/// Experiments that have ended, failed trials, and workers that will become idle.
 class LifeRoutes : public testing::Test {
  protected:
-  /// The experiment has ended before anything of it ran.
+  /// The experiment ends before any of its trials ran.
   void submit_and_kill(std::uint64_t number) {
     daemon_.submit(small_search(2));
     ASSERT_EQ(change("POST", number, "/kill").status, 200U);
@@ -39,7 +39,7 @@ class LifeRoutes : public testing::Test {
   DaemonFixture daemon_;
 };
 
-TEST_F(LifeRoutes, ListsLeaveOutArchivedExperimentsUnlessTheyAreAskedFor) {
+TEST_F(LifeRoutes, ListsLeaveOutArchivedExperimentsByDefault) {
   submit_and_kill(1);
   daemon_.submit(small_search(2));
   EXPECT_EQ(change("POST", 2, "/archive").status, 409U) << "it has not ended";
@@ -60,7 +60,7 @@ TEST_F(LifeRoutes, ListsLeaveOutArchivedExperimentsUnlessTheyAreAskedFor) {
   EXPECT_EQ(listed(), (Numbers{1, 2}));
 }
 
-TEST_F(LifeRoutes, ADeletedExperimentIsNotFoundAgain) {
+TEST_F(LifeRoutes, DeletedExperimentIsNotFound) {
   submit_and_kill(1);
   daemon_.submit(small_search(2));
   EXPECT_EQ(change("DELETE", 2).status, 409U) << "it has not ended";
@@ -97,7 +97,7 @@ TEST_F(LifeRoutes, UsageCountsADeletedExperiment) {
   EXPECT_EQ(after.at("usage"), before.at("usage"));
 }
 
-TEST_F(LifeRoutes, KeptLogsOfADeletedExperimentGo) {
+TEST_F(LifeRoutes, KeptLogsOfADeletedExperimentAreRemoved) {
   const auto directory = daemon_.folder.path() / "kept" / "1" / "0" / "1";
   std::filesystem::create_directories(directory);
   std::ofstream(directory / "1.problem") << "the disk was full";
@@ -122,7 +122,7 @@ TEST_F(LifeRoutes, OnlyAFailedTrialIsRetried) {
   EXPECT_THAT(refused.text, HasSubstr("only a trial that has failed is retried"));
 }
 
-TEST_F(LifeRoutes, SlotsTellWhatTheyDo) {
+TEST_F(LifeRoutes, SlotsShowTheirState) {
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/slots").at("slots"), "[]");
   daemon_.submit(small_search(1));
   ScriptedWorker worker(daemon_);

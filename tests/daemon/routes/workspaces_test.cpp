@@ -6,7 +6,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/experiment/workspace.hpp"
 
-// What callers see and may do who have a role in some workspaces only; workspaces and quotas over HTTP.
+// What callers with a role in some workspaces see and may do; workspaces and quotas over HTTP.
 
 namespace hpsearch::daemon {
 namespace {
@@ -101,7 +101,7 @@ TEST_F(WorkspaceRoutes, QuotaHasEachLimitWithItsUse) {
       << refused.text;
 }
 
-TEST_F(WorkspaceRoutes, SubmissionGoesWhereItsTokenMayAlone) {
+TEST_F(WorkspaceRoutes, SubmissionNeedsAWorkspaceOfItsToken) {
   EXPECT_EQ(submit("nlp", nlp_).status, 201U);
   const auto other = submit("vision", nlp_);
   EXPECT_EQ(other.status, 403U);
@@ -110,7 +110,7 @@ TEST_F(WorkspaceRoutes, SubmissionGoesWhereItsTokenMayAlone) {
             "\"token ann may submit to nlp, and an experiment that names no workspace goes to default\"");
 }
 
-TEST_F(WorkspaceRoutes, UnknownOneIsRefusedWithTheKnownOnes) {
+TEST_F(WorkspaceRoutes, UnknownWorkspaceIsRefusedWithTheKnownOnes) {
   EXPECT_EQ(submit("anything", admin_).status, 201U);
   ASSERT_EQ(daemon_.ask("POST", "/api/v1/workspaces", R"({"name": "nlp"})", admin_).status, 201U);
   const auto refused = submit("nlpp", admin_);
@@ -120,7 +120,7 @@ TEST_F(WorkspaceRoutes, UnknownOneIsRefusedWithTheKnownOnes) {
       R"("there is no workspace \"nlpp\" (did you mean nlp?); known workspaces: anything, default, nlp")");
 }
 
-TEST_F(WorkspaceRoutes, QuotaIsAnAnswerOfItsOwn) {
+TEST_F(WorkspaceRoutes, QuotaHasItsOwnErrorCode) {
   ASSERT_EQ(daemon_.ask("PUT", "/api/v1/workspaces/default/quota", R"({"max_active_experiments": 0})", admin_)
                 .status,
             200U);
@@ -129,7 +129,7 @@ TEST_F(WorkspaceRoutes, QuotaIsAnAnswerOfItsOwn) {
   EXPECT_EQ(refused.at("error.code"), "\"quota\"");
 }
 
-TEST_F(WorkspaceRoutes, ListsShowWhatTheCallerMaySee) {
+TEST_F(WorkspaceRoutes, ListsShowOnlyVisibleWorkspaces) {
   ASSERT_EQ(submit("nlp", nlp_).status, 201U);
   ASSERT_EQ(submit("vision", admin_).status, 201U);
   for (const char* list : {"/api/v1/experiments", "/api/v1/experiments?sort=name"}) {
@@ -148,7 +148,7 @@ TEST_F(WorkspaceRoutes, ListsShowWhatTheCallerMaySee) {
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/stream?topics=experiment:1", "", vision_).status, 404U);
 }
 
-TEST_F(WorkspaceRoutes, EventsAreThoseThatTheCallerMaySee) {
+TEST_F(WorkspaceRoutes, EventsAreLimitedToVisibleWorkspaces) {
   ASSERT_EQ(submit("nlp", nlp_).status, 201U);
   ASSERT_EQ(submit("vision", admin_).status, 201U);
   ASSERT_EQ(daemon_.ask("POST", "/api/v1/workspaces", R"({"name": "nlp"})", admin_).status, 201U);
@@ -160,14 +160,14 @@ TEST_F(WorkspaceRoutes, EventsAreThoseThatTheCallerMaySee) {
   EXPECT_EQ(seen.at("last_lsn"), all.at("last_lsn")) << "readers go on behind what they may not see";
 }
 
-TEST_F(WorkspaceRoutes, EventSaysWhoseRequestItWas) {
+TEST_F(WorkspaceRoutes, EventNamesTheActor) {
   ASSERT_EQ(submit("nlp", nlp_).status, 201U);
   ASSERT_EQ(daemon_.ask("POST", "/api/v1/experiments/1/pause", "", nlp_).status, 200U);
   const auto paused = daemon_.ask("GET", "/api/v1/events?type=experiment_paused", "", admin_);
   EXPECT_NE(paused.text.find(R"("actor":"ann")"), std::string::npos) << paused.text;
 }
 
-TEST_F(WorkspaceRoutes, CheckpointsOfOtherWorkspacesAreNoBeginning) {
+TEST_F(WorkspaceRoutes, CheckpointOfAnotherWorkspaceIsRefused) {
   ASSERT_EQ(submit("vision", admin_).status, 201U);
   engine::Value config = small_search(1);
   (*config.as_map())["workspace"] = "nlp";
@@ -178,7 +178,7 @@ TEST_F(WorkspaceRoutes, CheckpointsOfOtherWorkspacesAreNoBeginning) {
   EXPECT_GE(refused.status, 400U) << refused.text;
 }
 
-TEST_F(WorkspaceRoutes, UnixUserIsThatOfTheTokenAndOfNothingInTheFile) {
+TEST_F(WorkspaceRoutes, UnixUserComesFromTheToken) {
   const auto made = daemon_.ask("POST", "/api/v1/tokens",
                                 R"({"name": "laptop", "role": "submitter", "unix_user": "ann"})", admin_);
   ASSERT_EQ(made.status, 201U) << made.text;
@@ -190,7 +190,7 @@ TEST_F(WorkspaceRoutes, UnixUserIsThatOfTheTokenAndOfNothingInTheFile) {
   const std::string forged =
       engine::compact_json(engine::Value::Map{{"config", config}, {"unix_user", "root"}});
   const auto submitted = daemon_.ask("POST", "/api/v1/experiments", forged, ann);
-  if (submitted.status != 201U) {  // A member that nobody knows may be refused.
+  if (submitted.status != 201U) {  // An unknown member may be refused.
     ASSERT_EQ(submit("nlp", ann).status, 201U);
   }
   ASSERT_EQ(submit("nlp", nlp_).status, 201U);
@@ -200,7 +200,7 @@ TEST_F(WorkspaceRoutes, UnixUserIsThatOfTheTokenAndOfNothingInTheFile) {
   EXPECT_EQ(experiments.rbegin()->second.unix_user, "");
 }
 
-TEST_F(WorkspaceRoutes, ProgramOfAUnixUserIsChangedByItsTokensOnly) {
+TEST_F(WorkspaceRoutes, ProgramOfAUnixUserIsChangedOnlyByItsTokens) {
   const auto token_of = [&](const std::string& name, const std::string& user) {
     const auto made =
         daemon_.ask("POST", "/api/v1/tokens",
@@ -221,7 +221,7 @@ TEST_F(WorkspaceRoutes, ProgramOfAUnixUserIsChangedByItsTokensOnly) {
   EXPECT_EQ(change(ann).status, 400U) << "the digest is looked at";
 }
 
-TEST_F(WorkspaceRoutes, CallerIsToldWhereItHasItsRole) {
+TEST_F(WorkspaceRoutes, CallerSeesItsWorkspaces) {
   const auto me = daemon_.ask("GET", "/api/v1/whoami", "", nlp_);
   EXPECT_EQ(me.at("role"), "\"submitter\"");
   EXPECT_EQ(me.at("workspaces"), "[\"nlp\"]");

@@ -15,9 +15,9 @@ using engine::Instant;
 
 constexpr Duration millisecond = Duration::millis(1);
 
-/// Greets as many of a crowd as it may until the time is over, each in `takes`; another message takes a
-/// millisecond, and there always is one. How many were greeted, and the longest time that such a message
-/// waited.
+/// Greets as many workers as allowed until the time is over, each in `takes`; other messages take a
+/// millisecond, and one is always waiting. Returns how many were greeted, and the longest time that such a
+/// message waited.
 std::pair<int, Duration> serve_crowd(HelloLimit& limit, Duration takes, Duration time) {
   Instant now = Instant::from_micros(1'000'000'000);
   const Instant end = now + time;
@@ -36,7 +36,7 @@ std::pair<int, Duration> serve_crowd(HelloLimit& limit, Duration takes, Duration
   return {greeted, longest};
 }
 
-TEST(HelloLimit, AFewAreGreetedAtOnce) {
+TEST(HelloLimit, SomeAreGreetedAtOnce) {
   HelloLimit limit(500);
   const Instant now = Instant::from_micros(1'000'000'000);
   for (int i = 0; i < 64; ++i) {
@@ -47,15 +47,15 @@ TEST(HelloLimit, AFewAreGreetedAtOnce) {
   EXPECT_FALSE(limit.retry_after_ms(now + Duration::millis(2)));
 }
 
-TEST(HelloLimit, OfGreetingsThatAreQuickIsTheirNumberInASecond) {
+TEST(HelloLimit, QuickGreetingsAreLimitedPerSecond) {
   HelloLimit limit(500);
   const auto [greeted, longest] = serve_crowd(limit, Duration::micros(1), Duration::seconds(10));
   EXPECT_NEAR(greeted, 5'000, 100);
 }
 
-// 10,000 joined beside 200 searches, 1.2 ms each: 500 of them took more than a second in each second, so that
-// there was no limit at all, and a report waited for 12 s.
-TEST(HelloLimit, LeavesTimeForOtherMessagesHoweverLongAGreetingTakes) {
+// 10,000 joined beside 200 searches, 1.2 ms each: 500 of them took more than a second per second, so the
+// limit had no effect, and a report waited for 12 s.
+TEST(HelloLimit, SlowGreetingsLeaveTimeForOtherMessages) {
   for (const Duration takes : {Duration::micros(1'200), Duration::millis(5), Duration::millis(14)}) {
     HelloLimit limit(500);
     const auto [greeted, longest] = serve_crowd(limit, takes, Duration::seconds(60));
@@ -65,7 +65,7 @@ TEST(HelloLimit, LeavesTimeForOtherMessagesHoweverLongAGreetingTakes) {
   }
 }
 
-TEST(HelloLimit, ACrowdIsSpreadOverALongerTime) {
+TEST(HelloLimit, ManyWorkersAreSpreadOverTime) {
   HelloLimit limit(500);
   const Instant now = Instant::from_micros(1'000'000'000);
   std::optional<std::uint64_t> last;

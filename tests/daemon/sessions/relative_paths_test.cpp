@@ -16,7 +16,7 @@ namespace {
 using engine::Event;
 using engine::Lsn;
 
-/// As every store, through its front.
+/// A store behind RelativePathStore, as every store is used.
 struct RelativePathFixture {
   std::shared_ptr<MemoryDisk> disk = std::make_shared<MemoryDisk>();
   struct Fronted final : EventStore {
@@ -61,7 +61,7 @@ std::string path_in(const Event& event) {
   return std::get<engine::CheckpointReport>(std::get<engine::ReportTaken>(event.body).report).path;
 }
 
-TEST(RelativePaths, FollowAStoreThatWasMoved) {
+TEST(RelativePaths, FollowAMovedStore) {
   const std::vector<std::pair<std::string, std::string>> paths{
       {"/old/state/checkpoints/1/0/1-3", "/new/state/checkpoints/1/0/1-3"},
       {"/old/state-too/checkpoints/1/0/1-3", "/old/state-too/checkpoints/1/0/1-3"},

@@ -35,7 +35,7 @@ class WorkerSessionsLog : public testing::Test {
   std::optional<engine::Result<proto::LogPart>> answer_;
 };
 
-TEST_F(WorkerSessionsLog, IsAskedOfTheWorker) {
+TEST_F(WorkerSessionsLog, IsRequestedFromTheWorker) {
   ask();
   const auto question = worker_.wait_for<proto::ReadLog>();
   EXPECT_EQ(question.key, key_);
@@ -48,7 +48,7 @@ TEST_F(WorkerSessionsLog, IsAskedOfTheWorker) {
   EXPECT_EQ((*answer_)->text, "hello");
 }
 
-TEST_F(WorkerSessionsLog, AnswersNobodyAskedForAreIgnored) {
+TEST_F(WorkerSessionsLog, UnrequestedPartsAreIgnored) {
   worker_.send(proto::LogPart{99, 0, 0, "surprise", ""});
   ask();
   const auto question = worker_.wait_for<proto::ReadLog>();
@@ -59,7 +59,7 @@ TEST_F(WorkerSessionsLog, AnswersNobodyAskedForAreIgnored) {
   EXPECT_EQ((*answer_)->text, "asked");
 }
 
-TEST_F(WorkerSessionsLog, WorkerThatIsAwayIsNamed) {
+TEST_F(WorkerSessionsLog, DisconnectedWorkerIsNamed) {
   worker_.send(proto::Goodbye{""});
   daemon_.pump_until([&] { return !daemon_.sessions->connected(engine::WorkerId(1)); });
   ask();
@@ -69,7 +69,7 @@ TEST_F(WorkerSessionsLog, WorkerThatIsAwayIsNamed) {
   EXPECT_NE(answer_->error().message.find("worker of uid-1"), std::string::npos);
 }
 
-TEST_F(WorkerSessionsLog, WorkerThatDoesNotAnswerIsNamed) {
+TEST_F(WorkerSessionsLog, SilentWorkerIsNamed) {
   ask();
   daemon_.pump_until([&] { return answer_.has_value(); });
   ASSERT_FALSE(*answer_);
@@ -77,7 +77,7 @@ TEST_F(WorkerSessionsLog, WorkerThatDoesNotAnswerIsNamed) {
   EXPECT_NE(answer_->error().message.find("does not answer"), std::string::npos);
 }
 
-TEST_F(WorkerSessionsLog, WorkerThatDoesNotAnswerIsNotAskedAgainBeforeItSpeaks) {
+TEST_F(WorkerSessionsLog, SilentWorkerGetsNoMoreRequestsBeforeItsNextMessage) {
   ask();
   daemon_.pump_until([&] { return answer_.has_value(); });
   answer_.reset();
@@ -93,7 +93,7 @@ TEST_F(WorkerSessionsLog, WorkerThatDoesNotAnswerIsNotAskedAgainBeforeItSpeaks) 
   });
 }
 
-TEST_F(WorkerSessionsLog, IsGivenUpWhenTheDaemonEnds) {
+TEST_F(WorkerSessionsLog, RequestsFailWhenTheDaemonEnds) {
   ask();
   daemon_.sessions->stop();
   ASSERT_TRUE(answer_.has_value());

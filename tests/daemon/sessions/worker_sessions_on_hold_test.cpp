@@ -5,8 +5,7 @@
 
 #include "daemon/daemon_fixture.hpp"
 
-// Attempts that workers hold and the store does not know: they run on until an operator says what shall
-// become of them.
+// Attempts that workers hold and the store does not know: they keep running until an operator decides.
 
 namespace hpsearch::daemon {
 namespace {
@@ -28,12 +27,12 @@ TEST(WorkerSessions, AttemptOnHoldIsAdoptedOrDisownedByAnOperator) {
   DaemonFixture fixture;
   const engine::ExperimentId id = fixture.submit(small_search(1));
   ScriptedWorker worker(fixture);
-  // From the future of an older store: a trial this one has, under a lease it never gave.
+  // From the future of an older store: a trial that this one has, under a lease that it never granted.
   const engine::AttemptKey known{id, engine::TrialNumber(0), engine::AttemptNumber(5),
                                  engine::LeaseId(90'000)};
   const engine::AttemptKey foreign{engine::ExperimentId(77), engine::TrialNumber(0), engine::AttemptNumber(1),
                                    engine::LeaseId(90'001)};
-  ScriptedWorker first(fixture, "first");  // Creates the trial, and leaves it.
+  ScriptedWorker first(fixture, "first");  // Creates the trial, and disconnects.
   first.join();
   first.wait_for<proto::Lease>();
   worker.held = {{known, false, 3, engine::Lsn(0), 4, {engine::SlotIndex(0)}, engine::Units{9}},
@@ -58,7 +57,7 @@ TEST(WorkerSessions, AttemptOnHoldIsAdoptedOrDisownedByAnOperator) {
   EXPECT_EQ(first.wait_for<proto::Fenced>().key.trial, engine::TrialNumber(0)) << "it had not started";
 }
 
-TEST(WorkerSessions, WhatIsDisownedWhileItsWorkerIsAwayEndsWhenItIsBack) {
+TEST(WorkerSessions, AttemptDisownedWhileDisconnectedEndsAfterTheReconnect) {
   DaemonFixture fixture;
   ScriptedWorker worker(fixture);
   const engine::AttemptKey foreign{engine::ExperimentId(77), engine::TrialNumber(0), engine::AttemptNumber(1),
@@ -69,18 +68,18 @@ TEST(WorkerSessions, WhatIsDisownedWhileItsWorkerIsAwayEndsWhenItIsBack) {
   fixture.pump_until([&] { return !fixture.sessions->connected(engine::WorkerId(1)); });
   const std::string path = "/api/v1/workers/1/attempts/77/0/1/disown";
   EXPECT_EQ(fixture.ask("POST", path, "{}").status, 200U);
-  EXPECT_EQ(fixture.ask("POST", path, "{}").status, 404U) << "it is nobody's question any more";
+  EXPECT_EQ(fixture.ask("POST", path, "{}").status, 404U) << "it is not on hold any more";
   const auto welcome = worker.join();
   ASSERT_EQ(welcome.attempts.size(), 1U);
   EXPECT_EQ(welcome.attempts[0].fate, engine::WelcomeWorker::Fate::fenced);
 }
 
-TEST(WorkerSessions, OfSeveralAttemptsOnHoldOfOneNumberTheOperatorSaysWhich) {
+TEST(WorkerSessions, LeaseSelectsOneOfSeveralAttemptsOnHold) {
   DaemonFixture fixture;
   ScriptedWorker worker(fixture);
   constexpr std::uint64_t from = std::uint64_t{1} << 47U;
   for (const std::uint64_t lease :
-       {std::uint64_t{90'000}, from, from + 7}) {  // The store was brought back twice.
+       {std::uint64_t{90'000}, from, from + 7}) {  // The store was restored twice.
     const engine::AttemptKey key{engine::ExperimentId(3), engine::TrialNumber(0), engine::AttemptNumber(1),
                                  engine::LeaseId(lease)};
     worker.held.push_back({key, false, 3, engine::Lsn(0), 4, {}, engine::Units{9}});
@@ -99,7 +98,7 @@ TEST(WorkerSessions, OfSeveralAttemptsOnHoldOfOneNumberTheOperatorSaysWhich) {
   EXPECT_EQ(worker.wait_for<proto::Fenced>().key, worker.held[1].key);
   EXPECT_NE(disowned.text.find("\"1." + std::to_string(from + 7) + "\""), std::string::npos) << disowned.text;
   EXPECT_EQ(disowned.text.find("\"1." + std::to_string(from) + "\""), std::string::npos)
-      << "it is nobody's question any more";
+      << "it is not on hold any more";
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ TEST(WorkerSessions, WelcomeOpensASession) {
   EXPECT_TRUE(fixture.sessions->connected(engine::WorkerId(1)));
 }
 
-TEST(WorkerSessions, StrangerIsToldToSayHello) {
+TEST(WorkerSessions, UnknownWorkerIsAskedForAHello) {
   DaemonFixture fixture;
   ScriptedWorker worker(fixture);
   worker.send(proto::Beat{});
@@ -56,7 +56,7 @@ TEST(WorkerSessions, WorkerOfAnotherClusterIsRefused) {
   EXPECT_TRUE(fixture.runtime->engine().workers().empty());
 }
 
-TEST(WorkerSessions, WorkerThatSawALaterDaemonIsRefused) {
+TEST(WorkerSessions, WorkerOfALaterDaemonIsRefused) {
   DaemonFixture fixture;
   ScriptedWorker worker(fixture);
   worker.envelope.cluster = fixture.store->cluster();
@@ -101,8 +101,8 @@ TEST(WorkerSessions, OldCopyOfAWorkerIsRefused) {
   EXPECT_TRUE(fixture.sessions->connected(engine::WorkerId(1)));
 }
 
-// It holds programs, so it knocks for ever; what the worker itself had runs nowhere.
-TEST(WorkerSessions, KnocksOfAnOldCopyAreNoSignsOfLife) {
+// It holds programs, so it retries for ever; the worker's own attempts run nowhere.
+TEST(WorkerSessions, RetriesOfAnOldCopyAreNotBeats) {
   DaemonFixture fixture({.suspect_after = engine::Duration::millis(500),
                          .lost_after = engine::Duration::millis(1'500),
                          .after_start = {}});
@@ -126,10 +126,11 @@ TEST(WorkerSessions, KnocksOfAnOldCopyAreNoSignsOfLife) {
   }
   EXPECT_TRUE(lost());
   fixture.pump_until(
-      [&fixture] { return !fixture.sessions->connected(engine::WorkerId(1)); });  // Its session is over too.
+      // Its session has ended, too.
+      [&fixture] { return !fixture.sessions->connected(engine::WorkerId(1)); });
 }
 
-TEST(WorkerSessions, NewestSessionWinsAndTheOlderOneIsNotHeard) {
+TEST(WorkerSessions, NewestSessionReplacesTheOlderOne) {
   DaemonFixture fixture;
   fixture.submit(small_search(1));
   ScriptedWorker older(fixture);
@@ -150,9 +151,9 @@ TEST(WorkerSessions, NewestSessionWinsAndTheOlderOneIsNotHeard) {
       [&] { return fixture.runtime->engine().find(key.experiment, key.trial)->live->started; });
 }
 
-// Found by hpsearch-sim: a HELLO delayed on a closed connection says that nothing is held, and so gave up
-// what had been leased since.
-TEST(WorkerSessions, AConnectionIsOneWorkers) {
+// Found by hpsearch-sim: a HELLO that was delayed on a closed connection names no attempts, which ended
+// leases that were granted since.
+TEST(WorkerSessions, ConnectionBelongsToOneWorker) {
   DaemonFixture fixture;
   ScriptedWorker worker(fixture);
   worker.join();
@@ -161,14 +162,14 @@ TEST(WorkerSessions, AConnectionIsOneWorkers) {
   worker.forget();
   worker.send(other);
   EXPECT_EQ(worker.wait_for<proto::Welcome>().worker, engine::WorkerId(2));
-  EXPECT_FALSE(fixture.sessions->connected(engine::WorkerId(1))) << "nobody speaks as the first any more";
+  EXPECT_FALSE(fixture.sessions->connected(engine::WorkerId(1))) << "the first has no session any more";
   worker.send(proto::Goodbye{""});
   fixture.pump_until([&] { return !fixture.sessions->connected(engine::WorkerId(2)); });
-  fixture.submit(small_search(1));  // What is for either of them finds nobody.
+  fixture.submit(small_search(1));  // Frames for either of them reach no session.
   EXPECT_FALSE(fixture.sessions->connected(engine::WorkerId(1)));
 }
 
-TEST(WorkerSessions, HelloThatWasOvertakenByALaterOneIsDropped) {
+TEST(WorkerSessions, HelloOlderThanTheSessionsIsDropped) {
   DaemonFixture fixture;
   fixture.submit(small_search(1));
   ScriptedWorker worker(fixture);
@@ -187,8 +188,8 @@ TEST(WorkerSessions, HelloThatWasOvertakenByALaterOneIsDropped) {
   EXPECT_TRUE(fixture.runtime->engine().find(key.experiment, key.trial)->live.has_value());
 }
 
-// Found by hpsearch-sim: the daemon that is started again does not know which HELLO was the last.
-TEST(WorkerSessions, AHelloThatIsPlayedBackToTheNextDaemonGivesUpNothing) {
+// Found by hpsearch-sim: a restarted daemon does not know which HELLO was the last.
+TEST(WorkerSessions, ReplayedHelloAfterARestartEndsNoLease) {
   DaemonFixture fixture;
   fixture.submit(small_search(1));
   engine::AttemptKey key;
@@ -204,17 +205,17 @@ TEST(WorkerSessions, AHelloThatIsPlayedBackToTheNextDaemonGivesUpNothing) {
   ScriptedWorker played_back(fixture);
   EXPECT_EQ(played_back.join().hello, played_back.envelope.msg_no);
   EXPECT_EQ(fixture.runtime->engine().find(key.experiment, key.trial)->live->key, key);
-  // Whoever speaks in that session has it, and really holds nothing.
+  // The owner of that session has it, and really holds nothing.
   played_back.send(proto::Beat{});
   fixture.pump_until(
       [&] { return fixture.runtime->engine().find(key.experiment, key.trial)->attempts == 2; });
 }
 
-TEST(WorkerSessions, AnEarlierStartIsRefusedByItsOwnNumber) {
+TEST(WorkerSessions, EarlierStartIsRefusedByItsOwnNumber) {
   DaemonFixture fixture;
   ScriptedWorker worker(fixture);
   worker.incarnation = 4;
-  worker.join();  // Played back over the connection of the start after it.
+  worker.join();  // Replayed over the connection of the start after it.
   worker.forget();
   ScriptedWorker later(fixture);
   later.incarnation = 5;
@@ -248,7 +249,7 @@ TEST(WorkerSessions, LeaseNamesACheckpointDirectory) {
 }
 
 // Every store numbers its experiments from 1.
-TEST(WorkerSessions, LeaseNamesDirectoriesOfTheStoreInPlacesThatUsersName) {
+TEST(WorkerSessions, LeaseNamesDirectoriesOfTheStoreBelowUserPaths) {
   DaemonFixture fixture;
   engine::Value config = small_search(1);
   (*config.as_map())["checkpoint_storage"] =
@@ -266,7 +267,7 @@ TEST(WorkerSessions, LeaseNamesDirectoriesOfTheStoreInPlacesThatUsersName) {
   EXPECT_EQ(spec.environment_variables.at("HPSEARCH_STORE"), own);
 }
 
-TEST(WorkerSessions, LeaseIsToldAgainUntilItIsKnown) {
+TEST(WorkerSessions, LeaseIsRepeatedUntilItIsAcknowledged) {
   DaemonFixture fixture;
   fixture.submit(small_search(1));
   ScriptedWorker worker(fixture);
@@ -280,7 +281,7 @@ TEST(WorkerSessions, LeaseIsToldAgainUntilItIsKnown) {
   EXPECT_TRUE(worker.all<proto::Lease>().empty());
 }
 
-TEST(WorkerSessions, DecisionIsToldAgainUntilItIsAcknowledged) {
+TEST(WorkerSessions, DecisionIsRepeatedUntilItIsAcknowledged) {
   DaemonFixture fixture;
   fixture.submit(small_search(1));
   ScriptedWorker worker(fixture);
@@ -296,29 +297,30 @@ TEST(WorkerSessions, DecisionIsToldAgainUntilItIsAcknowledged) {
   EXPECT_TRUE(worker.all<proto::Decide>().empty());
 }
 
-TEST(WorkerSessions, DecisionIsNotKnownToWhoDoesNotHaveTheLease) {
+TEST(WorkerSessions, AckWithoutTheLeaseDoesNotCount) {
   DaemonFixture fixture;
   const auto experiment = fixture.submit(small_search(1));
   ScriptedWorker worker(fixture);
   worker.join();
   const auto key = worker.wait_for<proto::Lease>().spec.key;
   static_cast<void>(fixture.runtime->perform(engine::CancelExperiment{experiment}));
-  const auto told = worker.wait_for<proto::Decide>();
+  const auto decision = worker.wait_for<proto::Decide>();
   worker.send(
-      proto::DecisionAck{key, told.decision.id});  // It came before the lease: nothing is known of it here.
+      // It came before the lease, which the worker does not have.
+      proto::DecisionAck{key, decision.decision.id});
   pump_for(fixture.loop, 100ms);
   worker.forget();
-  worker.send(proto::Started{key});  // The lease has come, and it is not told again.
-  EXPECT_EQ(worker.wait_for<proto::Decide>().decision.id, told.decision.id);
+  worker.send(proto::Started{key});  // The lease has arrived, and is not repeated.
+  EXPECT_EQ(worker.wait_for<proto::Decide>().decision.id, decision.decision.id);
   EXPECT_TRUE(worker.all<proto::Lease>().empty());
-  worker.send(proto::DecisionAck{key, told.decision.id});
+  worker.send(proto::DecisionAck{key, decision.decision.id});
   pump_for(fixture.loop, 100ms);
   worker.forget();
   pump_for(fixture.loop, 2'100ms);
   EXPECT_TRUE(worker.all<proto::Decide>().empty());
 }
 
-TEST(WorkerSessions, NewSessionHearsTheDecisionItHasNotSeen) {
+TEST(WorkerSessions, NewSessionGetsTheUnacknowledgedDecision) {
   DaemonFixture fixture;
   fixture.submit(small_search(1));
   ScriptedWorker worker(fixture);
@@ -326,15 +328,15 @@ TEST(WorkerSessions, NewSessionHearsTheDecisionItHasNotSeen) {
   const auto key = worker.wait_for<proto::Lease>().spec.key;
   worker.send(proto::Started{key});
   worker.send(proto::Reports{key, 1, {metrics_report(4, 0.5)}});
-  const auto told = worker.wait_for<proto::Decide>();
+  const auto decision = worker.wait_for<proto::Decide>();
   worker.connect();
   worker.held = {{key, false, 1, engine::Lsn(0)}};
   worker.join();
-  EXPECT_EQ(worker.wait_for<proto::Decide>().decision.id, told.decision.id);
+  EXPECT_EQ(worker.wait_for<proto::Decide>().decision.id, decision.decision.id);
   EXPECT_TRUE(worker.all<proto::Lease>().empty());
 }
 
-TEST(WorkerSessions, WithoutRoomReportsStayWithTheWorkerUntilThereIsSome) {
+TEST(WorkerSessions, ReportsStayWithTheWorkerWhileThereIsNoRoom) {
   DaemonFixture fixture;
   fixture.submit(small_search(1));
   ScriptedWorker worker(fixture);
@@ -356,7 +358,7 @@ TEST(WorkerSessions, WithoutRoomReportsStayWithTheWorkerUntilThereIsSome) {
   EXPECT_EQ(worker.wait_for<proto::Ack>(2).upto, 2U);
 }
 
-TEST(WorkerSessions, WithoutRoomWhatWasToldToEndEndsAndMakesSome) {
+TEST(WorkerSessions, ReportsOfEndingAttemptsAreAcceptedWithoutRoom) {
   DaemonFixture fixture;
   const engine::ExperimentId id = fixture.submit(small_search(1));
   ScriptedWorker worker(fixture);
@@ -375,7 +377,7 @@ TEST(WorkerSessions, WithoutRoomWhatWasToldToEndEndsAndMakesSome) {
       << "what is over is acknowledged again, which stores nothing";
 }
 
-TEST(WorkerSessions, GrantsLessWhileMuchWaitsForTheDiskAndMoreAgainAfterwards) {
+TEST(WorkerSessions, CreditFollowsTheBacklogOfTheDisk) {
   DaemonFixture fixture;
   fixture.submit(small_search(1));
   fixture.reopen_gate({.checkpoint_root = "/checkpoints", .credit = {.calm_events = 2}});
@@ -401,7 +403,7 @@ TEST(WorkerSessions, GrantsLessWhileMuchWaitsForTheDiskAndMoreAgainAfterwards) {
   EXPECT_EQ(worker.wait_for<proto::Ack>(2).credit, 0U);
 }
 
-TEST(WorkerSessions, GrantsOneBatchWhileItTakesNoReports) {
+TEST(WorkerSessions, CreditIsOneBatchWhileNoReportsAreAccepted) {
   DaemonFixture fixture;
   ScriptedWorker worker(fixture);
   fixture.runtime->set_storage({.state = "low", .intake = Intake::no_experiments, .why = "little room"});
@@ -412,7 +414,7 @@ TEST(WorkerSessions, GrantsOneBatchWhileItTakesNoReports) {
   EXPECT_EQ(worker.join().credit, 0U);
 }
 
-TEST(WorkerSessions, GrantsEachOfManyWorkersItsShare) {
+TEST(WorkerSessions, CreditIsSharedByManyWorkers) {
   DaemonFixture fixture;
   fixture.reopen_gate({.checkpoint_root = "/checkpoints", .credit = {.under_way_bytes = CreditRules{}.most}});
   ScriptedWorker first(fixture, "uid-1");
@@ -421,7 +423,7 @@ TEST(WorkerSessions, GrantsEachOfManyWorkersItsShare) {
   EXPECT_EQ(second.join().credit, CreditRules{}.most / 2);
 }
 
-TEST(WorkerSessions, GapInReportsIsAskedFor) {
+TEST(WorkerSessions, GapInReportsIsRequested) {
   DaemonFixture fixture;
   fixture.submit(small_search(1));
   ScriptedWorker worker(fixture);
@@ -432,7 +434,7 @@ TEST(WorkerSessions, GapInReportsIsAskedFor) {
   EXPECT_EQ(worker.wait_for<proto::Nack>().expect, 1U);
 }
 
-TEST(WorkerSessions, CrowdIsToldToComeLater) {
+TEST(WorkerSessions, ManyHellosAtOnceAreDelayed) {
   DaemonFixture fixture;
   fixture.reopen_gate({.checkpoint_root = "/checkpoints", .hellos_per_second = 3});
   fixture.submit(small_search(1));
@@ -512,7 +514,7 @@ TEST(WorkerSessions, TwoAgentsOnCopiesInContainersAreBothRefused) {
   EXPECT_FALSE(fixture.sessions->connected(engine::WorkerId(1)));
 }
 
-TEST(WorkerSessions, LaterStartOfAWorkerTakesThePlaceOfTheEarlier) {
+TEST(WorkerSessions, LaterStartOfAWorkerReplacesTheEarlier) {
   DaemonFixture fixture;
   ScriptedWorker earlier(fixture);
   earlier.join();
@@ -522,7 +524,7 @@ TEST(WorkerSessions, LaterStartOfAWorkerTakesThePlaceOfTheEarlier) {
   EXPECT_NE(earlier.wait_for<proto::Refused>().why.find("later start"), std::string::npos);
 }
 
-TEST(WorkerSessions, QuarantineIsAskedForAndEndedOverHttp) {
+TEST(WorkerSessions, QuarantineIsSetAndEndedOverHttp) {
   DaemonFixture fixture;
   ScriptedWorker worker(fixture);
   worker.join();
@@ -537,7 +539,7 @@ TEST(WorkerSessions, QuarantineIsAskedForAndEndedOverHttp) {
   worker.wait_for<proto::Lease>();
 }
 
-TEST(WorkerSessions, SlotsOfTheUnkillableAreOutOfUseUntilABeatNoLongerListsThem) {
+TEST(WorkerSessions, SlotsOfUnkillableProcessesAreFreedByABeatWithoutThem) {
   DaemonFixture fixture;
   ScriptedWorker worker(fixture);
   worker.join();
@@ -556,7 +558,7 @@ TEST(WorkerSessions, SlotsOfTheUnkillableAreOutOfUseUntilABeatNoLongerListsThem)
   EXPECT_EQ(record().slots.free(), 0U);
   EXPECT_NE(answer.text.find(R"("slots_quarantined":1)"), std::string::npos) << answer.text;
   EXPECT_EQ(worker.all<proto::Lease>().size(), 1U);
-  // A beat that was overtaken says what was true before.
+  // A beat that was overtaken is out of date.
   const std::uint64_t newest = worker.envelope.msg_no;
   worker.envelope.msg_no = newest - 2;
   worker.send(proto::Beat{});
@@ -569,7 +571,7 @@ TEST(WorkerSessions, SlotsOfTheUnkillableAreOutOfUseUntilABeatNoLongerListsThem)
   EXPECT_FALSE(worker.all<proto::Lease>().back().spec.despite_leaked_processes);
 }
 
-TEST(WorkerSessions, ReleaseGivesTheSlotsOfTheUnkillableBack) {
+TEST(WorkerSessions, ReleaseFreesSlotsOfUnkillableProcesses) {
   DaemonFixture fixture;
   ScriptedWorker worker(fixture);
   worker.join();
@@ -583,7 +585,7 @@ TEST(WorkerSessions, ReleaseGivesTheSlotsOfTheUnkillableBack) {
   EXPECT_TRUE(worker.wait_for<proto::Lease>(2).spec.despite_leaked_processes);
 }
 
-TEST(WorkerSessions, BeatsSayHowFarProgramsAreAndNothingOfThatIsStored) {
+TEST(WorkerSessions, ProgressOfBeatsIsShownAndNotStored) {
   DaemonFixture fixture;
   ScriptedWorker worker(fixture);
   auto hello = worker.greeting();
@@ -607,7 +609,7 @@ TEST(WorkerSessions, BeatsSayHowFarProgramsAreAndNothingOfThatIsStored) {
             std::string::npos);
 }
 
-TEST(WorkerSessions, ShowHostVersionLastMessageAndWhatIsWrongWithCheckpoints) {
+TEST(WorkerSessions, ShowHostVersionLastMessageAndCheckpointProblem) {
   DaemonFixture fixture;
   ScriptedWorker worker(fixture);
   auto hello = worker.greeting();
@@ -636,7 +638,7 @@ TEST(WorkerSessions, ShowHostVersionLastMessageAndWhatIsWrongWithCheckpoints) {
   EXPECT_NE(log.find("can store checkpoints in ", cannot), std::string::npos) << log;
 }
 
-TEST(WorkerSessions, ADrainingWorkerIsNotLeasedWhatItGaveBack) {
+TEST(WorkerSessions, DrainingWorkerGetsNoLeaseOfATrialThatItReturned) {
   DaemonFixture fixture;
   ScriptedWorker worker(fixture);
   worker.join();
@@ -661,7 +663,7 @@ TEST(WorkerSessions, GoodbyeEndsTheSession) {
   DaemonFixture fixture;
   ScriptedWorker worker(fixture);
   worker.join();
-  worker.send(proto::Goodbye{"told to end"});
+  worker.send(proto::Goodbye{"ordered to end"});
   fixture.pump_until([&] { return !fixture.runtime->engine().workers().begin()->second.present; });
   EXPECT_FALSE(fixture.sessions->connected(engine::WorkerId(1)));
   worker.forget();

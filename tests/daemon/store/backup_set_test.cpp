@@ -12,7 +12,7 @@
 #include "hpsearch/io/files/sha256.hpp"
 #include "scratch.hpp"
 
-// Backups have what a restore needs, and a failed one leaves nothing.
+// Backups contain everything that a restore needs, and a failed backup leaves nothing.
 
 namespace hpsearch::daemon {
 namespace {
@@ -88,7 +88,7 @@ TEST_F(BackupOfAStateDirectory, HasEverythingForItsOwnerOnly) {
     struct stat found {};
     ASSERT_EQ(::stat(entry.path().c_str(), &found), 0);
     if (entry.is_regular_file()) {
-      if (entry.path().filename() != "events.db") {  // It is this test's.
+      if (entry.path().filename() != "events.db") {  // events.db is written by this test.
         EXPECT_EQ(found.st_mode & 0777, 0600U) << entry.path();
       }
       names.push_back(fs::relative(entry.path(), backup()).string());
@@ -115,7 +115,7 @@ TEST_F(BackupOfAStateDirectory, HasEverythingForItsOwnerOnly) {
   EXPECT_EQ(text_of(restored + "/contexts/" + digest_ + ".tar"), context_);
 }
 
-TEST_F(BackupOfAStateDirectory, ThatFailsLeavesNothing) {
+TEST_F(BackupOfAStateDirectory, FailureLeavesNothing) {
   scratch_.write("state/contexts/" + digest_ + ".tar", "damaged");
   const auto made = make(passphrase);
   ASSERT_FALSE(made);
@@ -125,7 +125,7 @@ TEST_F(BackupOfAStateDirectory, ThatFailsLeavesNothing) {
   EXPECT_FALSE(fs::exists(backup() + ".unfinished"));
 }
 
-TEST_F(BackupOfAStateDirectory, TakesThePlaceOfAnUnfinishedOne) {
+TEST_F(BackupOfAStateDirectory, ReplacesAnUnfinishedOne) {
   scratch_.write("backup.unfinished/events.db", "half");
   scratch_.write("backup.unfinished/contexts/" + digest_ + ".tar", "half");
   ASSERT_TRUE(make(std::nullopt));
@@ -133,7 +133,7 @@ TEST_F(BackupOfAStateDirectory, TakesThePlaceOfAnUnfinishedOne) {
   EXPECT_EQ(make(std::nullopt).error().code, Errc::wrong_state) << "it replaced a backup";
 }
 
-TEST_F(BackupOfAStateDirectory, LeavesOtherFilesAlone) {
+TEST_F(BackupOfAStateDirectory, LeavesOtherFilesUnchanged) {
   scratch_.write("backup.unfinished/thesis.tex", "mine");
   EXPECT_EQ(make(std::nullopt).error().code, Errc::wrong_state);
   EXPECT_EQ(scratch_.read("backup.unfinished/thesis.tex"), "mine");
@@ -149,7 +149,7 @@ TEST_F(BackupOfAStateDirectory, NamesADamagedFile) {
   EXPECT_NE(checked.error().message.find("audit.jsonl"), std::string::npos);
 }
 
-TEST_F(BackupOfAStateDirectory, PutsNoFileOfAnotherName) {
+TEST_F(BackupOfAStateDirectory, WritesOnlyKeyFiles) {
   EXPECT_EQ(put_keys({{"../evil", "x"}}, state()).error().code, Errc::bad_request);
 }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t mib = 1024 * 1024;
 constexpr std::uint64_t gib = 1024 * mib;
 
-TEST(DiskSpace, SmallDisksGoByTheirShare) {
+TEST(DiskSpace, SmallDisksAreJudgedByShare) {
   const std::uint64_t total = 1'000 * mib;
   EXPECT_EQ((DiskSpace{100 * mib, total}.room()), Room::ample);
   EXPECT_EQ((DiskSpace{100 * mib - 1, total}.room()), Room::low);
@@ -23,7 +23,7 @@ TEST(DiskSpace, SmallDisksGoByTheirShare) {
   EXPECT_EQ((DiskSpace{0, total}.room()), Room::exhausted);
 }
 
-TEST(DiskSpace, LargeDisksGoByTheAmount) {
+TEST(DiskSpace, LargeDisksAreJudgedByAmount) {
   const std::uint64_t total = 100'000 * gib;
   EXPECT_EQ((DiskSpace{4 * gib, total}.room()), Room::ample);
   EXPECT_EQ((DiskSpace{4 * gib - 1, total}.room()), Room::low);
@@ -31,7 +31,7 @@ TEST(DiskSpace, LargeDisksGoByTheAmount) {
   EXPECT_EQ((DiskSpace{256 * mib - 1, total}.room()), Room::exhausted);
 }
 
-TEST(DiskSpace, IsLookedAt) {
+TEST(DiskSpace, IsRead) {
   const Scratch scratch;
   const auto space = disk_space_at(scratch.path());
   ASSERT_TRUE(space) << space.error().message;
@@ -40,7 +40,7 @@ TEST(DiskSpace, IsLookedAt) {
   EXPECT_FALSE(disk_space_at(scratch.path("absent")));
 }
 
-TEST(DiskReserve, HoldsRoomUntilItIsGivenUp) {
+TEST(DiskReserve, ReservesRoomUntilItIsRemoved) {
   const Scratch scratch;
   const std::string path = scratch.path("reserve");
   {

@@ -29,7 +29,7 @@ class GatedStore final : public EventStore {
     }
     changed_.notify_all();
   }
-  /// The next one behind it is held again.
+  /// The next one after it is held again.
   void let_one_go() {
     {
       const std::scoped_lock lock(mutex_);

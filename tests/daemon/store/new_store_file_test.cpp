@@ -12,7 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a killed daemon leaves beside its file. SQLite takes it for a part of whatever file gets that name.
+/// Files that a killed daemon leaves beside its store. SQLite takes them for parts of any file that gets that
+/// name.
 class NewStore : public testing::TestWithParam<const char*> {
  protected:
   [[nodiscard]] std::string path() const { return scratch_.path("events.db"); }
@@ -28,14 +29,14 @@ class NewStore : public testing::TestWithParam<const char*> {
   Scratch scratch_;
 };
 
-TEST_P(NewStore, IsNotBegunBesideWhatAnotherLeft) {
+TEST_P(NewStore, IsNotBegunBesideFilesOfAnotherStore) {
   scratch_.write("events.db" + std::string(GetParam()), "old pages");
   const auto begun = NewStoreFile::begin(path());
   ASSERT_FALSE(begun);
   expect_refused(begun.error());
 }
 
-TEST_P(NewStore, DoesNotGetItsNameBesideWhatAnotherLeft) {
+TEST_P(NewStore, IsNotRenamedBesideFilesOfAnotherStore) {
   auto begun = NewStoreFile::begin(path());
   ASSERT_TRUE(begun) << begun.error().message;
   ASSERT_TRUE((*begun)->file().run("CREATE TABLE t (a)", "cannot write"));
@@ -45,7 +46,7 @@ TEST_P(NewStore, DoesNotGetItsNameBesideWhatAnotherLeft) {
   expect_refused(finished.error());
 }
 
-TEST(NewStoreOf, ItsOwnerIsReadByNobodyElse) {
+TEST(NewStoreOf, OnlyItsOwnerCanReadIt) {
   const Scratch scratch;
   const mode_t before = ::umask(0);
   auto begun = NewStoreFile::begin(scratch.path("events.db"));

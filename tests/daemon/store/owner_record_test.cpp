@@ -26,7 +26,7 @@ OwnerRecord with(const std::string& host, const std::string& machine, const std:
   return {host, machine, boot, 18, 2};
 }
 
-TEST(OwnerRecord, OfAnotherHostKeepsOutForFiveMinutes) {
+TEST(OwnerRecord, AnotherHostKeepsOutForFiveMinutes) {
   const OwnerRecord there = with("login2", "m2", "b2");
   EXPECT_TRUE(keeps_out(there, Duration::seconds(0), here));
   EXPECT_TRUE(keeps_out(there, Duration::seconds(299), here));
@@ -34,14 +34,14 @@ TEST(OwnerRecord, OfAnotherHostKeepsOutForFiveMinutes) {
   EXPECT_TRUE(keeps_out(there, Duration::seconds(-3600), here)) << "its clock is ahead of ours";
 }
 
-TEST(OwnerRecord, OfTheSameHostLeavesItToTheLocks) {
+TEST(OwnerRecord, SameHostIsKeptOutByLocksOnly) {
   EXPECT_FALSE(keeps_out(with("login1", "m1", "b1"), Duration::seconds(0), here)) << "another process";
   EXPECT_FALSE(keeps_out(with("login1", "m1", "b0"), Duration::seconds(0), here)) << "before it was booted";
   EXPECT_FALSE(keeps_out(with("container", "", "b1"), Duration::seconds(0), here)) << "of the same kernel";
   EXPECT_TRUE(keeps_out(with("login1", "m2", "b2"), Duration::seconds(0), here)) << "another one of its name";
 }
 
-TEST(OwnerRecord, OfThisProcessNamesItAndIsNeverTheSameTwice) {
+TEST(OwnerRecord, NamesThisProcessAndIsUnique) {
   const OwnerRecord ours = this_owner();
   EXPECT_EQ(ours.pid, ::getpid());
   EXPECT_FALSE(ours.host.empty());
@@ -66,7 +66,7 @@ class OwnerFileTest : public testing::Test {
   Scratch scratch_;
 };
 
-TEST_F(OwnerFileTest, OfAnotherHostIsRefusedAndNothingElseIsMade) {
+TEST_F(OwnerFileTest, AnotherHostIsRefusedWithoutChanges) {
   write(with("login2", "m2", "b2"));
   const auto refused = open();
   ASSERT_FALSE(refused);
@@ -79,11 +79,11 @@ TEST_F(OwnerFileTest, OfAnotherHostIsRefusedAndNothingElseIsMade) {
   EXPECT_TRUE(open(StateDirectory::OtherHosts::ignored));
 }
 
-TEST_F(OwnerFileTest, OfAnotherHostIsNamedToThoseWhoOnlyLook) {
+TEST_F(OwnerFileTest, AnotherHostIsNamedToReaders) {
   const std::string state = scratch_.path("state");
-  const auto nobody = owner_elsewhere(state, here);
-  ASSERT_TRUE(nobody);
-  EXPECT_FALSE(*nobody);
+  const auto none = owner_elsewhere(state, here);
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(*none);
   write(with("login2", "m2", "b2"));
   const auto elsewhere = owner_elsewhere(state, here);
   ASSERT_TRUE(elsewhere);
@@ -96,7 +96,7 @@ TEST_F(OwnerFileTest, OfAnotherHostIsNamedToThoseWhoOnlyLook) {
   EXPECT_FALSE(*ours) << "its locks tell";
 }
 
-TEST_F(OwnerFileTest, ThatWasNotRenewedForFiveMinutesIsTakenOver) {
+TEST_F(OwnerFileTest, ExpiredRecordIsTakenOver) {
   write(with("login2", "m2", "b2"));
   age(std::chrono::minutes(5));
   const auto opened = open();
@@ -104,18 +104,19 @@ TEST_F(OwnerFileTest, ThatWasNotRenewedForFiveMinutesIsTakenOver) {
   EXPECT_EQ(scratch_.read("state/owner.json").find("login2"), std::string::npos);
 }
 
-// On a full disk there is no room for another file beside it, and a daemon that was killed must start again.
-TEST_F(OwnerFileTest, IsOverwrittenWhereNoOtherFileCanBeWritten) {
+// On a full disk there is no room for another file beside it, and a daemon that was killed must be able to
+// restart.
+TEST_F(OwnerFileTest, IsOverwrittenInPlaceOnAFullDisk) {
   write(with("login2", "m2", "b2"));
   age(std::chrono::minutes(5));
-  fs::create_directories(path() + ".new");  // In the way.
+  fs::create_directories(path() + ".new");  // Blocks the draft.
   const auto opened = open();
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(scratch_.read("state/owner.json").find("login2"), std::string::npos);
   EXPECT_TRUE((*opened)->check_ours());
 }
 
-TEST_F(OwnerFileTest, ThatCannotBeReadCountsAsSomebodys) {
+TEST_F(OwnerFileTest, UnreadableRecordCountsAsAnotherOwner) {
   scratch_.write("state/owner.json", "no record");
   const auto refused = open();
   ASSERT_FALSE(refused);
@@ -124,7 +125,7 @@ TEST_F(OwnerFileTest, ThatCannotBeReadCountsAsSomebodys) {
   EXPECT_TRUE(open());
 }
 
-TEST_F(OwnerFileTest, IsRenewedWhenThatIsDue) {
+TEST_F(OwnerFileTest, IsRenewedWhenDue) {
   const auto directory = open();
   ASSERT_TRUE(directory);
   age(std::chrono::seconds(20));
@@ -136,7 +137,7 @@ TEST_F(OwnerFileTest, IsRenewedWhenThatIsDue) {
   EXPECT_GT(fs::last_write_time(path()), before);
 }
 
-TEST_F(OwnerFileTest, ThatSomebodyRemovesIsWrittenAgain) {
+TEST_F(OwnerFileTest, RemovedRecordIsWrittenAgain) {
   const auto directory = open();
   ASSERT_TRUE(directory);
   const std::string record = text_of(path());
@@ -145,7 +146,7 @@ TEST_F(OwnerFileTest, ThatSomebodyRemovesIsWrittenAgain) {
   EXPECT_EQ(text_of(path()), record);
 }
 
-TEST_F(OwnerFileTest, ThatAnotherDaemonHasTakenEndsOurs) {
+TEST_F(OwnerFileTest, RecordOfAnotherDaemonEndsThisOne) {
   auto directory = open();
   ASSERT_TRUE(directory);
   ASSERT_TRUE((*directory)->announce({"unix:///x/api.sock", "127.0.0.1:1", "tcp://127.0.0.1:2", "0.1.0", 3}));
@@ -159,7 +160,7 @@ TEST_F(OwnerFileTest, ThatAnotherDaemonHasTakenEndsOurs) {
   EXPECT_TRUE(fs::exists(scratch_.path("state/daemon.json"))) << "it is the other daemon's";
 }
 
-TEST_F(OwnerFileTest, IsGoneAfterACleanEnd) {
+TEST_F(OwnerFileTest, IsRemovedAtACleanEnd) {
   { ASSERT_TRUE(open()); }
   EXPECT_FALSE(fs::exists(path()));
 }

@@ -9,7 +9,7 @@
 #include "hpsearch/engine/experiment/numbering.hpp"
 #include "scratch.hpp"
 
-// What a copy of a store counts on from (hpsearch store restore, salvage).
+// The numbers with which a copy of a store continues (hpsearch store restore, salvage).
 
 namespace hpsearch::daemon {
 namespace {
@@ -23,7 +23,7 @@ engine::Event event(std::uint64_t lsn) {
           engine::ReportTaken{key, lsn, engine::InvalidHparamsReport{"report " + std::to_string(lsn)}}};
 }
 
-/// What a copy begins with.
+/// The beginning of a copy.
 struct Begins {
   std::uint64_t starts = 0;
   std::uint64_t events = 0;
@@ -68,7 +68,7 @@ class CopiedStore : public testing::Test {
   Scratch scratch_;
 };
 
-TEST_F(CopiedStore, EndsWithAnEventThatNumbersAnew) {
+TEST_F(CopiedStore, EndsWithARenumberingEvent) {
   const Begins begins = copy("events.db", "copy.db", at(today));
   EXPECT_EQ(begins.events, 4U);
   EXPECT_EQ(begins.at, at(today));
@@ -76,7 +76,7 @@ TEST_F(CopiedStore, EndsWithAnEventThatNumbersAnew) {
   EXPECT_GT(begins.starts, 1'000'000U);
 }
 
-TEST_F(CopiedStore, IsAheadOfACopyThatWasMadeOfTheSameStoreBefore) {
+TEST_F(CopiedStore, IsAheadOfAnEarlierCopy) {
   const Begins first = copy("events.db", "first.db", at(today));
   const Begins second = copy("events.db", "second.db", at(today + 60));
   EXPECT_GE(second.starts, first.starts + 60) << "a daemon on the first copy may have started each second";
@@ -84,7 +84,7 @@ TEST_F(CopiedStore, IsAheadOfACopyThatWasMadeOfTheSameStoreBefore) {
       << "and have stored a million events in each";
 }
 
-TEST_F(CopiedStore, IsAheadOfItsOwnPastWhateverTheClockSays) {
+TEST_F(CopiedStore, IsAheadOfItsOwnPastForAnyClock) {
   Begins before = copy("events.db", "0.db", at(today));
   for (int i = 1; i < 5; ++i) {
     const Begins next =

@@ -37,7 +37,7 @@ class SqliteStoreTest : public testing::Test {
  protected:
   [[nodiscard]] std::string path() const { return scratch_.path("events.db"); }
 
-  /// A closed store with three events, each appended by itself.
+  /// A closed store with three events, each appended alone.
   void make_store() const { make_store({{event(1, "one")}, {event(2, "two")}, {event(3, "three")}}); }
   /// The same as one group.
   void make_group() const { make_store({{event(1, "one"), event(2, "two"), event(3, "three")}}); }
@@ -53,7 +53,7 @@ class SqliteStoreTest : public testing::Test {
     }
   }
 
-  /// Changes the closed store behind its back.
+  /// Changes the closed store without its lock.
   void tamper(const std::string& sql) const {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
@@ -88,11 +88,12 @@ class SqliteStoreTest : public testing::Test {
       sqlite3_close(database_);
     }
 
-    /// Where in the row its event number `index` begins; its end is where the next one does.
+    /// Offset in the row where event `index` begins; it ends where the next one begins.
     [[nodiscard]] int begin_of(int index) const {
       int at = 0;
       for (; index > 0; --index) {
-        std::uint32_t size = 0;  // Of the body, after eight bytes for the time; four more hold the chain.
+        // Size of the body, after eight bytes for the time; four more contain the chain.
+        std::uint32_t size = 0;
         for (int i = 3; i >= 0; --i) {
           size = size << 8U | byte(at + 8 + i);
         }
@@ -132,7 +133,7 @@ class SqliteStoreTest : public testing::Test {
   Scratch other_;
 };
 
-TEST_F(SqliteStoreTest, ALaterStartEndsTheEarlierOnesCommits) {
+TEST_F(SqliteStoreTest, LaterStartEndsCommitsOfTheEarlierOne) {
   SqliteFile file;
   ASSERT_TRUE(file.open(path()));
   ASSERT_TRUE(prepare_schema(file));
@@ -178,7 +179,7 @@ class LongLogTest : public SqliteStoreTest {
     make_store({group});
   }
 
-  /// Changes when it happened.
+  /// Changes the event's time.
   void damage(std::uint64_t lsn) const {
     const std::int64_t first =
         number("SELECT max(first) FROM event_group WHERE first <= " + std::to_string(lsn));
@@ -186,49 +187,49 @@ class LongLogTest : public SqliteStoreTest {
     row.flip(row.begin_of(static_cast<int>(lsn) - static_cast<int>(first)), 1);
   }
 
-  /// Recovers until the visitor has seen `enough`; counts what it was told, in order.
+  /// Recovers until the visitor has seen `enough`; counts its events, in order.
   engine::Status recover_up_to(std::uint64_t enough) {
     auto store = SqliteStore::open(path());
     EXPECT_TRUE(store) << store.error().message;
-    return (*store)->recover([&](const engine::Event& told) -> engine::Status {
-      ++told_;
-      EXPECT_EQ(told.lsn, engine::Lsn(told_));
-      const auto* taken = std::get_if<engine::ReportTaken>(&told.body);
+    return (*store)->recover([&](const engine::Event& event) -> engine::Status {
+      ++visited_;
+      EXPECT_EQ(event.lsn, engine::Lsn(visited_));
+      const auto* taken = std::get_if<engine::ReportTaken>(&event.body);
       const auto* report =
           taken != nullptr ? std::get_if<engine::InvalidHparamsReport>(&taken->report) : nullptr;
-      EXPECT_TRUE(report != nullptr && report->why == "event " + std::to_string(told_));
-      return told_ < enough ? engine::Status(engine::Done{}) : engine::Error{Errc::corrupt, "enough"};
+      EXPECT_TRUE(report != nullptr && report->why == "event " + std::to_string(visited_));
+      return visited_ < enough ? engine::Status(engine::Done{}) : engine::Error{Errc::corrupt, "enough"};
     });
   }
 
-  std::uint64_t told_ = 0;
+  std::uint64_t visited_ = 0;
 };
 
-TEST_F(LongLogTest, IsToldFromBeginningToEnd) {
+TEST_F(LongLogTest, IsReadFromBeginningToEnd) {
   const auto recovered = recover_up_to(length + 1);
   EXPECT_TRUE(recovered) << recovered.error().message;
-  EXPECT_EQ(told_, length);
+  EXPECT_EQ(visited_, length);
 }
 
-TEST_F(LongLogTest, EverythingBeforeADamagedEventIsTold) {
+TEST_F(LongLogTest, EventsBeforeADamagedOneAreRead) {
   damage(3001);
   const auto recovered = recover_up_to(length + 1);
   ASSERT_FALSE(recovered);
   EXPECT_NE(recovered.error().message.find("event 3001 of the log does not match its checksum"),
             std::string::npos)
       << recovered.error().message;
-  EXPECT_EQ(told_, 3000U);
+  EXPECT_EQ(visited_, 3000U);
 }
 
-TEST_F(LongLogTest, TheVisitorsErrorComesBeforeALaterDamage) {
+TEST_F(LongLogTest, ErrorOfTheVisitorComesBeforeALaterDamage) {
   damage(1001);
   const auto recovered = recover_up_to(1000);
   ASSERT_FALSE(recovered);
   EXPECT_EQ(recovered.error().message, "enough");
-  EXPECT_EQ(told_, 1000U);
+  EXPECT_EQ(visited_, 1000U);
 }
 
-TEST_F(LongLogTest, OneGroupBecomesRowsOfBoundedSize) {
+TEST_F(LongLogTest, GroupBecomesRowsOfBoundedSize) {
   EXPECT_GT(number("SELECT count(*) FROM event_group"), 2);
   EXPECT_LE(number("SELECT max(length(events)) FROM event_group"), 64 * 1024);
   EXPECT_EQ(number("SELECT sum(count) FROM event_group"), static_cast<std::int64_t>(length));
@@ -265,7 +266,7 @@ TEST_F(SqliteStoreTest, ChangedColumnsAreFoundAndNamed) {
     SCOPED_TRACE(change);
     expect_refused(Errc::corrupt, "event 2 of the log");
   }
-  // What the row holds beyond what it says to hold, or does not hold, is found behind the last event of it.
+  // Events that the row has beyond its count, or lacks, are found after its last event.
   for (const char* change :
        {"UPDATE event_group SET count = 2 WHERE first = 2",
         "UPDATE event_group SET events = CAST(events || x'00' AS BLOB) WHERE first = 2"}) {
@@ -316,12 +317,12 @@ TEST_F(SqliteStoreTest, DatabaseOfAnotherProgramIsRefused) {
   expect_refused(Errc::corrupt, "another program");
 }
 
-TEST_F(SqliteStoreTest, FileThatIsNoDatabaseIsRefused) {
+TEST_F(SqliteStoreTest, FileThatIsNotADatabaseIsRefused) {
   std::ofstream(path()) << std::string(4096, 'x');
   expect_refused(Errc::corrupt, path());
 }
 
-TEST_F(SqliteStoreTest, DirectoryThatIsNotThereIsUnavailable) {
+TEST_F(SqliteStoreTest, MissingDirectoryIsUnavailable) {
   const auto store = SqliteStore::open(scratch_.path("absent/events.db"));
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().code, Errc::unavailable);
@@ -334,7 +335,7 @@ TEST_F(SqliteStoreTest, SecondOpenerIsRefused) {
   expect_refused(Errc::wrong_state, "another process has it open");
 }
 
-TEST_F(SqliteStoreTest, WhatWasAppendedSurvivesWithoutAGoodEnd) {
+TEST_F(SqliteStoreTest, AppendedEventsSurviveAKill) {
   {
     auto store = SqliteStore::open(path());
     ASSERT_TRUE(store);
@@ -349,7 +350,7 @@ TEST_F(SqliteStoreTest, WhatWasAppendedSurvivesWithoutAGoodEnd) {
   EXPECT_EQ((*store)->last_lsn(), engine::Lsn(1));
 }
 
-TEST_F(SqliteStoreTest, FullDiskLosesNothingThatWasAppended) {
+TEST_F(SqliteStoreTest, FullDiskLosesNoAppendedEvent) {
   std::uint64_t stored = 0;
   {
     auto store = SqliteStore::open(path());
@@ -372,7 +373,7 @@ TEST_F(SqliteStoreTest, FullDiskLosesNothingThatWasAppended) {
     EXPECT_EQ(appended.error().code, Errc::unavailable) << appended.error().message;
     EXPECT_NE(appended.error().message.find(path()), std::string::npos) << appended.error().message;
     EXPECT_GT(stored, 0U);
-    // There is room again, and nothing of the group was committed: it may be given once more.
+    // There is room again, and nothing of the group was committed: it may be given again.
     const auto again = (*store)->append(std::vector{event(stored + 1, std::string(10'000, 'x'))});
     ASSERT_TRUE(again) << again.error().message;
     ++stored;
@@ -383,7 +384,7 @@ TEST_F(SqliteStoreTest, FullDiskLosesNothingThatWasAppended) {
   EXPECT_EQ((*store)->last_lsn(), engine::Lsn(stored));
 }
 
-TEST_F(SqliteStoreTest, DamagedMetricsAreSaid) {
+TEST_F(SqliteStoreTest, DamagedMetricsAreReported) {
   {
     auto store = SqliteStore::open(path());
     ASSERT_TRUE(store);

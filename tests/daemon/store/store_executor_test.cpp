@@ -14,10 +14,10 @@ using namespace std::chrono_literals;
 
 class StoreThreadTest : public testing::Test {
  protected:
-  /// One piece of work, which takes as long as the test wants.
+  /// One piece of work, which lasts as long as the test wants.
   bool work() {
     if (to_do_ == 0) {
-      ++in_vain_;
+      ++idle_calls_;
       return false;
     }
     --to_do_;
@@ -39,16 +39,16 @@ class StoreThreadTest : public testing::Test {
       std::this_thread::yield();
     }
   }
-  /// The thread looks for more after the piece, finds nothing, and rests.
+  /// The thread checks for more work after the piece, finds nothing, and rests.
   void have_done(StoreExecutor& thread) {
     const int before = done_;
-    const int in_vain = in_vain_;
+    const int idle_calls = idle_calls_;
     ++to_do_;
     thread.wake();
-    wait_for([&] { return done_ > before && in_vain_ > in_vain; });
+    wait_for([&] { return done_ > before && idle_calls_ > idle_calls; });
   }
-  /// On a busy machine some pieces take long, and it begins anew. That it is spared a look says that the last
-  /// was over.
+  /// On a busy machine some pieces take long, and the count begins anew. If a check is spared, the last piece
+  /// was finished.
   void be_quick_for_long(StoreExecutor& thread) {
     wait_for([&] {
       have_done(thread);
@@ -58,7 +58,7 @@ class StoreThreadTest : public testing::Test {
 
   std::atomic<int> to_do_ = 0;
   std::atomic<int> done_ = 0;
-  std::atomic<int> in_vain_ = 0;  // It was looked for work, and there was none.
+  std::atomic<int> idle_calls_ = 0;  // How often work() was called while there was none.
   std::atomic<bool> slow_ = false;
   std::atomic<bool> held_ = false;
   std::atomic<std::thread::id> done_by_;

@@ -37,7 +37,7 @@ class StoreLockTest : public testing::Test {
     return taken ? Errc::bad_request : taken.error().code;
   }
 
-  /// As another process finds it: SQLite's locks are nothing to the process that has them.
+  /// Tested in another process: SQLite's locks don't exclude the process that has them.
   [[nodiscard]] bool refused_to_another_process() const {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -50,7 +50,7 @@ class StoreLockTest : public testing::Test {
   Scratch scratch_;
 };
 
-TEST_F(StoreLockTest, OneHasItAtATime) {
+TEST_F(StoreLockTest, IsHeldByOneProcess) {
   EXPECT_EQ(refusal(), Errc::not_found);
   EXPECT_FALSE(std::filesystem::exists(path())) << "looking made it";
   {
@@ -62,8 +62,8 @@ TEST_F(StoreLockTest, OneHasItAtATime) {
   EXPECT_FALSE(refused_to_another_process());
 }
 
-// SQLite's own lock is gone then: it belongs to the process.
-TEST_F(StoreLockTest, OutlivesAnotherDescriptorOfTheFileThatIsClosed) {
+// SQLite's own lock is released then: it belongs to the process.
+TEST_F(StoreLockTest, SurvivesTheCloseOfAnotherDescriptor) {
   const auto store = SqliteStore::open(path());
   ASSERT_TRUE(store);
   ::close(::open(path().c_str(), O_RDONLY | O_CLOEXEC));
@@ -78,7 +78,7 @@ TEST_F(StoreLockTest, IsRefusedWhileAnotherProgramHasTheFileOpenThroughSqlite) {
   EXPECT_TRUE(refused_to_another_process());
 }
 
-TEST_F(StoreLockTest, ARefusedOpenerLeavesTheWriteAheadLogToItsOwner) {
+TEST_F(StoreLockTest, RefusedOpenerDoesNotTouchTheWriteAheadLog) {
   const auto store = SqliteStore::open(path());
   ASSERT_TRUE(store);
   ASSERT_TRUE((*store)->recover([](const engine::Event&) -> engine::Status { return engine::Done{}; }));
@@ -94,7 +94,7 @@ TEST_F(StoreLockTest, ARefusedOpenerLeavesTheWriteAheadLogToItsOwner) {
   ::close(log);
 }
 
-TEST_F(StoreLockTest, AStoreThatIsBeingReadIsNotOpened) {
+TEST_F(StoreLockTest, StoreThatIsBeingReadIsNotOpened) {
   { ASSERT_TRUE(SqliteStore::open(path())); }
   const auto reader = ClosedStore::open(path());
   ASSERT_TRUE(reader) << reader.error().message;

@@ -27,13 +27,13 @@ class StoreSealTest : public testing::Test {
   Scratch scratch_;
 };
 
-TEST_F(StoreSealTest, IsNotThereBeforeItIsBegun) {
+TEST_F(StoreSealTest, IsMissingBeforeItIsBegun) {
   const auto read = StoreSeal::read(kernel_files(), database());
   ASSERT_TRUE(read);
   EXPECT_FALSE(*read);
 }
 
-TEST_F(StoreSealTest, SaysWhatWasNotedLast) {
+TEST_F(StoreSealTest, HasTheLastRecordedState) {
   auto seal = StoreSeal::begin(kernel_files(), database(), {7, 1, Lsn(0)});
   ASSERT_TRUE(seal) << seal.error().message;
   EXPECT_EQ(sealed(), (StoreHead{7, 1, Lsn(0)}));
@@ -47,19 +47,19 @@ TEST_F(StoreSealTest, SaysWhatWasNotedLast) {
   EXPECT_LE(std::filesystem::file_size(path()), 80'000U) << "it grows without end";
 }
 
-TEST_F(StoreSealTest, LiesWhereNoPatternOfTheDatabaseMatches) {
+TEST_F(StoreSealTest, PathMatchesNoPatternOfTheDatabase) {
   EXPECT_EQ(path(), scratch_.path("sealed/events.db.seal"));
   EXPECT_EQ(StoreSeal::path_of("events.db"), "sealed/events.db.seal");
 }
 
-TEST_F(StoreSealTest, OfAnotherStoreIsReplacedWhenOneIsBegun) {
+TEST_F(StoreSealTest, BeginReplacesTheSealOfAnotherStore) {
   ASSERT_TRUE(StoreSeal::begin(kernel_files(), database(), {7, 9, Lsn(99)}));
   ASSERT_TRUE(StoreSeal::begin(kernel_files(), database(), {8, 1, Lsn(3)}));
   EXPECT_EQ(sealed(), (StoreHead{8, 1, Lsn(3)}));
 }
 
-// As a power failure leaves it: records behind the first are not synced.
-TEST_F(StoreSealTest, AnyWholeRecordCountsAndAnythingElseDoesNot) {
+// As a power failure leaves it: records after the first are not synced.
+TEST_F(StoreSealTest, OnlyWholeRecordsCount) {
   {
     auto seal = StoreSeal::begin(kernel_files(), database(), {7, 1, Lsn(1)});
     ASSERT_TRUE(seal);
@@ -84,7 +84,7 @@ TEST_F(StoreSealTest, AnyWholeRecordCountsAndAnythingElseDoesNot) {
   }
 }
 
-TEST_F(StoreSealTest, WithoutAWholeRecordIsDamaged) {
+TEST_F(StoreSealTest, FileWithoutAWholeRecordIsDamaged) {
   for (const std::string& content : {std::string(), std::string(39, 'x'), std::string(80, '\0')}) {
     write_text(path(), content);
     const auto read = StoreSeal::read(kernel_files(), database());

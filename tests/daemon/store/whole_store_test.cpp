@@ -42,13 +42,13 @@ void append(SqliteStore& store, std::uint64_t upto) {
   }
 }
 
-/// Where a test does what a message tells to do.
-std::string told_in(const std::string& message) {
+/// Does in a test what a message recommends.
+std::string command_in(const std::string& message) {
   const std::size_t at = message.find("ln -f ");
   return at == std::string::npos ? "" : message.substr(at);
 }
 
-/// A directory with a store of nine events, whose daemon was killed: everything behind event 3 is in the
+/// A directory with a store of nine events, whose daemon was killed: everything after event 3 is in the
 /// write-ahead log.
 class KilledDaemon : public testing::Test {
  protected:
@@ -102,7 +102,7 @@ class KilledDaemon : public testing::Test {
     return found;
   }
 
-  /// Refused, without a change, and with words that name this.
+  /// Refused, without a change, and with a message that contains `what`.
   std::string expect_refused(const std::string& what) const {
     const auto before = files();
     const auto store = SqliteStore::open(database());
@@ -126,7 +126,7 @@ class KilledDaemon : public testing::Test {
   Scratch scratch_;
 };
 
-TEST_F(KilledDaemon, EndedCleanlyNeedsNoLogAndNotItsSecondNames) {
+TEST_F(KilledDaemon, CleanEndNeedsNoLogAndNoSecondNames) {
   expect_whole();
   EXPECT_FALSE(fs::exists(database() + "-wal"));
   EXPECT_EQ(fs::file_size(state("sealed/events.db-wal")), 0U);
@@ -135,11 +135,11 @@ TEST_F(KilledDaemon, EndedCleanlyNeedsNoLogAndNotItsSecondNames) {
   expect_whole();
 }
 
-TEST_F(KilledDaemon, StoreIsWholeWhereverItIsCopied) {
+TEST_F(KilledDaemon, CopiedStoreIsWhole) {
   expect_whole();
 }
 
-TEST_F(KilledDaemon, StoreThatMissesSomethingIsRefusedAndWhatItSaysBringsItBack) {
+TEST_F(KilledDaemon, IncompleteStoreIsRefusedWithACommandThatRestoresIt) {
   const std::string log = database() + "-wal";
   const std::vector<std::pair<std::function<void()>, std::string>> ways{
       {[&] { fs::remove(log); }, "the write-ahead log " + log + " is missing"},
@@ -159,13 +159,13 @@ TEST_F(KilledDaemon, StoreThatMissesSomethingIsRefusedAndWhatItSaysBringsItBack)
     const std::string message = expect_refused(what);
     SCOPED_TRACE(message);
     EXPECT_NE(message.find("up to event 9 of start 2"), std::string::npos);
-    ASSERT_EQ(std::system(told_in(message).c_str()), 0);
+    ASSERT_EQ(std::system(command_in(message).c_str()), 0);
     expect_whole();
   }
 }
 
-// Everything may have been moved out of the log, or only a part of a page's neighbours: nobody can tell.
-TEST_F(KilledDaemon, StoreWithoutItsLogIsRefusedAlsoWhereItSeemsToHoldEverything) {
+// Everything may have been moved out of the log, or only a part of neighbouring pages: it is unknown which.
+TEST_F(KilledDaemon, StoreWithoutItsLogIsRefusedEvenIfItSeemsComplete) {
   {
     SqliteFile file;
     ASSERT_TRUE(file.open(database()));
@@ -176,7 +176,7 @@ TEST_F(KilledDaemon, StoreWithoutItsLogIsRefusedAlsoWhereItSeemsToHoldEverything
   expect_refused("the write-ahead log " + database() + "-wal is missing");
 }
 
-TEST_F(KilledDaemon, AnOlderLogOverANewerDatabaseIsRefusedWithTheNewerOneAtHand) {
+TEST_F(KilledDaemon, OlderLogWithANewerDatabaseIsRefused) {
   {
     auto store = SqliteStore::open(database());
     ASSERT_TRUE(store) << store.error().message;
@@ -195,7 +195,7 @@ TEST_F(KilledDaemon, AnOlderLogOverANewerDatabaseIsRefusedWithTheNewerOneAtHand)
   fs::rename(scratch_.path("torn/copy"), torn + "-wal");
   const auto refused = SqliteStore::open(torn);
   ASSERT_FALSE(refused);
-  ASSERT_EQ(std::system(told_in(refused.error().message).c_str()), 0) << refused.error().message;
+  ASSERT_EQ(std::system(command_in(refused.error().message).c_str()), 0) << refused.error().message;
   auto again = SqliteStore::open(torn);
   ASSERT_TRUE(again) << again.error().message;
   ASSERT_TRUE(recover(**again));
@@ -214,15 +214,15 @@ TEST_F(KilledDaemon, StoreOfAnotherDaemonIsRefused) {
   write_text(database() + "-wal", "");
   fs::rename(scratch_.path("other/events.db"), database());
   const std::string message = expect_refused("another store");
-  ASSERT_EQ(std::system(told_in(message).c_str()), 0) << message;
+  ASSERT_EQ(std::system(command_in(message).c_str()), 0) << message;
   expect_whole();
 }
 
-TEST_F(KilledDaemon, WhatIsLostForGoodIsSaidAndTheRestCanBeSalvaged) {
+TEST_F(KilledDaemon, LossIsReportedAndTheRestCanBeSalvaged) {
   fs::remove(database() + "-wal");
   fs::remove(state("sealed/events.db-wal"));
   const std::string message = expect_refused("events.db-wal is missing");
-  EXPECT_EQ(told_in(message), "");
+  EXPECT_EQ(command_in(message), "");
   EXPECT_NE(message.find("hpsearch store salvage " + scratch_.path("state") + " --to"), std::string::npos)
       << message;
   auto closed = ClosedStore::open(database());
@@ -242,29 +242,29 @@ TEST_F(KilledDaemon, StoreWithoutASealIsRefused) {
             std::string::npos);
   write_text(seal, "no seal");
   expect_refused(seal + " is damaged");
-  // Not even its first start's database, without its log and all alone.
+  // Not even the database of its first start, without its log and other files.
   fs::remove_all(state());
   fs::create_directory(state());
   fs::copy(live("events.db"), database());
   expect_refused(seal + " is missing");
 }
 
-TEST_F(KilledDaemon, ALogWithoutItsDatabaseAndItsSealIsNotStartedOver) {
+TEST_F(KilledDaemon, LogWithoutDatabaseAndSealIsNotOverwritten) {
   fs::remove(database());
   fs::remove_all(state("sealed"));
   expect_refused("there is " + database() + "-wal");
 }
 
-TEST(NewStore, IsBegunWhereNothingIs) {
+TEST(NewStore, IsBegunInAnEmptyDirectory) {
   const Scratch scratch;
   EXPECT_TRUE(check_whole(kernel_files(), scratch.path("events.db")));
-  // As a daemon leaves it that was killed over its first start.
+  // As a daemon leaves it that was killed during its first start.
   scratch.write("events.db", "");
   EXPECT_TRUE(check_whole(kernel_files(), scratch.path("events.db")));
   EXPECT_TRUE(SqliteStore::open(scratch.path("events.db")));
 }
 
-TEST(NewStore, IsNotMadeOverTheSecondNameOfAnOlderOne) {
+TEST(NewStore, DoesNotReplaceTheSecondNameOfAnOlderOne) {
   const Scratch scratch;
   { ASSERT_TRUE(SqliteStore::open(scratch.path("events.db"))); }
   {
@@ -299,7 +299,7 @@ class RunningStore : public testing::Test {
   std::unique_ptr<SqliteStore> store_;
 };
 
-TEST_F(RunningStore, NoticesWhatHappensToItsFilesBeforeItSaysThatAnythingIsDurable) {
+TEST_F(RunningStore, DetectsReplacedFilesBeforeItAcknowledges) {
   const std::vector<std::pair<std::function<void()>, std::string>> ways{
       {[&] { fs::remove(path()); }, "events.db was removed or renamed"},
       {[&] { fs::remove(path() + "-wal"); }, "events.db-wal was removed or renamed"},
@@ -330,7 +330,7 @@ TEST_F(RunningStore, NoticesWhatHappensToItsFilesBeforeItSaysThatAnythingIsDurab
   }
 }
 
-TEST_F(RunningStore, ItsEndLeavesAloneWhatLiesInThePlaceOfItsFiles) {
+TEST_F(RunningStore, CloseLeavesReplacementsOfItsFilesUnchanged) {
   fs::rename(path(), path() + ".bak");
   fs::rename(path() + "-wal", path() + ".bak-wal");
   write_text(path(), "somebody's database");
@@ -341,7 +341,7 @@ TEST_F(RunningStore, ItsEndLeavesAloneWhatLiesInThePlaceOfItsFiles) {
   EXPECT_GT(fs::file_size(path() + ".bak-wal"), 0U);
 }
 
-TEST_F(RunningStore, ItsEndLeavesAloneALogThatIsNotItsOwn) {
+TEST_F(RunningStore, CloseLeavesAForeignLogUnchanged) {
   fs::rename(path() + "-wal", path() + ".bak-wal");
   write_text(path() + "-wal", "somebody's log");
   store_.reset();
@@ -349,7 +349,7 @@ TEST_F(RunningStore, ItsEndLeavesAloneALogThatIsNotItsOwn) {
   EXPECT_GT(fs::file_size(path() + ".bak-wal"), 0U);
 }
 
-TEST_F(RunningStore, DatabaseOfItsFirstStartAloneIsNotANewStore) {
+TEST_F(RunningStore, DatabaseOfTheFirstStartIsNotANewStore) {
   fs::create_directory(scratch_.path("alone"));
   fs::copy(path(), scratch_.path("alone/events.db"));
   const auto alone = SqliteStore::open(scratch_.path("alone/events.db"));
@@ -357,7 +357,7 @@ TEST_F(RunningStore, DatabaseOfItsFirstStartAloneIsNotANewStore) {
   EXPECT_EQ(alone.error().code, Errc::not_found) << alone.error().message;
 }
 
-TEST_F(RunningStore, GoesOnWhereItCannotHaveSecondNames) {
+TEST_F(RunningStore, WorksWithoutSecondNames) {
   store_.reset();
   fs::remove_all(scratch_.path("state/sealed/events.db"));
   fs::create_directories(scratch_.path("state/sealed/events.db/in the way"));

@@ -78,7 +78,7 @@ class KilledStore : public testing::Test {
   [[nodiscard]] std::size_t last_commit() const { return commit_ends[commit_ends.size() - 2]; }
 
   Bytes log;
-  std::vector<std::size_t> commit_ends;  ///< Behind each commit's last frame.
+  std::vector<std::size_t> commit_ends;  ///< After each commit's last frame.
 
  private:
   Scratch scratch_;
@@ -97,13 +97,13 @@ TEST_F(KilledStore, IsReadWhole) {
   EXPECT_EQ(read, events);
 }
 
-TEST_F(KilledStore, AFlippedBitBeforeTheLastCommitIsFound) {
+TEST_F(KilledStore, FlippedBitBeforeTheLastCommitIsFound) {
   const Bytes sound = log;
   const unsigned seed = 20'261'122;
   std::mt19937 random(seed);
   for (int i = 0; i < 3'000; ++i) {
     log = sound;
-    // All of the header, every byte of a frame's own header, and anything in the pages.
+    // All of the header, every byte of a frame's own header, and a sample of the pages.
     const std::size_t frame =
         header_bytes + random() % ((last_commit() - header_bytes) / frame_bytes) * frame_bytes;
     const std::size_t byte = i % 3 == 0 ? random() % header_bytes
@@ -132,7 +132,7 @@ TEST_F(KilledStore, LostSectorsBeforeTheLastCommitAreFound) {
       << checked.error().message;
 }
 
-TEST_F(KilledStore, AnyCutIsACommitThatWasNotFinished) {
+TEST_F(KilledStore, TruncationIsAnUnfinishedCommit) {
   const Bytes sound = log;
   for (std::size_t size = 0; size < sound.size(); size += 97) {
     const engine::Status checked = check_write_ahead_log(std::span(sound).first(size));
@@ -157,8 +157,8 @@ TEST_F(KilledStore, AnyPartOfTheLastCommitMayBeMissing) {
   }
 }
 
-TEST_F(KilledStore, WhatALongerLogLeftBehindIsNotOfThisOne) {
-  // As after a checkpoint: the log begins anew, with other salts, over the frames of the last one.
+TEST_F(KilledStore, FramesOfAnEarlierLongerLogAreIgnored) {
+  // As after a checkpoint: the log begins anew, with other salts, and overwrites the frames of the last one.
   Bytes longer = log;
   longer.insert(longer.end(), log.begin() + static_cast<std::ptrdiff_t>(header_bytes), log.end());
   for (std::size_t at = log.size() + 8; at < longer.size(); at += frame_bytes) {
@@ -168,7 +168,7 @@ TEST_F(KilledStore, WhatALongerLogLeftBehindIsNotOfThisOne) {
   EXPECT_TRUE(checked) << checked.error().message;
 }
 
-TEST_F(KilledStore, NoDaemonStartsOnADamagedLogAndItIsLeftAsItIs) {
+TEST_F(KilledStore, DamagedLogIsRefusedAndUnchanged) {
   flip(commit_ends[4] + 1'000);
   write_log();
   const auto store = SqliteStore::open(path());
@@ -178,21 +178,21 @@ TEST_F(KilledStore, NoDaemonStartsOnADamagedLogAndItIsLeftAsItIs) {
   EXPECT_EQ(content(path() + "-wal"), log);
 }
 
-TEST_F(KilledStore, ClosedItTellsWhatIsBeforeTheDamageAndSalvageTakesIt) {
+TEST_F(KilledStore, EventsBeforeTheDamageAreReadAndSalvaged) {
   flip(commit_ends[4] + 1'000);
   write_log();
   {
     auto store = ClosedStore::open(path());
     ASSERT_TRUE(store) << store.error().message;
-    std::uint64_t told = 0;
+    std::uint64_t visited = 0;
     const engine::Status read =
         (*store)->read([&](const RecordView&, const engine::Event&) -> engine::Status {
-          ++told;
+          ++visited;
           return engine::Done{};
         });
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().code, Errc::corrupt);
-    EXPECT_EQ(told, 12U);
+    EXPECT_EQ(visited, 12U);
     EXPECT_FALSE((*store)->copy_to(path() + ".copy"));
     const auto saved = salvage(**store, path() + ".saved", engine::Instant{});
     ASSERT_TRUE(saved) << saved.error().message;

@@ -38,8 +38,8 @@ class UnreadBody final : public net::HttpBody {
   bool open_ = true;
 };
 
-// A thousand subscribers that read nothing cost 400 MiB.
-TEST(OpenStreams, ThoseThatLeaveMostUnreadAreCutWhenAllTakeTooMuch) {
+// A thousand subscribers that read nothing used 400 MiB.
+TEST(OpenStreams, SlowestReadersAreCutWhenAllExceedTheLimit) {
   ManualTimeline loop;
   OpenStreams streams(loop, [](const net::HttpRequest&) { return true; });
   std::vector<std::shared_ptr<UnreadBody>> bodies;

@@ -123,7 +123,7 @@ Status OwnerFile::check_free() const {
   return Error{Errc::wrong_state, "the state directory " + directory_ + " is in use by process " +
                                       std::to_string(owner.pid) + " on " + owner.host + ", which wrote " +
                                       path_ + " " + whole_seconds(since) +
-                                      " s ago. Stop it there; if that host is gone, wait " +
+                                      " s ago. Stop it there; if that host no longer runs, wait " +
                                       whole_seconds(left) + " s, or give --take-over"};
 }
 

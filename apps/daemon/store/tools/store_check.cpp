@@ -36,7 +36,7 @@ class Checking {
     }
     check_.last = event.lsn;
     // A table that is wrong in many places is reported once: one damage explains the others.
-    if (const Status tables = store_.check_tables(event); !tables && !std::exchange(told_of_tables_, true)) {
+    if (const Status tables = store_.check_tables(event); !tables && !std::exchange(reported_tables_, true)) {
       check_.damages.push_back(store_.path() + ": " + tables.error().message);
     }
     metrics_ += metrics_in(event) != nullptr ? 1U : 0U;
@@ -49,7 +49,7 @@ class Checking {
   StoreCheck check_;
   std::uint64_t metrics_ = 0;
   std::uint64_t trial_events_ = 0;
-  bool told_of_tables_ = false;
+  bool reported_tables_ = false;
 };
 
 }  // namespace

@@ -106,8 +106,8 @@ Error refused(FileSystem& files, const std::string& database, const StoreHead& s
 
 Error unsealed(const std::string& database, const std::string& what) {
   return Error{Errc::not_found,
-               what + ": whether " + database +
-                   " holds everything that was acknowledged can't be told. If you copied the store, copy its "
+               what + ": it is unknown whether " + database +
+                   " has everything that was acknowledged. If you copied the store, copy its "
                    "whole directory, or run: hpsearch store restore " +
                    database + " --to NEW"};
 }

@@ -352,6 +352,21 @@ export interface components {
             /** @description UUID of the device, as its driver gives it. */
             readonly uuid: string;
         };
+        /** @description What became of a trial that ended at its client. */
+        readonly EndedTrial: {
+            /**
+             * @description State of the experiment now.
+             * @enum {string}
+             */
+            readonly state: "ACTIVE" | "PAUSED" | "STOPPING" | "COMPLETED" | "CANCELED" | "FAILED";
+            /** @description Number of the trial. */
+            readonly trial: number;
+            /**
+             * @description State of the trial now.
+             * @enum {string}
+             */
+            readonly trial_state: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "STOPPED" | "FAILED" | "CANCELED";
+        };
         /** @description How a trial ended at its client. */
         readonly EndOfLease: {
             /** @description The lease of the trial. */
@@ -1499,21 +1514,6 @@ export interface components {
             /** @description Workspaces in which it has this role; ["*"] or missing: all. */
             readonly workspaces?: readonly string[];
         };
-        /** @description What became of a trial that ended at its client. */
-        readonly ToldTrial: {
-            /**
-             * @description State of the experiment now.
-             * @enum {string}
-             */
-            readonly state: "ACTIVE" | "PAUSED" | "STOPPING" | "COMPLETED" | "CANCELED" | "FAILED";
-            /** @description Number of the trial. */
-            readonly trial: number;
-            /**
-             * @description State of the trial now.
-             * @enum {string}
-             */
-            readonly trial_state: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "STOPPED" | "FAILED" | "CANCELED";
-        };
         /** @description One training of a finalist. */
         readonly Training: {
             /** @description Metric at full length; null if there is none. */
@@ -1856,6 +1856,7 @@ export type CurveEvent = components['schemas']['CurveEvent'];
 export type Curves = components['schemas']['Curves'];
 export type DeletedExperiment = components['schemas']['DeletedExperiment'];
 export type Device = components['schemas']['Device'];
+export type EndedTrial = components['schemas']['EndedTrial'];
 export type EndOfLease = components['schemas']['EndOfLease'];
 export type Error = components['schemas']['Error'];
 export type Event = components['schemas']['Event'];
@@ -1937,7 +1938,6 @@ export type TimelineTaken = components['schemas']['TimelineTaken'];
 export type Token = components['schemas']['Token'];
 export type TokenList = components['schemas']['TokenList'];
 export type TokenRequest = components['schemas']['TokenRequest'];
-export type ToldTrial = components['schemas']['ToldTrial'];
 export type Training = components['schemas']['Training'];
 export type Trial = components['schemas']['Trial'];
 export type TrialCheckpointPage = components['schemas']['TrialCheckpointPage'];

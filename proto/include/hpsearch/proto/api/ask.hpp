@@ -101,8 +101,8 @@ struct EndOfLease {
   }
 };
 
-struct ToldTrial {
-  static constexpr Schema schema{"ToldTrial", "What became of a trial that ended at its client."};
+struct EndedTrial {
+  static constexpr Schema schema{"EndedTrial", "What became of a trial that ended at its client."};
   engine::TrialNumber trial{};
   engine::TrialState trial_state{};
   engine::ExperimentState state{};
